@@ -123,7 +123,7 @@ const truncated = (last: number) => found('truncated', last + 1)
 const cut = (last: number) => sql('DELETE FROM audit_entries WHERE seq > ?', last)
 const mismatch = (seq: number) => found('checkpoint-mismatch', anchorBefore(seq) + 1)
 
-/** Each applies its damage and returns what verification must report. */
+/** The attacks by name. Each changes the file and returns what verification must report. */
 const KINDS: Readonly<Record<string, () => Expected>> = {
   'edit an entry'() {
     const row = rowAt(upTo(ENTRIES))
@@ -240,7 +240,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
     })
   })
 
-  it(`reports the position and reason of ${ATTACKS} attacks, except for the one kind that leaves no trace`, async () => {
+  it(`fails verification at the right entry after each of ${ATTACKS} attacks, except those that leave no trace`, async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const tally: Record<string, { detected: number; unanchored: number }> = {}
     const kinds = Object.entries(KINDS)
@@ -261,7 +261,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
     expect((await verify()).ok).toBe(true)
   })
 
-  it('is checked against the size and hash that the caller remembers, including the unanchored tail', async () => {
+  it('is compared with the size and hash that the caller remembers, including the unanchored tail', async () => {
     const remembered = { size: ENTRIES, hash: hashAt(ENTRIES) }
     expect((await verify(remembered)).ok).toBe(true)
 

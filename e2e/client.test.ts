@@ -173,8 +173,8 @@ interface Followed {
   readonly lastEventId: string
 }
 
-describe('many clients on connections that are cut, with a restarting server', () => {
-  it('receive every event of their session once and in order', async () => {
+describe('a client on connections that are cut, with a restarting server', () => {
+  it('receives every event of its session once and in order', async () => {
     const world = await createWorld()
     const { random, proxy } = world
     const sessions = Array.from({ length: 6 * SOAK }, (_, n) => `ses-${n}`)
@@ -197,7 +197,7 @@ describe('many clients on connections that are cut, with a restarting server', (
     const runsOf = new Map(sessions.map((sessionId) => [sessionId, [] as string[]]))
     const teller = async (sessionId: string) => {
       for (let n = 0; n < 12; n += 1) {
-        // A server that shuts down hands over the run and answers before it is completed.
+        // A server that shuts down answers before the run has completed; the next server continues the run.
         const { runId } = await publisher.agents.run('teller', { input: { sentences: 8, everyMs: 20 }, sessionId })
         runsOf.get(sessionId)?.push(runId)
       }

@@ -25,7 +25,7 @@ export interface ConsumerProject {
 export interface Wanted {
   readonly installer: Installer
   readonly packed: readonly Packed[]
-  /** Names of our packages; the packages of ours that they depend on are installed too. */
+  /** Names of the Perdure packages to install; the Perdure packages that they depend on are installed too. */
   readonly own: readonly string[]
   readonly others?: Readonly<Record<string, string>>
 }
@@ -93,7 +93,7 @@ const INSTALL: Readonly<Record<Installer, Install>> = {
 
 const nameOf = ({ manifest }: Packed): string => manifest.name
 
-/** Adds the packages of ours that these depend on: they are unpublished, so npm finds only those listed explicitly. */
+/** Adds the Perdure packages that `own` depends on: they are unpublished, so npm finds only those listed here. */
 function tarballsOf({ packed, own }: Wanted): Readonly<Record<string, string>> {
   const names = new Set(own)
   for (const name of names) {

@@ -139,7 +139,7 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
     expect(stdout).not.toContain('failed')
   })
 
-  it('starts the command, which listens and stops', async () => {
+  it('runs the perdure command, which listens and stops', async () => {
     const args = ['--no-install', 'perdure', 'server', '--port', '0', '--json']
     const env = { ...project.env, PERDURE_AUTH_KIND: 'none' }
     const server = await startProcess({ command: 'npx', args, cwd: project.dir, env }, /"port":(\d+)/)
@@ -167,8 +167,8 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
   })
 })
 
-describe('README examples', () => {
-  it.each(Object.entries(EXAMPLES))('print the documented output: %s', async (name, { run, prints }) => {
+describe('a README example', () => {
+  it.each(Object.entries(EXAMPLES))('prints the documented output: %s', async (name, { run, prints }) => {
     const example = exampleOf(join(root, packages.find(({ manifest }) => manifest.name === name)!.folder, 'README.md'))
     const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)
     writeFileSync(path, example.code)
@@ -176,7 +176,7 @@ describe('README examples', () => {
     expect(await run({ project, path })).toMatch(prints)
   })
 
-  it('cover every package', () => {
+  it('exists for every package', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual([...names].sort())
   })
 })

@@ -9,7 +9,7 @@ export interface CuttingProxy {
   close(): Promise<void>
 }
 
-/** Forwards TCP connections and destroys each after `lifeMs()` milliseconds. */
+/** Forwards TCP connections and destroys each after `connectionMs()` milliseconds. */
 export async function openCuttingProxy(connectionMs: () => number): Promise<CuttingProxy> {
   const open = new Set<Socket>()
   let cuts = 0

@@ -120,7 +120,7 @@ describe('perdure dev', () => {
     expect(await says()).toBe('free')
   })
 
-  it('refuses a broken initial configuration with its exit code and one JSON document', async () => {
+  it('rejects a broken initial configuration with an exit code and one JSON document', async () => {
     const { sandbox, save } = createProject()
     save('perdure.config.mjs', 'export default { server: { prot: 1 } }')
     const { code, stdout, stderr } = await perdure(sandbox, ['dev', '--json'])

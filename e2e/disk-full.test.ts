@@ -40,7 +40,7 @@ describe('a server on a full disk', () => {
       completed.push(refused.body?.runId)
       refused = await call('POST', '/agents/echo/run', { input })
     }
-    // Work that started before fails or is refused; afterwards nothing new starts.
+    // The first requests on the full disk fail or are refused; after them, the server refuses every new run.
     await expect.poll(async () => (await call('POST', '/agents/echo/run', {})).status).toBe(503)
     const mutation = await call('POST', '/agents/echo/run', {})
     expect(mutation).toMatchObject({ status: 503, retryAfter: '30', body: { error: 'storage-full' } })
@@ -59,7 +59,7 @@ describe('a server on a full disk', () => {
 
     rmSync(filler)
     await expect.poll(async () => (await call('POST', '/agents/echo/run', { input: 1 })).status).toBe(200)
-    // The whole disk is smaller than the configured free-space threshold, so reads still count as nearly full.
+    // The whole disk is smaller than the configured free-space threshold, so the server still reports degraded.
     await expect.poll(async () => (await call('GET', '/health')).body?.status).toBe('degraded')
     await expect.poll(() => existsSync(`${path}.ballast`)).toBe(true)
     expect(server.process.exitCode).toBe(null)

@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page /docs in Chromium (${
     expect(await shown()).toHaveLength(all)
   })
 
-  it('sends an operation with the token of the page and shows the answer', async () => {
+  it('calls an operation with the token entered on the page and shows the answer', async () => {
     await load()
     const operation = await openOperation('agents.run')
     await operation.getByLabel('agentId').fill('echo')
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page /docs in Chromium (${
     await plain.context().close()
   })
 
-  it('has readable contrast in light and dark, wide and narrow', async () => {
+  it('has readable contrast in light and dark mode, in wide and narrow windows', async () => {
     await load()
     await openOperation('agents.run')
     for (const colorScheme of ['light', 'dark'] as const) {

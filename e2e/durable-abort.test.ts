@@ -4,7 +4,7 @@ import { type Answer, eventually, startDurableServer } from './durable-server.ts
 const ASYNC = { prefer: 'respond-async' }
 
 describe('an agent that ignores its signal', () => {
-  it('is aborted at once, frees its slot for the next run after the grace period, and its late result is discarded', async () => {
+  it('is aborted at once, frees its slot after the grace period and has its late result discarded', async () => {
     const server = await startDurableServer()
     const runDeaf = (gate: string) => server.post('/agents/deaf/run', { input: { gate } }, ASYNC)
     const first = (await runDeaf('one')).body.runId
@@ -30,7 +30,7 @@ describe('an agent that ignores its signal', () => {
 
     server.openGate('one')
     await eventually(() => server.ledger()).toContain('late one run-not-active')
-    // The late result was offered before this commit, so a leaked one would be visible now.
+    // The late result was offered before this commit, so a leaked result would be visible now.
     await server.post('/agents/echo/run', { input: 'later' })
     expect(await server.run(first)).toEqual(record)
     expect(await server.events(first)).toEqual(events)

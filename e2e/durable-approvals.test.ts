@@ -12,8 +12,8 @@ const ORDERS = [
   ['chisel', 'bellows', 'anvil'],
 ]
 
-describe('parallel tools that wait for approval', () => {
-  it('run once each, whatever the order of the decisions and with a kill in between', async () => {
+describe('a workflow with parallel tools that wait for approval', () => {
+  it('runs each tool once, whatever the order of the decisions and with kills in between', async () => {
     const server = await startDurableServer()
     const bob = await createToken(server.sandbox, 'approvals:resolve,approvals:read', 'bob')
     const threads = await Promise.all(
@@ -63,7 +63,7 @@ describe('parallel tools that wait for approval', () => {
     }
   })
 
-  it('continue with the first of several conflicting decisions, while the others answer 409', async () => {
+  it('continues with the first of several conflicting decisions; the others are answered 409', async () => {
     const server = await startDurableServer()
     const votes = [true, false, true, false]
     const threads = await Promise.all(

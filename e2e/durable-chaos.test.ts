@@ -8,8 +8,8 @@ const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const WORK = ['one', 'two', 'three', 'four', 'five']
 const CALLS = ['one', 'two', 'nap', 'three', 'event', 'first', 'four', 'second', 'five']
 
-describe('workflows whose server is killed at random moments', () => {
-  it('do not repeat completed steps and produce the right result', async () => {
+describe('a workflow whose server is killed at random moments', () => {
+  it('does not repeat completed steps and produces the right result', async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const random = createRandom(SEED)
     const pause = (minMs: number, maxMs: number) =>

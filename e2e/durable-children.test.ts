@@ -42,7 +42,7 @@ describe('a run that waits for its child', () => {
     expect(server.ledger().filter((line) => line === 'worked late')).toHaveLength(1)
   })
 
-  it('aborts its child when it is aborted, permanently', async () => {
+  it('permanently aborts its child when it is aborted itself', async () => {
     const { server, parentId, childId } = await startFamily('abort')
 
     const aborted = await server.post(`/runs/${parentId}/abort`, {})

@@ -12,7 +12,8 @@ describe('a workflow whose server is killed between every two of its calls', () 
     let passed = 0
 
     /**
-     * Kills the server while the run waits at a closed gate, waits until the run is back there, then opens the gate.
+     * Kills and restarts the server while the run waits at a closed gate, waits until the run is back at the gate, then
+     * opens the gate.
      */
     const killAtNextGate = async (done: number) => {
       const gate = `${THREAD}.${++passed}`
@@ -24,7 +25,7 @@ describe('a workflow whose server is killed between every two of its calls', () 
       expect(await namesOf(server)).toEqual(CALLS.slice(0, done))
       server.openGate(gate)
     }
-    /** Kills the server while the run is suspended and checks that it waits for the same thing afterwards. */
+    /** Kills and restarts the server while the run is suspended; returns the earlier state, for comparison. */
     const killWhileWaitingFor = async (kind: string, name: string) => {
       await eventually(async () => (await server.state('journey', THREAD)).waitingFor).toMatchObject([{ kind, name }])
       await eventually(async () => (await server.state('journey', THREAD)).status).toBe('suspended')

@@ -4,8 +4,8 @@ import { eventually, type Shown, startDurableServer } from './durable-server.ts'
 const POSTS = 50
 const KILL_AFTER = 15
 
-describe('queued runs of one session', () => {
-  it('execute one at a time in creation order, and none is lost when the server is killed', async () => {
+describe('a session with queued runs', () => {
+  it('executes its runs one at a time in creation order, and loses none when the server is killed', async () => {
     const server = await startDurableServer()
     const answers = await Promise.all(
       Array.from({ length: POSTS }, (_, number) =>
@@ -33,7 +33,7 @@ describe('queued runs of one session', () => {
   })
 })
 
-/** The runs in execution order, and those interrupted by a kill. Throws when two overlap. */
+/** The runs in execution order, and the runs that a kill interrupted. Throws when two runs overlap. */
 function readTurns(ledger: readonly string[]) {
   const turns: string[] = []
   const interrupted: string[] = []

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, startDurableServer } from './durable-server.ts'
 
 describe('deleting a workflow thread', () => {
-  it('permanently removes its state, runs, events and approvals, and no other thread', async () => {
+  it('permanently removes its state, runs, events and approvals, and leaves other threads unchanged', async () => {
     const server = await startDurableServer()
     const [gone, kept] = await Promise.all(
       ['gone', 'kept'].map(async (threadId) => {

@@ -19,7 +19,7 @@ describe('a suspended run', () => {
     expect(server.ledger()).toEqual(['woke nap'])
   })
 
-  it('finishes at its own time among twenty others, across a kill', async () => {
+  it('finishes when its own sleep expires, among twenty sleeping runs and across a kill', async () => {
     const server = await startDurableServer()
     const threads = Array.from({ length: 20 }, (_, n) => ({ threadId: `nap-${n}`, ms: 100 + n * 100 }))
     const runIds = await Promise.all(threads.map(({ threadId, ms }) => server.execute('sleeper', threadId, { ms })))

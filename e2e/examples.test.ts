@@ -108,8 +108,8 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   },
 }
 
-describe('the example projects', () => {
-  it.each(names)('behave as their READMEs describe: %s', async (name) => {
+describe('an example project', () => {
+  it.each(names)('behaves as its README describes: %s', async (name) => {
     if (name === 'browser-client' && !hasChromium && !process.env.CI)
       return console.warn(`${CHROMIUM} is missing: skipped`)
     await CHECKS[name]?.()

@@ -24,7 +24,7 @@ export interface GuideReport {
  * installed and `perdure` on the PATH. Rejects with the line of the first block that fails, prints an error identifier
  * that the guide does not mention, or whose output differs from the following `text` block.
  *
- * @param installed `node_modules` of a project with the packed packages; default: those of the workspace
+ * @param installed `node_modules` of a project with the packed packages; default: the packages of the workspace
  */
 export async function runGuide(path: string, installed?: string): Promise<GuideReport> {
   const document = readFileSync(join(root, path), 'utf8')

@@ -28,9 +28,9 @@ const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256
 )
 const lack = missing.length === 0 ? '' : ` (missing here: ${missing.join(', ')})`
 
-describe.skipIf(missing.length > 0 && !process.env.CI)(`the guides${lack}`, () => {
+describe.skipIf(missing.length > 0 && !process.env.CI)(`a guide${lack}`, () => {
   // README assumes a clone of the repository.
-  it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('execute every block of %s', async (path) => {
+  it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('has only blocks that succeed: %s', async (path) => {
     const { executed, skipped } = await runGuide(path, installed)
 
     const reasons = skipped.map(({ line, skip }) => `\n  not executed, line ${line}: ${skip}`)

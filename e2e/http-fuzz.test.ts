@@ -128,7 +128,7 @@ describe('the HTTP interface of the binary', () => {
     }
   }, 3_600_000)
 
-  it.each(SMUGGLING)('never treats a part of one request as another: %s', async (_, lines, expected) => {
+  it.each(SMUGGLING)('never treats a part of one request as another request: %s', async (_, lines, expected) => {
     const bytes = Buffer.from(lines.replaceAll('{host}', `127.0.0.1:${port}`), 'latin1')
 
     const { answers } = await exchange(port, bytes)

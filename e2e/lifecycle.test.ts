@@ -60,7 +60,7 @@ describe('perdure server', () => {
     await next.kill('SIGTERM')
   })
 
-  it('stops at once on the second signal and keeps the state', async () => {
+  it('stops at once on the second signal and keeps its committed state', async () => {
     const { server, post, get, sandbox, token } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
     const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
     const ended = server.kill('SIGTERM')
@@ -78,7 +78,7 @@ describe('perdure server', () => {
     await next.kill('SIGTERM')
   })
 
-  it('refuses a second process on the same file with a typed error', async () => {
+  it('fails with a typed error when another process has the database open', async () => {
     const { server, sandbox } = await start()
 
     const second = await perdure(sandbox, ['server', '--config', LEDGER_CONFIG])

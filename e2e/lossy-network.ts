@@ -9,7 +9,7 @@ export interface LossyNetwork {
   target(port: number): void
   /** Resets every connection. */
   cut(): void
-  /** Resets each new connection after this many milliseconds; `undefined` stops that. */
+  /** Resets each new connection after this many milliseconds; `undefined` removes the limit. */
   limitLifetimes(lifetimeMs: (() => number) | undefined): void
   /** Number of connections reset so far. */
   cutCount(): number

@@ -59,7 +59,7 @@ async function startMemoryServer() {
 }
 
 describe('memory on a server that is killed', () => {
-  it('loses and duplicates no fact while duplicates are merged', async () => {
+  it('neither loses nor duplicates a fact while the consolidator merges duplicates', async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const random = createRandom(SEED)
     const { call, crash, texts, isQuiet, openGate } = await startMemoryServer()

@@ -73,7 +73,7 @@ export const ODD_NUMBERS = [
   86_400_000,
   3_155_760_000_001,
 ]
-/** Literals in place of a value that no serializer would write. */
+/** Literals that no JSON serializer would write, to put in place of a value. */
 export const RAW_VALUES = [
   '1e400',
   '01',

@@ -9,7 +9,7 @@ const NGINX = '/usr/sbin/nginx'
 const CADDY = '/usr/bin/caddy'
 
 export interface RunningProxy {
-  /** The upstream address that replaces the one of the server. */
+  /** The base URL of the API through the proxy. */
   readonly url: string
   readonly process: ChildProcess
 }

@@ -128,7 +128,7 @@ async function connectWebSocket(state: State): Promise<void> {
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(String(data))
     if (frame.id === 2 && frame.result !== undefined) {
-      // The starting position, so that a connection that drops before its first event loses nothing.
+      // Keep the starting position, so that no event is lost if the connection drops before its first event.
       state.lastEventId ??= frame.result.replayedCount === 0 ? frame.result.headEventId : undefined
       state.onOpen()
     } else if (frame.kind === 'event') state.take({ ...frame, kind: 'event' })

@@ -117,7 +117,7 @@ const FIELDS: readonly [string, string][] = [
   ['X', 'x'.repeat(20_000)],
 ]
 
-/** Each damages a request and returns the resulting bytes. */
+/** Functions that each damage a request in one way and return the resulting bytes. */
 const DAMAGES: readonly Damage[] = [
   (head, body, random) => flip(write(head, body), random),
   (head, body, random) => {

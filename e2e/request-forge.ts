@@ -165,5 +165,5 @@ const nested = (depth: number): unknown => {
 
 const queryText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-/** Escapes a value for a request head, where line ends, and blanks in a target, would change the meaning. */
+/** Escapes spaces and control characters, because they would change the meaning of a request head. */
 const escapeOdd = (value: string) => [...value].map((one) => (one <= ' ' ? '%20' : one)).join('')

@@ -37,8 +37,8 @@ const isAlive = (pid: number) => {
   }
 }
 
-describe('sessions, skills and MCP servers', () => {
-  it('are available to runs and over REST, and survive kill -9', async () => {
+describe('a server with sessions, skills and MCP servers', () => {
+  it('offers them to runs and over REST, and keeps sessions across kill -9', async () => {
     const { call, restart, stop } = await start()
     await call('POST', '/sessions', { id: 'chat', metadata: { a: 'b' } })
 
@@ -62,7 +62,7 @@ describe('sessions, skills and MCP servers', () => {
     expect((await stop()).code).toBe(0)
   })
 
-  it('answer while one MCP server hangs, one crashes and one floods, and leave no child process behind', async () => {
+  it('answers while MCP servers hang, crash and flood their output, and leaves no child process behind', async () => {
     const { call, sandbox, stop } = await start()
     const go = (id: string) => call('POST', `/mcp/servers/${id}/tools/go/call`, {})
     const { body: stuck } = await call('POST', '/agents/stuck/stream', {})
@@ -91,11 +91,11 @@ describe('sessions, skills and MCP servers', () => {
     await hanging
   })
 
-  it('report a tool call interrupted by kill -9 as failed under its idempotency key, and never repeat it', async () => {
+  it('never repeats a tool call that kill -9 interrupted, and reports the call as failed under its key', async () => {
     const { call, restart, stop } = await start()
     const key = { 'Idempotency-Key': 'once' }
     const request = () => call('POST', '/mcp/servers/hang/tools/go/call', {}, key)
-    // One of the two calls runs forever; the other is told that it is in flight.
+    // One of the two calls runs forever; the server rejects the other because its key is in flight.
     const both = [request(), request()]
     expect((await Promise.race(both)).body.error).toBe('idempotency-in-flight')
 

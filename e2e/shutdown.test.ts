@@ -111,12 +111,12 @@ describe('a server that receives a stop signal', () => {
     const outcomes = outcomesIn(sandbox)
     expect(outcomes).toHaveLength(RUNS)
     for (const { status, finish_reason: reason } of outcomes) {
-      // Reported by the stopped process, or found by the next one.
+      // Either the stopping process aborted the run, or the next process found the run interrupted.
       expect([status, reason]).toEqual(reason === 'shutdown' ? ['aborted', reason] : ['failed', 'interrupted'])
     }
   })
 
-  it('refuses a flood of new requests, still serves reads, and shuts down no later for it', async () => {
+  it('refuses a flood of new requests, still serves reads, and shuts down in time', async () => {
     const drainTimeoutMs = 5_000
     const { server, call, running } = await start(drainTimeoutMs)
     const { runId } = await bodyOf(call('POST', '/agents/deaf/stream', {}))
@@ -183,7 +183,7 @@ describe('a server that receives a stop signal', () => {
 
 describe('a server that is stopped during a migration', () => {
   const walBytes = (path: string) => (existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0)
-  /** Moments of a migration that are visible from outside; each lasts long enough to be seen. */
+  /** Moments of a migration that are visible from outside; each lasts long enough to be observed. */
   const MOMENTS = {
     'copies the file': (path: string) =>
       ['.tmp', ''].some((end) => existsSync(`${path}.before-${OLD_VERSION + 1}${end}`)),

@@ -50,8 +50,8 @@ function openSlowReader(url: string, token: string): SlowReader {
   return { subscribed, closed, ids, wake: () => socket.resume() }
 }
 
-describe('readers that stop reading', () => {
-  it('are disconnected and resume from their cursor, while the other readers receive everything', async () => {
+describe('a reader that stops reading', () => {
+  it('is disconnected and resumes from its cursor, while the other readers receive everything', async () => {
     const sandbox = createSandbox({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
     const token = await createToken(sandbox)
     const server = await startServer(sandbox, ['server', '--config', REALTIME_CONFIG])
@@ -72,7 +72,7 @@ describe('readers that stop reading', () => {
     const perRun = EVENTS + 2
     for (let run = 1; run <= RUNS; run++) {
       await runChatter(EVENTS, SIZE)
-      // All fast readers have caught up, however slow the machine.
+      // Wait until all fast readers have caught up, however slow the machine is.
       await expect.poll(() => quick.filter((reader) => countOf(reader) < run * perRun).length).toBe(0)
     }
     const [first] = quick.map(idsOf)

@@ -1,7 +1,7 @@
 /** Marks the answer to a request that only a misread message boundary would create. */
 export const SMUGGLED = 'smuggled-request'
 
-/** A complete request, if a server mistakes it for one. */
+/** Bytes that are a separate request only to a server that misreads the message boundary. */
 const INNER = `GET /v1/health/live HTTP/1.1\r\nHost: {host}\r\nX-Request-Id: ${SMUGGLED}\r\n\r\n`
 
 const POST = ['POST /v1/agents/echo/run HTTP/1.1', 'Host: {host}', 'Content-Type: application/json']

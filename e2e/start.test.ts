@@ -30,7 +30,7 @@ describe('server start', () => {
     expect(server.length).toBeLessThan(65)
   })
 
-  it('does not load what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of perdure dev', () => {
+  it('does not load what only some servers need: cron, WebSockets, the client, YAML, MCP, the dev watcher', () => {
     expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
   })
 

@@ -28,15 +28,15 @@ async function serveTemplate(template: string) {
   return { sandbox, perdure, json }
 }
 
-describe('the templates of perdure init', () => {
-  it('answers in the basic template', async () => {
+describe('a project created by perdure init', () => {
+  it('answers when created from the basic template', async () => {
     const { perdure } = await serveTemplate('basic')
     const { code, stdout } = await perdure('agents', 'run', 'echo', '--input', '{"text":"hi"}', '--stream')
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' })
   })
 
-  it('pays after an approval in the workflow template', async () => {
+  it('pays after an approval when created from the workflow template', async () => {
     const { json } = await serveTemplate('workflow')
     const { runId } = await json('workflows', 'run', 'refund', '--input', '{"orderId":"A-17","amount":40}')
     await expect.poll(async () => (await json('approvals', 'list')).items.length).toBe(1)
@@ -48,7 +48,7 @@ describe('the templates of perdure init', () => {
       .toMatchObject({ status: 'completed', result: { paid: true, by: 'dev' } })
   })
 
-  it('streams the words of a mock model without a key and counts its tokens in the ai-sdk template', async () => {
+  it('streams and counts the tokens of a mock model when created from the ai-sdk template without a key', async () => {
     const { perdure, json } = await serveTemplate('ai-sdk')
     const { code, stdout } = await perdure('agents', 'run', 'assistant', '--input', '{"text":"hi there"}', '--stream')
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'You said: hi there\n' })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const folder = join(import.meta.dirname, '..', 'docs', 'adr')
 const STATUS = /^(?:accepted|deprecated|(superseded|amended) by (\d{4}))$/
-/** How the record that changes another one links back. */
+/** The word with which a record links to the record that it changes. */
 const LINK_BACK: Readonly<Record<string, string>> = { superseded: 'Supersedes', amended: 'Amends' }
 
 interface Adr {
@@ -60,7 +60,7 @@ function statusProblems({ file, number, status }: Adr): readonly string[] {
     : [`${changing.file}: does not say "${LINK_BACK[verb]} [${number}](${file})"`]
 }
 
-/** The records that a record says it changes, and whose status does not say so. */
+/** The problems with the records that this record claims to change: their status must name this record. */
 function unansweredLinks({ file, number, text }: Adr): readonly string[] {
   const links = [...text.matchAll(/^(Amends|Supersedes) \[(\d{4})\]/gm)]
   return links.flatMap(([, verb = '', target = '']) => {
@@ -72,8 +72,8 @@ function unansweredLinks({ file, number, text }: Adr): readonly string[] {
 
 const LINK = /\]\((\d{4}-[^)#]+\.md)\)/g
 
-describe('the architecture decision records', () => {
-  it('start with their number, a title and a status, and are named after the title', () => {
+describe('an architecture decision record', () => {
+  it('starts with its number, a title and a status, and is named after its title', () => {
     const expected = adrs.map(({ number, title }) => `${number}-${slugOf(title)}.md`)
 
     expect(adrs.length).toBeGreaterThan(60)
@@ -81,21 +81,21 @@ describe('the architecture decision records', () => {
     expect(byNumber.size).toBe(adrs.length)
   })
 
-  it('have a status of the list, which the record that changed them confirms', () => {
+  it('has a status from the list, and the record that changed it links back', () => {
     expect(adrs.flatMap(statusProblems)).toEqual([])
   })
 
-  it('change only records whose status says so', () => {
+  it('changes only records whose status names the changing record', () => {
     expect(adrs.flatMap(unansweredLinks)).toEqual([])
   })
 
-  it('are each listed once in the index, with their title and status', () => {
+  it('is listed once in the index, with its title and status', () => {
     const expected = adrs.map(({ number, file, title, status }) => ({ number, file, title, status }))
 
     expect(lines.toSorted((a, b) => a.file.localeCompare(b.file))).toEqual(expected)
   })
 
-  it('link only to records that exist', () => {
+  it('links only to records that exist', () => {
     const files = new Set(adrs.map(({ file }) => file))
     const broken = adrs.flatMap(({ file, text }) =>
       [...text.matchAll(LINK)].flatMap(([, to = '']) => (files.has(to) ? [] : [`${file}: ${to}`])),

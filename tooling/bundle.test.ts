@@ -27,8 +27,8 @@ async function bundle(...names: string[]) {
   return { code, imports, text, gzipBytes: gzipSync(code).length }
 }
 
-describe('the client in a browser', () => {
-  it('bundles one third-party package, no validation library and no Node.js module', async () => {
+describe('a browser bundle of the client', () => {
+  it('contains one third-party package, no validation library and no Node.js module', async () => {
     const { text, imports, gzipBytes } = await bundle('createClient', 'PerdureError')
 
     expect(text).toContain('eventsource-parser')
@@ -41,7 +41,7 @@ describe('the client in a browser', () => {
     ['createRestClient', /socket|sse|eventsource-parser/, 4_500],
     ['createSseClient', /socket-|rest-client|rest-methods/, 5_000],
     ['readSseBlocks', /socket|rest|follower/, 2_500],
-  ])('omits the modules that %s does not need', async (name, unused, maxBytes) => {
+  ])('omits the modules that a page with only %s does not need', async (name, unused, maxBytes) => {
     const { text, gzipBytes } = await bundle(name)
     const own = text.split('\n').map((id) => id.replace(/^.*(?:packages[\\/]client[\\/]src|node_modules)/, ''))
 

@@ -109,8 +109,8 @@ const directive = (name: string, source = unit) =>
 /** The drain timeout, five seconds to abort the remaining runs, and five seconds of slack. */
 const KILL_TIMEOUT_SECONDS = defaultOf('server.shutdown.drainTimeoutMs') / 1_000 + 5 + 5
 
-describe('the files in deploy', () => {
-  it('give the server enough time to shut down with default settings', () => {
+describe('the deploy folder', () => {
+  it('gives the server enough time to shut down with default settings', () => {
     expect({
       systemd: directive('TimeoutStopSec').map(Number),
       compose: [Number.parseInt(services.perdure.stop_grace_period ?? '', 10)],
@@ -120,7 +120,7 @@ describe('the files in deploy', () => {
     expect(directive('KillSignal')).toEqual(['SIGTERM'])
   })
 
-  it('use the default port of the server', () => {
+  it('uses the default port of the server', () => {
     const port = defaultOf('server.port')
 
     expect(directive('EXPOSE', dockerfile)).toEqual([String(port)])
@@ -132,19 +132,19 @@ describe('the files in deploy', () => {
     expect(directive('server', nginx)).toContain(`127.0.0.1:${port}`)
   })
 
-  it('set only variables that are configuration fields or secret references', () => {
+  it('sets only variables that are configuration fields or secret references', () => {
     const fields = new Set(configFields.map(({ env }) => env))
     const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM']
     const sources = [dockerfile, unit, text('compose.yaml'), text('kubernetes.yaml'), caddyfile]
     const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bPERDURE_[A-Z_]+\b/g) ?? []))
     const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
-    // A comment names this variable as an example of what Kubernetes sets by itself.
+    // kubernetes.yaml mentions this variable only in a comment, as an example of a variable that Kubernetes sets.
     named.delete('PERDURE_SERVER_PORT')
 
     expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
   })
 
-  it('configure proxies with timeouts above the heartbeat interval and a body limit above that of the server', () => {
+  it('configures proxies with timeouts above the heartbeat interval and a body limit above the one of the server', () => {
     const [timeout] = directive('proxy_read_timeout', nginx)
     const [body] = directive('client_max_body_size', nginx)
 
@@ -210,7 +210,7 @@ describe('kubernetes.yaml', () => {
     expect(dockerfile).toContain('PERDURE_STORAGE_PATH=/data/')
   })
 
-  it('probes below the rate limit and allows a start to take five minutes', () => {
+  it('probes less often than the rate limit allows, and allows five minutes for a start', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container
     const perMinute = [livenessProbe, readinessProbe].reduce((sum, { periodSeconds }) => sum + 60 / periodSeconds, 0)
 

@@ -157,7 +157,7 @@ describe('withLayerTable', () => {
     expect(withLayerTable(text ?? '')).toBe(text)
   })
 
-  it('leaves a document without both markers unchanged', () => {
+  it('returns undefined for a document without both markers in order', () => {
     expect(withLayerTable('nothing')).toBeUndefined()
     expect(withLayerTable('<!-- layers:start -->')).toBeUndefined()
     expect(withLayerTable('<!-- layers:end --> <!-- layers:start -->')).toBeUndefined()

@@ -11,7 +11,10 @@ const readmesOf = (pattern: string) =>
 
 const linesOf = (text: string): number => text.trimEnd().split('\n').length
 
-/** Where a name may be found: a file in the folder itself, anything with a path also from `src`, the package or the root. */
+/**
+ * Folders to search for a name: the folder of the README and, for a name with a path, also `src`, the package,
+ * `packages` and the root.
+ */
 function basesOf(readme: string, name: string): readonly string[] {
   const folder = dirname(readme)
   if (!name.includes('/')) return [folder]

@@ -72,7 +72,7 @@ const PLANTED = [
   ...coreTiers.flatMap((tier, index) => plantedTierViolations(tier, index)),
 ] as const
 
-/** Imports from a folder of this tier to a neighbour in the tier, and to the tier above. */
+/** Imports that a folder of this tier must not contain: of a neighbour in the tier, and of a folder one tier above. */
 function plantedTierViolations(tier: readonly string[], index: number): readonly (readonly [string, string, string])[] {
   const [from = '', neighbour] = tier
   return [neighbour, coreTiers[index - 1]?.[0]].flatMap((to) =>
@@ -88,12 +88,12 @@ function plantedTierViolations(tier: readonly string[], index: number): readonly
   )
 }
 
-describe('the dependency rules', () => {
-  it('find no violation in the repository', () => {
+describe('the dependency check', () => {
+  it('reports no violation in the repository', () => {
     expect(cruise().map(({ from, rule }) => `${rule.name} ${from}`)).toEqual([])
   })
 
-  it('find a planted violation of each kind', () => {
+  it('reports every planted violation', () => {
     for (const folder of coreTiers.flat()) {
       writeFileSync(join(copy, 'packages/core/src', folder, 'planted-target.ts'), 'export type X = 1\n')
     }
@@ -108,7 +108,7 @@ describe('the dependency rules', () => {
     expect(PLANTED.filter(([rule, path]) => !reported(rule, path))).toEqual([])
   })
 
-  it('assign every folder of core to exactly one tier', () => {
+  it('assigns every folder of core to exactly one tier', () => {
     const src = join(root, 'packages/core/src')
     const isSource = (name: string) => /\.ts$/.test(name) && !/\.(test|test-d|fixture)\.ts$/.test(name)
     const folders = readdirSync(src, { withFileTypes: true })
@@ -119,7 +119,7 @@ describe('the dependency rules', () => {
     expect(coreTiers.flat().toSorted()).toEqual(folders.toSorted())
   })
 
-  it('contain a layer for every package', () => {
+  it('has a layer rule for every package', () => {
     const generated: { forbidden: { name: string }[] } = createRequire(import.meta.url)('../.dependency-cruiser.cjs')
     const names = generated.forbidden.map(({ name }) => name)
 

@@ -44,8 +44,8 @@ const labelsOf = (query: string) => [
   ...[...query.matchAll(/\{(?<name>\w+)=/g)].map(({ groups }) => groups?.name ?? ''),
 ]
 
-describe('the dashboard and the alerts', () => {
-  it('query a metric in every panel and every rule', () => {
+describe('the monitoring configuration', () => {
+  it('queries a metric in every panel and every alert rule', () => {
     expect(dashboard.panels.length).toBeGreaterThan(10)
     expect(rules.filter((line) => line.includes('alert:'))).toHaveLength(
       rules.filter((line) => line.includes('expr:')).length,
@@ -53,7 +53,7 @@ describe('the dashboard and the alerts', () => {
     for (const query of queries) expect(seriesOf(query)).not.toEqual([])
   })
 
-  it.each(queries)('use only metrics and labels of the metrics table: %s', (query) => {
+  it.each(queries)('uses only metrics and labels of the metrics table: %s', (query) => {
     const series = seriesOf(query)
     const known = new Set([...series.flatMap((name) => SERIES.get(name) ?? []), ...ADDED])
 
@@ -61,7 +61,7 @@ describe('the dashboard and the alerts', () => {
     expect(labelsOf(query).filter((label) => !known.has(label))).toEqual([])
   })
 
-  it('show only labels in legends that the query keeps', () => {
+  it('has no legend with a label that the query removes', () => {
     for (const { targets } of dashboard.panels) {
       for (const { expr, legendFormat } of targets) {
         const shown = [...legendFormat.matchAll(/\{\{(?<name>\w+)\}\}/g)].map(({ groups }) => groups?.name)
@@ -70,7 +70,7 @@ describe('the dashboard and the alerts', () => {
     }
   })
 
-  it('contain rules that promtool accepts', ({ skip }) => {
+  it('contains alert rules that promtool accepts', ({ skip }) => {
     const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' })
     if (error !== undefined && process.env.CI !== 'true') {
       const reason = 'promtool is not on the PATH: install the package prometheus'

@@ -55,16 +55,16 @@ const withoutSource = ({ exports }: Manifest) => {
 
 const readmeOf = (folder: string): string => readFileSync(join(root, folder, 'README.md'), 'utf8')
 
-describe('the packages', () => {
+describe('a package of the workspace', () => {
   const [first] = packages
   const version = first?.manifest.version ?? ''
 
-  it('have consistent manifests', () => {
+  it('has a manifest that is consistent with the other packages', () => {
     expect(packages.length).toBe(13)
     expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
   })
 
-  it('are reported when a manifest drifts', () => {
+  it('is reported by driftOf when its manifest differs from the other packages', () => {
     const { folder, manifest } = packages[0]!
     const drifted = {
       ...manifest,
@@ -85,29 +85,26 @@ describe('the packages', () => {
     ])
   })
 
-  it.each(['tooling', 'bench'])('keep %s private, with the version that changesets require', (folder) => {
+  it.each(['tooling', 'bench'])('is private and has the version that changesets require: %s', (folder) => {
     const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
     expect(manifest).toMatchObject({ private: true, version: '0.0.0' })
   })
 
-  it('are released together', () => {
+  it('is released together with the other packages', () => {
     const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
 
     expect(config).toMatchObject({ fixed: [['@perdure/*']], access: 'public' })
   })
 
-  it.each(packages.map(({ folder }) => folder))(
-    'have a README of fewer than 60 lines with an example: %s',
-    (folder) => {
-      const text = readmeOf(folder)
+  it.each(packages.map(({ folder }) => folder))('has a README of fewer than 60 lines with an example: %s', (folder) => {
+    const text = readmeOf(folder)
 
-      expect(text.split('\n').length - 1).toBeLessThan(60)
-      expect(text).toMatch(/\n```(?:js|ts|sh)\n/)
-    },
-  )
+    expect(text.split('\n').length - 1).toBeLessThan(60)
+    expect(text).toMatch(/\n```(?:js|ts|sh)\n/)
+  })
 
-  it.each(packages.map(({ folder }) => folder))('link only existing files in their README: %s', (folder) => {
+  it.each(packages.map(({ folder }) => folder))('links only existing files in its README: %s', (folder) => {
     const links = [...readmeOf(folder).matchAll(/\]\((\.[^)#]*)/g)].map(([, path = '']) => path)
 
     expect(links.filter((path) => !existsSync(join(root, folder, path)))).toEqual([])

@@ -1,7 +1,7 @@
 /** A wording that must not come back. */
 export interface ProseRule {
   readonly pattern: RegExp
-  /** Whether the rule is about sentences; headings may be phrases. */
+  /** Whether the rule applies only to sentences; headings may be phrases. */
   readonly isAboutSentences?: boolean
   /** What to write instead. */
   readonly instead: string

@@ -139,7 +139,7 @@ function nameOf(callee: AstNode | undefined): string {
   return /^(?:each|only|skip|skipIf|runIf|concurrent|for)$/.test(own) ? nameOf(callee.object) : own
 }
 
-/** A string, a template with its values left out, or a sum of both. */
+/** A string, a template without its values, or a concatenation of both. */
 function stringOf(node: AstNode | undefined): readonly Span[] {
   if (node === undefined) return []
   const { type, start, value, quasis = [] } = node

@@ -47,7 +47,7 @@ describe('the prose of the repository', () => {
 })
 
 describe('PROSE_RULES', () => {
-  it.each(PROSE_RULES)('find "$matches" and allow "$allows"', ({ pattern, matches, allows }) => {
+  it.each(PROSE_RULES)('finds "$matches" and allows "$allows"', ({ pattern, matches, allows }) => {
     expect(matches).toMatch(pattern)
     expect(PROSE_RULES.filter((rule) => rule.pattern.test(allows))).toEqual([])
   })

@@ -33,8 +33,8 @@ interface Regex {
 }
 
 /**
- * The search counts steps; the time limits are far off, because a slow machine does not make a pattern slow. The seed
- * is fixed. `RECHECK=whole` searches longer.
+ * The search counts the steps of a pattern and has generous time limits, so that a slow machine does not make a pattern
+ * look slow. The seed is fixed. `RECHECK=whole` searches longer.
  */
 const QUICK: Parameters =
   process.env.RECHECK === 'whole'
@@ -50,8 +50,8 @@ const SEARCH: Parameters = {
 
 const verdictOf = ({ source, flags }: Regex) => ({ source, status: checkSync(source, flags, SEARCH).status })
 
-describe('the regular expressions of the sources', () => {
-  it('take time proportional to their input', () => {
+describe('a regular expression of the sources', () => {
+  it('takes time proportional to its input', () => {
     const all = sources.flatMap((path) => regexUseOf(join(root, path)).literals)
 
     const bad = all.map((one) => ({ at: `${one.path}:${one.line}`, ...verdictOf(one) }))
@@ -60,7 +60,7 @@ describe('the regular expressions of the sources', () => {
     expect(bad.filter(({ status }) => status !== 'safe')).toEqual([])
   })
 
-  it('take proportional time when built at run time, and each module that builds them is listed here', async () => {
+  it('takes proportional time when built at run time, and its module is listed here', async () => {
     const building = sources.filter((path) => regexUseOf(join(root, path)).built > 0)
     const built = await builtDuring(async () => {
       for (const build of Object.values(BUILDERS)) await build()
@@ -76,7 +76,7 @@ describe('the regular expressions of the sources', () => {
     ['const b = /^(?!x)(?:a|a)+$/', 1],
     ['export const b = (text: string) => text.replace(/\\s+$/, "")', 1],
     ['const c = new RegExp("^" + name)', 0],
-  ])('are detected and classified: %s', (text, count) => {
+  ])('is detected and classified: %s', (text, count) => {
     const { literals, built } = regexUseOf('planted.ts', text)
 
     expect(literals.map(verdictOf).filter(({ status }) => status === 'vulnerable')).toHaveLength(count)

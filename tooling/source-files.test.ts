@@ -12,15 +12,15 @@ const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-
   .split('\n')
   .filter((path) => path !== '')
 
-describe('source files', () => {
-  it('have at most 300 lines', () => {
+describe('a source file', () => {
+  it('has at most 300 lines', () => {
     const long = sources.filter((path) => readFileSync(join(root, path), 'utf8').split('\n').length > 301)
 
     expect(sources.length).toBeGreaterThan(100)
     expect(long.filter((path) => !/\.test\.ts$/.test(path))).toEqual([])
   })
 
-  it('name no package registry host', () => {
+  it('names no package registry host', () => {
     const lock = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
 
     expect(lock).not.toMatch(/https?:\/\//)

@@ -26,8 +26,8 @@ const bundled = Object.entries(BUNDLED).flatMap(([path, names]) =>
   names.map((name) => manifestOf(join(path, 'node_modules', name))),
 )
 
-describe('the dependencies of an installation', () => {
-  it.each(published)('are the agreed ones for %s', (path) => {
+describe('a third-party dependency', () => {
+  it.each(published)('is one of the agreed dependencies of %s', (path) => {
     const { dependencies, optionalDependencies, peerDependencies } = manifestOf(path)
 
     expect(foreign(dependencies).sort()).toEqual(RUNTIME_DEPENDENCIES[path])
@@ -36,7 +36,7 @@ describe('the dependencies of an installation', () => {
     expect(installedWith(lockfile, path).size).toBeLessThanOrEqual(MAX_INSTALLED[path] ?? 0)
   })
 
-  it('run no install scripts', () => {
+  it('runs no install script', () => {
     const scripts = installed.flatMap(({ name, scripts = {} }) =>
       ['preinstall', 'install', 'postinstall']
         .filter((script) => scripts[script] !== undefined)
@@ -47,7 +47,7 @@ describe('the dependencies of an installation', () => {
     expect(scripts).toEqual([])
   })
 
-  it('have permissive licences', () => {
+  it('has a permissive licence', () => {
     expect(
       [...installed, ...bundled]
         .filter(({ license }) => !LICENSES.has(license ?? ''))
@@ -55,25 +55,25 @@ describe('the dependencies of an installation', () => {
     ).toEqual([])
   })
 
-  it('are bundled only when they are development dependencies', () => {
+  it('is bundled only when it is a development dependency', () => {
     for (const [path, names] of Object.entries(BUNDLED)) {
       expect(Object.keys(manifestOf(path).devDependencies ?? {})).toEqual(expect.arrayContaining([...names]))
     }
     expect(bundled).toHaveLength(2)
   })
 
-  it('are locked for every platform for which they have native parts', () => {
+  it('is locked for every platform for which it has a native part', () => {
     expect(missingNatives(lockfile, Object.keys(lockfile.packages))).toEqual([])
   })
 
-  it('include a prebuilt database driver for every platform', () => {
+  it('includes a prebuilt binary for every platform if it is the database driver', () => {
     const folder = join(root, 'packages/sqlite/node_modules/better-sqlite3/prebuilds')
     const platforms = ['linux', 'darwin', 'win32'].flatMap((os) => [`${os}-x64.node`, `${os}-arm64.node`])
 
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(platforms))
   })
 
-  it('are reported when the binary of one platform is missing', () => {
+  it('is reported by missingNatives when the binary of one platform is missing', () => {
     const [linux, ...others] = ['linux', 'darwin', 'win32'].map((os) => `native-${os}@1.0.0`)
     const parts = (names: readonly (string | undefined)[]) => names.map((id = '') => [id.split('@')[0], '1.0.0'])
     const planted = {
@@ -92,7 +92,7 @@ describe('the dependencies of an installation', () => {
     expect(missingNatives(lacking, ['part@1.0.0'])).toEqual(['part@1.0.0 linux x64', 'part@1.0.0 linux arm64'])
   })
 
-  it('are locked with a SHA-512 integrity hash', () => {
+  it('is locked with a SHA-512 integrity hash', () => {
     const unproven = Object.entries(lockfile.packages).filter(
       ([, { resolution }]) => !resolution.integrity?.startsWith('sha512-'),
     )

@@ -12,7 +12,8 @@ const SPECIFIER = "'./storage-worker.ts'"
 /**
  * Starts the storage thread of tests from one JavaScript file, bundled from the current source. A thread that strips
  * types first compiles a WebAssembly program, which takes a third of a second, thousands of times per test run. After
- * many of those, V8 is also known to fail a check of its list of code pages, which ends the process with SIGTRAP.
+ * many such compilations, V8 is also known to fail a check of its list of code pages, which ends the process with
+ * SIGTRAP.
  */
 export function testThread(): Plugin {
   let bundled: Promise<string> | undefined

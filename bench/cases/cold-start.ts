@@ -34,7 +34,7 @@ export const coldStarts: BenchCase = {
         memory[kind].push(rss / 1_048_576)
         return readyMs
       }
-      // The first start creates the database; it is not measured.
+      // The first start creates the database and is not measured.
       await coldStart(() => startPerdure({ folder }), '/v1/health')
       const times = await alternate(rounds, { floor: () => measure('floor'), subject: () => measure('subject') })
       const rows: Comparison[] = [

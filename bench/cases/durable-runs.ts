@@ -33,7 +33,8 @@ export const durableRuns: BenchCase = {
       const onPerdure = keyedRuns(perdure, RUN, effort)
       const rows: Comparison[] = []
       try {
-        // One client alone sends too few requests: V8 would still be compiling after all rounds.
+        // Warms up with 64 connections: a single connection sends so few requests that V8 would still be compiling in
+        // the last round.
         for (const onServer of [onFloor, onNaive, onPerdure]) await onServer(64)
         for (const connections of [1, 16, 64]) {
           const keyed = await alternate(effort.rounds, {

@@ -4,7 +4,7 @@ import type { Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
 
-/** With much memory, V8 collects garbage late. docs/guides/performance.md recommends these options to limit that. */
+/** On a machine with much memory, V8 collects garbage late. docs/guides/performance.md recommends these heap limits. */
 const BOUNDED = '--max-semi-space-size=16 --max-old-space-size=512'
 
 const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Promise<Comparison> =>

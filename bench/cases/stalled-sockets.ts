@@ -12,7 +12,7 @@ const STALLED = 100
 const FLOOD = { events: 600, bytes: 16_000 }
 const FLOODED = 'session:flooded/events'
 
-/** Long enough for the server to disconnect the stalled clients meanwhile. */
+/** Lasts long enough for the server to disconnect the stalled clients before the events end. */
 const TRICKLE = { events: 300, bytes: 1_000, everyMs: 50 }
 
 const SETTLING_MS = 15_000

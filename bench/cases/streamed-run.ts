@@ -4,7 +4,7 @@ import { inFolder, type ServerProcess, startFloor } from '../harness/server-proc
 import type { BenchCase } from './bench-case.ts'
 
 const EVENTS = 1_000
-/** Streams per measurement: a single one is too short to measure. */
+/** Streams per measurement: a single stream is too short to measure. */
 const STREAMS = 10
 /** Measurements whose results are discarded. */
 const WARM_UPS = 3
@@ -26,7 +26,7 @@ async function stream({ port }: ServerProcess, path: string) {
     if (events === 0 && found > 0) firstMs = performance.now() - startedAt
     events += found
   }
-  // A few matches are lost at chunk boundaries; a stream that lost events would miss many more.
+  // The count misses the few events that two chunks split; a stream that lost events would miss many more.
   if (events < EVENTS - 50) throw new Error(`${path} streamed ${events} events`)
   return { firstMs, ms: performance.now() - startedAt }
 }

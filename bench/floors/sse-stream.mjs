@@ -1,4 +1,5 @@
-// Floor (e): plain SSE. A POST with `{ events }` stores that many rows, one transaction per turn, and streams them.
+// Floor (e): plain SSE. A POST with `{ events }` stores that many rows, in one transaction per event loop turn, and
+// streams them.
 import { createServer } from 'node:http'
 import Database from 'better-sqlite3'
 import { announce } from './announce.mjs'

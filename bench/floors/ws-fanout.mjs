@@ -1,6 +1,5 @@
 // Floor (d): plain ws. A POST with `{ events }` sends that many events to every socket. Each event is serialized and
-// framed once, and
-// the frames of a turn go to a socket in one write.
+// framed only once. All frames of an event loop turn go to a socket in one write.
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { announce } from './announce.mjs'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Requests that a separate process sends. Each connection sends the next one after the answer. */
+/** Requests that a separate process sends. Each connection sends its next request when the previous one is answered. */
 export interface Load {
   readonly port: number
   readonly method: 'GET' | 'POST'
@@ -12,7 +12,7 @@ export interface Load {
   readonly connections: number
   readonly durationMs: number
   readonly warmUpMs: number
-  /** Sends an `Idempotency-Key`: a new one with every request unless `repeatKey`. */
+  /** Sends an `Idempotency-Key`: a new key with every request unless `repeatKey` is set. */
   readonly keyed: boolean
   readonly keyPrefix: string
   readonly firstKey: number
@@ -40,7 +40,7 @@ const DEFAULTS = {
   keys: 1_000,
 } as const
 
-/** @throws Error if an answer is not 2xx: fast refusals would distort the result */
+/** @throws Error if an answer is not 2xx: fast error answers would distort the result */
 export async function sendLoad(
   load: Partial<Load> & Pick<Load, 'port' | 'path' | 'connections' | 'durationMs' | 'warmUpMs'>,
 ): Promise<LoadResult> {

@@ -7,7 +7,7 @@ const CONFIG = join(import.meta.dirname, '../perdure.config.mjs')
 export interface PerdureOptions {
   readonly folder: string
   readonly env?: Readonly<Record<string, string>>
-  /** Command that runs the binary, such as a tracer. */
+  /** Command line to put before the binary, such as a tracer. */
   readonly command?: readonly string[]
 }
 

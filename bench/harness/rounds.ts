@@ -1,4 +1,4 @@
-/** The figures of a floor and of the subject compared with it, in the same unit. */
+/** The figures of a floor and of the subject measured against that floor, in the same unit. */
 export interface Comparison {
   readonly case: string // F1, F2, …
   readonly variant: string

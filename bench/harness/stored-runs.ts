@@ -9,7 +9,7 @@ const BATCH = 500
 
 export interface Stored {
   readonly runs: number
-  /** How many of them are left `running`, as after a crash. */
+  /** How many of the runs are left `running`, as after a crash. */
   readonly running: number
 }
 

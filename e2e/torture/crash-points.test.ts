@@ -3,7 +3,7 @@ import { injectFaults } from './crash-points.ts'
 import { someFaults, someKills } from './fault-plans.ts'
 import { seedOf } from './seed.ts'
 
-describe('a scenario of thirty requests that covers every kind of write', () => {
+describe('a server under thirty requests that cover every kind of write', () => {
   it('loses nothing and repeats nothing when the server is killed at a system call', async () => {
     const { violations, reached, faults, calls } = await injectFaults({ seed: seedOf(), choose: someKills(15) })
 

@@ -28,8 +28,8 @@ export interface PointsReport extends Report {
 
 /**
  * Plays the scenario once to record the system calls of the storage thread, then once per chosen call with a kill or an
- * error injected there. All on one file, with clients that retry until they are answered. Checks every invariant at the
- * end.
+ * error injected at that call. All rounds use one file, and clients retry until they are answered. Checks every
+ * invariant at the end.
  */
 export async function injectFaults({ seed, choose, onFault }: PointsOptions): Promise<PointsReport> {
   requireTool('strace')

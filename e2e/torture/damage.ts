@@ -18,13 +18,13 @@ export interface DamageOptions extends DamageCounts {
 
 export interface DamageReport {
   readonly violations: readonly string[]
-  /** Starts refused with a typed error. */
+  /** Number of starts that were refused with a typed error. */
   readonly refused: number
-  /** Servers that started and answered every read correctly or with an error. */
+  /** Number of servers that started and answered every read correctly or with an error. */
   readonly served: number
-  /** Copies in which SQLite itself finds nothing wrong: a changed value in a page, or unused space. */
+  /** Number of copies whose damage SQLite cannot detect: a changed value in a page, or unused space. */
   readonly unseen: number
-  /** Servers that lost the commits cut from the log, and nothing else. */
+  /** Number of servers that lost only the commits that were cut from the log. */
   readonly behind: number
 }
 
@@ -41,8 +41,7 @@ interface Target {
 }
 
 /**
- * Damages copies of files and checks what a server does with each: refuses it, answers correctly, or answers with an
- * error.
+ * Damages copies of files and checks that a server refuses each copy, answers correctly, or answers with an error.
  */
 export async function damageFiles({ seed, onDamage, ...counts }: DamageOptions): Promise<DamageReport> {
   const random = createRandom(seed)
@@ -79,7 +78,7 @@ async function prepareTarget(seed: number, { signal, isAudited = false, choose }
     await playScenario(world, 'one')
     let anchored = { seq: 0, shown: '[]' }
     if (isAudited) {
-      // A clean stop writes a checkpoint over the entries so far.
+      // A clean stop writes a checkpoint that covers the entries so far.
       await world.kill('SIGTERM')
       await world.start()
       const { seq } = (await world.ask({ path: '/audit/verify' })).body.checkpoint
@@ -194,7 +193,10 @@ async function readAll(server: RunningServer, { token, truth }: Target): Promise
   return wrongAnswers
 }
 
-/** Returns whether a chain with lost or altered entries below a checkpoint passes verification, and untyped errors. */
+/**
+ * Returns what is wrong with the audit answers: untyped errors, and a chain that passes verification although entries
+ * below a checkpoint are lost or altered.
+ */
 async function wrongAuditAnswers(server: RunningServer, { token, anchored }: Target): Promise<readonly string[]> {
   const verified = await verifyAudit(server, token)
   const { status, body } = await get(server, AUDIT, token)

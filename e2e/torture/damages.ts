@@ -11,14 +11,14 @@ export type Expectation =
   /** Refuse to start, or serve a complete earlier state. */
   | 'earlier snapshot'
   /**
-   * Refuse to start, or answer everything but the audit log correctly, and for the audit log answer correctly, with an
-   * error, or with a failed verification.
+   * Refuse to start, or answer every request correctly, except that reading the audit log may return an error and
+   * verifying the audit log may fail.
    */
   | 'audit damage detected'
 
 export interface Damage {
   readonly name: string
-  /** Suffix of the damaged file after the database name: `-wal`, `-shm`. */
+  /** Suffix that the damaged file has after the database name, such as `-wal`; empty for the database itself. */
   readonly of: string
   readonly expects: Expectation
   /** Damages the file at this path. */

@@ -47,7 +47,7 @@ export function readContents(database: DatabaseSync): Contents {
   }
 }
 
-/** Excludes SQLite's own tables: an empty one is missing from a copy. */
+/** Excludes SQLite's own tables, because a copy lacks the empty ones. */
 const OURS = "name NOT LIKE 'sqlite_%'"
 
 const plain = (row: Row): Row => ({ ...row })

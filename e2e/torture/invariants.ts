@@ -40,7 +40,7 @@ function checkNoRequestExecuting(world: World): void {
   if (keys.length > 0) world.violate('I5', `keys are in flight: ${JSON.stringify(keys)}`)
 }
 
-/** I4: every answer ever received for a key is identical, including one more request now. */
+/** I4: every answer ever received for a key is identical, and one more request now gets the same answer. */
 async function checkRecordedAnswer(world: World, { ask, answers, isGone }: RecordedRequest): Promise<void> {
   const { status, text, isReplayed } = await world.ask(ask)
   if (isGone) return expectSame(world, 'I4', `the key ${ask.key} of a deleted session`, [404, status])

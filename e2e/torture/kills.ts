@@ -48,7 +48,7 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     for (let kill = 0; kill < kills && !isLast; kill++) {
       const before = world.counts.acknowledged
       await pause(uptimeMs[0] + world.random() * (uptimeMs[1] - uptimeMs[0]))
-      // Guarantees progress between every second pair of kills, however slow the machine.
+      // Before every second kill, wait until a request was acknowledged, so that slow machines make progress too.
       while (kill % 2 === 1 && world.counts.acknowledged === before && !isLast) await pause(5)
       await onKill?.(world, kill)
       await world.kill()

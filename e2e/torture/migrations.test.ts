@@ -29,25 +29,28 @@ const change = (path: string, sql: string) => {
 
 const OTHER = '0123456789abcdef'.repeat(4)
 
-describe('the golden databases', () => {
-  it('exist for every version', () => {
+describe('a golden database', () => {
+  it('exists for every version', () => {
     expect(goldenVersions()).toEqual(MIGRATIONS.map(({ version }) => version))
   })
 
-  it.each(goldenVersions())('keep every row of version %i, and a copy of the original file', async (version) => {
-    const { path } = unpack(version)
-    const before = withCopy(path, readContents)
-    await (await openSqliteStorage({ path })).close()
-    const after = withCopy(path, readContents)
+  it.each(goldenVersions())(
+    'keeps every row when migrated from version %i, and leaves a copy of the original file',
+    async (version) => {
+      const { path } = unpack(version)
+      const before = withCopy(path, readContents)
+      await (await openSqliteStorage({ path })).close()
+      const after = withCopy(path, readContents)
 
-    expect(after.version).toBe(NEWEST)
-    expect(lostRows(before, { ...after, rows: { ...after.rows, meta: before.rows.meta ?? [] } })).toEqual([])
-    expect(after.schema).toEqual(withCopy(unpack(NEWEST).path, readContents).schema)
-    expect(inspectCopy(path)).toEqual([])
-    if (version < NEWEST) expect(withCopy(`${path}.before-${version + 1}`, readContents)).toEqual(before)
-  })
+      expect(after.version).toBe(NEWEST)
+      expect(lostRows(before, { ...after, rows: { ...after.rows, meta: before.rows.meta ?? [] } })).toEqual([])
+      expect(after.schema).toEqual(withCopy(unpack(NEWEST).path, readContents).schema)
+      expect(inspectCopy(path)).toEqual([])
+      if (version < NEWEST) expect(withCopy(`${path}.before-${version + 1}`, readContents)).toEqual(before)
+    },
+  )
 
-  it.each([8, 16])('are served after migrating from version %i', async (version) => {
+  it.each([8, 16])('is served after a migration from version %i', async (version) => {
     const { sandbox } = unpack(version)
     const server = await startServer(sandbox, SERVE)
     const token = await createToken(sandbox)

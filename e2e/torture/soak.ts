@@ -16,7 +16,7 @@ export interface SoakOptions {
   readonly onSample?: (sample: Sample) => void
 }
 
-/** Makes the data of one period old enough for retention to remove it in the next. */
+/** Makes the data of one period old enough for retention to remove it in the next period. */
 const DAYS_BETWEEN_PERIODS = 2
 const KEPT_FOR_A_DAY = {
   ...{ PERDURE_RETENTION_EVENTS_DAYS: '1', PERDURE_RETENTION_RUNS_DAYS: '1', PERDURE_AUDIT_RETENTION_DAYS: '1' },

@@ -17,7 +17,7 @@ export interface StartCrashOptions {
 }
 
 export interface StartCrashReport extends Report {
-  /** Starts killed at a system call; `reached` counts those killed before they listened. */
+  /** Number of starts killed at a system call; `reached` counts the starts killed before the server listened. */
   readonly deaths: number
   readonly reached: number
 }

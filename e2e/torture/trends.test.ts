@@ -23,8 +23,8 @@ function soaked(over: (seconds: number, period: number) => Partial<Seen> = () =>
   )
 }
 
-describe('the trends of a soak', () => {
-  it('are flat for a server that warms up, collects garbage and handles bursts', () => {
+describe('trendsOf', () => {
+  it('reports no growth for a server that warms up, collects garbage and handles bursts', () => {
     const bursts = soaked((seconds) => (seconds % 200 < 15 ? { rssMiB: 320, descriptors: 190 } : {}))
     expect(trendsOf(bursts).violations).toEqual([])
   })
@@ -43,11 +43,11 @@ describe('the trends of a soak', () => {
       (seconds: number, period: number) => ({ fileMiB: 1 + period * 60 + seconds / 10 }),
       'the file grew by 60',
     ],
-  ])('show %s', (_, leak, violation) => {
+  ])('reports %s', (_, leak, violation) => {
     expect(trendsOf(soaked(leak)).violations).toEqual([expect.stringContaining(violation)])
   })
 
-  it('report when there are too few samples', () => {
+  it('reports that there are too few samples', () => {
     expect(trendsOf(soaked().slice(0, 3)).violations).toEqual(['no period was long enough to judge'])
   })
 })

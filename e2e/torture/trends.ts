@@ -58,8 +58,8 @@ export function trendsOf(samples: readonly Sample[]): Trends {
 }
 
 /**
- * Drops the warm-up: the first half of a short period; of a long one the first third, but at least five minutes, because
- * caches fill until then.
+ * Drops the warm-up, in which caches fill: the first half of a short period, or the first third of a long period, but
+ * at least five minutes.
  */
 function afterWarmUp(period: readonly Sample[]): readonly Sample[] {
   const whole = period.at(-1)?.seconds ?? 0
@@ -76,7 +76,7 @@ function growthOf(periods: readonly (readonly Sample[])[], name: Steady, slope: 
   return [`${name} grew by ${growth.toFixed(1)} in ${span.toFixed(0)} s, from about ${level.toFixed(0)}`]
 }
 
-/** Data of one period is removed in the next, which starts days later, and its space is reused. */
+/** Retention removes the data of one period in the next period, days later, and the file reuses its space. */
 function fileGrowth(periods: readonly (readonly Sample[])[], ends: readonly number[]): readonly string[] {
   const [before, last] = ends.slice(-2)
   if (ends.length < 3 || before === undefined || last === undefined) return []

@@ -62,7 +62,7 @@ export interface Answer {
 export interface RecordedRequest {
   readonly ask: Ask
   readonly answers: Answer[]
-  /** The answer's subject was deleted since, together with its session. */
+  /** Whether the subject of the answer has since been deleted, together with its session. */
   isGone: boolean
 }
 
@@ -123,7 +123,7 @@ export async function openWorld(options: WorldOptions) {
     ...{ sandbox, databasePath, token, random, violations, violate, recorded, outages, counts, seed },
     server: () => server,
     isOver: () => isOver,
-    /** Returns a random integer from `least` to `most`. */
+    /** Returns a random integer from `min` to `max`. */
     between: (min: number, max: number) => min + Math.floor(random() * (max - min + 1)),
 
     /** Repeats the request until the server gives a final answer, and returns it whatever its status. */

@@ -6,8 +6,8 @@ import { createServer, openTokenAdmin, parseConfig } from '@perdure/server-app'
 import { rolldown } from 'rolldown'
 import { slowEcho } from './agents.mjs'
 
-// A new pepper per process, which makes earlier tokens invalid.
-// In production, keep one: perdure secrets generate pepper
+// Every start uses a new pepper, which makes earlier tokens invalid.
+// In production, keep one pepper: perdure secrets generate pepper
 process.env.PERDURE_PEPPER ??= randomBytes(32).toString('base64')
 
 const bundle = await rolldown({ input: new URL('page.mjs', import.meta.url).pathname, platform: 'browser' })
@@ -36,7 +36,7 @@ const html = `<!doctype html><html lang="en" data-api="${api}"><meta charset="ut
 <form><input name="text" aria-label="text" value="Every word arrives exactly once"><button>Ask</button></form>
 <output></output><p id="state"></p><script type="module" src="/page.js"></script></html>`
 
-/** In production, put all of these behind your login. */
+/** In production, put all of these routes behind your login. */
 const routes = {
   'GET /': async () => ({ type: 'text/html', body: html }),
   'GET /page.js': async () => ({ type: 'text/javascript', body: code }),

@@ -4,11 +4,11 @@ import type { BuildOptions, Plugin } from 'rolldown'
 import { noticesOf } from './notices.ts'
 
 export interface BundlePlan {
-  /** Entry points of processes and importers; they share code. */
+  /** Entry points that processes and importing modules load; their bundles share code. */
   readonly entries: readonly string[]
   /** Entry points of threads; each becomes one file with everything it uses, as threads share no modules. */
   readonly threads: readonly string[]
-  /** Packages that are not bundled into process code; `externalOfThreads`: into thread code. */
+  /** Packages that are not bundled into process code; `externalOfThreads` lists those left out of thread code. */
   readonly external: readonly string[]
   readonly externalOfThreads: readonly string[]
   /** The output folder, directly below the package. */

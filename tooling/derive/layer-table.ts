@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { code, codes, table } from './markdown.ts'
+import { codes, table } from './markdown.ts'
 
 const START = '<!-- layers:start -->'
 const END = '<!-- layers:end -->'
@@ -18,8 +18,8 @@ function layerRows(): string[][] {
 }
 
 /**
- * Replaces the layer table between the markers; `undefined` when the document lacks a marker or has them in the wrong
- * order.
+ * Replaces the layer table between the markers; `undefined` when the document lacks a marker or has the markers in
+ * the wrong order.
  */
 export function withLayerTable(document: string): string | undefined {
   const start = document.indexOf(START)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Checks the version before loading anything, in syntax that an old Node.js can parse: the storage driver would crash
-// there.
+// Checks the version before loading anything, because the storage driver crashes on an old Node.js. Uses only syntax
+// that an old Node.js can parse.
 const needed = [22, 18]
 const [major, minor] = process.versions.node.split('.').map(Number)
 

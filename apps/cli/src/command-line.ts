@@ -4,7 +4,7 @@ import type { GenericSchema } from 'valibot'
 export interface CommandLine {
   /** Path of every command, such as `runs list`. */
   readonly paths: readonly string[]
-  /** Help of a command or group, or of the whole program without words; `undefined` if it does not exist. */
+  /** Help for a command or group; for the whole program if `words` is empty; `undefined` for an unknown command. */
   helpOf(words: readonly string[]): string | undefined
   /** Schema of the `--json` output; `undefined` for an unknown command. */
   schemaOf(path: string): GenericSchema | undefined

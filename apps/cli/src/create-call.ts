@@ -32,7 +32,7 @@ export function createCall(context: CommandContext, flags: SharedFlags, { cli, c
     if (createClient === undefined) throw new Error('the target of this command is not a server')
     const { url, token } = serverAccess(terminal, flags)
     const timeoutMs = flags.timeout === undefined ? undefined : parseDuration('timeout', flags.timeout)
-    // No automatic retries: the user, or a script that checks for exit code 3, decides.
+    // No automatic retries: the user, or a script that checks for exit code 3, decides whether to retry.
     return createClient({ baseUrl: url, token, timeoutMs, maxRetries: 0 })
   }
 

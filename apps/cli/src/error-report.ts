@@ -7,8 +7,8 @@ import type { LoadedConfig } from './config/load-config.ts'
 import { locationOfField } from './config/location-of-field.ts'
 
 /**
- * What a failed command with `--json` writes to stdout. `kind` repeats `error`, because start errors are known by their
- * kind.
+ * What a failed command with `--json` writes to stdout. `kind` repeats `error`, because start errors are identified by
+ * their kind.
  */
 export interface ErrorReport {
   readonly error: string

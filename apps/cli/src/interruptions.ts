@@ -6,7 +6,8 @@ export interface ProcessEvents {
 }
 
 /**
- * A terminal sends Ctrl-C to the whole process group, and npm or a start script forwards it again: count both as one.
+ * A terminal sends Ctrl-C to the whole process group, and npm or a start script forwards it again. Both count as one
+ * signal.
  */
 const SAME_REQUEST_MS = 50
 

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Creates a folder and its parents, one at a time: a recursive `mkdir` never returns where the kernel answers ENOENT,
- * as in /proc.
+ * Creates a folder and its parents one at a time, because a recursive `mkdir` never returns where the kernel answers
+ * ENOENT, as in /proc.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if (await isDirectory(path)) return

@@ -1,5 +1,5 @@
 /**
- * URL of a file in this package, such as `templates/…`. This module is one folder below the package root, in `src` and
- * in `dist`.
+ * URL of a file in this package, such as `templates/…`. This module is one folder below the package root, both in `src`
+ * and in `dist`.
  */
 export const packageFile = (path: string): URL => new URL(`../${path}`, import.meta.url)

@@ -44,7 +44,7 @@ describe('bin/perdure.js', () => {
     })
   })
 
-  it.skipIf(oldNode() === undefined)('rejects a real old Node.js the same way, without a stack trace', () => {
+  it.skipIf(oldNode() === undefined)('rejects an installed old Node.js without printing a stack trace', () => {
     const { status, stderr } = spawnSync(oldNode()!, [BIN, 'server'], { encoding: 'utf8' })
 
     expect(status).toBe(2)

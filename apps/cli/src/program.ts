@@ -19,8 +19,8 @@ export interface ProgramDeps {
 }
 
 /**
- * The commands that start with the first word, or all if none does, for help and suggestions. Registering fewer is
- * faster.
+ * The commands whose path starts with the first word. Returns all commands if no path does, because help and
+ * suggestions need them. Registering fewer commands is faster.
  */
 export function commandsMatching([first]: readonly string[]): readonly CommandSpec[] {
   const matching = COMMANDS.filter(({ path }) => path.split(' ', 1)[0] === first)

@@ -36,8 +36,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 }
 
 /**
- * Turns `--json=id,status` into `--json-fields=…`. As an optional value of `--json`, commander would also accept the
- * next word.
+ * Turns `--json=id,status` into `--json-fields=…`. If the fields were an optional
+ * value of `--json`, commander would also take the next word as fields.
  */
 function readJsonFlags(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')

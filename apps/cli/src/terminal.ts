@@ -14,8 +14,8 @@ export interface Terminal {
   /** Reports single key presses, including Ctrl-C, until the returned function is called. Only if `isInteractive`. */
   readKeys(onKey: (key: string) => void): () => void
   /**
-   * From now on, signals and uncaught errors are queued instead of ending the process. Errors that `isHandled` are
-   * ignored.
+   * From now on, signals and uncaught errors are queued instead of ending the process. Errors for which `isHandled`
+   * returns true are ignored.
    */
   watchInterruptions(isHandled: (error: unknown) => boolean): Interruptions
 }

@@ -28,9 +28,9 @@ export type ConnectionChange =
   | { readonly state: 'closed'; readonly code: number; readonly reason: string; readonly retryInMs: number | undefined }
 
 export interface ClientOptions {
-  /** Server URL with its base path, such as `https://agents.example.com/v1`; in a page, `/v1` works too. */
+  /** Server URL with its base path, such as `https://agents.example.com/v1`; in a web page, `/v1` works too. */
   readonly baseUrl: string
-  /** Access token, or a function that returns one. If omitted, requests carry no credentials. */
+  /** Access token, or a function that returns the token. If omitted, requests carry no credentials. */
   readonly token?: string | Provider | undefined
   /** Returns a WebSocket ticket; called for each connection. If omitted, the client creates tickets with `token`. */
   readonly tickets?: Provider | undefined

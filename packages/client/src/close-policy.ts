@@ -46,7 +46,7 @@ const closedAs = (name: string, { code, reason }: Pick<SocketClose, 'code' | 're
 /** Errors that may go away on a later attempt. */
 const TRANSIENT = ['internal-error', 'rate-limited']
 
-/** The error of a permanently rejected subscription; `undefined` if it is worth retrying. */
+/** Returns the error of a permanently rejected subscription, or `undefined` if a retry may succeed. */
 export function finalRefusal({
   error: { code, message },
 }: Extract<RpcAnswer, { error: unknown }>): PerdureError | undefined {

@@ -79,7 +79,7 @@ async function perform(step: Step, server: ModelServer, pace: ManualPace): Promi
   }
 }
 
-/** The guarantee to a reader: every event once, in order, with a gap wherever events are missing. */
+/** Checks the guarantee to a reader: every event once, in order, with a gap wherever events are missing. */
 function checkContinuity(published: readonly string[], items: readonly SubscriptionItem[]): void {
   let next = 0
   let hasGap = false
@@ -89,8 +89,8 @@ function checkContinuity(published: readonly string[], items: readonly Subscript
       continue
     }
     const index = published.indexOf(item.event.eventId, next)
-    expect(index, `${item.event.eventId} repeats or goes back`).toBeGreaterThanOrEqual(next)
-    if (index > next) expect(hasGap, `silent hole before ${item.event.eventId}`).toBe(true)
+    expect(index, `${item.event.eventId} is repeated or out of order`).toBeGreaterThanOrEqual(next)
+    if (index > next) expect(hasGap, `events before ${item.event.eventId} are missing without a gap`).toBe(true)
     next = index + 1
     hasGap = false
   }

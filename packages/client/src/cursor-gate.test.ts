@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCursorGate, isAtOrAfter } from './cursor-gate.ts'
 
 describe('createCursorGate', () => {
-  it('admits events in order, each once', () => {
+  it('admits each event once, in order', () => {
     const gate = createCursorGate(undefined)
 
     expect(['e.1', 'e.3', 'e.3', 'e.2', 'e.10', 'e.9'].map((id) => gate.admits(id))).toEqual([
@@ -32,7 +32,7 @@ describe('createCursorGate', () => {
     expect(gate.admits('e.7')).toBe(false)
   })
 
-  it('admits a log that restarts below its cursor only after a gap', () => {
+  it('admits events of a log that restarted below its cursor only after a gap', () => {
     const gate = createCursorGate('e.90')
     expect(gate.admits('e.4')).toBe(false)
 
@@ -42,7 +42,7 @@ describe('createCursorGate', () => {
     expect(gate.cursor()).toBe('e.5')
   })
 
-  it('admits another epoch after a gap and continues from there', () => {
+  it('admits events of another epoch after a gap and continues in that epoch', () => {
     const gate = createCursorGate('old.90')
 
     gate.admitsGap('old.90')
@@ -57,7 +57,7 @@ describe('createCursorGate', () => {
     expect(gate.admitsGap('new.5')).toBe(true)
   })
 
-  it('compares ids of an unknown form only with the last one', () => {
+  it('compares an id of unknown form only with the last id', () => {
     const gate = createCursorGate(undefined)
 
     expect(['x', 'x', 'w'].map((id) => gate.admits(id))).toEqual([true, false, true])
@@ -70,7 +70,7 @@ describe('isAtOrAfter', () => {
     ['e.6', 'e.5', true],
     ['e.4', 'e.5', false],
     ['f.9', 'e.5', false],
-  ])('compares cursor %s with event %s as %s', (cursor, eventId, expected) => {
+  ])('for cursor %s and event %s, returns %s', (cursor, eventId, expected) => {
     expect(isAtOrAfter(cursor, eventId)).toBe(expected)
   })
 })

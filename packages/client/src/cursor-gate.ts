@@ -7,7 +7,7 @@ export interface CursorGate {
   /** Reports whether the event is new; a new event becomes the cursor. */
   admits(eventId: string): boolean
   /**
-   * Records a gap, after which every event counts as new. Returns false for a gap that was already reported if no
+   * Records a gap, after which every event counts as new. Returns false if the same gap was already reported and no
    * event has arrived since.
    */
   admitsGap(lastEventId: string): boolean
@@ -20,7 +20,7 @@ interface Position {
 
 /**
  * Event ids are `<epoch>.<position>`; positions increase within an epoch. An id in another form is only compared for
- * equality with the last one.
+ * equality with the last id.
  */
 export function createCursorGate(lastEventId: string | undefined): CursorGate {
   let cursor = lastEventId

@@ -3,7 +3,10 @@ export interface ItemBuffer<Item> {
   /** Adds an item. The caller must stop pushing once `isFull()` returns true. */
   push(item: Item): void
   isFull(): boolean
-  /** Once the queue is empty, `take` returns `undefined`, or throws `error` if given. Later calls have no effect. */
+  /**
+   * Ends the queue: once it is empty, `take` returns `undefined` or throws `error`. Later calls of `end` have no
+   * effect.
+   */
   end(error?: Error): void
   /** Waits for the oldest item; `undefined` after the end. One caller at a time. */
   take(): Promise<Item | undefined>

@@ -24,9 +24,9 @@ export interface ModelServer {
   cut(): void
   /** Closes every WebSocket. */
   closeAll(code: number, reason?: string): void
-  /** Stops responding on every connection, without closing it. */
+  /** Stops responding on every connection, without closing the connections. */
   fallSilent(): void
-  /** Refuses the next upgrades. */
+  /** Rejects this number of WebSocket upgrades. */
   refuse(upgrades: number): void
   /** Closes the next WebSockets with these codes as soon as they open. */
   greetWith(...codes: number[]): void
@@ -60,7 +60,7 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
   const eventsOf = (subject: string, after: number) =>
     log.filter((event) => event.subject === subject && positionOf(event) > after)
 
-  /** The position a cursor resumes at, and the gap if there is one. */
+  /** The position at which a cursor resumes, and the gap, if any. */
   const start = (subject: string, lastEventId: string | null | undefined) => {
     const isOfRun = subject.includes('/runs/')
     if (!lastEventId) return { after: isOfRun ? 0 : position, gap: undefined }
@@ -160,7 +160,7 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
         const write = (block: string) => {
-          // In two chunks, so that every block arrives split.
+          // Sends each block in two chunks, so that it arrives split.
           if (isSilent) return
           controller.enqueue(encoder.encode(block.slice(0, 7)))
           controller.enqueue(encoder.encode(block.slice(7)))

@@ -2,8 +2,8 @@ import type { ErrorCode } from '@perdure/protocol'
 
 /** Errors raised by the client itself. */
 export type ClientErrorCode =
-  | 'network-failed' // no response, or it was cut off
-  | 'timeout' // `timeoutMs` elapsed; the call may still take effect: repeat it under the same key to find out
+  | 'network-failed' // no response, or an incomplete response
+  | 'timeout' // `timeoutMs` elapsed; the call may still take effect: repeat it with the same key to find out
   | 'invalid-answer' // not a Perdure response, such as a proxy's error page or malformed JSON
   | 'protocol-violation' // the server closed the WebSocket with 4008 or rejected a frame
   | 'client-closed' // `client.close()` was called
@@ -26,7 +26,7 @@ export class PerdureError extends Error {
   readonly error: PerdureErrorCode
   /** HTTP status; 0 if there was no response. */
   readonly status: number
-  /** The server's advice on how to fix it. */
+  /** The server's advice on how to fix the error. */
   readonly hint: string | undefined
   /** Identifies the request in the server's log. */
   readonly requestId: string | undefined

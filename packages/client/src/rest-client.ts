@@ -13,7 +13,7 @@ export function buildRestClient(context: ClientContext): RestClient {
     group,
     Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, methodOf(context, route)])),
   ])
-  // The table and the type are both derived from the operation table; a test compares their names.
+  // `ROUTES` and `RestClient` are both derived from the operation table; a test compares their method names.
   return Object.fromEntries(groups) as RestClient
 }
 

@@ -57,7 +57,7 @@ describe('delayBeforeRetry', () => {
     ['agent-busy', { status: 409, retryAfterMs: 500 }, true, undefined],
     ['internal-error', { status: 500 }, true, undefined],
     ['validation-failed', { status: 400 }, true, undefined],
-  ])('decides for %s %o with isRepeatable %s: %s', (error, details, isRepeatable, expected) => {
+  ])('for error %s %o and isRepeatable %s, returns %s', (error, details, isRepeatable, expected) => {
     expect(delayOf(error, details, { isRepeatable })).toBe(expected)
   })
 

@@ -21,11 +21,11 @@ export function retryAfterMs(header: string | null, now: number): number | undef
 
 const REQUEST_BACKOFF: Backoff = { baseMs: 250, maxMs: 8_000 }
 
-/** Longest `Retry-After` that a call waits for; beyond it the caller gets the error. */
+/** Longest `Retry-After` that a call waits for; if it is longer, the caller gets the error. */
 const MAX_RETRY_AFTER_MS = 60_000
 
 export interface RetryContext {
-  /** Failed attempts so far, including the last one. */
+  /** Failed attempts so far, including the last attempt. */
   readonly failures: number
   readonly maxRetries: number
   /** Whether the request is safe to repeat: it is read-only or has an idempotency key. */
@@ -45,7 +45,7 @@ export function delayBeforeRetry(error: PerdureError, trial: RetryContext): numb
 const GATEWAY_STATUSES = [408, 502, 503, 504]
 
 function isRetried({ error, status }: PerdureError, isRepeatable: boolean): boolean {
-  // A 429 is sent before anything happens, so it is safe to retry. Retrying a lockout only prolongs it.
+  // The server sends 429 before it executes anything, so a retry is safe. A retry during a lockout only prolongs it.
   if (status === 429) return error !== 'auth-locked-out'
   return isRepeatable && (error === 'network-failed' || GATEWAY_STATUSES.includes(status))
 }

@@ -8,7 +8,7 @@ export interface Route {
   readonly isKeyed?: boolean
   /** The operation returns pages, selected by `cursor` in the query. */
   readonly isList?: boolean
-  /** The response is not JSON; the caller gets it unread. */
+  /** The response is not JSON; the caller gets an unread `Response`. */
   readonly isRaw?: boolean
   /** Statuses of 400 or above that count as a normal response. */
   readonly alsoAnswers?: readonly number[]

@@ -116,7 +116,7 @@ describe('a client call', () => {
     expect(await call).toEqual(OUTCOME)
   })
 
-  it('is not retried if that is unsafe or cannot help', async () => {
+  it('is not retried if a retry is unsafe or cannot help', async () => {
     const search = setUp([noNetwork()])
     const broken = setUp([refusal(500, 'internal-error')])
     const busy = setUp([refusal(409, 'agent-busy', { 'retry-after': '1' })])
@@ -126,7 +126,7 @@ describe('a client call', () => {
     expect(await failureOf(busy.client.agents.run('echo'))).toMatchObject({ error: 'agent-busy', retryAfterMs: 1_000 })
   })
 
-  it('throws the last error after its retries', async () => {
+  it('throws the last error when all retries have failed', async () => {
     const { client, requests, pace } = setUp(Array.from({ length: 3 }, noNetwork), { maxRetries: 2 })
 
     const failed = failureOf(client.runs.get('run_1'))
@@ -211,7 +211,7 @@ describe('the token provider', () => {
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new'])
   })
 
-  it('fails the call if the new token is rejected too or unchanged', async () => {
+  it('fails the call if its new token is unchanged or also rejected', async () => {
     const twice = setUp([refusal(401, 'auth-invalid'), refusal(401, 'auth-revoked')], {
       token: ({ isRefused }) => (isRefused ? 'new' : 'old'),
     })

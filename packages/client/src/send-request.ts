@@ -150,7 +150,7 @@ function parse(text: string, { status, headers }: Response): unknown {
   }
 }
 
-/** Converts an error response. Also handles responses from something else, such as a proxy's error page. */
+/** Converts an error response. Also handles responses that are not from Perdure, such as a proxy's error page. */
 export async function refusalOf(
   { pace, baseUrl }: Pick<ClientContext, 'pace' | 'baseUrl'>,
   response: Response,
@@ -165,7 +165,7 @@ export async function refusalOf(
   })
 }
 
-/** The server has every route of this client, so the base path is probably wrong. */
+/** Hint for `route-not-found`: the server has every route of this client, so the base path is probably wrong. */
 const basePathHint = (baseUrl: string): string =>
   `set baseUrl to the server URL with its base path (server.basePath, default /v1), like ${new URL('/v1', baseUrl).href}; it is ${baseUrl}`
 

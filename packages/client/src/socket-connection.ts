@@ -44,7 +44,7 @@ const DEFAULT_LIMIT: MessageLimit = { maxMessages: 80, windowMs: 10_000 }
 /** The code a browser reports if no close frame arrived. */
 const ABNORMAL_CLOSURE = 1006
 
-/** Opens a WebSocket, initializes it, and closes it when the server stops responding. */
+/** Opens and initializes a WebSocket. Closes the WebSocket when the server stops responding. */
 export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, handlers: SocketHandlers): void {
   const socket = tryOpen(() => new WebSocket(url, protocols))
   if (typeof socket === 'string') {
@@ -80,7 +80,7 @@ export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, h
     close: () => end({ code: 1000, reason: 'closed by the client' }),
   }
 
-  /** Pings the server after one silent interval and closes the connection after a second one. */
+  /** Pings the server after one silent interval and closes the connection after a second silent interval. */
   const watch = (heartbeatMs: number, hasPinged: boolean) => {
     cancelTimer = pace.after(heartbeatMs, () => {
       if (!hasReceived && hasPinged) return end({ code: ABNORMAL_CLOSURE, reason: 'the server stopped responding' })
@@ -120,7 +120,9 @@ export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, h
   socket.addEventListener('close', ({ code, reason }) => end({ code, reason }))
 }
 
-/** Share of the server's limit to use: the server's window is not aligned with this one. */
+/**
+ * Fraction of the server's message limit to use. The margin is needed because both sides count over different windows.
+ */
 const SAFE_SHARE = 0.8
 
 function limitOf(limits: unknown): MessageLimit {
@@ -129,7 +131,7 @@ function limitOf(limits: unknown): MessageLimit {
   return { maxMessages: Math.max(1, Math.floor(maxMessages * SAFE_SHARE)), windowMs: messageWindowMs }
 }
 
-/** Returns the error text if the constructor throws, as for `ws:` in an https page. */
+/** Returns the error text if the constructor throws, as it does for a `ws:` URL in an https page. */
 function tryOpen(open: () => WebSocketLike): WebSocketLike | string {
   try {
     return open()

@@ -40,7 +40,7 @@ export async function* followOverSocket(
     subject,
     cursor: gate.cursor,
     onSubscribed(headEventId) {
-      // A run without a cursor starts at its first event, which is before the head.
+      // Without a cursor, a subscription to a run starts at the run's first event, before the head.
       if (gate.cursor() === undefined && !isRunSubject(subject)) gate.prime(headEventId)
     },
     onEvent(event) {

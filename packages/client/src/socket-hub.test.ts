@@ -83,7 +83,7 @@ describe('a closed WebSocket', () => {
     expect(server.upgrades).toHaveLength(1)
   })
 
-  it('backs off after failed connections and resets after a stable one', async () => {
+  it('backs off after failed connections and resets the backoff after a stable connection', async () => {
     const { server, pace, changes } = setUp()
     server.greetWith(1011, 1011, 1011, 1011, 1011, 1011, 1011, 1011)
     await pace.advance(120_000)
@@ -140,7 +140,7 @@ describe('a server that stops responding', () => {
     expect(server.messages.filter((message) => message.startsWith('ping')).length).toBeGreaterThan(5)
   })
 
-  it('is disconnected if it never completes the opening', async () => {
+  it('is disconnected if it never completes the handshake', async () => {
     const { server, pace, changes } = setUp()
     server.fallSilent()
     await pace.advance(30_000)
@@ -187,7 +187,7 @@ describe('a rejected subscription', () => {
     [-32602, 'validation-failed'],
     [-32003, 'scope-denied'],
     [-32010, 'run-not-found'],
-  ])('ends on code %i with %s and leaves the others open', async (code, error) => {
+  ])('fails on code %i with %s and leaves other subscriptions open', async (code, error) => {
     const { server, pace, client, seen } = setUp()
     await pace.advance(0)
     server.refuseSubscriptions(code)

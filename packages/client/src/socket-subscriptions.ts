@@ -20,7 +20,7 @@ export interface SocketFollower {
   fallBack(): boolean
 }
 
-/** The subscriptions of the shared connection; they outlive each connection. */
+/** The subscriptions that share a WebSocket. They survive its reconnects. */
 export interface SocketSubscriptions {
   add(follower: SocketFollower): void
   remove(follower: SocketFollower): void
@@ -31,7 +31,7 @@ export interface SocketSubscriptions {
   close(): void
   push(frame: PushedFrame): void
   fail(error: PerdureError): void
-  /** Removes the followers that switch to Server-Sent Events. */
+  /** Asks every follower to switch to Server-Sent Events and removes those that do. */
   fallBack(): void
   /** Closes the connection. */
   disconnect(): void
@@ -41,7 +41,10 @@ export interface SocketSubscriptions {
 const RESUBSCRIBE_DELAY_MS = 2_000
 
 export function createSocketSubscriptions(pace: Pace): SocketSubscriptions {
-  /** Each follower with its latest subscribe request; a subscription from an earlier request is unsubscribed. */
+  /**
+   * Each follower with its latest subscribe request. If an earlier request still succeeds, its subscription is
+   * unsubscribed.
+   */
   const followers = new Map<SocketFollower, { subscriptionId?: string }>()
   const bySubscription = new Map<string, SocketFollower>()
   let connection: SocketConnection | undefined

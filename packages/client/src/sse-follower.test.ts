@@ -23,8 +23,8 @@ const block = (position: number, type = 'text.delta') =>
 /** Opens a stream that sends nothing. */
 const silentStream = () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
 
-describe('createSseClient', () => {
-  it('follows a run with the token until its last event', async () => {
+describe('an SSE client', () => {
+  it('sends the token and follows a run until its last event', async () => {
     const { client, requests, pace } = setUp([stream('id: e.0\ndata:', block(1), ': beat', block(2, 'run.completed'))])
     const seen = collect(client.subscribe(RUN))
     await pace.advance(0)
@@ -50,7 +50,7 @@ describe('createSseClient', () => {
     expect(requests.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'e.1'])
   })
 
-  it('ends when the server answers 204', async () => {
+  it('ends a subscription when the server answers 204', async () => {
     const { client, pace } = setUp([new Response(null, { status: 204 })])
     const seen = collect(client.subscribe(RUN, { lastEventId: 'e.9' }))
     await pace.advance(0)
@@ -130,7 +130,7 @@ describe('createSseClient', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('ends when the client is closed and leaves no timer', async () => {
+  it('ends its subscriptions and leaves no timer when it is closed', async () => {
     const { client, pace } = setUp([silentStream()])
     const seen = collect(client.subscribe(RUN))
     await settle()

@@ -72,7 +72,7 @@ describe('a subscription', () => {
     expect(seen.ending()).toBe('ended')
   })
 
-  it('ends if the run has already ended at its cursor', async () => {
+  it('ends if its cursor is already at the last event of the run', async () => {
     const { client, server, pace } = createClientWorld()
     publish(server, 2, RUN)
     const last = server.publish(RUN, 'run.failed')
@@ -170,7 +170,7 @@ describe('a subscription', () => {
     ])
   })
 
-  it('ends with its signal, even if that was aborted before', async () => {
+  it('ends when its signal is aborted, even before the subscription starts', async () => {
     const { client, pace } = createClientWorld()
     const controller = new AbortController()
     const late = collect(client.subscribe(INBOX, { signal: controller.signal }))
@@ -196,8 +196,8 @@ describe('a subscription', () => {
   })
 })
 
-describe('a slow reader', () => {
-  it('buffers a bounded number of items and loses none', async () => {
+describe('a subscription with a slow reader', () => {
+  it('buffers a bounded number of items and loses no item', async () => {
     const { client, server, pace } = createClientWorld()
     const iterator = client.subscribe(INBOX, { bufferSize: 4 })[Symbol.asyncIterator]()
     const first = iterator.next()

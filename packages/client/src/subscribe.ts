@@ -27,7 +27,7 @@ async function* follow(
   followRequest: FollowRequest,
 ): AsyncGenerator<SubscriptionItem, void, void> {
   const path = options.transport === 'websocket' ? undefined : eventStreamPath(subject)
-  // Tickets do not authenticate an event stream: without a token it would be rejected.
+  // A ticket does not authenticate an event stream, so a client with tickets but no token cannot fall back.
   const canFallBack = path !== undefined && (context.token !== undefined || context.tickets === undefined)
   const pastEnd = new AbortController()
   if (options.lastEventId !== undefined) {

@@ -28,7 +28,7 @@ export interface SubscribeOptions {
 
 /**
  * Can be iterated once. Ends after the last event of its run, on `close()`, when its signal is aborted, or when you
- * leave the loop. A lost connection does not end it: it reconnects and resumes.
+ * leave the loop. A lost connection does not end the subscription: it reconnects and resumes.
  */
 export interface Subscription extends AsyncIterable<SubscriptionItem> {
   readonly subject: string

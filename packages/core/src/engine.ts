@@ -64,14 +64,14 @@ import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps
   extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
-  /** Also publishes the events it commits. */
+  /** Commits writes, and publishes the committed events. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
-  /** Detects durable calls inside durable calls; does not detect them when missing. */
+  /** Detects durable calls inside durable calls; if missing, they are not detected. */
   readonly nesting?: Nesting | undefined
   /** No tracing when missing. */
   readonly tracer?: Tracer | undefined
@@ -95,12 +95,12 @@ export interface EngineLimits {
   readonly maxEventBytes: number
   readonly abortGraceMs: number
   readonly idempotencyTtlMs: number
-  readonly wakesPerCommit?: number | undefined // waits that an event ends in one commit; 200 when missing
+  readonly wakesPerCommit?: number | undefined // maximum waits that an event ends per commit; 200 when missing
 }
 
 export type Engine = ReturnType<typeof createEngine>
 
-/** Wires everything about runs: the use cases for the edges, and the methods that start and stop the engine. */
+/** Wires the run engine: the use cases for its callers, and the methods that start and stop it. */
 export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
   const runWaiters = createRunWaiters()
@@ -180,16 +180,19 @@ export function createEngine(given: EngineDeps) {
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
     emitEvent: createEmitEvent({ ...deps, wakeRun, fireEventTriggers: (event) => fireEventTriggers(event) }),
     replay: createReplay(deps),
-    /** Sets what fires the triggers of a named event. Until then, an event only wakes the runs that wait for it. */
+    /**
+     * Sets the function that fires the triggers of a named event. Until it is set, an event only resumes the runs that
+     * wait for it.
+     */
     onNamedEvent(fire: FireEventTriggers): void {
       fireEventTriggers = fire
     },
     /** Calls the listener for every run that ends or suspends in this process. */
     observeRuns: (listener: (run: RunRecord) => void) => runWaiters.observe(listener),
-    /** Reads no storage. */
+    /** Reads the counts from memory, not from the storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
-    /** Recovers the runs of the previous process. To be called before the listener binds and before `start`. */
+    /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {
       const recovered = await recoverRuns(deps)
       await reconcileRuns(followUpDeps)
@@ -202,7 +205,10 @@ export function createEngine(given: EngineDeps) {
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },
-    /** Stops starting runs and waits for those that execute. False when some still do after `timeoutMs`. */
+    /**
+     * Stops starting runs and waits for the runs that execute. Resolves with false when runs still execute after
+     * `timeoutMs`.
+     */
     async drain(timeoutMs: number) {
       admission.close()
       await timerDriver.stop()

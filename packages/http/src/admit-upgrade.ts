@@ -11,20 +11,20 @@ export interface AdmittedUpgrade {
   readonly requestId: string
   /** Logs and audits the outcome of the upgrade. @throws AppError `audit-unavailable` */
   record(outcome: UpgradeOutcome): Promise<void>
-  /** Builds the HTTP error response of a refused upgrade. */
+  /** Builds the HTTP error response for a refused upgrade. */
   refuse(error: unknown): Promise<Outgoing>
 }
 
 export interface UpgradeOutcome {
   readonly principal?: Principal | undefined
-  /** Set even if the client sees only a close code. */
+  /** Set even if the client receives only a WebSocket close code. */
   readonly error?: AppError | undefined
 }
 
 /**
- * A page may open a WebSocket only from the server's own origin or an allowed one, because upgrades have no preflight.
- * Without authentication `*` allows no origin, and a browser request without an Origin must be same-origin by
- * Sec-Fetch-Site.
+ * Checks the Origin header, because upgrades have no preflight: it must be the server's own origin or an allowed
+ * origin. Without authentication, `*` allows no origin, and a browser request without an Origin header is admitted only
+ * if Sec-Fetch-Site does not name another site.
  *
  * @throws AppError `cors-denied`; `validation-failed` if the route is not a WebSocket
  */

@@ -6,7 +6,10 @@ import { toRequest } from './operation-request.fixture.ts'
 
 const ID = 'echo'
 
-/** Every scope a token may hold: unrestricted, for an id, for another id, for its own rows, and with wildcards. */
+/**
+ * Every scope that a token can hold: unrestricted, for an id, for another id, for the caller's own rows, or with
+ * wildcards.
+ */
 const HELD: readonly string[] = [
   'admin:*',
   ...Object.keys(SCOPES).flatMap((name) => {
@@ -16,12 +19,15 @@ const HELD: readonly string[] = [
   }),
 ].filter((scope, index, all) => isGrantable(scope) && all.indexOf(scope) === index)
 
-/** Whether an operation's rule admits a token with one scope. Checks `authorize` by the scope grammar alone. */
+/**
+ * Whether an operation's rule admits a token with this one scope. Derived only from the scope grammar, to check
+ * `authorize` independently.
+ */
 function isLetIn(rule: ScopeRule, held: string): boolean {
   if (rule === null || rule === 'principal' || held === 'admin:*') return true
   if (typeof rule === 'string') return isCovered(rule, held)
   if ('scope' in rule) return isCovered(rule.scope, held)
-  // Whether a grant covers the row is decided later, by visibility.
+  // A later stage decides whether the scope covers the row.
   return rule.anyOf.some((scope) => isSameAction(scope, held))
 }
 
@@ -63,7 +69,7 @@ function setUp() {
 
 const byId = (operation: Operation) => [operation.id, operation] as const
 
-describe('every operation', () => {
+describe('an operation', () => {
   it('has a scope rule', () => {
     for (const { id, scope } of OPERATIONS) {
       expect([null, 'principal', 'string', 'object'], id).toContain(
@@ -73,7 +79,7 @@ describe('every operation', () => {
   })
 
   it.each(OPERATIONS.map(byId))(
-    '%s refuses missing, invalid, expired and revoked tokens, unless it is public',
+    'rejects missing, invalid, expired and revoked tokens unless it is public: %s',
     async (_, operation) => {
       const { call, manage, clock } = setUp()
       const admin = { name: 'm', scopes: ['admin:*'] }
@@ -102,7 +108,7 @@ describe('every operation', () => {
     },
   )
 
-  it.each(OPERATIONS.map(byId))('%s admits exactly the scopes of its rule', async (_, operation) => {
+  it.each(OPERATIONS.map(byId))('admits exactly the scopes of its rule: %s', async (_, operation) => {
     const { call, mint } = setUp()
 
     const letIn: string[] = []
@@ -142,7 +148,7 @@ describe("another owner's row", () => {
 
   // Putting a block always writes the caller's own row, so another owner's row cannot be addressed.
   it.each(OWNED.filter(({ id }) => id !== 'memory.put-block').map(byId))(
-    'looks to %s exactly like a missing row',
+    'is answered by %s exactly like a missing row',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const resources = ['runs', 'approvals', 'sessions', 'memory']
@@ -161,7 +167,7 @@ describe("another owner's row", () => {
   )
 
   it.each(OWNED.filter(({ id }) => id.startsWith('runs.')).map(byId))(
-    'looks to %s like a missing row if the grant is for another agent',
+    'is answered by %s like a missing row if the token covers only another agent',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const token = await mint('agents:*:other', 'workflows:*:other')

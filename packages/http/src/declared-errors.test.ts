@@ -165,8 +165,8 @@ const CASES = OPERATIONS.flatMap((operation) =>
     .map((code) => [operation.id, code, operation] as const),
 )
 
-describe('declared errors', () => {
-  it.each(CASES)('%s answers %s', async (id, code, operation) => {
+describe('an operation', () => {
+  it.each(CASES)('answers with each error that it declares: %s, %s', async (id, code, operation) => {
     const scenario = SCENARIOS[code]?.(operation)
     if (scenario === undefined) throw new Error(`no scenario provokes ${code}`)
     const { app, notes, lines } = createTestApp(scenario)

@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { expect, it, onTestFinished } from 'vitest'
 import { createTestApp } from './app.fixture.ts'
 
-it('serves requests behind any server that calls fetch, such as @hono/node-server', async () => {
+it('serves requests through the fetch function of the app behind another server, such as @hono/node-server', async () => {
   const { app } = createTestApp()
   const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -19,12 +19,12 @@ export interface Exchange {
   /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
   readonly startedMs: number // monotonic
-  /** This request in the audit chain; privileged actions refer to it by object identity. */
+  /** Key of the request's privileged actions in the request log, compared by object identity. */
   origin: RequestOrigin
   requestId: string
   clientAddress: string
   isSecure: boolean // the client used TLS
-  /** As received, or that of this request's span. */
+  /** Names the span of this request if it is traced, otherwise the parent span that the client sent. */
   traceparent: string | undefined
   span: Span
   principal: Principal
@@ -70,7 +70,7 @@ export function createExchange(
   }
 }
 
-/** Destroys the connection of the response; `undefined` if there is none. */
+/** Returns a function that destroys the client's connection; `undefined` without a listener. */
 export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefined {
   const { outgoing } = env
   return outgoing === undefined ? undefined : () => void outgoing.destroy()
@@ -78,7 +78,7 @@ export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefin
 
 export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
-/** The part of the exchange that a handler gets. */
+/** Extracts the part of the exchange that a handler receives. */
 export function toCall(exchange: Exchange): Call<Operation> {
   const { head, route, query, body, principal, visibility, key, traceparent } = exchange
   return {

@@ -7,7 +7,7 @@ declare const complete: AgentHandlers
 // @ts-expect-error every operation of the group needs a handler
 export const missing: AgentHandlers = { listAgents: complete.listAgents }
 
-// @ts-expect-error a handler needs an operation
+// @ts-expect-error no operation is named runAgents
 export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
 
 // @ts-expect-error an unimplemented operation has no handler

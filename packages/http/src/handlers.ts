@@ -27,7 +27,7 @@ export interface Call<Op extends Operation> {
   readonly acceptsEventStream: boolean
   /** The Origin header. */
   readonly origin: string | undefined
-  /** Destroys the connection of the response; `undefined` if there is none. */
+  /** Destroys the client's connection; `undefined` without a listener. */
   readonly hangUp: (() => void) | undefined
   /** The Last-Event-ID header. */
   readonly lastEventId: string | undefined
@@ -35,7 +35,7 @@ export interface Call<Op extends Operation> {
 
 export type Answer = Reply | Outgoing
 
-/** One handler per implemented operation of a resource group; a missing or misnamed one is a type error. */
+/** One handler per implemented operation of a resource group; a missing or misnamed handler is a type error. */
 export type Handlers<Ops extends OperationTable> = {
   readonly [Id in keyof Ops as Ops[Id] extends { readonly refused: true } ? never : Id]: (
     call: Call<Ops[Id]>,

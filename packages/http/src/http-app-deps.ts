@@ -59,7 +59,7 @@ export interface HttpConfig {
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
-  /** Requests per minute and client address. */
+  /** Maximum requests per minute from one client address. */
   readonly perIpRequests: number
   readonly requireKey: 'warn' | 'enforce'
   readonly authKind: 'token' | 'none'
@@ -159,6 +159,6 @@ export interface HttpAppDeps extends UseCases {
   readonly watchCredential: WatchCredential
   /** Checks, before the handler runs, that the request can be audited. @throws AppError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined
-  /** Called once before each response is sent. If it rejects, that error is sent instead. */
+  /** Called once before each response is sent. If the call rejects, the client receives that error instead. */
   readonly onAnswer?: ((note: AnswerNote) => void | Promise<void>) | undefined
 }

@@ -15,7 +15,7 @@ export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[
 
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
-/** Binds every operation to its handler. An unimplemented one passes all stages and answers 501. */
+/** Pairs every operation with its handler. An unimplemented operation passes all stages, then answers 501. */
 export function mountAll(handlers: AllHandlers, isMounted: (group: string) => boolean): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return Object.entries<OperationTable>(OPERATION_TABLES)
@@ -27,5 +27,5 @@ const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[]
   Object.entries(operations).map(([name, operation]) => ({ operation, handle: handlers[name] ?? refuse }))
 
 function refuse(): never {
-  throw new AppError('not-implemented', { hint: 'use another operation: this one always answers 501' })
+  throw new AppError('not-implemented', { hint: 'do not call this operation: it always answers 501' })
 }

@@ -14,6 +14,6 @@ export const isStreamingStart = ({ responses }: Operation): boolean =>
 /** Whether the operation starts a run, and so commits the idempotency key together with the run. */
 export const startsRun = (operation: Operation): boolean => isStreamingStart(operation) || honoursPrefer(operation)
 
-/** Whether the operation honours Prefer: it answers with the outcome, or with 202 before there is one. */
+/** Whether the operation honours Prefer: it answers with the outcome of the run, or with 202 while the run has none. */
 export const honoursPrefer = ({ responses }: Operation): boolean =>
   responses[200]?.schema !== undefined && responses[202]?.location === true

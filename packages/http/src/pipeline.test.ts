@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { STAGES } from './pipeline.ts'
 
 describe('the pipeline', () => {
-  it('runs the stages in this order', () => {
+  it('runs its stages in the documented order', () => {
     expect(STAGES.map(([name]) => name)).toEqual([
       'request-context',
       'cors',

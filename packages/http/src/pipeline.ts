@@ -19,7 +19,7 @@ import { createRoute } from './stages/route.ts'
 import { createScope } from './stages/scope.ts'
 import type { CreateStage } from './stages/stage.ts'
 
-/** The stages of every request, in order, before its handler. */
+/** The stages that every request passes before its handler, in order. */
 export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]> = [
   ['request-context', createRequestContext],
   ['cors', createCors],
@@ -36,10 +36,10 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['audit', createAudit],
 ]
 
-/** Runs requests through the stages. @throws AppError of the stage or use case that refuses */
+/** Runs requests through the stages. @throws AppError of the stage or use case that refuses the request */
 export interface Pipeline {
   run(exchange: Exchange): Promise<Answer>
-  /** Runs the stages up to `route`. WebSocket upgrades use it, because they authenticate separately. */
+  /** Runs the stages up to `route`. For WebSocket upgrades, which authenticate separately. */
   runToRoute(exchange: Exchange): Promise<Answer | undefined>
 }
 
@@ -68,7 +68,7 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
 
 /**
  * A request can fail because an identical concurrent request took effect first. Returns the stored answer of that
- * request, or throws `idempotency-in-flight` while it is executing.
+ * request, or throws `idempotency-in-flight` while that request is executing.
  *
  * @throws the original error if no other request has used the key
  */

@@ -5,7 +5,7 @@ import type { Mounted } from './mount.ts'
 export interface Route {
   readonly mounted: Mounted
   readonly params: Readonly<Record<string, string>>
-  /** The normalized path: the same however the client escaped its parameters. */
+  /** The normalized path, which does not depend on how the client escaped the parameters. */
   readonly path: string
 }
 
@@ -25,7 +25,7 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   const router = new TrieRouter<Mounted>()
   for (const one of mounted) router.add(one.operation.method, basePath + one.operation.path, one)
 
-  /** Most requests go to a few paths. */
+  /** Caches routes, because most requests go to a few paths. */
   const cached = createBoundedMap<string, Route>(MAX_CACHED)
 
   const find = (method: string, path: string): Route | undefined => {
@@ -54,7 +54,7 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   }
 }
 
-/** hono's TrieRouter returns parameters by value. */
+/** The matches of hono's TrieRouter; it returns parameter values, not indexes. */
 type Found = readonly [ReadonlyArray<readonly [Mounted, Record<string, string>]>]
 
 const toRoute = (mounted: Mounted, params: Route['params']): Route => ({

@@ -11,7 +11,7 @@ const ROW_MEMBERS = ['threadId', 'sessionId', 'runId']
 
 const WRITES = OPERATIONS.filter(({ method, refused }) => method !== 'GET' && !refused)
 
-/** Operations on all rows: replays are scoped to all traces, and the consolidator runs for all owners. */
+/** Operations on the rows of all owners: a traces scope covers every run, and the consolidator runs for every owner. */
 const OF_EVERYBODY = ['runs.replay', 'sessions.replay', 'consolidator.run']
 
 /** Writes that can refer to another owner's row, by path parameter or body member. */
@@ -95,20 +95,23 @@ function memberNames({ body }: Operation): readonly string[] {
 
 const headersOf = (request: Request) => Object.fromEntries(request.headers)
 
-describe('a row the caller may not see', () => {
-  it.each(CHANGES_ROWS.map(byId))('is not changed by %s, which answers as for a missing row', async (_, operation) => {
-    const { call, mint, rowsOf } = await setUp()
-    const before = await rowsOf('bob')
-    const token = await mint(...writeScopes(operation))
+describe('a row that the caller may not see', () => {
+  it.each(CHANGES_ROWS.map(byId))(
+    'is not changed by %s, which gives the same answer as for a missing row',
+    async (_, operation) => {
+      const { call, mint, rowsOf } = await setUp()
+      const before = await rowsOf('bob')
+      const token = await mint(...writeScopes(operation))
 
-    const missing = await call(token, operation, 'not-there')
-    const foreign = await call(token, operation, 'of-bob')
+      const missing = await call(token, operation, 'not-there')
+      const foreign = await call(token, operation, 'of-bob')
 
-    expect(await rowsOf('bob')).toBe(before)
-    // An operation that creates a row under a free id answers 404 if the id is taken.
-    if (missing.status >= 400) expect(foreign).toEqual(missing)
-    else expect([missing.status, 404], JSON.stringify(foreign)).toContain(foreign.status)
-  })
+      expect(await rowsOf('bob')).toBe(before)
+      // An operation that creates a row under a free id answers 404 if the id is taken.
+      if (missing.status >= 400) expect(foreign).toEqual(missing)
+      else expect([missing.status, 404], JSON.stringify(foreign)).toContain(foreign.status)
+    },
+  )
 
   it.each(['of-bob', 'paused-bob', 'done-bob', 'flow-bob'])('cannot be aborted or resumed: %s', async (id) => {
     const { send, mint } = await setUp()
@@ -124,7 +127,7 @@ describe('a row the caller may not see', () => {
     }
   })
 
-  it('cannot be used as a thread to execute in', async () => {
+  it('cannot be used as the thread of a new run', async () => {
     const { send, mint, rowsOf } = await setUp()
     const token = await mint('workflows:execute')
     const execute = (threadId: string) => send(token, post('/workflows/steps/execute', { threadId }))
@@ -136,7 +139,7 @@ describe('a row the caller may not see', () => {
   })
 })
 
-describe('a row the caller may see', () => {
+describe('a row that the caller may see', () => {
   const ACTING = ['agents:invoke', 'workflows:execute', 'workflows:resume', 'workflows:delete']
 
   it.each([
@@ -177,7 +180,7 @@ describe('a row the caller may see', () => {
     expect(await rowsOf('bob')).toBe(before)
   })
 
-  it('is aborted with its agent, unlike rows the caller may not see', async () => {
+  it('is aborted by agents.abort, unlike rows that the caller may not see', async () => {
     const { send, mint } = await setUp()
     const abort = async (...scopes: string[]) =>
       (await send(await mint('agents:invoke:echo', ...scopes), post('/agents/echo/abort', {}))).body.aborted

@@ -40,7 +40,7 @@ expectCaught([
       write.type === 'idempotency.prune' ? { ...write, now: justBefore(write.now) } : write,
     ),
     cases: idempotencyStoreCases,
-    caughtBy: 'prunes answered records exactly from expiresAt and no executing records',
+    caughtBy: 'prunes answered records exactly from expiresAt and never prunes executing records',
   },
   {
     fault: 'lets executing records expire',
@@ -97,7 +97,7 @@ expectCaught([
     caughtBy: 'is unaffected by mutation of records that were read',
   },
   {
-    fault: 'interrupts records that still execute for a run',
+    fault: 'interrupts executing records that have a run',
     breakPorts: ({ unitOfWork }) => ({
       unitOfWork: {
         async commit(writes) {
@@ -113,11 +113,11 @@ expectCaught([
     caughtBy: 'stores the interrupt response only in executing records that have no run',
   },
   {
-    fault: 'lists bound servers in binding order',
+    fault: 'lists servers in reverse order',
     breakPorts: ({ mcpServers }) => ({
       mcpServers: { ...mcpServers, list: async () => Array.from(await mcpServers.list()).reverse() },
     }),
     cases: mcpServerStoreCases,
-    caughtBy: 'lists all servers by id in code-unit order, regardless of when they were bound',
+    caughtBy: 'lists all servers by id in code-unit order, regardless of the order in which they were added',
   },
 ])

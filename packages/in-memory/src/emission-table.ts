@@ -20,7 +20,7 @@ export function createEmissionTable(): EmissionTable {
       },
       'emission.finish'({ type, id }, { undo }) {
         if (!parts.has(id)) return { type }
-        // A rollback must not move the part behind later ones.
+        // A rollback restores the whole map: inserting only the part again would move it behind later parts.
         const before = [...parts]
         undo.push(() => {
           parts.clear()

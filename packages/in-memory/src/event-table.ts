@@ -7,7 +7,7 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface EventTable extends RunBelongings, SessionBelongings, TrimmedEvents {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
-  /** Removes the oldest events before an instant, except those of runs to keep; returns how many. */
+  /** Removes the oldest events before an instant, except events of runs to keep; returns the number removed. */
   trim(request: TrimRequest, undo: UndoLog): number
 }
 

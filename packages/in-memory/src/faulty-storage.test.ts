@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 
 storageContract({
-  name: 'in memory, now and then late',
+  name: 'in memory, sometimes late',
   open: async () => {
     const faults = createRandomFaults({ seed: 1, share: 0.5, faults: ['late', 'answered-late'] })
     return withFaults(createInMemoryStorage(), faults)
@@ -39,7 +39,7 @@ describe('withFaults', () => {
     ['full', 'storage-full', false],
     ['lost', 'storage-failed', false],
     ['unknown', 'storage-failed', true],
-  ] as const)('fails a commit with the fault %s as %s', async (fault, id, isDone) => {
+  ] as const)('rejects a commit that gets the fault %s with %s', async (fault, id, isDone) => {
     const { storage, inner } = failingOnce(fault)
 
     await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id })
@@ -47,7 +47,7 @@ describe('withFaults', () => {
     expect((await inner.runs.find('run-1', EVERY_ROW)) !== undefined).toBe(isDone)
   })
 
-  it('refuses writes after an unknown outcome, reports it once, and still reads', async () => {
+  it('refuses writes after an unknown outcome, reports the failure once, and still reads', async () => {
     const { storage, fatal } = failingOnce('unknown')
     await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id: 'storage-failed' })
 

@@ -6,7 +6,7 @@ export interface InMemorySkill {
   readonly description: string
   readonly instructions: string
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Content of its other files, as text or bytes, by path. */
+  /** Content of the other files of the skill, as text or bytes, by path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
 }
 

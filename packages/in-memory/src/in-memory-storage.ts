@@ -26,7 +26,7 @@ export interface InMemoryStorageOptions {
   readonly epoch?: string
 }
 
-/** The reference adapter: every storage port over plain maps, lost with the process. `close` only waits for commits. */
+/** The reference adapter: every storage port over plain maps kept in memory. `close` only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
   const runs = createRunTable()
   const steps = createStepTable()

@@ -1,6 +1,6 @@
 import { SPANS } from '@perdure/protocol'
 import { tracerContract } from '@perdure/testkit'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createInMemoryTracer } from './in-memory-tracer.ts'
 
 tracerContract({
@@ -13,9 +13,11 @@ tracerContract({
   },
 })
 
-it('createInMemoryTracer throws for an attribute that the row of the span does not list', () => {
-  const { start } = createInMemoryTracer()
+describe('createInMemoryTracer', () => {
+  it('throws for an attribute that the row of the span in SPANS does not list', () => {
+    const { start } = createInMemoryTracer()
 
-  expect(() => start('step', { 'http.route': '/v1' } as object, undefined)).toThrow('http.route')
-  expect(() => start('step', {}, undefined).end({ attributes: { 'http.route': '/v1' } })).toThrow('http.route')
+    expect(() => start('step', { 'http.route': '/v1' } as object, undefined)).toThrow('http.route')
+    expect(() => start('step', {}, undefined).end({ attributes: { 'http.route': '/v1' } })).toThrow('http.route')
+  })
 })

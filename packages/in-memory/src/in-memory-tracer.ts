@@ -27,7 +27,7 @@ interface Place {
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-[0-9a-f]{2}$/
 
-/** Keeps spans in a list for tests to read. Throws for an attribute that the row of the span does not list. */
+/** Keeps spans in a list for tests to read. Throws for an attribute that the span's row in `SPANS` does not list. */
 export function createInMemoryTracer(): InMemoryTracer {
   const spans: { -readonly [Member in keyof RecordedSpan]: RecordedSpan[Member] }[] = []
   const ended: RecordedSpan[] = []

@@ -26,7 +26,7 @@ export function createJobTable(): JobTable {
     jobs.put(Object.freeze(job), undo)
     return 1
   }
-  /** Counts what it marks. */
+  /** Makes claimed jobs with this key run again after their completion; returns the number of jobs. */
   const markAgain = (key: string, undo: UndoLog): number => {
     const taken = alive((job) => job.key === key && job.lease !== undefined)
     for (const job of taken) set({ ...job, runAgain: true }, undo)

@@ -20,7 +20,7 @@ describe('takePage', () => {
     expect(page('desc').items).toEqual(ordered.records.slice(0, 2).reverse())
   })
 
-  it('reads back its own cursors, whatever the id and the sign of the rank', () => {
+  it('continues from each of its own cursors, whatever the id and the sign of the rank', () => {
     for (const [index] of ordered.records.slice(0, -1).entries()) {
       const { nextCursor } = takePage(ordered, { limit: index + 1, order: 'asc' }, everything)
       const rest = takePage(ordered, { limit: 10, order: 'asc', cursor: nextCursor ?? undefined }, everything)
@@ -29,7 +29,7 @@ describe('takePage', () => {
     }
   })
 
-  it('skips records that do not match when it decides whether a cursor is needed', () => {
+  it('returns a cursor only when another matching record follows', () => {
     const isFirstOrLast = ([rank]: SortKey) => rank !== 1
 
     expect(takePage(ordered, { limit: 1, order: 'asc' }, isFirstOrLast).nextCursor).not.toBeNull()

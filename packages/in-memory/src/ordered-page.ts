@@ -21,7 +21,7 @@ export function countBefore<T>({ records, sortKeyOf }: Ordered<T>, sortKey: Sort
   return low
 }
 
-/** Returns the matching records after the cursor, and a cursor if more follow. */
+/** Returns a page of the matching records after the cursor, and a cursor if more matching records follow. */
 export function takePage<T>(ordered: Ordered<T>, query: PageQuery, matches: (record: T) => boolean): Page<T> {
   const { records, sortKeyOf } = ordered
   const step = query.order === 'asc' ? 1 : -1
@@ -55,6 +55,6 @@ const encodeCursor = ([rank, id]: SortKey): string => `${rank}.${id}`
 
 function decodeCursor(cursor: string): SortKey {
   const match = /^(-?\d+)\.(.+)$/s.exec(cursor)
-  if (match === null) throw new AppError('validation-failed', { message: 'the cursor was not made by this server' })
+  if (match === null) throw new AppError('validation-failed', { message: 'The cursor was not issued by this server.' })
   return [Number(match[1]), match[2] as string]
 }

@@ -12,7 +12,7 @@ export interface RetainedRuns extends RunBelongings {
 export interface RetentionParts {
   readonly runs: RetainedRuns
   readonly events: Pick<EventTable, 'trim' | 'trimRun'>
-  /** Other tables with rows of runs, besides events. */
+  /** Other tables with rows of runs, except events. */
   readonly ofRuns: readonly RunBelongings[]
 }
 

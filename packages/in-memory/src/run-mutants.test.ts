@@ -41,7 +41,7 @@ expectCaught([
       write.type === 'run.fence' ? { ...write, attempt: await currentAttempt(storage, write.runId) } : write,
     ),
     cases: runStoreCases,
-    caughtBy: 'stops an attempt at its fence when it is not the current one',
+    caughtBy: 'conflicts at the fence of an attempt that is not the current attempt',
   },
   {
     fault: 'ignores the attempt of a transition',

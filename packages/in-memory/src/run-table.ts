@@ -9,7 +9,7 @@ import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface RunTable extends ThreadRuns, RetainedRuns {
-  /** Activity of runs that clients started, in one session or in all. */
+  /** Activity of runs that clients started, in one session or in all sessions. */
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>

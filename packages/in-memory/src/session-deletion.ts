@@ -4,7 +4,7 @@ import { type RunBelongings, type RunParts, removeRuns } from './thread-deletion
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-/** A table with rows that are deleted with their session, besides those of its runs. */
+/** A table with rows that belong to a session itself, not to its runs, and are deleted with the session. */
 export interface SessionBelongings {
   removeSession(sessionId: string, undo: UndoLog): void
 }
@@ -12,7 +12,7 @@ export interface SessionBelongings {
 /** Removes events and advances `trimmedThrough`. */
 export interface TrimmedEvents {
   trimRun(runId: string, undo: UndoLog): void
-  /** Removes the events of the session, except those of its runs. */
+  /** Removes the events of the session, except the events of its runs. */
   trimSession(sessionId: string, undo: UndoLog): void
 }
 
@@ -49,7 +49,7 @@ interface DeletedSession {
   readonly runIds: readonly string[]
 }
 
-/** Makes a client that resumes from before the removed events see a gap. */
+/** Advances `trimmedThrough`, so that a client that resumes from an earlier position is notified of a gap. */
 function recordTrimmed({ events }: Pick<SessionParts, 'events'>, { id, runIds }: DeletedSession, undo: UndoLog): void {
   for (const runId of runIds) events.trimRun(runId, undo)
   events.trimSession(id, undo)

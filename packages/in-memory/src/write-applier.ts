@@ -12,5 +12,5 @@ export type WriteOf<T extends WriteType> = Extract<Write, { readonly type: T }>
 /** Applies one write; returns the number of changed rows, or the conflict. */
 type WriteApplier<T extends WriteType> = (write: WriteOf<T>, transaction: Transaction) => number | Conflict
 
-/** One applier per write type: a missing one does not compile. */
+/** One applier per write type: a missing applier does not compile. */
 export type WriteAppliers = { readonly [T in WriteType]: WriteApplier<T> }

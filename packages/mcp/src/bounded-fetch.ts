@@ -4,15 +4,15 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 export interface BoundedFetchOptions {
   /** Requests to any other origin fail. */
   readonly origin: string
-  /** Maximum response body. */
+  /** Maximum size of a response body. */
   readonly maxBytes: number
   readonly fetch: Fetch
 }
 
-/** A `fetch` that rejects redirects and other origins, and fails a response body that exceeds `maxBytes`. */
+/** Creates a `fetch` that rejects redirects, requests to other origins, and response bodies larger than `maxBytes`. */
 export function createBoundedFetch({ origin, maxBytes, fetch }: BoundedFetchOptions): Fetch {
   return async (url, init) => {
-    if (new URL(url).origin !== origin) throw new Error(`the request goes to another origin than ${origin}`)
+    if (new URL(url).origin !== origin) throw new Error(`the request goes to an origin other than ${origin}`)
     const response = await fetch(url, { ...init, redirect: 'manual' })
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel()

@@ -29,7 +29,7 @@ const ENVELOPE_BYTES = 65_536
 const GRACE_MS = 1_000
 const MAX_TOOL_PAGES = 50
 
-/** Connects and initializes. @throws Error on failure or timeout, after everything opened is closed again */
+/** Connects and initializes. @throws Error on failure or timeout, after closing everything that was opened */
 export async function openConnection(
   deps: ConnectionDeps,
   endpoint: McpEndpoint,
@@ -114,7 +114,7 @@ async function listTools(client: Client, timeout: number): Promise<readonly McpT
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** Also covers a handshake whose response trickles in byte by byte, which the SDK's own timeout does not. */
+/** Also limits a handshake whose response arrives byte by byte, which the SDK's own timeout does not. */
 async function withTimeout<T>(timers: Timers, timeoutMs: number, work: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {

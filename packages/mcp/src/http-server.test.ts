@@ -23,7 +23,7 @@ const json = (response: ServerResponse, value: unknown) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** A hand-written server, so that it can misbehave as no library would. */
+/** A hand-written server that can misbehave as no library would. */
 async function startServer(onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] }))) {
   const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {
@@ -65,7 +65,7 @@ const make = (over = {}) => {
 }
 
 describe('an MCP server over HTTP', () => {
-  it('receives the headers of its secret', async () => {
+  it('receives the headers that its secret contains', async () => {
     const { endpoint, seen } = await startServer()
     const { client } = make({ resolveSecret: async () => '{"Authorization":"Bearer t","X-Team":"a"}' })
 
@@ -82,7 +82,7 @@ describe('an MCP server over HTTP', () => {
     expect(seen).toEqual([])
   })
 
-  it.each([301, 302, 307, 308])('cannot redirect with %i, so its headers are not sent elsewhere', async (status) => {
+  it.each([301, 302, 307, 308])('cannot redirect with %i, so no header reaches another server', async (status) => {
     const target = await startServer()
     const { endpoint, port } = await startServer((_, __, response) => {
       response.writeHead(status, { location: `http://127.0.0.1:${target.port}/mcp` }).end()
@@ -100,7 +100,7 @@ describe('an MCP server over HTTP', () => {
   it.each([
     ['JSON that is not MCP', { nonsense: 1 }, 'not a valid MCP message'],
     ['a long error message', { jsonrpc: '2.0', id: 0, error: { code: -1, message: 'no '.repeat(1_000) } }, 'no no'],
-  ])('fails with a short message if it answers with %s', async (_, answer, words) => {
+  ])('is unavailable with a short error message if it answers with %s', async (_, answer, words) => {
     const server = createServer((__, response) => json(response, answer))
     open.push(server)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -116,7 +116,7 @@ describe('an MCP server over HTTP', () => {
     expect(warnings[0]?.length).toBeLessThan(700)
   })
 
-  it('fails the call if it hangs or sends an endless response', async () => {
+  it('cannot keep a call open by hanging or by sending an endless response', async () => {
     const hanging = await startServer(() => undefined)
     const { client } = make({ callTimeoutMs: 300 })
     expect(await client.call(hanging.endpoint, go)).toMatchObject({ ok: false, error: { kind: 'timeout' } })
@@ -133,7 +133,7 @@ describe('an MCP server over HTTP', () => {
     expect(endless).toMatchObject({ ok: false })
   })
 
-  it('is unavailable if nothing listens or its secret is not a header, without revealing the secret', async () => {
+  it('is unavailable if nothing listens or its secret is not a header, and the error hides the secret', async () => {
     const { client } = make({ resolveSecret: async () => 'root:x:0:0\nsecond line' })
     const nobody: McpEndpoint = { transport: 'http', id: 'nobody', url: 'http://127.0.0.1:1/mcp' }
     expect(await refusal(client.tools(nobody))).toBe('mcp-server-unavailable')

@@ -12,7 +12,7 @@ const timers: Timers = {
   },
 }
 
-/** A client with a manual clock, so that no retry happens on its own; its timeouts use real time. */
+/** A client with a manual clock, so that no retry happens on its own; timeouts use real time. */
 export function createTestClient(over: Partial<McpClientOptions> = {}) {
   const clock = createManualClock()
   const warnings: string[] = []

@@ -40,7 +40,7 @@ describe('an MCP server over stdio', () => {
     })
   })
 
-  it('runs as one process for all callers, in its folder, with only the configured variables', async () => {
+  it('runs as one process for all callers, in its configured folder, with only the configured variables', async () => {
     process.env.PERDURE_TEST_SECRET = 'not for servers'
     const { client } = make()
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-mcp-')))
@@ -81,7 +81,7 @@ describe('an MCP server over stdio', () => {
     expect((await client.call(server, { tool: 'large', arguments: { bytes: 99_000 } })).ok).toBe(true)
   })
 
-  it('is asked for its tools again after it announces a change', async () => {
+  it('has its tools listed again after it announces a change', async () => {
     const { client } = make()
     const server = stdioServer('tools')
     await client.call(server, { tool: 'learn', arguments: {} })
@@ -115,7 +115,7 @@ describe('an MCP server over stdio', () => {
 
 describe('a misbehaving MCP server', () => {
   it.each(['crash-at-start', 'flood-at-start', 'nonsense', 'hang-at-start'])(
-    'is unavailable in mode %s and is retried with growing backoff',
+    'is unavailable in mode %s and is retried with increasing backoff',
     async (mode) => {
       const { client, clock, warnings } = make({ connectTimeoutMs: 1_500 })
       const server = rudeServer(mode)
@@ -148,7 +148,7 @@ describe('a misbehaving MCP server', () => {
     )
   })
 
-  it('fails the call in which it crashes and serves the next one after the backoff', async () => {
+  it('fails the call during which it crashes and serves the next call after the backoff', async () => {
     const { client, clock } = make()
     const server = rudeServer('crash')
 
@@ -163,7 +163,7 @@ describe('a misbehaving MCP server', () => {
     expect(await client.tools(server)).toMatchObject([{ name: 'go' }])
   })
 
-  it('fails hanging calls with timeout and is closed after three in a row', async () => {
+  it('lets hanging calls time out and is disconnected after three timeouts in a row', async () => {
     const { client, clock } = make({ callTimeoutMs: 300 })
     const server = rudeServer('hang')
     const timeout = { ok: false, error: { kind: 'timeout' } }
@@ -179,7 +179,7 @@ describe('a misbehaving MCP server', () => {
     expect((await client.tools(server)).length).toBe(1)
   })
 
-  it('fails an aborted call immediately', async () => {
+  it('cannot delay the end of an aborted call', async () => {
     const { client } = make()
     const aborting = new AbortController()
     const called = client.call(rudeServer('hang'), { ...go, signal: aborting.signal })
@@ -190,7 +190,7 @@ describe('a misbehaving MCP server', () => {
     expect(await called).toMatchObject({ ok: false, error: { kind: 'aborted' } })
   })
 
-  it.each(['flood-line', 'flood-lines', 'flood-nonsense'])('is closed in mode %s', async (mode) => {
+  it.each(['flood-line', 'flood-lines', 'flood-nonsense'])('is disconnected in mode %s', async (mode) => {
     const { client } = make({ maxResultBytes: 1_000_000 })
 
     expect(await client.call(rudeServer(mode), go)).toMatchObject({ ok: false, error: { kind: 'execution_failed' } })
@@ -204,7 +204,7 @@ describe('a misbehaving MCP server', () => {
     expect(await client.call(rudeServer('flood-errors'), go)).toMatchObject({ ok: true })
   })
 
-  it('gets at most 32 calls at once', async () => {
+  it('receives at most 32 calls at once', async () => {
     const { client } = make({ callTimeoutMs: 500 })
     const server = rudeServer('hang')
 
@@ -219,7 +219,7 @@ describe('a misbehaving MCP server', () => {
     const { client } = make({ callTimeoutMs: 5_000 })
     const good = stdioServer('tools')
     await client.tools(good)
-    // Fails at the latest when the client is closed.
+    // This call fails no later than when the client is closed.
     const hanging = client.call(rudeServer('hang'), go).catch(() => undefined)
     const rude = ['crash', 'flood-line', 'flood-lines', 'flood-nonsense'].map((mode) =>
       client.call(rudeServer(mode), go),

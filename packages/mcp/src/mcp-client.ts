@@ -185,7 +185,7 @@ const unavailable = (id: string, cause: unknown) =>
 
 const MAX_REASON_LENGTH = 500
 
-/** Shortens the message: the server may have written it, and a schema error lists every mismatch. */
+/** Shortens the error message: it may come from the server, and a schema error lists every mismatch. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH)
   if (error.name === 'ZodError') return 'the response is not a valid MCP message'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
-/** A server that misbehaves in the mode of its first argument; the second is a file for its process ids. */
+/** A misbehaving server. The first argument selects the mode; the second names a file for the server's process ids. */
 const [, , mode = '', pidFile = ''] = process.argv
 
 const say = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)

@@ -13,9 +13,9 @@ export interface StdioTransportOptions {
   readonly timers: Timers
   /** Maximum length of one message. */
   readonly maxMessageBytes: number
-  /** Maximum output between two expected responses. */
+  /** Maximum bytes of output between two expected responses. */
   readonly maxUnsolicitedBytes: number
-  /** Maximum input the server may leave unread. */
+  /** Maximum bytes of input that the server may leave unread. */
   readonly maxUnreadBytes: number
   /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number
@@ -23,8 +23,9 @@ export interface StdioTransportOptions {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** Maximum invalid lines and messages between two expected responses. */
+/** Maximum lines that are not MCP messages, between two expected responses. */
 const MAX_INVALID_LINES = 100
+/** Maximum messages between two expected responses. */
 const MAX_UNSOLICITED = 10_000
 const TOO_MUCH_OUTPUT = 'the server wrote too much output that was not requested'
 
@@ -32,8 +33,8 @@ const TOO_MUCH_OUTPUT = 'the server wrote too much output that was not requested
 const HANDLED_NOTIFICATIONS = new Set(['notifications/tools/list_changed'])
 
 /**
- * Runs the server as a process in its own group and speaks MCP over stdin and stdout. Memory use is bounded whatever
- * the process writes. Closing kills the whole group.
+ * Runs the server as a process in its own process group and speaks MCP over stdin and stdout. Memory use is bounded
+ * regardless of what the process writes. Closing the transport kills the whole group.
  */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   const { timers, graceMs, maxUnreadBytes } = options
@@ -80,7 +81,7 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
       const cancel = timers.after(graceMs, killAll)
       const finish = () => {
         cancel()
-        // Kills the rest of the group. Its id cannot be reused while one of its processes is alive.
+        // Kills the rest of the group. The system cannot reuse the group id while a process of the group is alive.
         killAll()
         resolve()
       }
@@ -108,7 +109,7 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
         started.stdin.on('error', fail)
         started.stdout.on('data', onOutput)
         started.stdout.on('error', fail)
-        // Drained so that the process does not block; the output is discarded.
+        // Reads and discards stderr, so that the process does not block on a full pipe.
         started.stderr.on('error', fail).resume()
       }),
     async send(message: JSONRPCMessage) {

@@ -40,7 +40,7 @@ checkpointLogContract({
 })
 
 describe('createCheckpointFile', () => {
-  it('returns signed checkpoints in order from a file that only its owner may read', async () => {
+  it('returns signed checkpoints in order and keeps the file private to its owner', async () => {
     await fill(1_000, 2_000)
 
     const lines = []

@@ -7,7 +7,7 @@ import { createNoteSigner, type NoteSigner } from './note-signer.ts'
 
 export interface CheckpointFileOptions {
   readonly path: string
-  /** Keys of the audit chain: the first one signs, and a signature by any of them is accepted. */
+  /** Keys of the audit chain: the first key signs, and a signature by any of the keys is accepted. */
   readonly keys: AuditKeys
 }
 
@@ -84,7 +84,7 @@ async function* linesOf(path: string): AsyncGenerator<string, void, void> {
   }
 }
 
-/** Removes a partial line left by a crash, so that the next line does not continue it. */
+/** Removes a partial line left by a crash, so that the next line is not appended to it. */
 async function removePartialLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat()
   const length = Math.min(size, MAX_LINE)

@@ -7,7 +7,7 @@ export interface IdGeneratorOptions {
   readonly random?: (length: number) => Uint8Array
 }
 
-/** The 74 random bits of a UUIDv7, besides time, version and variant; the most significant first. */
+/** The 74 random bits of a UUIDv7: all except time, version and variant. Most significant part first. */
 type Tail = [top14: number, high20: number, middle20: number, low20: number]
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -17,8 +17,9 @@ const TAIL_BYTES = 11
 const STEP_BYTES = 4
 
 /**
- * Ids from UUIDv7: the time, then 74 random bits. Within one millisecond, and while the wall clock is behind the last
- * id, the random part grows by a random step. Ids therefore stay strictly increasing and hard to guess.
+ * Creates UUIDv7 ids: the time, then 74 random bits. Within one millisecond, and while the wall clock is behind the
+ * last id, the generator adds a random step to the random part of the last id. Ids therefore stay strictly increasing
+ * and hard to guess.
  *
  * @see RFC 9562 section 6.2, method 2
  */
@@ -52,7 +53,7 @@ export function createIdGenerator({
   }
 }
 
-/** Adds to the tail in place. Returns `false` on overflow. */
+/** Adds `step` to the tail in place. Returns `false` on overflow. */
 function grow(tail: Tail, step: number): boolean {
   let carry = step
   for (const at of [3, 2, 1] as const) {
@@ -73,7 +74,7 @@ const toTail = (bytes: Uint8Array): Tail => [
 
 const smallTail = (value: number): Tail => [0, 0, Math.floor(value / LIMB), value % LIMB]
 
-/** The version precedes the upper 12 bits and the variant precedes the other 62. */
+/** Inserts the version before the upper 12 random bits and the variant before the other 62. */
 const toText = ([top, ...limbs]: Tail): string => {
   let text = toCrockford((7 << 16) | ((top >> 2) << 4) | (0b10 << 2) | (top & 0b11), 4)
   for (const limb of limbs) text += toCrockford(limb, 4)

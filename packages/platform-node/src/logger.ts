@@ -20,7 +20,7 @@ const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
 type Severity = 'debug' | 'info' | 'warn' | 'error'
 
 /**
- * Writes each line immediately, so that none is lost when the process exits. Redacts everything that looks like a
+ * Writes each line immediately, so that no line is lost when the process exits. Redacts everything that looks like a
  * token.
  */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {

@@ -17,16 +17,16 @@ describe('nodeDigest', () => {
     )
   })
 
-  it('derives keys as in RFC 5869, one per secret and purpose', () => {
+  it('derives keys as in RFC 5869, a different key for each secret and purpose', () => {
     const secret = new Uint8Array(22).fill(0x0b)
     const hex = (purpose: string, from = secret) => Buffer.from(nodeDigest.deriveKey(from, purpose)).toString('hex')
 
-    // Test case 3 of the RFC has neither salt nor info; its first 32 bytes.
+    // The first 32 bytes of test case 3 in the RFC, which has neither salt nor info.
     expect(hex('')).toBe('8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d')
     expect(new Set([hex('a'), hex('b'), hex('a', new Uint8Array(22))]).size).toBe(3)
   })
 
-  it('reports two texts as equal only if they are', () => {
+  it('reports two texts as equal if and only if they are identical', () => {
     fc.assert(fc.property(fc.string(), fc.string(), (a, b) => nodeDigest.equals(a, b) === (a === b)))
     fc.assert(fc.property(fc.string(), (text) => nodeDigest.equals(text, `${text}`)))
   })

@@ -36,7 +36,7 @@ describe('createNodeSealer', () => {
     expect(createNodeSealer([NEW, OLD]).seal('text', 'k')).not.toBe(sealed)
   })
 
-  it('refuses a text with any changed byte, and foreign input', () => {
+  it('rejects foreign input and a sealed text with any changed byte', () => {
     const sealer = createNodeSealer([NEW])
     const bytes = Buffer.from(sealer.seal('text', 'k').slice(3), 'base64url')
 

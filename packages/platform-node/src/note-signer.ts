@@ -5,7 +5,7 @@ export interface NoteSigner {
   /** Returns the signature in note format: base64 of the key id and the signature. */
   sign(text: string): string
   verify(text: string, signature: string): boolean
-  /** The key with which a third party verifies: `<name>+<key id>+<base64 key>`. */
+  /** The key with which a third party verifies signatures: `<name>+<key id>+<base64 key>`. */
   readonly verifierKey: string
 }
 

@@ -71,7 +71,7 @@ describe('openTracer', () => {
     expect(warnings).toEqual([expect.stringContaining('no OpenTelemetry SDK is registered')])
   })
 
-  it('prefers the copy of the package beside the configuration', async () => {
+  it('prefers the copy of the package in the configuration folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'perdure-tracer-'))
     const copy = join(folder, 'node_modules/@opentelemetry/api')
     mkdirSync(copy, { recursive: true })
@@ -88,7 +88,7 @@ describe('openTracer', () => {
     expect(tracer.start('step', {}, RECEIVED).traceparent).toBe(RECEIVED)
   })
 
-  it('finds an SDK that is registered later', async () => {
+  it('uses an SDK that is registered later', async () => {
     const tracer = await open()
     const exporter = register()
     tracer.start('step', {}, undefined).end()
@@ -96,7 +96,7 @@ describe('openTracer', () => {
     expect(exporter.getFinishedSpans()[0]?.instrumentationScope).toMatchObject({ name: 'perdure', version: '1.2.3' })
   })
 
-  it('makes its span the active one for instrumented code, even after an await', async () => {
+  it('makes a span the active span for instrumented code, even after an await', async () => {
     const exporter = register()
     const own = trace.getTracer('own')
     const span = (await open()).start('run.agent', {}, undefined)
@@ -112,7 +112,7 @@ describe('openTracer', () => {
     expect(beside?.parentSpanContext).toBeUndefined()
   })
 
-  it('makes only a request span a child of the active span, in preference to the received trace context', async () => {
+  it('prefers the active span to the received trace context as parent of a request span only', async () => {
     const exporter = register()
     const server = trace.getTracer('own').startSpan('GET')
     const tracer = await open()
@@ -126,7 +126,7 @@ describe('openTracer', () => {
     expect(parents).toEqual([server.spanContext().spanId, 'b7ad6b7169203331'])
   })
 
-  it('loses the span and logs one warning when the SDK throws', async () => {
+  it('drops the span and logs one warning when the SDK throws', async () => {
     const broken: SpanProcessor = {
       onStart() {
         throw new Error('onStart')

@@ -10,9 +10,9 @@ export interface TracerOptions {
   /** Release of the server, used as the version of the instrumentation scope. */
   readonly version: string
   readonly logger: Pick<Logger, 'warn'>
-  /** Folder whose modules register the SDK; its copy of the optional package is preferred. */
+  /** Folder of the modules that register the SDK. The copy of the optional package installed there is preferred. */
   readonly from?: string
-  /** Loads the package if that folder has none. */
+  /** Loads the package if `from` does not contain a copy. */
   readonly load?: () => Promise<unknown>
 }
 
@@ -41,7 +41,7 @@ export async function openTracer({ version, logger, from, load = loadPeer }: Tra
 
 const loadPeer = (): Promise<unknown> => import('@opentelemetry/api')
 
-/** Of two copies of the API, one finds the SDK of the other only if the newer copy registered it. */
+/** Loads the copy that registers the SDK, because another copy finds that SDK only if the registering copy is newer. */
 function peerBeside(folder: string): unknown {
   try {
     return createRequire(join(folder, 'package.json'))(PEER)
@@ -53,7 +53,7 @@ function peerBeside(folder: string): unknown {
 interface SpanFactory {
   readonly api: Api
   readonly tracer: ForeignTracer
-  /** Catches what the SDK, its processors or samplers throw: that loses a span, but must not fail anything else. */
+  /** Catches errors of the SDK, its processors and samplers: an error may lose a span, but must not fail the caller. */
   readonly orElse: <T>(work: () => T, otherwise: T) => T
   /** Called for a span that no SDK records. */
   readonly onUnrecorded: () => void
@@ -159,7 +159,7 @@ const KINDS = {
   internal: ({ SpanKind }: Api) => SpanKind.INTERNAL,
 } as const
 
-/** The registered provider, which may be behind a proxy. Flushing is not part of the API, but every SDK has it. */
+/** The registered provider, which may be behind a proxy. Flushing is not part of the API, but every SDK provides it. */
 function providerOf({ trace }: Api): { readonly forceFlush?: () => Promise<void> } {
   const provider = trace.getTracerProvider() as { readonly getDelegate?: () => object }
   return (provider.getDelegate?.() ?? provider) as { readonly forceFlush?: () => Promise<void> }

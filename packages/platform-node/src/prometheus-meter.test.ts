@@ -50,7 +50,7 @@ describe('createPrometheusMeter', () => {
     )
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('ignores %s for a counter', async (by) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('ignores the increment %s of a counter', async (by) => {
     const meter = createPrometheusMeter()
 
     meter.count('svc_provider_cost_usd_total', { provider: 'p', model: 'm' }, by)
@@ -66,7 +66,7 @@ describe('createPrometheusMeter', () => {
     expect(await linesOf(meter)).toContain('svc_tool_calls_total{tool="a\\"b\\\\c\\nd",outcome="ok"} 1')
   })
 
-  it('renders the same series at each scrape with its current value', async () => {
+  it('renders every series with its current value at each scrape', async () => {
     const meter = createPrometheusMeter()
     meter.count('svc_tool_calls_total', { tool: 'a', outcome: 'ok' })
     meter.gauge('svc_queued_runs', {}, 1)

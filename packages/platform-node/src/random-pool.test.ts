@@ -24,7 +24,7 @@ describe('createRandomPool', () => {
     expect(pools).toHaveLength(2)
   })
 
-  it('never combines the rest of one batch with the next', () => {
+  it('never returns bytes of two batches in one result', () => {
     const { random, pools } = counting()
 
     random(4_090)

@@ -7,7 +7,7 @@ describe('systemTimers', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('fires once after the delay', () => {
+  it('fires a timer once after the delay', () => {
     const fired = vi.fn()
     systemTimers.after(50, fired)
 
@@ -28,7 +28,7 @@ describe('systemTimers', () => {
     expect(fired).toHaveBeenCalledTimes(1)
   })
 
-  it('does not fire after cancellation, even in the second chunk of a long delay', () => {
+  it('fires no timer after its cancellation, even in the second chunk of a long delay', () => {
     const fired = vi.fn()
     const cancelShort = systemTimers.after(10, fired)
     const cancelLong = systemTimers.after(60 * DAY_MS, fired)
@@ -41,7 +41,7 @@ describe('systemTimers', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('ignores a cancellation after it fired', () => {
+  it('ignores a cancellation after the timer has fired', () => {
     const fired = vi.fn()
     const cancel = systemTimers.after(1, fired)
 

@@ -1,6 +1,6 @@
 import type { Timers } from '@perdure/ports'
 
-/** The longest delay that `setTimeout` supports; with a longer one Node.js fires after one millisecond. */
+/** The longest delay that `setTimeout` supports; with a longer delay, Node.js fires the timer after one millisecond. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** Timers of the event loop. They keep the process alive until they fire or are cancelled. */

@@ -17,7 +17,7 @@ export function openVitals(): Vitals {
 
   return {
     eventLoopDelaySeconds() {
-      // The value that Node.js measures includes the interval itself.
+      // The delay that Node.js measures includes the sampling interval.
       const lateMs = delays.percentile(99) / 1_000_000 - RESOLUTION_MS
       delays.reset()
       return Math.max(0, lateMs / 1_000)

@@ -3,8 +3,8 @@ import { AppError, StartError } from './app-error.ts'
 
 const anotherCopy: typeof import('./app-error.ts') = await import(/* @vite-ignore */ `./app-error.ts?${'copy'}`)
 
-describe('AppError and StartError', () => {
-  it('recognize an instance created by another copy of the package', () => {
+describe('instanceof', () => {
+  it('matches an AppError and a StartError created by another copy of the package', () => {
     const { AppError: OtherAppError, StartError: OtherStartError } = anotherCopy
     const refused = new OtherStartError('storage-locked', { message: 'locked', hint: 'wait' })
 
@@ -14,7 +14,7 @@ describe('AppError and StartError', () => {
     expect(refused).not.toBeInstanceOf(AppError)
   })
 
-  it('do not recognize an error by its name alone', () => {
+  it('does not match an error by its name alone', () => {
     const stranger = Object.assign(new Error('?'), { name: 'AppError', id: 'agent-lazy' })
 
     expect(stranger).not.toBeInstanceOf(AppError)

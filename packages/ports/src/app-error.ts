@@ -31,7 +31,8 @@ export class AppError extends NamedError {
   }
 
   /**
-   * Also matches errors from another copy of this package: an adapter can bundle one, and the standalone command does.
+   * Also matches errors from another copy of this package: an adapter can bundle a copy, and the standalone command
+   * does.
    */
   static override [Symbol.hasInstance](value: unknown): value is AppError {
     return isNamedError(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)

@@ -10,7 +10,7 @@ export type ApprovalStatus = 'pending' | 'granted' | 'denied' | 'expired'
 export interface ApprovalRecord {
   readonly id: string
   readonly runId: string
-  readonly seq?: number | undefined // the durable call that waits for it; absent when the whole run was suspended
+  readonly seq?: number | undefined // the call that waits for the approval; absent when the whole run was suspended
   readonly kind: RunKind
   readonly targetId: string
   readonly sessionId?: string | undefined

@@ -13,7 +13,7 @@ export const UNVOUCHED = 'audit.unvouched'
 
 export type ChainDigest = Pick<Digest, 'sha256' | 'hmacSha256'>
 
-/** Keys of the chain: the first one signs, any of them verifies. */
+/** Keys of the chain: the first key signs, and any of the keys verifies. */
 export type AuditKeys = readonly [current: Uint8Array, ...previous: Uint8Array[]]
 
 /** Used when no key is configured: the HMACs are then only checksums. */
@@ -39,7 +39,7 @@ export function linkEntry(entry: NewAuditEntry, after: ChainLocation, digest: Ch
 /**
  * Computes the links and the head that appending an entry produces. Every storage must use this function. The chain
  * continues from its head, so rows removed from its end leave a permanent gap. If no key authenticates the head, or if
- * there are rows beyond it, an `audit.unvouched` entry precedes the new one.
+ * there are rows beyond the head, an `audit.unvouched` entry precedes the new entry.
  */
 export function appendEntry(
   { last, head }: Pick<AuditState, 'last' | 'head'>,

@@ -1,7 +1,7 @@
 import type { EpochMs } from './clock.ts'
 
 /**
- * An action that was done or refused, and by whom. The storage adds `seq` and the hashes. Plain JSON, never a secret.
+ * An allowed or denied action and its actor. The storage adds `seq` and the hashes. Plain JSON, never a secret.
  */
 export interface NewAuditEntry {
   readonly at: EpochMs
@@ -27,7 +27,7 @@ export interface AuditLink {
   readonly seq: number // from 1, without gaps
   readonly prevHash: string // hash of the previous entry; 64 zeros for the first
   readonly hash: string // SHA-256 of prevHash and `entry`, lower-case hex
-  readonly entry: string // RFC 8785 JSON of all members except the hashes and this one
+  readonly entry: string // RFC 8785 JSON of all members except the hashes and `entry` itself
 }
 
 /** One link of the chain. */
@@ -44,7 +44,7 @@ export interface AuditHead {
 export interface AuditState {
   /** The newest row. */
   readonly last: Pick<AuditLink, 'seq' | 'hash'> | undefined
-  /** The newest row according to the last commit. */
+  /** The row that the last commit to the chain signed as the newest. */
   readonly head: AuditHead | undefined
   /** The newest entry that retention has removed. */
   readonly base: AuditHead | undefined

@@ -1,18 +1,18 @@
 import type { AuditLink } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 
-/** A snapshot of the chain: at that time, entry number `seq` had this hash. */
+/** A snapshot of the chain: at the time `at`, entry number `seq` had this hash. */
 export interface AuditCheckpoint extends Pick<AuditLink, 'seq' | 'hash'> {
   readonly at: EpochMs
 }
 
-/** A line of the log; without `checkpoint` when none of the configured keys has signed it. */
+/** A line of the log. `checkpoint` is missing when none of the configured keys signed the line. */
 export interface CheckpointLine {
   readonly number: number // from 1
   readonly checkpoint?: AuditCheckpoint | undefined
 }
 
-/** Port. Signed checkpoints outside the database, out of reach of whoever truncates or rewrites the chain. */
+/** Port. Keeps signed checkpoints outside the database, where truncating or rewriting the chain cannot affect them. */
 export interface CheckpointLog {
   /** Signs and appends the checkpoint; resolves when it is durable. */
   append(checkpoint: AuditCheckpoint): Promise<void>

@@ -9,7 +9,7 @@ export interface ConsolidationJob {
   readonly phase: JobPhase
   readonly jobId: string // stable across attempts: use it as the idempotency key for external calls
   readonly attempt: number // from 1
-  readonly owner?: string | undefined // whose facts to work on; when missing, those of every owner
+  readonly owner?: string | undefined // owner of the facts to work on; when missing, the facts of every owner
   readonly sessionId?: string | undefined // set for `extract`
   readonly now: EpochMs
   /** Aborts when the server stops or the lease expires; results returned after that are discarded. */
@@ -23,7 +23,8 @@ export interface ConsolidationReads {
   /** Finds the facts of the job's owner that match the text best, in any namespace. */
   similar(text: string, limit: number): Promise<readonly FactRecord[]>
   /**
-   * Lists groups of facts that say the same, ordered by `groupKey`. `after` is the `groupKey` of the last group seen.
+   * Lists groups of facts that say the same thing, ordered by `groupKey`. `after` is the `groupKey` of the last group
+   * already read.
    */
   repeated(limit: number, after?: string): Promise<readonly FactGroup[]>
   expired(limit: number): Promise<readonly FactRecord[]>
@@ -43,7 +44,7 @@ export interface FoundFact {
   readonly expiresAt?: EpochMs | undefined
 }
 
-/** A change to a fact as it was read. If the fact has changed since, nothing is written and the phase runs again. */
+/** A change to a fact. If the fact has changed since the phase read it, nothing is written and the phase runs again. */
 export interface FactRevision {
   readonly fact: FactRecord
   /** A missing member stays unchanged; `expiresAt: null` removes the expiry. */
@@ -57,7 +58,7 @@ export interface PhaseResult {
   readonly remember?: readonly FoundFact[]
   readonly revise?: readonly FactRevision[]
   readonly forget?: readonly FactRecord[]
-  /** Facts whose importance has decayed to this value; nothing else about them changes. */
+  /** Facts whose importance has decayed to this value; nothing else about these facts changes. */
   readonly weigh?: readonly { readonly fact: FactRecord; readonly importance: number }[]
   /** Cost of the phase; counts against the daily budget. */
   readonly spent?: ConsolidationSpend

@@ -30,7 +30,7 @@ export type ConsolidatorWrite =
     }
   /**
    * Releases the job with the error; conflicts unless this lease still holds it. With `dueAt`, the job is retried at
-   * that time; without it, the job becomes a dead letter at `now` and its key is free.
+   * that time; without it, the job becomes a dead letter at `now` and another job can use its key.
    */
   | {
       readonly type: 'job.fail'

@@ -8,13 +8,13 @@ export interface CronRule {
 
 /**
  * Port. Computes the instants of a cron rule. Every matching wall time is one occurrence, at its instant. A wall time
- * that a clock change skips occurs right after the gap, together with all others in that gap. A wall time that a clock
- * change repeats occurs only the first time.
+ * that a clock change skips occurs right after the gap, together with all other wall times in that gap. A wall time
+ * that a clock change repeats occurs only the first time.
  */
 export interface CronSchedule {
   /**
-   * Loads what the other members need; they throw before it resolves. Separate because most servers have no rules.
-   * Idempotent.
+   * Loads what the other methods need; they throw until this call resolves. Loading is a separate call because most
+   * servers have no cron rules. Idempotent.
    */
   ready(): Promise<void>
   /** Describes what is wrong with the rule; `undefined` if it is valid. Never throws. */

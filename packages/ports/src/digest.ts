@@ -1,11 +1,11 @@
 /** Port. Hash functions: text is hashed as UTF-8, digests are lower-case hex. */
 export interface Digest {
   sha256(text: string): string
-  /** Computes the SHA-256 of a text in pieces; call `end` once, last. */
+  /** Computes the SHA-256 of a text that is passed in pieces. Call `end` exactly once, after the last piece. */
   startSha256(): { update(text: string): void; end(): string }
   hmacSha256(key: Uint8Array, text: string): string
   /** Derives a 32-byte key for one purpose from a secret, with HKDF-SHA256 (RFC 5869) without a salt. */
   deriveKey(secret: Uint8Array, purpose: string): Uint8Array
-  /** Compares in time that depends only on the lengths. */
+  /** Compares in a time that depends only on the lengths, not on the content. */
   equals(a: string, b: string): boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Port. Turns texts into vectors, so that search also finds facts that say the same in other words. Never called inside
- * a transaction. If it throws, a search falls back to words and its caller sees no error.
+ * Port. Turns texts into vectors, so that search also finds facts that say the same thing in other words. Never called
+ * inside a transaction. If the embedder throws, the search uses words alone and the caller sees no error.
  */
 export interface Embedder {
   /** Name of the model, 1 to 128 characters. When it changes, all vectors are recomputed. */

@@ -2,8 +2,8 @@ import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 
 /**
- * Waiting calls that an accepted named event still has to end: those that were waiting when it was accepted, no later
- * ones.
+ * Waiting calls that an accepted named event still has to end. Calls that started to wait after the event was accepted
+ * are not included.
  */
 export interface EmissionPart {
   readonly id: string

@@ -33,7 +33,7 @@ export interface EventRange {
 export interface LogHead {
   /** Random id of this database, 1 to 64 letters and digits. Positions from another epoch are not valid here. */
   readonly epoch: string
-  readonly position: number // of the newest event, including deleted ones; 0 if there never was one
+  readonly position: number // of the newest event, including deleted ones; 0 if there never was an event
   readonly trimmedThrough: number // retention may have removed events up to here; 0 if it removed none
 }
 

@@ -12,12 +12,12 @@ export interface FactRecord {
   readonly metadata: Readonly<Record<string, string>>
   readonly importance: number // 0 to 1
   readonly weighedAt: EpochMs // when its importance was set or last decayed
-  readonly fingerprint: string // equal for texts that say the same; computed by core, opaque to stores
+  readonly fingerprint: string // equal for texts that say the same thing; computed by core, opaque to stores
   readonly sourceRunId?: string | undefined
   readonly sourceSessionId?: string | undefined
   readonly createdAt: EpochMs
   readonly updatedAt: EpochMs
-  readonly expiresAt?: EpochMs | undefined // from this instant no read returns it
+  readonly expiresAt?: EpochMs | undefined // from this instant on, no read returns the fact
   readonly revision: number // from 1; incremented by every replacement
 }
 
@@ -32,7 +32,7 @@ export interface FactFilter {
   readonly visibility: Visibility
 }
 
-/** The unit vector to compare with, and the embedder whose vectors are comparable with it. */
+/** The unit vector to compare with, and the embedder that produced it: only vectors of one embedder are comparable. */
 export interface VectorQuery {
   readonly vector: readonly number[]
   readonly embedder: string
@@ -49,7 +49,7 @@ export interface FactStore {
   /**
    * Finds facts whose text contains at least one of the words of `text` (`wordsOf`), best first by BM25: more matching
    * words first, rare words before common ones, short texts before long ones. `text` is never interpreted as a query
-   * language. At most 64 different words of it count; a text without words finds nothing.
+   * language. At most 64 different words of `text` count; a text without words finds nothing.
    */
   search(text: string, filter: FactFilter, limit: number): Promise<readonly FactRecord[]>
   /** Finds facts with a vector of this embedder whose dot product with `vector` is positive, greatest first. */

@@ -4,8 +4,8 @@ import type { Page, PageQuery } from './page.ts'
 
 /**
  * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: the outcome of
- * the run; also `failed` if the run could not start. `skipped`: not started because of a policy. `missed`: not caught
- * up.
+ * the run; also `failed` if the run could not start. `skipped`: not started because of a policy. `missed`: the server
+ * did not fire it in time and does not catch up.
  */
 export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipped' | 'missed'
 

@@ -14,12 +14,12 @@ export interface StoredResponse {
  * A request stored under its key. Without `response` it is still executing; `runId` names the run that will answer it.
  */
 export interface IdempotencyRecord {
-  readonly id: string // principal subject, method and route path as 32 digits of lower-case hex, a colon, the key
+  readonly id: string // principal subject, method and route path as 32 lower-case hex digits; then a colon and the key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
   readonly runId?: string | undefined
   /**
-   * Id of the run, session or approval whose content is in the response; deleting it also deletes the response. If it
-   * equals `runId`, that run exists or is inserted in the same commit.
+   * Id of the run, session or approval whose content is in the response; deleting that record also deletes the
+   * response. If the id equals `runId`, that run exists or is inserted in the same commit.
    */
   readonly contentOf?: string | undefined
   readonly createdAt: EpochMs
@@ -33,8 +33,8 @@ export interface IdempotencyStore {
   find(id: string, now: EpochMs): Promise<IdempotencyRecord | undefined>
   /**
    * Whether a live record may still have an id in the format of releases before schema version 18: 64 hex digits, a
-   * hash that includes the key. Once it returns false, it keeps returning false. An adapter that never stored such ids
-   * returns false.
+   * hash that includes the key. After the first false, every later result is false. An adapter that never stored such
+   * ids returns false.
    */
   holdsLegacyIds(now: EpochMs): Promise<boolean>
 }

@@ -6,9 +6,9 @@ export type JobPhase = 'extract' | 'merge' | 'decay'
 /** A consolidator job. At most one live job (not a dead letter) has a given key. */
 export interface JobRecord {
   readonly id: string
-  readonly key: string // identifies the work: two jobs with one key would do the same
+  readonly key: string // identifies the work: two jobs with the same key would do the same work
   readonly phase: JobPhase
-  readonly owner?: string | undefined // whose facts to work on; when missing, those of every owner
+  readonly owner?: string | undefined // owner of the facts to work on; when missing, the facts of every owner
   readonly sessionId?: string | undefined
   readonly attempts: number // how often it was claimed
   readonly dueAt: EpochMs // when it can be claimed; while it is claimed, when its lease expires
@@ -26,7 +26,7 @@ export interface JobError {
 
 export type NewJob = Pick<JobRecord, 'id' | 'key' | 'phase' | 'owner' | 'sessionId' | 'createdAt' | 'dueAt'>
 
-/** Number of live jobs per phase, and of dead letters. */
+/** Number of live jobs per phase, and number of dead letters. */
 export interface JobCounts {
   readonly extract: number
   readonly merge: number

@@ -17,7 +17,7 @@ interface HttpEndpoint {
   readonly headersRef?: string | undefined // secret reference: a JSON object of headers, or one line `Name: value`
 }
 
-/** How to reach an MCP server. Using an id with different members replaces its connection. */
+/** How to reach an MCP server. A call with the same id but different members replaces the connection. */
 export type McpEndpoint = StdioEndpoint | HttpEndpoint
 
 /** `failed`: the last connection attempt or the connection itself failed. */
@@ -37,14 +37,14 @@ export interface McpCall {
   readonly traceparent?: string | undefined // of the caller; sent to the server as `_meta.traceparent`
 }
 
-/** A failure of the tool, or of the server after the call was sent, is data. */
+/** A failure of the tool, or of the server after the call was sent, is returned as data, not thrown. */
 export type McpOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: { readonly kind: ToolFailureKind; readonly message: string } }
 
 /**
- * Port. Connections to MCP servers: opened on first use, kept open, reopened after a loss, with growing backoff after
- * failures. A server that hangs, floods, crashes or sends invalid messages affects only its own callers.
+ * Port. Connections to MCP servers: opened on first use, kept open, reopened after a loss, with increasing backoff
+ * after failures. A server that hangs, floods, crashes or sends invalid messages affects only its own callers.
  */
 export interface McpClient {
   /** Lists the tools of the server, ordered by name. @throws AppError `mcp-server-unavailable` */

@@ -11,7 +11,7 @@ export interface MemoryConflictRecord {
   readonly status: 'open' | 'resolved'
   readonly createdAt: EpochMs
   readonly resolvedAt?: EpochMs | undefined
-  readonly by?: string | undefined // subject that resolved it; missing if it resolved by itself
+  readonly by?: string | undefined // subject that resolved the conflict; missing if the server resolved it
   readonly reason?: string | undefined
 }
 

@@ -8,9 +8,9 @@ export interface DurableCall {
 export interface Nesting {
   /** Calls `fn` as code of this durable call. */
   within<T>(call: DurableCall, fn: () => T): T
-  /** Returns the innermost durable call that led to the current code; `undefined` outside of all. */
+  /** Returns the innermost durable call that led to the current code; `undefined` outside every durable call. */
   current(): DurableCall | undefined
 }
 
-/** For runtimes that cannot track it. */
+/** For runtimes that cannot track which durable call is executing. */
 export const noNesting: Nesting = { within: (_, fn) => fn(), current: () => undefined }

@@ -31,7 +31,7 @@ export interface RunUsage {
 
 export const NO_USAGE: RunUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0, toolCalls: 0 }
 
-/** Limits on the total usage of a run; at the first limit it reaches, it ends with `budget-exhausted`. */
+/** Limits on the total usage of a run. A run that reaches a limit ends with `budget-exhausted`. */
 export interface RunBudget {
   readonly tokens?: number | undefined
   readonly costUsd?: number | undefined
@@ -59,8 +59,8 @@ export interface RunRecord {
   readonly attempt: number // from 1; the fencing token of every transition
   readonly timeoutMs?: number | undefined
   readonly suspension?: JsonText | undefined // the request with which the whole run was suspended; opaque to stores
-  readonly resumption?: JsonText | undefined // the payload it was resumed with; opaque to stores
-  readonly depth: number // 0 without a parent, else one more than the parent
+  readonly resumption?: JsonText | undefined // the payload with which the run was resumed; opaque to stores
+  readonly depth: number // 0 without a parent, otherwise the depth of the parent plus 1
   readonly parentRunId?: string | undefined
   readonly parentSeq?: number | undefined // the parent's call that waits for this run
   readonly triggerId?: string | undefined

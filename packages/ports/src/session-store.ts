@@ -20,7 +20,7 @@ export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
 
 /** Selects idle sessions, in the order in which they became idle. */
 export interface IdleQuery {
-  readonly until: EpochMs // last activity at or before this
+  readonly until: EpochMs // last activity at or before this instant
   readonly limit: number
   /** The last session of the previous page. */
   readonly after?: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined

@@ -8,7 +8,7 @@ export interface SkillSummary {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A skill with the text below its front matter, and the sorted paths of its other files, separated by `/`. */
+/** A skill: the text below its front matter, and the sorted paths of its other files, with `/` as the separator. */
 export interface SkillContent extends SkillSummary {
   readonly instructions: string
   readonly files: readonly string[]
@@ -26,12 +26,12 @@ export interface SkillStore {
    * Returns the bytes of a file in the skill; `undefined` if there is no such skill or file.
    *
    * @throws AppError `validation-failed` if the path is not a plain relative path, leads out of the folder, or does not
-   * lead   to a file within the size limit
+   * lead to a file within the size limit
    */
   readFile(name: string, path: string): Promise<Uint8Array | undefined>
   /**
    * Copies a skill from a source folder. The skill is installed completely or not at all, even after a crash; of two
-   * concurrent installs, one wins.
+   * concurrent installs, exactly one succeeds.
    *
    * @throws AppError `skill-exists`; `validation-failed` if the source does not exist or is not a usable skill
    */

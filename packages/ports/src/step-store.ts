@@ -5,7 +5,7 @@ import type { RunError, RunUsage } from './run-store.ts'
 /** Kind of durable call: work that the run does, or something it waits for. */
 export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child'
 
-/** `started`: its code is executing, or was when the process died. `waiting`: an external outcome will end it. */
+/** `started`: its code is executing, or was executing when the process died. `waiting`: an outside outcome ends it. */
 export type StepStatus = 'started' | 'waiting' | 'completed' | 'failed'
 
 /** One durable call of a run, identified by its `seq`. A re-execution must make the same calls in the same order. */
@@ -42,7 +42,7 @@ export interface StepStore {
   due(now: EpochMs, limit: number): Promise<readonly StepRecord[]>
   /** Returns the earliest `dueAt` of all waiting calls. */
   nextDueAt(): Promise<EpochMs | undefined>
-  /** Lists calls that wait for the named event, oldest first; with `runId`, only those of that run. */
+  /** Lists calls that wait for the named event, oldest first; with `runId`, only calls of that run. */
   waitingForEvent(eventName: string, limit: number, runId?: string): Promise<readonly StepRecord[]>
   /** Returns the waiting call that the end of this child run will end. */
   waitingForChild(childRunId: string): Promise<StepRecord | undefined>

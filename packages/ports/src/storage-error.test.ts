@@ -10,7 +10,7 @@ describe('storageBusy', () => {
   })
 })
 
-describe('the predicates of storage errors', () => {
+describe('the classification of storage errors', () => {
   it.each([
     [storageBusy(), [true, true, true]],
     [new AppError('storage-full'), [false, true, true]],
@@ -18,7 +18,7 @@ describe('the predicates of storage errors', () => {
     [new AppError('run-not-found'), [false, false, false]],
     [new Error('foreign'), [false, false, false]],
     ['text', [false, false, false]],
-  ])('classify %s as busy, retryable or a storage error: %j', (error, expected) => {
+  ])('gives %s these answers to busy, retryable and storage error: %j', (error, expected) => {
     expect([isStorageBusy(error), isRetryable(error), isStorageError(error)]).toEqual(expected)
   })
 })

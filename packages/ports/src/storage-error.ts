@@ -1,13 +1,13 @@
 import { AppError, type AppErrorOptions } from './app-error.ts'
 
 /**
- * The error of a storage that is in use elsewhere: nothing was written, and a retry soon may succeed. Every adapter
- * throws it, whatever its database. Clients receive the identifiers of the row `SQLITE_BUSY`, which are part of the
+ * Reports that the storage is in use elsewhere: nothing was written, and a retry may soon succeed. Every adapter throws
+ * this error, whatever its database. Clients receive the identifiers of the row `SQLITE_BUSY`, which are part of the
  * protocol.
  */
 export const storageBusy = (options?: AppErrorOptions): AppError => new AppError('SQLITE_BUSY', options)
 
-/** Whether the storage was busy for a moment. */
+/** Whether the error reports a storage that was temporarily busy. */
 export const isStorageBusy = (error: unknown): error is AppError =>
   error instanceof AppError && error.id === 'SQLITE_BUSY'
 

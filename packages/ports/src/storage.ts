@@ -27,7 +27,7 @@ export interface StorageStatus {
   readonly message?: string | undefined
 }
 
-/** Every storage port of one adapter. The adapter's factory opens it; the caller of the factory closes it. */
+/** Every storage port of one adapter. The adapter's factory opens the storage; the caller of the factory closes it. */
 export interface Storage {
   readonly unitOfWork: UnitOfWork
   readonly runs: RunStore

@@ -7,7 +7,7 @@ export interface TokenRecord {
   readonly id: string
   readonly digest: string // HMAC-SHA256(pepper, token), lower-case hex; unique
   readonly name: string
-  readonly subject: string // whom it represents: owns what the token creates, unchanged by rotation
+  readonly subject: string // the principal: owns what the token creates; unchanged by rotation
   readonly env: TokenEnv
   readonly scopes: readonly string[]
   readonly createdAt: EpochMs
@@ -16,9 +16,9 @@ export interface TokenRecord {
   readonly lastUsedAt?: EpochMs | undefined
   readonly revokedAt?: EpochMs | undefined
   readonly last4: string
-  /** The token that minted this one; revoking the parent revokes this one. Absent when an operator minted it. */
+  /** The token that minted this token; revoking the parent revokes this token. Absent when an operator minted it. */
   readonly parentId?: string | undefined
-  /** The token that replaced this one in a rotation. */
+  /** The token that replaced this token in a rotation. */
   readonly replacedBy?: string | undefined
 }
 

@@ -10,13 +10,13 @@ export interface SpanEnd {
 /** An operation in a trace. */
 export interface Span {
   /**
-   * W3C `traceparent` of this span, to store or propagate. The parent's when this span is not recorded; `undefined`
-   * when there is nothing to propagate.
+   * W3C `traceparent` of this span, to store or propagate. If this span is not recorded, the `traceparent` of its
+   * parent; `undefined` when there is nothing to propagate.
    */
   readonly traceparent: string | undefined
   /** Starts a child span. */
   start<Name extends SpanName>(name: Name, attributes: SpanAttributesOf<Name>): Span
-  /** Calls `fn` with this span as the active span for its instrumentation. */
+  /** Calls `fn` with this span as the active span, which instrumentation inside `fn` uses as the parent. */
   within<T>(fn: () => T): T
   /** Ends the span now; only the first call has an effect. */
   end(end?: SpanEnd): void

@@ -23,7 +23,7 @@ export type Write =
    */
   | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
   /**
-   * Stores the response in the record that waits for this run; a no-op if there is none or it already has a response.
+   * Stores the response in the record that waits for this run; a no-op if no record waits or it already has a response.
    */
   | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
   /**
@@ -59,7 +59,7 @@ export type Write =
       readonly change: StepChange
     }
   /**
-   * Conflicts unless all of these calls are still waiting; the conflict names the first that is not. A run can be
+   * Conflicts unless all of these calls are still waiting; the conflict names the first call that is not. A run can be
    * suspended only while none of its waits has ended.
    */
   | { readonly type: 'step.fence'; readonly runId: string; readonly seqs: readonly number[] }
@@ -73,15 +73,15 @@ export type Write =
   | { readonly type: 'emission.finish'; readonly id: string }
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /**
-   * Deletes up to `limit` of the oldest events, stopping at the first one that is not before `before`. Keeps events of
-   * queued, running and suspended runs. Sets `trimmedThrough` to the last deleted event. Never conflicts; counts the
-   * events.
+   * Deletes up to `limit` of the oldest events, stopping at the first event that is not before `before`. Keeps events
+   * of queued, running and suspended runs. Sets `trimmedThrough` to the last deleted event. Never conflicts; its count
+   * is the number of deleted events.
    */
   | { readonly type: 'event.trim'; readonly before: EpochMs; readonly limit: number }
   /**
    * Deletes up to `limit` runs that were created and ended before `before`, with their calls, approvals and events, and
    * sets `trimmedThrough` to the last of these events. Keeps a run while its parent or another run of its thread is
-   * queued, running or suspended. Never conflicts; counts the runs.
+   * queued, running or suspended. Never conflicts; its count is the number of deleted runs.
    */
   | { readonly type: 'run.prune'; readonly before: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
@@ -120,15 +120,16 @@ export type Write =
    */
   | { readonly type: 'token.insert'; readonly token: TokenRecord }
   /**
-   * Sets `revokedAt`, where it is not set, on the token, on all its descendants, and on tokens that any of these has
-   * replaced. Conflicts when there is no such token. Counts the tokens it changed.
+   * Revokes the token, all its descendants, and every token that one of these has replaced: sets `revokedAt`, but keeps
+   * the time of an earlier revocation. Conflicts when there is no such token. Its count is the number of changed
+   * tokens.
    */
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
   /**
    * Retires a token in favour of its replacement: sets `replacedBy`. If `until` is `at`, also sets `revokedAt`;
-   * otherwise lowers `expiresAt` to `until` if that is earlier. Tokens that it minted become descendants of the
-   * replacement and expire no later than it. Conflicts unless the token exists and is not revoked, not expired at `at`
-   * and not replaced.
+   * otherwise lowers `expiresAt` to `until` if that is earlier. Tokens that the retired token minted become descendants
+   * of the replacement and expire no later than the replacement. Conflicts unless the token exists and is not revoked,
+   * not expired at `at` and not replaced.
    */
   | {
       readonly type: 'token.retire'
@@ -146,8 +147,8 @@ export type Write =
   /**
    * Deletes every run of this thread of the workflow, whatever its status, with its calls, approvals and events.
    * Replaces stored responses that contain content of any of these with `answer`, so their keys stay used. Keeps facts
-   * and fires but clears their references to the deleted rows. Never conflicts; counts the runs. Event positions are
-   * not reused.
+   * and fires but clears their references to the deleted rows. Never conflicts; its count is the number of deleted
+   * runs. Event positions are not reused.
    */
   | {
       readonly type: 'thread.delete'
@@ -156,13 +157,13 @@ export type Write =
       readonly answer: StoredResponse
     }
   /**
-   * Appends to the audit chain and moves its head, using `appendEntry`. Never conflicts; counts the links. An entry
-   * whose `source` was already appended and not released since is not appended again.
+   * Appends to the audit chain and moves its head, using `appendEntry`. Never conflicts; its count is the number of
+   * appended links. An entry whose `source` was already appended and not released since is not appended again.
    */
   | {
       readonly type: 'audit.append'
       readonly entry: NewAuditEntry
-      /** Keys for the head; without keys it has only a checksum. */
+      /** Keys that sign the head; without keys, the head has only a checksum. */
       readonly keys?: AuditKeys | undefined
       readonly source?: string | undefined
       /** Whether to append `audit.appended` to the event log as well. */
@@ -171,15 +172,15 @@ export type Write =
       readonly origin?: RequestOrigin | undefined
     }
   /**
-   * Stores an entry for the chain in another database, in the commit of its action. Never conflicts; a known key counts
-   * 0.
+   * Stores an entry for a chain in another database, in the same commit as the action. Never conflicts; its count is 0
+   * if the key is already known.
    */
   | { readonly type: 'audit.stage'; readonly key: string; readonly entry: NewAuditEntry }
   /** Removes the entries staged under these keys, and the keys from the known sources. Never conflicts. */
   | { readonly type: 'audit.release'; readonly keys: readonly string[] }
   /**
-   * Removes the entries up to and including `throughSeq` and signs that location as the base. Never conflicts; counts
-   * the entries, 0 when there is none with that `seq`.
+   * Removes the entries up to and including `throughSeq` and signs that location as the base. Never conflicts; its
+   * count is the number of removed entries, 0 when no entry has that `seq`.
    */
   | { readonly type: 'audit.prune'; readonly throughSeq: number; readonly keys?: AuditKeys | undefined }
   /** Conflicts when the id is taken. */
@@ -189,7 +190,7 @@ export type Write =
    * the new one.
    */
   | { readonly type: 'trigger.replace'; readonly trigger: TriggerRecord }
-  /** Deletes the trigger with all its fires. Never conflicts; counts the trigger. */
+  /** Deletes the trigger with all its fires. Never conflicts; its count does not include the fires. */
   | { readonly type: 'trigger.delete'; readonly id: string }
   /**
    * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled
@@ -227,7 +228,7 @@ export interface RequestOrigin {
 
 export type WriteType = Write['type']
 
-/** The write that could not be applied, and the record that it conflicts with, if there is one. */
+/** The write that could not be applied, and the record with which it conflicts, if such a record exists. */
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
   | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }

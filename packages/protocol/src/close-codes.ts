@@ -13,7 +13,7 @@ export const CLOSE_CODES = {
   'auth.revoked': { code: 4003, summary: 'The token was revoked.' },
   'auth.scope_denied': {
     code: 4004,
-    summary: 'The token has no scope that allows a subscription, or lost the last one.',
+    summary: 'The token has no scope that allows a subscription, or no longer has one.',
   },
   'rate.limited': { code: 4005, summary: 'The client sent too many messages.' },
   'flow.throttled': { code: 4006, summary: 'The client reads too slowly; it can resume from its cursor.' },

@@ -56,7 +56,7 @@ function toField(path: string, schema: v.GenericSchema, fallback: unknown): Conf
   }
 }
 
-/** Compares by identity; looks through the field's metadata pipe and through arrays. */
+/** Whether the schema is `SecretReference` (by identity), also when wrapped in a metadata pipe or an array. */
 function isSecret(schema: v.GenericSchema): boolean {
   if (schema === SecretReference) return true
   const { pipe, item } = schema as { readonly pipe?: readonly unknown[]; readonly item?: v.GenericSchema }

@@ -36,7 +36,7 @@ describe('ServerConfigSchema', () => {
     expect(valueAt(v.parse(ServerConfigSchema, {}), path)).toEqual(expected)
   })
 
-  it('fills a partly written section', () => {
+  it('fills in the missing fields of a section', () => {
     const config = v.parse(ServerConfigSchema, { server: { idempotency: { ttlSeconds: 5 } } })
 
     expect(config.server.idempotency).toEqual({ requireKey: 'warn', ttlSeconds: 5 })
@@ -53,7 +53,7 @@ describe('ServerConfigSchema', () => {
     expect(v.parse(ServerConfigSchema, {}).server.cors.allowOrigins).toEqual([])
   })
 
-  it('refuses an unknown field with its path', () => {
+  it('rejects an unknown field and reports its path', () => {
     expect(messagesOf({ server: { idempotency: { ttl: 5 } } })).toEqual([
       expect.stringMatching(/^server\.idempotency\.ttl: /),
     ])
@@ -80,11 +80,11 @@ describe('ServerConfigSchema', () => {
     [{ server: { idempotency: { requireKey: 'always' } } }, 'server.idempotency.requireKey'],
     [{ auth: { kind: 'basic' } }, 'auth.kind'],
     [{ storage: { path: '' } }, 'storage.path'],
-  ])('refuses %j', (input, path) => {
+  ])('rejects %j', (input, path) => {
     expect(messagesOf(input)).toEqual([expect.stringContaining(`${path}: `)])
   })
 
-  it('refuses an array instead of the configuration object', () => {
+  it('rejects an array instead of the configuration object', () => {
     expect(v.is(ServerConfigSchema, [])).toBe(false)
   })
 
@@ -93,7 +93,7 @@ describe('ServerConfigSchema', () => {
   })
 
   it.each(configFields.filter(({ type }) => type === 'integer').map(({ path }) => [path]))(
-    'has a largest value for %s',
+    'sets an upper limit for %s',
     (path) => {
       const withValue = (value: number) =>
         path.split('.').reduceRight<unknown>((member, name) => ({ [name]: member }), value)
@@ -103,7 +103,7 @@ describe('ServerConfigSchema', () => {
     },
   )
 
-  it('accepts the maximum of each unit and refuses one more', () => {
+  it('accepts the maximum of each unit and rejects the next integer', () => {
     const withinTenYears = (ttlSeconds: number) => messagesOf({ server: { idempotency: { ttlSeconds } } }).length === 0
     const withinTimers = (drainTimeoutMs: number) =>
       messagesOf({ server: { shutdown: { drainTimeoutMs } } }).length === 0
@@ -122,7 +122,7 @@ describe('ServerConfigSchema', () => {
     'env:',
     424_242_424_242,
     ['s3cr3t-s3cr3t'],
-  ])('refuses the secret %j in place of a reference without echoing it', (secret) => {
+  ])('rejects the secret %j in place of a secret reference without echoing the secret', (secret) => {
     const [message = '', ...others] = messagesOf({ auth: { pepperRef: secret } })
 
     expect(others).toEqual([])
@@ -132,7 +132,7 @@ describe('ServerConfigSchema', () => {
     expect(message.replace('env:NAME', '')).not.toContain(String(secret))
   })
 
-  it('accepts a reference with any scheme, which the resolvers check', () => {
+  it('accepts a reference with any scheme and leaves the check to the resolvers', () => {
     for (const pepperRef of [
       'env:PEPPER',
       'file:./pepper',

@@ -48,25 +48,27 @@ export const ServerConfigSchema = strictObject({
       note: 'Reverse proxies whose X-Forwarded-For is trusted: their number, or their address ranges.',
     }),
     headersTimeoutMs: field(milliseconds(1), 10_000, {
-      note: 'How long a client may take to send the request headers, in milliseconds; then 408.',
+      note: 'How long a client may take to send the request headers, in milliseconds; a slower client gets 408.',
     }),
     requestTimeoutMs: field(milliseconds(1), 30_000, {
-      note: 'How long a client may take to send a whole request, in milliseconds; then 408.',
+      note: 'How long a client may take to send a whole request, in milliseconds; a slower client gets 408.',
     }),
     headerLimitBytes: field(within(1_024, 1_048_576), 16_384, {
-      note: 'Maximum size of the header block, in bytes; above it 431.',
+      note: 'Maximum size of the header block of a request, in bytes; a larger block gets 431.',
     }),
-    maxHeaders: field(count(1), 100, { note: 'Maximum number of header fields in a request; above it 431.' }),
+    maxHeaders: field(count(1), 100, { note: 'Maximum number of header fields; a request with more fields gets 431.' }),
     bodyLimitBytes: field(bytes, 1_048_576, { note: 'Maximum size of a request body, in bytes.' }),
     idempotency: section({
       requireKey: field(v.picklist(['warn', 'enforce']), 'warn', {
         note: 'Whether side-effecting routes reject a request without Idempotency-Key (enforce) or only warn.',
       }),
-      ttlSeconds: field(seconds, 86_400, { note: 'How long the response to a key is kept, in seconds.' }),
+      ttlSeconds: field(seconds, 86_400, {
+        note: 'How long the response to a request with an Idempotency-Key is kept, in seconds.',
+      }),
     }),
     cors: section({
       allowOrigins: field(v.array(origin), [], {
-        note: 'Origins that browsers may call from; ["*"] allows any. Denied by default.',
+        note: 'Origins of web pages that may call the server; ["*"] allows every origin. None by default.',
       }),
     }),
     csrf: section({
@@ -85,13 +87,13 @@ export const ServerConfigSchema = strictObject({
   }),
   auth: section({
     kind: field(v.picklist(['token', 'none']), 'token', {
-      note: 'Require bearer tokens, or none for trusted use on loopback.',
+      note: 'token: require a bearer token; none: require no credentials, for trusted use on loopback.',
     }),
     pepperRef: optionalField(SecretReference, {
       note: 'Secret reference to the HMAC pepper, at least 32 bytes; required with auth.kind token.',
     }),
     previousPepperRefs: field(v.array(SecretReference), [], {
-      note: 'Secret references to earlier peppers whose tokens stay valid.',
+      note: 'Secret references to earlier peppers; tokens created with these stay valid.',
     }),
     lockout: section({
       blockValid: field(boolean, false, {
@@ -102,7 +104,7 @@ export const ServerConfigSchema = strictObject({
   }),
   storage: section({
     path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/data.db', {
-      note: 'Path of the database file. The default ./.graphorin/data.db is the literal of the published interface document and deliberately kept.',
+      note: 'Path of the database file. The default is the literal of the published interface document, kept on purpose.',
     }),
     mode: field(v.picklist(['server', 'lib']), 'server', {
       note: 'server: the process owns the file exclusively; lib: the storage is embedded in another process.',
@@ -125,7 +127,7 @@ export const ServerConfigSchema = strictObject({
   runs: section({
     concurrency: field(count(1), 64, { note: 'Maximum number of runs that this process executes at once.' }),
     maxQueued: field(count(0), 10_000, {
-      note: 'Maximum number of queued runs; above it new runs get 503 queue-full.',
+      note: 'Maximum number of queued runs; when the queue is full, new runs get 503 queue-full.',
     }),
     maxResultBytes: field(bytes, 1_048_576, { note: 'Maximum size of the input or the result of a run, in bytes.' }),
     maxEventBytes: field(bytes, 262_144, { note: 'Maximum size of an event payload, in bytes.' }),
@@ -148,10 +150,10 @@ export const ServerConfigSchema = strictObject({
       maxConnectionsPerToken: field(count(1), 20, { note: 'Maximum number of open WebSockets per token.' }),
       maxSubscriptions: field(count(1), 200, { note: 'Maximum number of subscriptions per WebSocket.' }),
       maxFrameBytes: field(bytes, 65_536, {
-        note: 'Maximum size of a client message, in bytes; a longer one closes the connection with 1009.',
+        note: 'Maximum size of a client message, in bytes; a larger message closes the connection with 1009.',
       }),
       maxMessages: field(count(1), 100, {
-        note: 'Maximum number of messages per client in 10 s; more close the connection with 4005.',
+        note: 'Maximum number of messages per client in 10 s; more messages close the connection with 4005.',
       }),
       heartbeatMs: field(milliseconds(100), 25_000, {
         note: 'Interval between server pings, in milliseconds; two missed pongs close the connection.',
@@ -160,7 +162,7 @@ export const ServerConfigSchema = strictObject({
         note: 'Unsent bytes that a slow client may accumulate for up to realtime.stallMs; then the connection closes with 4006.',
       }),
       maxUnsentBurstBytes: field(bytes, 8_388_608, {
-        note: 'Maximum number of unsent bytes for a client at any time; more close the connection with 4006.',
+        note: 'Maximum number of unsent bytes for a client at any time; above it, the connection closes with 4006.',
       }),
     }),
     cache: section({
@@ -175,13 +177,13 @@ export const ServerConfigSchema = strictObject({
     }),
     sanitizer: section({
       policy: field(v.picklist(['redact', 'strip', 'pass']), 'redact', {
-        note: 'How credentials and addresses in commentary and reasoning are treated: replaced by their kind, removed, or passed on.',
+        note: 'Treatment of credentials and addresses in commentary and reasoning: redact replaces them by their kind, strip removes them, pass sends them unchanged.',
       }),
     }),
   }),
   skills: section({
     directories: field(strings, [], {
-      note: 'Folders whose child folders with a SKILL.md are skills; new skills are installed into the first one.',
+      note: 'Folders that contain skills: each child folder with a SKILL.md is a skill. New skills are installed into the first folder.',
     }),
     sources: field(strings, [], { note: 'Folders that skills can be installed from.' }),
     maxFileBytes: field(bytes, 1_048_576, { note: 'Maximum size of a skill file that can be read, in bytes.' }),
@@ -189,10 +191,10 @@ export const ServerConfigSchema = strictObject({
   }),
   mcp: section({
     allowHosts: field(v.array(hostWithPort), [], {
-      note: 'Hosts that MCP servers bound over REST may use; include the port unless it is the default.',
+      note: 'Hosts of MCP servers that may be added over REST; include the port unless it is the default port.',
     }),
     allowHeadersRefs: field(v.array(SecretReference), [], {
-      note: 'Secret references that MCP servers bound over REST may use for their headers; resolved before the server listens.',
+      note: 'Secret references to headers that may be used for MCP servers added over REST; resolved before the server listens.',
     }),
     connectTimeoutMs: field(milliseconds(1), 10_000, {
       note: 'How long connecting to an MCP server may take, in milliseconds.',
@@ -223,9 +225,9 @@ export const ServerConfigSchema = strictObject({
       note: 'How long a session must be idle, without a run or message, before it is consolidated, in milliseconds.',
     }),
     leaseMs: field(milliseconds(1_000), 300_000, {
-      note: 'How long a phase may work on a job, in milliseconds; after a crash the job is retried once this lease expires.',
+      note: 'How long a phase may work on a job, in milliseconds; after a crash, the job is retried when this lease expires.',
     }),
-    halfLifeDays: field(within(1, 36_500), 30, { note: 'Time in which the importance of a fact halves, in days.' }),
+    halfLifeDays: field(within(1, 36_500), 30, { note: 'Half-life of the importance of a fact, in days.' }),
     tokensPerDay: optionalField(count(0), {
       note: 'Tokens that your own phases may spend per day (UTC); unlimited when not set.',
     }),
@@ -244,16 +246,16 @@ export const ServerConfigSchema = strictObject({
       note: 'Secret reference to the passphrase of the audit log file; required when audit.enabled is true.',
     }),
     keyRef: optionalField(SecretReference, {
-      note: 'Secret reference to the key that signs the chain head and the checkpoints, at least 32 bytes; derived from the pepper when not set.',
+      note: 'Secret reference to the key that signs the chain head and the checkpoints, at least 32 bytes; when not set, the key is derived from the pepper.',
     }),
     checkpointPath: optionalField(v.pipe(v.string(), v.minLength(1)), {
-      note: 'Path of the file with signed checkpoints, ideally on another volume; next to the chain when not set.',
+      note: 'Path of the file with signed checkpoints, ideally on another volume; when not set, the file is next to the chain.',
     }),
     retentionDays: optionalField(count(1), {
-      note: 'Days after which audit entries are removed, up to a checkpoint; never when not set.',
+      note: 'Days after which audit entries are removed, up to the last checkpoint before that time; never when not set.',
     }),
     events: field(v.picklist(['privileged', 'all', 'none']), 'privileged', {
-      note: 'Which audit entries are also published to the event log as audit/events; there they are protected only as well as the database.',
+      note: 'Which audit entries are also published to the event log under the subject audit/events, where they have only the protection of the database.',
     }),
   }),
   retention: section({

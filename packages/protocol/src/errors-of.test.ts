@@ -9,14 +9,14 @@ const byId = (id: string) => {
   return operation
 }
 
-/** Sent before an operation is chosen, or while its request is still being received. */
+/** Errors that are sent before an operation is chosen, or while the server still receives the request. */
 const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
   'route-not-found',
   'method-not-allowed',
   'request-timeout',
   'headers-too-large',
 ]
-/** The outcome of a run or of an external error: data in a response, not an error response. */
+/** Errors that travel as data, such as the outcome of a run, and never as an error response. */
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',
   'budget-exhausted',
@@ -38,7 +38,7 @@ describe('errorsOf', () => {
     ])
   })
 
-  it('gives a guarded read its own errors and those for credentials, scope and storage', () => {
+  it('gives a guarded read its own errors and the errors for credentials, scope and storage', () => {
     expect(errorsOf(byId('agents.get'))).toEqual([
       'validation-failed',
       'auth-expired',
@@ -81,17 +81,17 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('not-implemented')
   })
 
-  it('lets any request fail validation', () => {
+  it('includes validation-failed for every operation', () => {
     for (const operation of OPERATIONS) expect(errorsOf(operation)).toContain('validation-failed')
   })
 
-  it('requires no scope for an operation open to any principal', () => {
+  it('omits scope-denied for an operation that accepts any principal', () => {
     const errors = errorsOf(byId('tokens.self'))
     expect(errors).toContain('auth-required')
     expect(errors).not.toContain('scope-denied')
   })
 
-  it('gives a refused operation the errors of every stage and not-implemented, but none of its own', () => {
+  it('gives a refused operation the errors of every stage and not-implemented, but no errors of its own', () => {
     expect(errorsOf({ ...byId('consolidator.run'), refused: true })).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
@@ -133,7 +133,7 @@ describe('errorsOf', () => {
 })
 
 describe('ERRORS', () => {
-  it('lists only errors that are either used by an operation or on one of the lists of this test, never both', () => {
+  it('lists only errors that either an operation or one of the lists in this test contains, never both', () => {
     const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
     const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
 
@@ -150,7 +150,7 @@ describe('ERRORS', () => {
     expect(others).toEqual(['SQLITE_BUSY'])
   })
 
-  it('marks 408, 429 and 503 as retryable, and otherwise only errors about something busy', () => {
+  it('marks exactly the statuses 408, 429 and 503, agent-busy and idempotency-in-flight as retryable', () => {
     for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
       const isBusy = code === 'agent-busy' || code === 'idempotency-in-flight'
       expect(retryable, code).toBe([408, 429, 503].includes(status) || isBusy)

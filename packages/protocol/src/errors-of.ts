@@ -28,8 +28,9 @@ const IMPLICATIONS: readonly Implication[] = [
 ]
 
 /**
- * Every error the operation can answer, in catalogue order. A request to a refused operation passes every stage and is
- * then answered `not-implemented`. Its own errors and the idempotency conflicts are left out: it never reserves a key.
+ * Every error that the operation can return, in catalogue order. A request to a refused operation passes every stage
+ * and then gets `not-implemented`: the operation never reserves an idempotency key and never returns an error of its
+ * own, so these errors are left out.
  */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const implied = IMPLICATIONS.flatMap(({ when, errors }) => (when(operation) ? errors : []))

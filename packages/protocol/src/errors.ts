@@ -1,8 +1,8 @@
 /** One row of the error catalogue. */
 export interface ErrorSpec {
   /**
-   * HTTP status of the error response. An error that only travels as data (a failed run) has the status it would answer
-   * with.
+   * HTTP status of the error response. An error that only travels as data, such as the error of a failed run, has the
+   * status that an error response would have.
    */
   readonly status: number
   /** Property that carries the identifier: `code` for agents, sessions and workflows, `kind` for all others. */
@@ -30,7 +30,7 @@ export const ERRORS = {
   'auth-required': { status: 401, family: 'kind', retryable: false, summary: 'The request carries no credentials.' },
   'auth-revoked': { status: 401, family: 'kind', retryable: false, summary: 'The token has been revoked.' },
   'cors-denied': { status: 403, family: 'kind', retryable: false, summary: 'The origin of the calling page is not listed in server.cors.allowOrigins.' },
-  'csrf-denied': { status: 403, family: 'kind', retryable: false, summary: 'A page on another site sent this request without a bearer token: with a cookie, or with auth.kind none.' },
+  'csrf-denied': { status: 403, family: 'kind', retryable: false, summary: 'A page on another site sent this request without a bearer token: authenticated by a cookie or, with auth.kind none, not at all.' },
   'mcp-headers-denied': { status: 403, family: 'kind', retryable: false, summary: 'The headersRef of the MCP server is not in mcp.allowHeadersRefs.' },
   'mcp-host-denied': { status: 403, family: 'kind', retryable: false, summary: 'The host of the MCP server is not in mcp.allowHosts.' },
   'scope-denied': { status: 403, family: 'kind', retryable: false, summary: 'The token lacks a scope that this route requires.' },
@@ -38,7 +38,7 @@ export const ERRORS = {
   'agent-not-found': { status: 404, family: 'code', retryable: false, summary: 'No agent is registered under this id.' },
   'approval-not-found': { status: 404, family: 'code', retryable: false, summary: 'No such approval, or the caller may not see it.' },
   'dead-letter-not-found': { status: 404, family: 'kind', retryable: false, summary: 'No such consolidator dead letter.' },
-  'mcp-server-not-found': { status: 404, family: 'kind', retryable: false, summary: 'No MCP server is bound under this id.' },
+  'mcp-server-not-found': { status: 404, family: 'kind', retryable: false, summary: 'No MCP server has this id.' },
   'mcp-tool-not-found': { status: 404, family: 'kind', retryable: false, summary: 'The MCP server has no tool with this name.' },
   'memory-block-not-found': { status: 404, family: 'kind', retryable: false, summary: 'No such memory block, or the caller may not see it.' },
   'memory-conflict-not-found': { status: 404, family: 'kind', retryable: false, summary: 'No such memory conflict, or the caller may not see it.' },
@@ -57,7 +57,7 @@ export const ERRORS = {
   'approval-resolved': { status: 409, family: 'code', retryable: false, summary: 'The approval was already decided differently.' },
   'idempotency-conflict': { status: 409, family: 'kind', retryable: false, summary: 'The Idempotency-Key was already used for a different request.' },
   'idempotency-in-flight': { status: 409, family: 'kind', retryable: true, summary: 'The first request with this Idempotency-Key is still executing.' },
-  'mcp-server-exists': { status: 409, family: 'kind', retryable: false, summary: 'An MCP server is already bound under this id.' },
+  'mcp-server-exists': { status: 409, family: 'kind', retryable: false, summary: 'An MCP server already exists under this id.' },
   'memory-conflict-resolved': { status: 409, family: 'kind', retryable: false, summary: 'The memory conflict was already resolved differently.' },
   'resume-without-suspension': { status: 409, family: 'code', retryable: false, summary: 'The workflow thread is not suspended.' },
   'run-not-active': { status: 409, family: 'code', retryable: false, summary: 'The run has already ended.' },

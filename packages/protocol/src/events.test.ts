@@ -8,7 +8,7 @@ const word = fc.stringMatching(/^[a-z][a-z0-9]{0,9}$/)
 const tail = fc.array(fc.stringMatching(/^[a-z0-9-]{1,9}$/), { maxLength: 3 })
 
 describe('EVENTS', () => {
-  it.each(rows)('has a well-formed row %s', (type, { subjects, lifecycle, emittedBy }) => {
+  it.each(rows)('has a well-formed row for %s', (type, { subjects, lifecycle, emittedBy }) => {
     expect(type).toMatch(EVENT_TYPE)
     expect(subjects.length).toBeGreaterThan(0)
     expect(Object.keys(SUBJECTS)).toEqual(expect.arrayContaining([...subjects]))
@@ -47,7 +47,7 @@ describe('isAgentEventType', () => {
     expect(isAgentEventType(type)).toBe(emittedBy === 'agent')
   })
 
-  it('accepts a well-formed type outside the families of the server', () => {
+  it('accepts a well-formed type whose first segment is not reserved', () => {
     fc.assert(
       fc.property(word, tail, (first, rest) => {
         fc.pre(!RESERVED_EVENT_FAMILIES.has(first))
@@ -56,7 +56,7 @@ describe('isAgentEventType', () => {
     )
   })
 
-  it('refuses an unknown type inside a family of the server', () => {
+  it('rejects an unknown type whose first segment is reserved', () => {
     fc.assert(
       fc.property(fc.constantFrom(...RESERVED_EVENT_FAMILIES), tail, (family, rest) => {
         const type = [family, ...rest].join('.')
@@ -81,7 +81,7 @@ describe('isAgentEventType', () => {
     'a.b\n',
     'replay-gap',
     `a.${'b'.repeat(127)}`,
-  ])('refuses %j', (type) => {
+  ])('rejects %j', (type) => {
     expect(isAgentEventType(type)).toBe(false)
   })
 

@@ -20,14 +20,14 @@ import type { SubjectName } from './subjects.ts'
 
 /** One row of the event table. */
 export interface EventSpec {
-  /** The subjects that carry it. */
+  /** The subjects that carry the event. */
   readonly subjects: readonly SubjectName[]
   readonly payload: v.GenericSchema
   /** The emitter: the server, or the agent through `ctx.emit` or by yielding. */
   readonly emittedBy: 'server' | 'agent'
-  /** Marks a status change of a run, which the subject of its agent or workflow carries too. */
+  /** Marks a status change of a run. The subject of the run's agent or workflow also carries such an event. */
   readonly lifecycle?: true
-  /** The delivery sanitizer always filters its strings; those of other events only in the phase `commentary`. */
+  /** The delivery sanitizer always filters this event; it filters other events only in the phase `commentary`. */
   readonly sanitized?: true
   readonly summary: string
 }
@@ -45,7 +45,7 @@ const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'serv
 const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server' } as const
 const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as const
 
-/** Every event type that the server knows. Agents can emit other types outside these families. */
+/** Every event type that the server knows. Agents can also emit types that start with a different first segment. */
 // biome-ignore format: a table is read by its rows
 export const EVENTS = {
   'run.queued': { ...lifecycle, summary: 'The run waits for a slot.' },
@@ -88,7 +88,7 @@ export const EVENTS = {
   'memory.fact.deleted': { ...fact, summary: 'A fact was deleted.' },
   'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', summary: 'A conflict between facts was found or resolved.' },
   'memory.consolidated': { subjects: ['memory'], payload: ConsolidationEvent, emittedBy: 'server', summary: 'A phase of the consolidator ended.' },
-  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'An entry was appended to the audit chain; `audit.events` selects which ones are published.' },
+  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'An entry was appended to the audit chain; `audit.events` selects which entries are published.' },
 } as const satisfies Record<string, EventSpec>
 
 export type EventType = keyof typeof EVENTS
@@ -96,13 +96,13 @@ export type EventType = keyof typeof EVENTS
 /** The syntax of an event type; at most 128 characters. */
 export const EVENT_TYPE = /^(?=.{1,128}$)[a-z][a-z0-9]*(\.[a-z0-9-]+)*$/
 
-/** First segments of the types above; an event type that an agent invents must start with a different one. */
+/** First segments of the types above; an event type that an agent invents must start with a different segment. */
 export const RESERVED_EVENT_FAMILIES: ReadonlySet<string> = new Set(Object.keys(EVENTS).map(familyOf))
 
 /** Subjects that carry the events an agent emits. */
 export const AGENT_EVENT_SUBJECTS: readonly SubjectName[] = OF_RUN
 
-/** Whether an agent may emit this type: one that the table marks as emitted by agents, or one outside its families. */
+/** Whether an agent may emit this type: the table says that agents emit it, or its first segment is not reserved. */
 export function isAgentEventType(type: string): boolean {
   if (!EVENT_TYPE.test(type)) return false
   if (Object.hasOwn(EVENTS, type)) return EVENTS[type as EventType].emittedBy === 'agent'

@@ -60,7 +60,7 @@ describe('PROVIDER_STATUS_RULES', () => {
     [402, 'unknown', false],
     [418, 'unknown', false],
     [302, 'unknown', false],
-  ])('classify status %i as %s', (status, kind, retryable) => {
+  ])('classifies status %i as %s', (status, kind, retryable) => {
     expect(ruleFor(status)).toMatchObject({ kind, retryable })
   })
 

@@ -28,7 +28,7 @@ describe('ClientFrame', () => {
     { jsonrpc: '2.0', id: 1, method: 'ping', extra: true },
     'ping',
     null,
-  ])('refuses %j', (frame) => {
+  ])('rejects %j', (frame) => {
     expect(accepts(ClientFrame, frame)).toBe(false)
   })
 })
@@ -44,7 +44,7 @@ describe('RPC_METHODS', () => {
     ])
   })
 
-  it('accepts a cursor under either name', () => {
+  it('accepts the cursor of a subscription as lastEventId or sinceEventId', () => {
     const { params } = RPC_METHODS['subscription.subscribe']
     expect(accepts(params, { subject: 'memory/events', lastEventId: 'e.1' })).toBe(true)
     expect(accepts(params, { subject: 'memory/events', sinceEventId: 'e.1' })).toBe(true)
@@ -52,22 +52,22 @@ describe('RPC_METHODS', () => {
     expect(accepts(params, {})).toBe(false)
   })
 
-  it('refuses an array instead of an object', () => {
+  it('rejects an array as parameters or capabilities', () => {
     const { params } = RPC_METHODS.initialize
     expect(accepts(params, { capabilities: {} })).toBe(true)
     expect(accepts(params, { capabilities: [] })).toBe(false)
     expect(accepts(params, [])).toBe(false)
   })
 
-  it.each(Object.entries(RPC_METHODS))('refuses unknown parameters of %s', (_, { params }) => {
+  it.each(Object.entries(RPC_METHODS))('rejects unknown parameters of %s', (_, { params }) => {
     expect(accepts(params, { subject: 'memory/events', subscriptionId: 's', runId: 'r', 'no-such-member': 1 })).toBe(
       false,
     )
   })
 })
 
-describe('server frames', () => {
-  it('carry a pushed event with the members of its envelope', () => {
+describe('EventFrame', () => {
+  it('requires the members of the event envelope', () => {
     const envelope = {
       eventId: 'e.1',
       subject: 'memory/events',
@@ -78,8 +78,10 @@ describe('server frames', () => {
     expect(accepts(EventFrame, { v: '1', kind: 'event', subscriptionId: 's', ...envelope })).toBe(true)
     expect(accepts(EventFrame, { v: '1', kind: 'event', ...envelope })).toBe(false)
   })
+})
 
-  it('report an error by kind, code and message', () => {
+describe('ErrorFrame', () => {
+  it('requires a kind, a code and a message', () => {
     expect(accepts(ErrorFrame, { kind: 'error', code: 'replay-gap', message: 'gone' })).toBe(true)
     expect(accepts(ErrorFrame, { kind: 'error', message: 'gone' })).toBe(false)
   })

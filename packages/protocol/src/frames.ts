@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isPlainObject, record, strictObject } from './plain-object.ts'
 import { EventEnvelope, RunStatus } from './resources/runs.ts'
 
-/** The WebSocket subprotocol; a browser offers `ticket.<value>` beside it. */
+/** The WebSocket subprotocol. A browser also offers `ticket.<value>`. */
 export const SUBPROTOCOL = 'svc.protocol.v1'
 export const TICKET_PREFIX = 'ticket.'
 
@@ -46,7 +46,7 @@ export const RPC_METHODS = {
       limits: record(v.string(), v.number()),
       heartbeatMs: v.number(),
     }),
-    summary: 'Open the session; every other method is refused before it.',
+    summary: 'Open the session; until then, the server refuses every other method.',
   },
   'subscription.subscribe': {
     params: SubscribeParams,
@@ -58,7 +58,7 @@ export const RPC_METHODS = {
       headEventId: v.string(),
     }),
     summary:
-      'Subscribe to a subject, from a cursor when one is given. The response precedes the first event; its subscription id is valid on this connection only.',
+      'Subscribe to a subject, optionally from a cursor. The response precedes the first event; the subscription id is valid on this connection only.',
   },
   'subscription.unsubscribe': {
     params: strictObject({ subscriptionId: text(128) }),
@@ -104,7 +104,7 @@ export const ErrorFrame = v.object({
   data: v.optional(v.unknown()),
 })
 
-/** `code` of the error frame, and type of the SSE event, that reports events that are no longer available. */
+/** Reports that events are no longer available: the `code` of an error frame, and the type of an SSE event. */
 export const REPLAY_GAP = 'replay-gap'
 
 /** `data` of a gap notice, which precedes the events that are still available. */

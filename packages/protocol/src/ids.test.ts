@@ -14,7 +14,7 @@ describe('Timestamp', () => {
   })
 
   it.each(['2024-02-29T00:00:00.000Z', '2026-01-01T00:00:00Z', '2026-01-01T01:30:00.000+01:30'])(
-    'takes the instant %s',
+    'accepts the instant %s',
     (text) => {
       expect(v.is(Timestamp, text)).toBe(true)
     },
@@ -32,11 +32,11 @@ describe('Timestamp', () => {
     '2026-01-01',
     'yesterday',
     '',
-  ])('refuses %j, which is no instant', (text) => {
+  ])('rejects %j, which is not an instant', (text) => {
     expect(v.is(Timestamp, text)).toBe(false)
   })
 
-  it('refuses whatever Date cannot parse', () => {
+  it('rejects every text that Date cannot parse', () => {
     const text = fc
       .tuple(
         fc.constantFrom('2026-01-31', '2026-02-31', '0000-12-01'),

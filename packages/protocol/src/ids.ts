@@ -30,7 +30,7 @@ export const OperatorId = v.pipe(
 /** ISO 8601; the server writes UTC with milliseconds. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.check(isInstant, 'must be an existing date and time'))
 
-/** Whether `Date` parses it and its day exists: `Date` alone turns 30 February into 2 March. */
+/** Whether `Date` parses the text and the day exists: `Date` alone turns 30 February into 2 March. */
 function isInstant(text: string): boolean {
   const day = text.slice(0, 'YYYY-MM-DD'.length)
   const midnight = Date.parse(`${day}T00:00:00.000Z`)

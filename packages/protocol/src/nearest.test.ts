@@ -6,7 +6,7 @@ describe('nearest', () => {
     ['server.prot', ['server.host', 'server.port'], 'server.port'],
     ['run list', ['runs list', 'runs tail'], 'runs list'],
     ['prod', ['prod', 'pros'], 'prod'],
-  ])('proposes for %s what differs least', (word, known, expected) => {
+  ])('proposes the closest known word for %s', (word, known, expected) => {
     expect(nearest(word, known)).toBe(expected)
   })
 

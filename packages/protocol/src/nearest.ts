@@ -1,4 +1,4 @@
-/** The known word closest to `word`, if it is close enough to be a likely typo. */
+/** The known word closest to `word`, if `word` is likely a typo of it. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known.map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
   const best = ranked.toSorted((a, b) => a.distance - b.distance)[0]

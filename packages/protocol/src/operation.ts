@@ -2,9 +2,9 @@ import type { GenericSchema } from 'valibot'
 import type { ErrorCode } from './errors.ts'
 
 /**
- * The callers that an operation accepts. `null`: anyone. `'principal'`: any authenticated caller. A string: callers with that
- * scope; `{name}` stands for the path parameter. `anyOf`: a row is visible through any of these scopes; `{name}` stands
- * for a field of the row, and a row that no grant covers is answered as if it did not exist.
+ * The callers that an operation accepts. `null`: anyone. `'principal'`: any authenticated caller. A string: callers
+ * with that scope; `{name}` stands for a path parameter. `anyOf`: callers see a row through any of these scopes, where
+ * `{name}` stands for a field of the row; a row that no grant covers is treated as if it did not exist.
  */
 export type ScopeRule =
   | null
@@ -33,9 +33,9 @@ export interface Operation {
   readonly path: string
   readonly scope: ScopeRule
   /**
-   * For an operation that changes rows under a scope that names something else, such as their agent: the scopes that
-   * make those rows visible to a caller; `{name}` stands for a field of the row. The operation acts only on rows that
-   * one of these scopes covers or that the caller owns; any other row is answered as if it did not exist.
+   * Set when `scope` names something other than the rows that the operation changes, such as their agent: the scopes
+   * that make those rows visible to a caller, where `{name}` stands for a field of the row. The operation acts only on
+   * rows that one of these scopes covers or that the caller owns, and treats any other row as if it did not exist.
    */
   readonly sight?: readonly string[]
   /** Whether the operation honours `Idempotency-Key`. */
@@ -44,9 +44,9 @@ export interface Operation {
   readonly sealed?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
-  /** Responds only once its audit entry is durable; has no effect when the entry cannot be written. */
+  /** Responds only after its audit entry is durable; has no effect when the entry cannot be written. */
   readonly privileged?: true
-  /** Successful responses by status; 503 for health checks. */
+  /** Successful responses by status; health checks also list 503. */
   readonly responses: { readonly [status: number]: ResponseSpec }
   /** Errors beyond those that the other fields imply; see `errorsOf`. */
   readonly errors: readonly ErrorCode[]

@@ -13,7 +13,7 @@ describe('isPlainObject', () => {
     expect(isPlainObject(Object.create(null))).toBe(true)
   })
 
-  it.each(NOT_PLAIN.map((value) => [value]))('refuses %o', (value) => {
+  it.each(NOT_PLAIN.map((value) => [value]))('rejects %o', (value) => {
     expect(isPlainObject(value)).toBe(false)
   })
 })
@@ -29,13 +29,13 @@ describe.each([
     expect(v.parse(Nested, { within: plain })).toEqual({ within: plain })
   })
 
-  it.each(NOT_PLAIN.map((value) => [value]))('refuses %o with its path', (value) => {
+  it.each(NOT_PLAIN.map((value) => [value]))('rejects %o and reports its path', (value) => {
     const { issues } = v.safeParse(Nested, { within: value })
 
     expect(issues?.map((issue) => [v.getDotPath(issue), issue.expected])).toEqual([['within', 'Object']])
   })
 
-  it('still refuses them as the first schema of a pipe', () => {
+  it('rejects an array when it is the first schema of a pipe', () => {
     const Piped = v.pipe(schema, v.metadata({ note: 'x' }))
 
     expect(v.is(Piped, plain)).toBe(true)
@@ -44,7 +44,7 @@ describe.each([
 })
 
 describe('strictObject', () => {
-  it('fills in defaults and refuses unknown members', () => {
+  it('fills in defaults and rejects unknown members', () => {
     const Schema = strictObject({ a: v.optional(v.number(), 1) })
 
     expect(v.parse(Schema, {})).toEqual({ a: 1 })

@@ -38,7 +38,7 @@ describe('parseScope', () => {
     'agents:read\n',
     `${'a'.repeat(33)}:read`,
     `agents:read:${'a'.repeat(129)}`,
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseScope(text)).toBeUndefined()
   })
 
@@ -54,7 +54,7 @@ describe('parseScope', () => {
 })
 
 describe('isGrantable', () => {
-  it('accepts every scope of the table in the forms that its third part allows', () => {
+  it('accepts every scope in SCOPES in the forms that its third part allows', () => {
     for (const [name, { third, owned }] of Object.entries<ScopeSpec>(SCOPES)) {
       const takesId = third === 'id'
       expect(isGrantable(name), name).toBe(takesId || third === 'none')
@@ -97,7 +97,7 @@ describe('isGrantable', () => {
     }
   })
 
-  it('refuses unknown resources and actions', () => {
+  it('rejects unknown resources and actions', () => {
     for (const text of ['agent:read', 'agents:write', 'files:*', 'constructor:read', 'agents:tostring']) {
       expect(isGrantable(text), text).toBe(false)
     }

@@ -1,11 +1,11 @@
 /**
- * Scope grammar: `resource:action[:id]`. In a grant, action and id can be `*`; the id can be `own` if rows have an
- * owner.
+ * Scope grammar: `resource:action[:id]`. In a grant, action and id can be `*`; the id can be `own` if the rows of the
+ * resource have an owner.
  */
 export interface ScopeSpec {
-  /** Kind of the third part: an id, none allowed, or one of a list of literals. */
+  /** What the third part can be: an id, nothing, or one of these literals. */
   readonly third: 'id' | 'none' | readonly string[]
-  /** Rows have an owner, so a grant can use `own` for those of the token's subject. */
+  /** Rows have an owner, so a grant can use `own` for the rows that the token's subject owns. */
   readonly owned?: true
   readonly summary: string
 }
@@ -31,7 +31,7 @@ export const SCOPES = {
   'skills:read': { third: 'id', summary: 'See skills.' },
   'skills:install': { third: 'id', summary: 'Install and remove skills.' },
   'mcp:read': { third: 'id', summary: 'See MCP servers and their tools.' },
-  'mcp:write': { third: 'id', summary: 'Bind and remove MCP servers.' },
+  'mcp:write': { third: 'id', summary: 'Add and remove MCP servers.' },
   'mcp:call': { third: 'id', summary: 'Call tools of MCP servers.' },
   'tokens:read': { third: 'id', summary: 'See tokens.' },
   'tokens:create': { third: 'none', summary: 'Mint tokens within the caller’s own scopes.' },

@@ -5,12 +5,12 @@ export interface SpanAttributeSpec {
 
 /**
  * Every attribute that a span can have: names, ids, counts and codes, never an input, a result, the text of an error or
- * a secret. Attributes outside `perdure` follow the OpenTelemetry semantic conventions.
+ * a secret. Attributes without the prefix `perdure.` follow the OpenTelemetry semantic conventions.
  */
 // biome-ignore format: a table is read by its rows
 export const SPAN_ATTRIBUTES = {
   'perdure.fire.id': { type: 'string', help: 'Id of the trigger fire.' },
-  'perdure.mcp.server.id': { type: 'string', help: 'Id under which the MCP server is bound.' },
+  'perdure.mcp.server.id': { type: 'string', help: 'Id of the MCP server.' },
   'perdure.request.id': { type: 'string', help: 'X-Request-Id of the response.' },
   'perdure.run.attempt': { type: 'integer', help: 'Attempt of the run, from 1; increases with every recovery.' },
   'perdure.run.finish_reason': { type: 'string', help: 'Why the run ended.' },
@@ -31,7 +31,7 @@ export const SPAN_ATTRIBUTES = {
   'gen_ai.usage.input_tokens': { type: 'integer', help: 'Input tokens of the run and its children; set when the run has ended.' },
   'gen_ai.usage.output_tokens': { type: 'integer', help: 'Output tokens of the run and its children; set when the run has ended.' },
   'gen_ai.workflow.name': { type: 'string', help: 'Id of the workflow.' },
-  'http.request.method': { type: 'string', help: 'HTTP method; _OTHER when it is not a known one.' },
+  'http.request.method': { type: 'string', help: 'HTTP method; _OTHER for an unknown method.' },
   'http.response.status_code': { type: 'integer', help: 'Status of the response.' },
   'http.route': { type: 'string', help: 'Route pattern with the base path; missing when no route matched.' },
   'mcp.method.name': { type: 'string', help: 'Method of the Model Context Protocol.' },
@@ -87,7 +87,7 @@ export const SPANS = {
       'perdure.request.id',
       'error.type',
     ],
-    help: 'A request until its response; for a stream, until the response head. The span status is an error from HTTP 500 on.',
+    help: 'A request until its response, or until the response head for a stream. An HTTP status of 500 or above sets the span status to error.',
   },
   'trigger.fire': {
     title: 'fire {perdure.trigger.id}',
@@ -101,21 +101,21 @@ export const SPANS = {
     kind: 'internal',
     fixed: { 'gen_ai.operation.name': 'invoke_agent' },
     attributes: [...RUN, 'gen_ai.agent.id', 'gen_ai.agent.name'],
-    help: 'One execution of an agent: until it ends, is suspended or is detached.',
+    help: 'One execution of an agent, until the run ends, is suspended or is detached.',
   },
   'run.workflow': {
     title: 'invoke_workflow {gen_ai.workflow.name}',
     kind: 'internal',
     fixed: { 'gen_ai.operation.name': 'invoke_workflow' },
     attributes: [...RUN, 'gen_ai.workflow.name'],
-    help: 'One execution of a workflow: until it ends, is suspended or is detached.',
+    help: 'One execution of a workflow, until the run ends, is suspended or is detached.',
   },
   step: {
     title: 'step {perdure.step.name}',
     kind: 'internal',
     fixed: {},
     attributes: [...STEP, 'perdure.step.name'],
-    help: 'One attempt of a step, or of a call recorded like one (memory, skills, session). Replayed calls have no span.',
+    help: 'One attempt of a step, or of a call recorded like a step (memory, skills, session). Replayed calls have no span.',
   },
   tool: {
     title: 'execute_tool {gen_ai.tool.name}',

@@ -52,7 +52,7 @@ describe('parseSubject', () => {
     'memory/#',
     `agent:${'a'.repeat(129)}/events`,
     `agent:${'a'.repeat(10_000)}/events`,
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseSubject(text)).toBeUndefined()
   })
 })

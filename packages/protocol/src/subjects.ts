@@ -1,8 +1,8 @@
 import { OPERATOR_ID } from './ids.ts'
 
 /**
- * What each subject carries, and the scope that lets a caller subscribe; `{name}` stands for an id. `rowScope` also
- * lets a caller subscribe, limited to the rows that its grant covers; with `own`, those that the caller owns.
+ * What each subject carries, and the scope that lets a caller subscribe; `{name}` stands for an id. A caller with
+ * `rowScope` can subscribe too, but receives only the rows that the grant covers: with `own`, the caller's own rows.
  */
 // biome-ignore format: a table is read by its rows
 export const SUBJECTS = {

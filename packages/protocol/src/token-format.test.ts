@@ -16,7 +16,7 @@ describe('formatToken', () => {
       'perdure_test_v1_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf29EcKC',
     ],
     ['local', new Uint8Array(32).fill(255), 'perdure_local_v1_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10EmPg5'],
-  ] as const)('matches an independent computation for %s', (tokenEnv, bytes, expected) => {
+  ] as const)('matches an independent computation for the environment %s', (tokenEnv, bytes, expected) => {
     expect(formatToken(tokenEnv, bytes)).toBe(expected)
   })
 
@@ -30,7 +30,7 @@ describe('formatToken', () => {
     )
   })
 
-  it('refuses a secret of another length', () => {
+  it('rejects a secret that is not 32 bytes long', () => {
     expect(() => formatToken('live', new Uint8Array(31))).toThrow(RangeError)
     expect(() => formatToken('live', new Uint8Array(33))).toThrow(RangeError)
   })
@@ -63,7 +63,7 @@ describe('isWellFormedToken', () => {
     )
   })
 
-  it('refuses a token that is shorter, longer or surrounded by text', () => {
+  it('rejects a token that is shorter, longer or surrounded by text', () => {
     const token = formatToken('test', new Uint8Array(32).fill(7))
 
     for (const text of ['', token.slice(1), token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`]) {

@@ -1,4 +1,4 @@
-/** `perdure_<env>_v1_<43 base62 characters of 256 random bits><6 base62 characters of the CRC-32 of all before>`. */
+/** `perdure_<env>_v1_<43 base62 characters: 256 random bits><6 base62 characters: CRC-32 of the text before>`. */
 export const TOKEN_PREFIX = 'perdure'
 export const TOKEN_ENVS = ['live', 'test', 'local'] as const
 export type TokenEnv = (typeof TOKEN_ENVS)[number]

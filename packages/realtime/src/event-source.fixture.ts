@@ -1,4 +1,4 @@
-/** One event as the parser of the HTML standard dispatches it; independent of the code under test. */
+/** One event as a browser's EventSource dispatches it. Implemented independently of the code under test. */
 interface Dispatched {
   readonly type: string
   readonly data: string

@@ -24,7 +24,7 @@ interface Session {
   readToEnd(): Promise<void>
 }
 
-/** A client that concatenates events over many connections, like a browser with Last-Event-ID. */
+/** A client that reconnects with Last-Event-ID, as a browser does, and collects the events of all its connections. */
 function createSession(open: (lastEventId?: string) => Promise<Response>): Session {
   const seen: string[] = []
   let client: Client | undefined
@@ -64,7 +64,7 @@ function createSession(open: (lastEventId?: string) => Promise<Response>): Sessi
 }
 
 describe('a run stream', () => {
-  it('yields the log without repeats or holes over any reconnects', async () => {
+  it('delivers every event of the run once and in order, however often the client reconnects', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
         const log = await createRunLog()

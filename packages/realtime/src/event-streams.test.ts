@@ -102,7 +102,7 @@ describe('openRunStream', () => {
     },
   )
 
-  it('reports a gap to a client whose cursor is older than retention, and moves its cursor past it', async () => {
+  it("reports a gap for a cursor before the oldest retained event, and moves the client's cursor past the gap", async () => {
     const { storage, append } = await createRunLog()
     await append('a', 'b', 'c', 'd')
     const { open } = await createRunLog({ events: trimmed(storage.events, 2), runs: storage.runs })
@@ -119,7 +119,7 @@ describe('openRunStream', () => {
     await client.close()
   })
 
-  it('ends if the run has ended and its last event is older than retention', async () => {
+  it('ends the stream if the run has ended and retention has deleted its last event', async () => {
     const log = await createRunLog()
     await log.append('a')
     await log.complete()
@@ -223,7 +223,7 @@ describe('openRunStream', () => {
     await slow.close()
   })
 
-  it('keeps an idle stream open', async () => {
+  it('keeps a stream open while no event is waiting for its client', async () => {
     const { open, clock, streams } = await createRunLog()
     const response = await open()
     await settled()
@@ -235,7 +235,7 @@ describe('openRunStream', () => {
     await response.body?.cancel()
   })
 
-  it('ends when the token is lost', async () => {
+  it('ends the stream when the token becomes invalid', async () => {
     const lost: (() => void)[] = []
     const { streams, append } = await createRunLog({
       watchCredential: (_tokenId, onLost) => {

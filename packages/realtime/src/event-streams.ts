@@ -55,7 +55,7 @@ export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenI
 /** Opens Server-Sent Events streams. */
 export interface EventStreams {
   /**
-   * Streams the events of a run until its last one. Without a cursor it starts at the first event. Answers 204 if the
+   * Streams the events of a run up to the last event. Without a cursor it starts at the first event. Answers 204 if the
    * run has ended and the client has all of its events.
    *
    * @throws AppError `run-not-found`; `overloaded` if too many streams are open
@@ -95,7 +95,9 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     open.add(end)
   }
 
-  /** Streams the blocks until they end, the client disconnects, its token is lost, or all streams are closed. */
+  /**
+   * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
+   */
   const stream200 = ({ tokenId, hangUp }: Reader, blocksOf: BlocksOf): Response => {
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -129,7 +131,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
 
   return {
     async openRunStream({ runId, visibility, ...request }) {
-      // Read the run before its events: if it ends in between, its last event still ends the stream.
+      // The run is read before its events: if the run ends in between, its last event still ends the stream.
       const run = await runs.find(runId, visibility)
       if (run === undefined) throw new AppError('run-not-found')
       const isComplete = isTerminal(run.status)

@@ -68,7 +68,7 @@ describe('followEvents', () => {
     await events.return()
   })
 
-  it('stops watching when it is aborted, left or finished', async () => {
+  it('stops watching the log when its caller aborts it or leaves the loop, and when the log ends', async () => {
     const { feed, append } = await createRunLog()
     await append('a')
     let watching = 0

@@ -3,7 +3,7 @@ import type { DeliveredEvent, EventFeed, EventSource } from '@perdure/core'
 export interface FollowOptions {
   /** Exclusive position to start from. */
   readonly after: number
-  /** Whether the log is complete; the iteration then ends at its end instead of waiting for more. */
+  /** Whether the log is complete. The iteration then stops at the end of the log instead of waiting for more events. */
   readonly isComplete: boolean
   /** Ends the iteration, even while it is waiting. */
   readonly signal: AbortSignal
@@ -12,8 +12,8 @@ export interface FollowOptions {
 const PAGE_LIMIT = 200
 
 /**
- * Yields every event of a source after a position, once and in order: first those in the log, then new ones as they are
- * appended. Yields non-empty pages and reads only as fast as it is iterated.
+ * Yields every event of a source after a position, once and in order: first the events in the log, then new events as
+ * they are appended. Yields only non-empty pages, and reads only as fast as the caller iterates.
  */
 export async function* followEvents(
   feed: EventFeed,

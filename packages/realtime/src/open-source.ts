@@ -2,7 +2,7 @@ import type { AuthorizedSubject, EventSource } from '@perdure/core'
 import type { EventLog, LogHead } from '@perdure/ports'
 import { findStartingPoint, type StartingPoint } from './starting-point.ts'
 
-/** A subject with the position to read it from. */
+/** The event source of a subject, with the position at which the reader starts. */
 export interface OpenedSource {
   readonly source: EventSource
   readonly start: StartingPoint

@@ -36,7 +36,7 @@ describe('renderReplayBlocks', () => {
     expect(payloads).toEqual(Array.from({ length: 450 }, (_, n) => String(n)))
   })
 
-  it('paces the events by speed', async () => {
+  it('divides the original time between events by speed', async () => {
     const { events } = await record(3, 1_000)
     const clock = createManualClock()
     const blocks = renderReplayBlocks(
@@ -65,7 +65,7 @@ describe('renderReplayBlocks', () => {
     expect(seen).toHaveLength(3)
   })
 
-  it('ends if the reader leaves during a pause', async () => {
+  it('ends if the reader disconnects during a pause', async () => {
     const { events } = await record(2, 60_000)
     const leaving = new AbortController()
     const blocks = renderReplayBlocks(

@@ -12,8 +12,9 @@ const PAGE_LIMIT = 200
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Yields the blocks of a replay, oldest event first, up to the newest event when the replay began. With `speed`, the
- * original time between events is divided by it; without it, events follow immediately.
+ * Yields the blocks of a replay, oldest event first, up to the event that was the newest when the replay began. If
+ * `speed` is given, the original time between events is divided by `speed`; otherwise events follow each other without
+ * pauses.
  */
 export async function* renderReplayBlocks(
   { events, timers, render }: ReplayStreamDeps,

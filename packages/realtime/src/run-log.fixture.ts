@@ -14,7 +14,7 @@ const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error:
 export const CACHE = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
 export const SOURCE = { stream: { runId: RUN_ID }, subject: SUBJECT, epoch: 'e1' }
 
-/** A run in in-memory storage, a function that appends to its log, and streams over it. */
+/** Creates a run in in-memory storage, functions that append events, and event streams that read them. */
 export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const clock: ManualClock = createManualClock()

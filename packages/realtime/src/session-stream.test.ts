@@ -23,7 +23,7 @@ describe('openSessionStream', () => {
     return { ...log, commit, open }
   }
 
-  it('sends only new events without a cursor, and resumes with one', async () => {
+  it('sends only new events if the client sends no cursor, otherwise the events after the cursor', async () => {
     const { open, commit } = await openChat()
     const client = createClient(await open())
     await client.read()
@@ -41,7 +41,7 @@ describe('openSessionStream', () => {
     await Promise.all([client.close(), resumed.close()])
   })
 
-  it('does not end with a run of the session', async () => {
+  it('keeps the stream open when a run of the session ends', async () => {
     const { open, commit } = await openChat()
     const client = createClient(await open('e1.0'))
     await commit(inSession('run.completed'), inSession('note.after'))
@@ -51,7 +51,7 @@ describe('openSessionStream', () => {
     await client.close()
   })
 
-  it('ends with the session and does not deliver events of a later session with the same id', async () => {
+  it('ends the stream when the session is deleted, without events of a later session with the same id', async () => {
     const { open, commit } = await openChat()
     const client = createClient(await open())
     await client.read()

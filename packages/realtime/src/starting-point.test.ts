@@ -31,7 +31,7 @@ describe('findStartingPoint', () => {
     }
   })
 
-  it('skips no event that retention has kept', async () => {
+  it('skips no event that retention has not deleted', async () => {
     expect(await fromFirst(retained, undefined, at(4, 12))).toEqual({ after: 3, cursor: 'e1.3' })
   })
 
@@ -51,7 +51,7 @@ describe('findStartingPoint', () => {
     },
   )
 
-  it('reports a gap for a cursor older than retention and continues with what is left', async () => {
+  it('reports a gap for a cursor before the oldest retained event, and continues with the retained events', async () => {
     expect(await fromFirst(retained, 'e1.9', at(12))).toEqual({
       ...{ after: 10, cursor: 'e1.10' },
       gap: { firstAvailable: 'e1.12', lastEventId: 'e1.9' },
@@ -63,7 +63,7 @@ describe('findStartingPoint', () => {
     expect(await fromFirst(retained, 'e1.6', at(4, 8, 12))).toMatchObject({ after: 7 })
   })
 
-  it('truncates the cursor it echoes', async () => {
+  it('truncates the cursor that it reports with a gap', async () => {
     const { gap } = await fromFirst(head, 'x'.repeat(10_000), at())
 
     expect(gap?.lastEventId).toHaveLength(128)

@@ -12,7 +12,9 @@ interface Gap {
 export interface StartingPoint {
   /** Exclusive position to read from. */
   readonly after: number
-  /** Cursor of the reader before its first event; reconnecting with it repeats and loses nothing. */
+  /**
+   * Cursor of a reader that has not received an event yet. Reconnecting with this cursor repeats and skips no event.
+   */
   readonly cursor: string
   readonly gap?: Gap
 }
@@ -31,9 +33,9 @@ export interface StartOptions {
 const MAX_ECHOED_CURSOR = 128
 
 /**
- * Determines where a reader starts: right after its cursor, or at `startsAt` without one. A cursor that is malformed,
- * from another database, ahead of the log or older than retention is reported as a gap; the reader then gets what is
- * available.
+ * Determines where a reader starts: right after its cursor, or at `startsAt` if it sent no cursor. A cursor that is
+ * malformed, from another database, ahead of the log or before the oldest retained event is reported as a gap; the
+ * reader then gets the available events.
  */
 export async function findStartingPoint(
   head: LogHead,
@@ -61,6 +63,6 @@ export async function findStartingPoint(
   }
 }
 
-/** The retention limit, or the position right before `first` if that is lower. */
+/** The position through which retention has deleted events, or the position right before `first` if that is lower. */
 const positionBefore = (first: StoredEvent | undefined, trimmedThrough: number): number =>
   first === undefined ? trimmedThrough : Math.min(trimmedThrough, first.position - 1)

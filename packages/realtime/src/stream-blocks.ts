@@ -15,10 +15,12 @@ export interface StreamBlocks {
 }
 
 const RETRY_MS = 1_000
-/** Approximate chunk size: bounds the overshoot when the reader has little room left. */
+/**
+ * Approximate characters per chunk. A small chunk exceeds the reader's buffer only slightly when little room is left.
+ */
 const CHUNK_LENGTH = 32_768
 
-/** Yields a cursor, the gap if there is one, then the events, up to the last event of the run or session. */
+/** Yields the reader's cursor, a gap if there is one, then the events, up to the last event of the run or session. */
 export async function* renderStreamBlocks(
   { source, runId, start, lastEventId }: StreamBlocks,
   pages: AsyncIterable<readonly DeliveredEvent[]>,
@@ -40,7 +42,10 @@ export async function* renderStreamBlocks(
   }
 }
 
-/** Before a gap the reader keeps its own cursor: if the connection is lost first, the gap is reported again. */
+/**
+ * If there is a gap, the reader first keeps the cursor that it sent: if the connection breaks before the gap arrives,
+ * the next connection reports the gap again.
+ */
 const primingId = ({ cursor, gap }: StartingPoint, lastEventId: string | undefined): string =>
   gap !== undefined && lastEventId !== undefined && parseEventId(lastEventId) !== undefined ? lastEventId : cursor
 

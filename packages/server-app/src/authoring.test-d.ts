@@ -3,7 +3,7 @@ import { type AgentRegistration, createServer, defineAgent, defineConfig, define
 
 const Mail = v.object({ to: v.string(), copies: v.optional(v.number(), 1) })
 
-/** A schema types the input of the code, wherever a registration is allowed. */
+/** A schema determines the input type wherever code is registered. */
 const mail = defineAgent({
   id: 'mail',
   description: 'Sends a mail.',
@@ -65,7 +65,7 @@ export const refused = [
   defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async ({ too }) => too } }),
   // @ts-expect-error the code needs a member that the schema does not have
   defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async (_: { n: number }) => 1 } }),
-  // @ts-expect-error the same applies in a list
+  // @ts-expect-error in a list, too, the input is unknown without a schema
   defineConfig({ agents: [{ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }] }),
   // @ts-expect-error a registration has no such member
   defineConfig({ agents: [{ id: 'a', description: 'A', retires: 3, agent: { id: 'a', run: async () => 1 } }] }),
@@ -73,7 +73,10 @@ export const refused = [
   defineConfig({ sever: { port: 1 } }),
 ]
 
-/** A step or a tool accepts any `PromiseLike`, as libraries return it. A tool's `args` type its `execute`. */
+/**
+ * Steps and tools accept any `PromiseLike`, because libraries return such values. A tool's `args` determine the
+ * parameter type of its `execute`.
+ */
 interface Generated extends PromiseLike<{ readonly text: string }> {}
 declare const doGenerate: () => Generated
 

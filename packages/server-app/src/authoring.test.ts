@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { classifyProviderResponse, createRetry, fallback, ProviderError, retry, ToolError } from './index.ts'
 
-describe('the authoring exports', () => {
-  it('includes retry and fallback for provider calls', async () => {
+describe('@perdure/server-app', () => {
+  it('exports retry and fallback for provider calls', async () => {
     let calls = 0
     const flaky = async () => {
       if (++calls < 3) throw classifyProviderResponse({ status: 503 })
@@ -17,7 +17,7 @@ describe('the authoring exports', () => {
     expect(calls).toBe(3)
   })
 
-  it('includes ToolError, which carries the kind of failure', () => {
+  it('exports ToolError, which carries the kind of the failure', () => {
     expect(new ToolError('rate_limited').kind).toBe('rate_limited')
     expect(createRetry).toBeTypeOf('function')
   })

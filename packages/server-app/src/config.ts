@@ -26,8 +26,8 @@ export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> &
 }
 
 /**
- * Returns its argument, typed; a plain object works as well. A schema in `input` gives an agent or workflow the type of
- * its input, which is `unknown` without one.
+ * Returns its argument, typed; a plain object works as well. A schema in `input` determines the input type of an agent
+ * or workflow; without a schema the type is `unknown`.
  */
 export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
   config: WithTypedRegistrations<PerdureConfig, Agents, Workflows>,

@@ -90,7 +90,7 @@ describe('createServer', () => {
     expect(seen).toEqual(['beforeStart', 'onReady', 'started', 'beforeShutdown'])
   })
 
-  it('attributes stray errors to the run whose code caused them, and logs the run id', async () => {
+  it('attributes an unhandled error to the run whose code caused the error, and logs the run id', async () => {
     const attributed = Promise.withResolvers<boolean>()
     const lines: unknown[] = []
     const noting: Logger = { ...logger, error: (_message, _error, detail) => void lines.push(detail) }
@@ -116,7 +116,7 @@ describe('createServer', () => {
     expect(server.attribute(new Error('unrelated'))).toBe(false)
   })
 
-  it('does not attribute its own timers and commits to a run whose code led to them', async () => {
+  it("does not attribute the server's own timers and commits to the run whose code led to them", async () => {
     const attributed: boolean[] = []
     const noting =
       <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
@@ -179,14 +179,14 @@ describe('createServer', () => {
   })
 })
 
-describe('a refused start', () => {
+describe('a start that fails', () => {
   const refusal = async (options: ServerOptions) => {
     try {
       await (await make(options)).start()
     } catch (error) {
       return error as { kind: string; hint: string; message: string }
     }
-    throw new Error('the start was not refused')
+    throw new Error('the start did not fail')
   }
 
   it.each([
@@ -210,7 +210,7 @@ describe('a refused start', () => {
     expect(error.hint).not.toBe('')
   })
 
-  it('names the invalid field without its value', async () => {
+  it('names the invalid field but not its value', async () => {
     const error = await refusal({ config: { auth: { pepperRef: 'hunter2-the-naked-pepper' } } })
 
     expect(error.kind).toBe('config-invalid')

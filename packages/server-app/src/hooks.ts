@@ -9,7 +9,7 @@ export interface Hooks {
   readonly beforeShutdown?: () => void | Promise<void>
 }
 
-/** @throws StartError `hook-failed`, or the one the hook throws itself */
+/** @throws StartError `hook-failed`, or the StartError that the hook throws */
 export async function runStartHook(hooks: Hooks, name: 'beforeStart' | 'onReady'): Promise<void> {
   try {
     await hooks[name]?.()

@@ -15,7 +15,10 @@ export interface PerdureServer {
    * seconds when forced.
    */
   stop(options?: { readonly force?: boolean }): Promise<void>
-  /** Resolves when the outcome of a commit is unknown. End the process then; the next start recovers. */
+  /**
+   * Resolves when the outcome of a commit is unknown. End the process then; the next start recovers the interrupted
+   * work.
+   */
   readonly fatal: Promise<unknown>
   /**
    * Call it in a listener for `unhandledRejection` or `uncaughtException`, and nowhere else. If the error comes from

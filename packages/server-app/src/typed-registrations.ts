@@ -1,8 +1,8 @@
 import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
 
 /**
- * Registrations as an inline list. Each infers its own input type from the schema in `input`; without a schema the
- * input is `unknown`.
+ * Registrations as an inline list. Each registration infers its own input type from the schema in `input`; without a
+ * schema the input is `unknown`.
  */
 export interface TypedRegistrations<Agents extends readonly unknown[], Workflows extends readonly unknown[]> {
   readonly agents?: { readonly [Index in keyof Agents]: AgentRegistration<Agents[Index]> }

@@ -32,7 +32,7 @@ function cleanShutdown(): unknown {
 }
 
 describe('openSqliteStorage', () => {
-  it('creates the directory and every file for the owner only', async () => {
+  it('gives only the owner access to the directory and files that it creates', async () => {
     path = join(directory, 'deep', 'er', 'data.db')
     const storage = await openSqliteStorage({ path })
     await storage.unitOfWork.commit(insert('a'))
@@ -45,7 +45,7 @@ describe('openSqliteStorage', () => {
     expect(directories).toEqual([0o700, 0o700])
   })
 
-  it('removes read permission for others from an existing database', async () => {
+  it('removes read permission of other users from an existing database', async () => {
     await (await openSqliteStorage({ path })).close()
     chmodSync(path, 0o644)
 
@@ -62,7 +62,7 @@ describe('openSqliteStorage', () => {
     expect(mode(join(directory, 'shared'))).toBe(0o755)
   })
 
-  it('returns committed data after it is opened again', async () => {
+  it('returns committed data after the file is reopened', async () => {
     const first = await openSqliteStorage({ path })
     await first.unitOfWork.commit(insert('a'))
     await first.close()
@@ -76,7 +76,7 @@ describe('openSqliteStorage', () => {
     expect(head.position).toBe(1)
   })
 
-  it('gives each database its own stable epoch', async () => {
+  it('gives each database a unique and stable epoch', async () => {
     const epochOf = async (file: string): Promise<string> => {
       const storage = await openSqliteStorage({ path: file })
       const { epoch } = await storage.events.head()
@@ -91,7 +91,7 @@ describe('openSqliteStorage', () => {
     expect(await epochOf(join(directory, 'other.db'))).not.toBe(epoch)
   })
 
-  it('refuses a second server on the same file, even through a symbolic link', async () => {
+  it('rejects a second server on the same file, even through a symbolic link', async () => {
     const storage = await openSqliteStorage({ path })
     symlinkSync(path, join(directory, 'link.db'))
 
@@ -104,7 +104,7 @@ describe('openSqliteStorage', () => {
     await (await openSqliteStorage({ path })).close()
   })
 
-  it('shares the file with a server in lib mode, and each sees the commits of the other', async () => {
+  it('lets lib mode share the file of a running server, and both see every commit', async () => {
     const server = await openSqliteStorage({ path })
     const tool = await openSqliteStorage({ path, mode: 'lib' })
 
@@ -139,7 +139,7 @@ describe('openSqliteStorage', () => {
     await tool.close()
   })
 
-  it('reports the sizes of its files', async () => {
+  it('reports the sizes of the database files', async () => {
     const storage = await openSqliteStorage({ path })
 
     const status = await storage.status()
@@ -150,14 +150,14 @@ describe('openSqliteStorage', () => {
     expect(status.freeBytes).toBeGreaterThan(0)
   })
 
-  it('is not writable once it is closed', async () => {
+  it('reports a closed storage as not writable', async () => {
     const storage = await openSqliteStorage({ path })
     await storage.close()
 
     expect(await storage.status()).toMatchObject({ writable: false, message: 'The storage is closed.' })
   })
 
-  it('creates no files and no lease for a database in memory', async () => {
+  it('creates no files and takes no lease for an in-memory database', async () => {
     const [first, second] = await Promise.all([
       openSqliteStorage({ path: ':memory:' }),
       openSqliteStorage({ path: ':memory:' }),
@@ -171,13 +171,13 @@ describe('openSqliteStorage', () => {
     await Promise.all([first.close(), second.close()])
   })
 
-  it('refuses a path whose directory is a file', async () => {
+  it('rejects a path whose parent is a file', async () => {
     await (await openSqliteStorage({ path })).close()
 
     await expect(openSqliteStorage({ path: join(path, 'data.db') })).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 
-  it('releases the lease when it refuses the file', async () => {
+  it('releases the lease when it rejects the file', async () => {
     await (await openSqliteStorage({ path })).close()
     const database = new Database(path)
     database.pragma('user_version = 99')

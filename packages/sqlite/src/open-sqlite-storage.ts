@@ -19,11 +19,11 @@ import { createWorkerHost, type StorageWorker, startStorageWorker } from './host
 import { markShutdown } from './rows/meta.ts'
 
 export interface SqliteStorageOptions {
-  /** Path of the database file. `:memory:` uses no files; its data is gone after `close`. */
+  /** Path of the database file. `:memory:` uses no files; the data is gone after `close`. */
   readonly path: string
   /**
-   * `full` (default) survives power loss. `normal` may lose the newest commits on power loss, but not on a process
-   * crash.
+   * With `full` (default), commits survive power loss. With `normal`, commits survive a process crash, but power loss
+   * may undo the newest commits.
    */
   readonly synchronous?: Synchronous | undefined
   /**
@@ -32,9 +32,9 @@ export interface SqliteStorageOptions {
   readonly mode?: 'server' | 'lib' | undefined
   /** Encrypts the file, its WAL and its copies. Needs the optional package `better-sqlite3-multiple-ciphers`. */
   readonly encryption?: Encryption | undefined
-  /** Timestamps for applied migrations; epoch milliseconds. */
+  /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
-  /** Called at most once, when the outcome of a commit is unknown: end the process; the next start recovers. */
+  /** Called at most once, when the outcome of a commit is unknown. Must end the process; the next start recovers. */
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 
@@ -94,7 +94,7 @@ interface UpkeepDeps {
   readonly path: string
 }
 
-/** Runs upkeep about every second. A round that takes longer delays the next one. */
+/** Runs upkeep about every second. A round that takes longer delays the next round. */
 async function startUpkeep({ host, worker, path }: UpkeepDeps) {
   let free = await freeBytes(path)
   const walBytes = () => fileSize(`${path}-wal`)

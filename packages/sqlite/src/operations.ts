@@ -106,7 +106,7 @@ export const READS = {
   'consolidation.spentOn': spentOn,
 } as const
 
-/** The host rolls a write back when its result is `committed: false` or when it throws, and may then run it again. */
+/** If a write throws or returns `committed: false`, the host rolls it back and may then run it again. */
 export const WRITES = { commit: commitWrites } as const
 
 export type ReadName = keyof typeof READS

@@ -19,7 +19,7 @@ const openFile = (mode: SqliteStorageOptions['mode']) => () =>
 
 storageContract({ name: 'SQLite file', open: openFile('lib') })
 
-// All of these run the same operations; they differ in how a commit reaches them and in what is sent back.
+// Every host runs the same operations. The hosts differ in how a commit reaches the operations and in what they return.
 const openInline = async () => {
   const path = join(directory, `${files++}.db`)
   const readFrom = openConnection(path)

@@ -84,7 +84,7 @@ export const aToken = (over: Partial<TokenRecord> = {}): TokenRecord => ({
   ...over,
 })
 
-/** An event that is on no stream unless a run, session or topic is given. */
+/** An event without a stream; give it a run, session or topic to put it on one. */
 export const anEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
   type: 'text.delta',
   payload: toJsonText({ delta: 'hel' }),
@@ -111,7 +111,7 @@ export const anIdempotencyRecord = (over: Partial<IdempotencyRecord> = {}): Idem
   ...over,
 })
 
-/** A server bound over REST; only its required fields are set. */
+/** An MCP server added over REST; only its required fields are set. */
 export const anMcpServer = (over: Partial<McpServerRecord> = {}): McpServerRecord => ({
   id: 'files',
   url: 'https://mcp.example/mcp',

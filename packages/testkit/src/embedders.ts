@@ -1,7 +1,7 @@
 import { type Embedder, wordsOf } from '@perdure/ports'
 
 /**
- * An embedder without a model: it hashes every word to an index of the vector, so texts with common words are close to
+ * An embedder without a model: it hashes every word to an index of the vector, so texts that share words are close to
  * each other. The same text always has the same vector.
  */
 export function createHashEmbedder({ dimensions = 64, synonyms = {} }: HashEmbedderOptions = {}): Embedder {
@@ -19,7 +19,7 @@ export function createHashEmbedder({ dimensions = 64, synonyms = {} }: HashEmbed
 
 export interface HashEmbedderOptions {
   readonly dimensions?: number
-  /** Synonyms that a real model would know. */
+  /** The word to embed instead of each key, to imitate a model that knows synonyms. */
   readonly synonyms?: Readonly<Record<string, string>>
 }
 

@@ -42,7 +42,7 @@ describe('createManualClock', () => {
     expect(seen).toEqual([10, 20, 30])
   })
 
-  it('runs each timer once and no cancelled timer', () => {
+  it('runs each timer once, unless the timer is cancelled', () => {
     const clock = createManualClock()
     let runs = 0
     const cancelEarly = clock.after(5, () => runs++)
@@ -56,7 +56,7 @@ describe('createManualClock', () => {
     expect(runs).toBe(1)
   })
 
-  it('steps the wall clock without moving timers', () => {
+  it('sets the wall clock without affecting timers', () => {
     const clock = createManualClock(1_000)
     let runs = 0
     clock.after(10, () => runs++)

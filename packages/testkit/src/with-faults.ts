@@ -4,7 +4,7 @@ import { createRandom } from './random.ts'
 /**
  * How a storage call misbehaves. `busy` and `full`: refused without effect. `late`: applied some event-loop turns
  * later. `answered-late`: applied at once, but resolved some turns later. `lost` and `unknown`: rejected with
- * `storage-failed`; `lost` was not applied, `unknown` was, and the caller cannot tell them apart.
+ * `storage-failed`, so the caller cannot tell that a `lost` call was not applied and an `unknown` call was.
  */
 export type Fault = 'busy' | 'full' | 'late' | 'answered-late' | 'lost' | 'unknown'
 
@@ -24,9 +24,9 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>
 type Port = Readonly<Record<string, Method>>
 
 /**
- * Wraps a storage so that its calls fail like those of a real one. Commits are applied and resolved in call order.
- * After `lost` or `unknown` it refuses all writes, whatever the plan says: the next process to open the storage must
- * read it again. `close` never fails.
+ * Wraps a storage so that its calls fail like calls to a real storage. Commits are applied and resolved in call order.
+ * After `lost` or `unknown`, the storage refuses all writes, whatever the plan says: the next process to open the
+ * storage must read the data again. `close` never fails.
  */
 export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   const life = { isBroken: false }

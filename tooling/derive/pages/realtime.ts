@@ -31,7 +31,7 @@ export const realtimePage = (): string =>
       ],
     ),
     `When events are no longer available, an error frame with the code ${code(REPLAY_GAP)} (over Server-Sent Events, an ` +
-      `event of that type) and the data ${code(schemaMembers(ReplayGap))} precedes the events that are.`,
+      `event of that type) and the data ${code(schemaMembers(ReplayGap))} precedes the events that are still available.`,
     '## Error codes',
     table(['Code', 'Name', 'Meaning'], toRows(RPC_CODES)),
     '## Close codes',

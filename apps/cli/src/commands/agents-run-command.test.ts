@@ -30,7 +30,7 @@ describe('perdure agents run', () => {
       /waiting for "go on": perdure approvals approve \S+\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
     ],
     ['pauses', 3, /… run_\w+ {2}suspended\n {2}not finished: perdure runs tail run_\w+ --follow\n/],
-  ])('exits with the code of an agent that %s: %i, with and without --stream', async (agent, exitCode, streamed) => {
+  ])('runs an agent that %s and exits with %i, with and without --stream', async (agent, exitCode, streamed) => {
     const ran = await run(agent, '--stream')
 
     expect([(await run(agent)).exitCode, (await run(agent, '--json')).exitCode]).toEqual([exitCode, exitCode])
@@ -38,7 +38,7 @@ describe('perdure agents run', () => {
     expect(ran.err).toMatch(streamed)
   })
 
-  it('prints how to approve a waiting run, and its result when repeated with the same key', async () => {
+  it('prints how to approve a waiting run, and its result when the command is repeated with the same key', async () => {
     const request = ['asks', '--idempotency-key', 'mail-7']
     const waiting = await run(...request)
     const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []

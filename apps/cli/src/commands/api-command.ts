@@ -10,7 +10,7 @@ export interface ApiFlags {
   readonly idempotencyKey?: string
 }
 
-/** Without the operations whose streams never end: `events tail` follows those. */
+/** Excludes the operations whose streams never end; `events tail` follows such streams. */
 const CALLABLE = OPERATIONS.filter(({ id }) => id !== 'realtime.open-ws' && id !== 'sessions.events')
 
 export async function apiCommand(
@@ -94,7 +94,7 @@ function memberOf(text: string): unknown {
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>
 
-/** The client method of an operation. Both names derive from the same row. */
+/** The client method of an operation. The method name and the operation id derive from the same table row. */
 function methodOf(call: Call, { id }: Operation): Method {
   const [group = '', verb = ''] = id.split('.')
   const name = verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

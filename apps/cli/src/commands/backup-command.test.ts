@@ -21,7 +21,7 @@ const json = async (...args: readonly string[]) => {
 
 beforeEach(async () => (await openSqliteStorage({ path: join(dir(), 'data.db') })).close())
 
-describe('perdure backup and perdure restore', () => {
+describe('perdure backup with perdure restore', () => {
   it('creates, verifies and restores a backup', async () => {
     const created = await json('backup', 'create', '--out', 'copy.db', '--verify')
 
@@ -31,7 +31,7 @@ describe('perdure backup and perdure restore', () => {
     expect(restored).toMatchObject({ exitCode: 0, document: { kept: expect.stringContaining('.before-restore-') } })
   })
 
-  it('writes a backup without --out to the folder backups beside the database', async () => {
+  it('writes the backup to the folder backups beside the database when --out is missing', async () => {
     const { exitCode, out } = await perdure('backup', 'create')
 
     expect(exitCode).toBe(0)

@@ -18,7 +18,7 @@ export interface Trace {
   readonly lines: readonly TraceLine[]
 }
 
-/** Pairs of events that start and end the same thing; `id` is the payload field that identifies it. */
+/** Event types that start and end a line of the trace; `id` is the payload field by which the two events match. */
 const SPANS: readonly {
   readonly start: string
   readonly ends: readonly string[]

@@ -21,7 +21,7 @@ export async function cancelOnInterrupt<Result>(
 
 export interface Followed<Result> {
   readonly result: Result
-  /** Whether Ctrl-C cancelled the run; then the exit code is already set. */
+  /** Whether Ctrl-C cancelled the run. If so, the exit code is already set. */
   readonly isInterrupted: boolean
 }
 

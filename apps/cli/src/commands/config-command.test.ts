@@ -63,7 +63,7 @@ describe('perdure config', () => {
     ['config-invalid', "export default { auth: { kind: 'none' }, server: { host: '0.0.0.0' } }"],
     ['secret-unresolvable', "export default { auth: { pepperRef: 'file:nowhere' } }"],
     ['encryption-passphrase-missing', 'export default { audit: { enabled: true } }'],
-  ])('rejects what a server start would reject: %s for %s', async (kind, text) => {
+  ])('fails with the error of a server start, %s, for %s', async (kind, text) => {
     await write(text, `${text.length}.mjs`)
     const { exitCode, out } = await run(['config', 'check', '--config', `${text.length}.mjs`, '--json'])
 
@@ -87,7 +87,7 @@ describe('perdure config', () => {
 })
 
 describe('perdure secrets', () => {
-  it('writes a secret that only its owner can read, without printing or overwriting it', async () => {
+  it('writes a secret that only its owner can read, does not print it and never overwrites a file', async () => {
     const { exitCode, out } = await run(['secrets', 'generate', 'pepper', '--json'])
     const path = join(dir(), 'secrets/pepper')
     const secret = (await readFile(path, 'utf8')).trim()
@@ -100,7 +100,7 @@ describe('perdure secrets', () => {
     expect((await readFile(path, 'utf8')).trim()).toBe(secret)
   })
 
-  it('rejects an unknown kind and a target it cannot write', async () => {
+  it('rejects an unknown kind, and a reference that cannot be written', async () => {
     expect((await run(['secrets', 'generate', 'salt'])).exitCode).toBe(2)
     expect((await run(['secrets', 'generate', 'pepper', '--out', 'env:P'])).err).toContain('cannot be written')
   })

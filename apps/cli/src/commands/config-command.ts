@@ -47,7 +47,7 @@ export async function configCheckCommand(call: Call): Promise<void> {
 
 const NO_PEPPER = 'auth.pepperRef is not set: perdure dev generates a pepper, perdure server does not start without one'
 
-/** The same setup with a placeholder pepper, so that the remaining checks can run. */
+/** Returns the setup with a placeholder pepper, so that the remaining checks can run. */
 function withPlaceholderPepper(setup: ServerSetup): ServerSetup {
   const { config, loaded } = setup
   const placeholder: SecretResolver = { scheme: 'placeholder', resolve: async () => ({ bytes: new Uint8Array(32) }) }

@@ -14,7 +14,7 @@ async function run(...args: readonly string[]) {
 }
 
 describe('perdure deploy print', () => {
-  it.each(Object.entries(DEPLOYMENTS))('prints for %s the file %s', async (what, file) => {
+  it.each(Object.entries(DEPLOYMENTS))('prints the file for the argument %s: %s', async (what, file) => {
     const { exitCode, out, err } = await run('deploy', 'print', what)
 
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })

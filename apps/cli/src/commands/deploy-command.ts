@@ -13,5 +13,5 @@ export async function deployPrintCommand({ out }: Call, { what }: { readonly wha
   out.document({ what, file: basename(file), text }, () => text)
 }
 
-/** The build copies the folder next to the code, because a package contains no files from above its own folder. */
+/** The build copies the folder next to the code, because a package cannot contain files outside its folder. */
 const FOLDER = packageFile(import.meta.url.endsWith('.ts') ? '../../deploy/' : 'dist/deploy/')

@@ -43,7 +43,7 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
     const configDir = configPath === undefined ? cwd : dirname(configPath)
     sources = watchSources({ cwd, configPath, configDir }, (change) => supervision?.restart(change))
   }
-  // Before the first child starts: on exit, each child restores the terminal mode it found.
+  // Must run before the first child starts, because each child restores on exit the terminal mode that it found.
   const stopKeys = listenToKeys(terminal, {
     open: openPage,
     mint: () => supervision?.mint(),

@@ -97,7 +97,7 @@ describe('perdure doctor', () => {
     expect((await readdir(dir())).filter((name) => name.startsWith('x.db.before-'))).toHaveLength(1)
   })
 
-  it('still fails with --fix on what it cannot repair', async () => {
+  it('exits 5 with --fix when it cannot repair a failure', async () => {
     const { exitCode, fixed, statusOf } = await doctor({}, '--fix')
 
     expect(statusOf('secrets')).toEqual(['fail'])
@@ -119,7 +119,7 @@ describe('perdure doctor', () => {
     expect(await checkSpace({ storage })).toMatchObject({ status: 'warn', fix: `df -h ${dir()}` })
   })
 
-  it('fails on a trigger with an unknown time zone and suggests a command that checks it', async () => {
+  it('fails on a trigger with an unknown time zone and suggests a command that checks the trigger', async () => {
     const cron = { id: 'daily', kind: 'cron', cron: '0 9 * * *', timezone: 'Mars/Base', target: { agentId: 'echo' } }
     await writeFile(join(dir(), 'perdure.config.mjs'), `export default { triggers: [${JSON.stringify(cron)}] }`)
     const { found } = await doctor(await storePepper(PEPPER))
@@ -134,7 +134,7 @@ describe('perdure doctor', () => {
     [{ host: '0.0.0.0', trustProxy: 1 }, 'ok'],
     [{ host: '127.0.0.1', trustProxy: ['0.0.0.0/0'] }, 'warn'],
     [{ host: '::1', trustProxy: 0 }, 'ok'],
-  ])('judges the proxy settings %j as %s', (server, status) => {
+  ])('reports the proxy settings %j as %s', (server, status) => {
     expect(checkProxy({ server })).toMatchObject({ status })
   })
 
@@ -201,7 +201,7 @@ describe('perdure doctor', () => {
     expect(exitCode).toBe(5)
   })
 
-  it('prints a line with a mark per check', async () => {
+  it('prints one line with a mark for each check', async () => {
     const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_SERVER_PORT: '0' } })
     await runCli(['doctor'], terminal)
 
@@ -210,7 +210,7 @@ describe('perdure doctor', () => {
   })
 })
 
-/** Reduces the database to an empty one of the first release. */
+/** Turns the database into an empty database of the first release. */
 function makeOutdated(path: string): void {
   const database = new DatabaseSync(path)
   const names = database

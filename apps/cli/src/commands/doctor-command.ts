@@ -36,7 +36,7 @@ const checkAll = async (load: () => Promise<LoadedConfig>): Promise<readonly Fin
   ...(await checkConfigured(load)),
 ]
 
-/** A repair that fails is skipped: its finding stays. */
+/** Skips a repair that fails, so that its finding is still reported. */
 async function repairAll(findings: readonly Finding[]): Promise<readonly string[]> {
   const done: string[] = []
   for (const { repair } of findings) {
@@ -46,7 +46,7 @@ async function repairAll(findings: readonly Finding[]): Promise<readonly string[
   return done
 }
 
-/** A configuration that cannot be read is the only finding: the other checks need it. */
+/** If the configuration cannot be read, that is the only finding, because the other checks need the configuration. */
 async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> {
   try {
     const loaded = await load()

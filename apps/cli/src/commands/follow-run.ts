@@ -10,8 +10,8 @@ export interface FollowedRun {
 }
 
 /**
- * Streams the text of a run to stdout, its other events and its outcome to stderr. With JSON: one event per line on
- * stdout.
+ * Streams the text of a run to stdout, and its other events and its outcome to stderr. With JSON, writes each event to
+ * stdout as one line.
  */
 export async function followRun(call: Call, { runId, subject }: FollowedRun): Promise<void> {
   const followed = await cancelOnInterrupt(call, runId, async () => {
@@ -25,7 +25,7 @@ export async function followRun(call: Call, { runId, subject }: FollowedRun): Pr
   if (!followed.isInterrupted) finishWithStatus(call, followed.result)
 }
 
-/** @returns the last text written, which tells whether it ended with a line break */
+/** @returns the last text written, so that the caller can check whether it ends with a line break */
 async function showEvents(call: Call, { runId, subject }: FollowedRun): Promise<string> {
   let last = ''
   for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {

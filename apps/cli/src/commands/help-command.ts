@@ -16,7 +16,7 @@ function topicText(word: string): string | undefined {
   return Object.hasOwn(TOPICS, word) ? TOPICS[word]?.() : undefined
 }
 
-/** The text that `docs` of an error report refers to. */
+/** The help text that the field `docs` of an error report names. */
 function errorText(id: string): string | undefined {
   if (Object.hasOwn(START_ERRORS, id))
     return `${id}: the server refuses to start\n${START_ERRORS[id as StartErrorKind]}\n`

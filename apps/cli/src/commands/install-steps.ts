@@ -3,7 +3,7 @@ import { isPlainObject } from '@perdure/protocol'
 /**
  * Commands that install and start a new project, in order.
  * @param template text of the template's package.json
- * @param existing text of the project's own package.json, if it had one: what it lacks is added, nothing is replaced
+ * @param existing text of the project's own package.json, if any; the commands add missing entries and replace none
  */
 export function installSteps(template: string, existing: string | undefined): readonly string[] {
   const wanted = membersOf(template)
@@ -32,7 +32,7 @@ function membersOf(text: string): Members {
   }
 }
 
-/** A file that is not valid JSON counts as empty: npm reports it with its position. */
+/** A file that is not valid JSON counts as empty, because npm reports the position of the syntax error. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -12,7 +12,7 @@ export const pageQuery = ({ limit, cursor, all }: PageFlags) => ({
   ...(cursor === undefined ? {} : { cursor }),
 })
 
-/** The requested page, or with `--all` every item from there on. */
+/** The requested page or, with `--all`, the items of this page and of every later page. */
 export async function readPage<Item>(list: ListCall<Item>, { all }: PageFlags): Promise<Page<Item>> {
   return all ? { items: await list.all(), nextCursor: null } : list
 }

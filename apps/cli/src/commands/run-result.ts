@@ -8,8 +8,8 @@ import { statusColour } from '../output/paint.ts'
 export type Outcome = InferOutput<typeof RunOutcome>
 
 /**
- * Sets the exit code from the status of a run the command waited for. A script can wait again for a run that has not
- * ended.
+ * Sets the exit code from the status of the run that the command waited for. A run that has not ended gets the exit
+ * code that allows a retry, so that a script can wait again.
  */
 export function finishWithStatus({ finish, out }: Call, { runId, status }: Pick<Outcome, 'runId' | 'status'>): void {
   if (status === 'completed') return
@@ -43,7 +43,7 @@ export function showOutcome(call: Call, outcome: Outcome): void {
 
 /**
  * Whether the run is suspended until someone acts: approves, resumes or sends an event. A sleep or a child run ends by
- * itself. Checks the current state too, because the event may be an old one whose wait is over.
+ * itself. Also checks the current state, because the wait of an old event may be over.
  */
 export async function awaitsAction(call: Call, runId: string, { type, payload }: Event): Promise<boolean> {
   if (type !== 'run.suspended') return false

@@ -23,7 +23,7 @@ export async function runsTraceCommand(call: Call, { run: id }: { readonly run: 
   )
 }
 
-/** A bar for the position and duration of a line within the run, at least one sliver wide. */
+/** A bar that shows when a line of the trace starts within the run and how long it lasts; never empty. */
 function barOf({ startMs, durationMs }: TraceLine, totalMs: number): string {
   const scale = totalMs === 0 ? 0 : BAR_WIDTH / totalMs
   const start = Math.min(BAR_WIDTH - 1, Math.floor(startMs * scale))

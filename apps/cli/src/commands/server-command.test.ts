@@ -18,7 +18,7 @@ interface Announcement {
 
 const PEPPER = { PERDURE_AUTH_PEPPER_REF: 'file:pepper' }
 
-describe('perdure server and perdure dev', () => {
+describe('perdure server or perdure dev', () => {
   const dir = temporaryDir()
 
   /** Runs the command, passes its first output to `work`, then sends SIGTERM. */
@@ -55,7 +55,7 @@ describe('perdure server and perdure dev', () => {
     })
   })
 
-  it('validates without opening the storage with --check', async () => {
+  it('validates the configuration without opening the storage when --check is given', async () => {
     const { exitCode, out } = await serve(['server', '--check'])
 
     expect(exitCode).toBe(0)
@@ -71,7 +71,7 @@ describe('perdure server and perdure dev', () => {
   })
 
   it.each(['server --port 0', 'server --check', 'dev --port 0'])(
-    'refuses a storage path in a kernel filesystem for %s',
+    'rejects a storage path in a kernel filesystem: perdure %s',
     async (line) => {
       const args = line.split(' ')
       await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
@@ -104,7 +104,7 @@ describe('perdure server and perdure dev', () => {
     expect(err).toMatch(/^error\[address-in-use\]: .*\n {2}at server\.port \(flag --port\)\n {2}hint: /m)
   })
 
-  it('serves the demo agents to the token that perdure dev creates', async () => {
+  it('serves the demo agents to a client with the token that perdure dev creates', async () => {
     const { exitCode, out } = await serve(['dev', '--demo', '--port', '0', '--json'], async (text) => {
       const { host, port, basePath, token } = JSON.parse(text) as Announcement
       const response = await fetch(`http://${host}:${port}${basePath}/agents/digest/run`, {

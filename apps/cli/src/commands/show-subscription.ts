@@ -7,7 +7,7 @@ export interface SubscriptionRequest extends Omit<SubscribeOptions, 'signal'> {
   readonly subject: string
 }
 
-/** Prints events until the subject ends or Ctrl-C. */
+/** Prints events until the subject ends or the user presses Ctrl-C. */
 export async function showSubscription(call: Call, { subject, ...options }: SubscriptionRequest): Promise<void> {
   // A subscription reconnects forever, so fail now if the server is unreachable.
   await call.client().health.live()

@@ -52,7 +52,7 @@ export async function triggersNextCommand(call: Call, { trigger, count, tz }: Tr
   ])
 }
 
-/** The rule of an expression or of a trigger: an expression contains spaces, an id does not. */
+/** The cron rule of an expression or of a trigger id. An expression contains spaces, an id does not. */
 async function ruleOf(call: Call, trigger: string, tz: string | undefined): Promise<CronRule> {
   if (/\s/.test(trigger.trim())) return { cron: trigger, timezone: tz ?? 'UTC' }
   const { kind, cron, timezone = 'UTC', nextFireAt } = await call.client().triggers.get(trigger)

@@ -12,8 +12,9 @@ interface EntryRef {
 }
 
 /**
- * Verifies an exported chain line by line. Without the audit key and the checkpoints this detects entries that were
- * changed, removed or moved, but not a truncated end or a chain rewritten as a whole: `expected` detects those.
+ * Verifies an exported chain line by line. The export contains neither the audit key nor the checkpoints, so the check
+ * detects entries that were changed, removed or moved, but detects a truncated or completely rewritten chain only with
+ * `expected`.
  */
 export async function verifyChain(
   lines: AsyncIterable<string>,

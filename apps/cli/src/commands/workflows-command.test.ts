@@ -31,7 +31,7 @@ describe('perdure workflows run', () => {
     expect(ran.out).toMatch(out)
   })
 
-  it('exits 3 after --wait, leaves the run alone and prints how to follow it', async () => {
+  it('exits 3 when the time of --wait has passed, leaves the run alone and prints how to follow the run', async () => {
     const { exitCode, out, err } = await run('hangs', '--wait', '50ms')
 
     expect(exitCode).toBe(3)
@@ -39,7 +39,7 @@ describe('perdure workflows run', () => {
     expect(err).toMatch(/not finished: perdure runs tail run_\w+ --follow/)
   })
 
-  it('prints the result of the approved run when repeated with the same key', async () => {
+  it('prints the result of an approved run when the command is repeated with the same key', async () => {
     const request = ['asks', '--wait', '10m', '--idempotency-key', 'k']
     const waiting = await run(...request)
     const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []

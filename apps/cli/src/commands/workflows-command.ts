@@ -87,7 +87,7 @@ export async function workflowsCheckpointsCommand(call: Call, flags: ThreadFlags
   ])
 }
 
-/** The server answers 501 today, which the client throws. An answer without an error is printed. */
+/** The server currently answers 501, which the client throws as an error. Any other answer is printed. */
 export async function workflowsForkCommand(
   call: Call,
   { workflow, thread, checkpoint }: ThreadFlags & { checkpoint?: string },

@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /**
  * The JSON Schema of a configuration file, with description and default of each field. Registrations are code and not
- * part of it.
+ * part of the schema.
  */
 export function configJsonSchema(): Json {
   const schema: unknown = toJsonSchema(ServerConfigSchema, { errorMode: 'ignore', typeMode: 'input' })

@@ -51,14 +51,14 @@ describe('readEnvOverrides', () => {
     ['PERDURE_SERVER_PORT', '80.5'],
     ['PERDURE_SERVER_PORT', '0x50'],
     ['PERDURE_METRICS_ENABLED', 'yep'],
-  ])('names %s in the error for %s without repeating the value', (variable, text) => {
+  ])('names the variable %s in the error without repeating its value %s', (variable, text) => {
     expect(() => readEnvOverrides({ [variable]: text })).toThrow(variable)
     expect(() => readEnvOverrides({ [variable]: text })).not.toThrow(text)
   })
 })
 
 describe('unknownVariables', () => {
-  it('finds variables with the prefix PERDURE_ that nothing reads', () => {
+  it('returns variables that start with PERDURE_ and that nothing reads', () => {
     const env = { PERDURE_SERVER_PROT: '1', PERDURE_SERVER_PORT: '1', PERDURE_PEPPER: 'x', PATH: '/bin' }
 
     expect(unknownVariables(env, new Set(['PERDURE_PEPPER']))).toEqual(['PERDURE_SERVER_PROT'])

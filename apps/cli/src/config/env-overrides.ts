@@ -21,7 +21,7 @@ export function readEnvOverrides(env: Env): readonly EnvOverride[] {
   })
 }
 
-/** Variables with our prefix that belong to no field and no secret reference. */
+/** Variables that start with `PERDURE_`, but set no field and are not named by a secret reference. */
 export function unknownVariables(env: Env, referenced: ReadonlySet<string>): readonly string[] {
   const known = new Set<string>([...configFields.map((field) => field.env), ...CLIENT_VARIABLES])
   return Object.keys(env)

@@ -9,8 +9,8 @@ import { trackImports } from './track-imports.ts'
 export type PlainObject = Readonly<Record<string, unknown>>
 
 /**
- * Loads a configuration file: its JSON, or the default export of the module. `onImport` is called with the file and
- * with each project file it imports, including later dynamic imports.
+ * Loads a configuration file: its JSON, or the default export of the module. `onImport` is called with the
+ * configuration file and with each project file that it imports, including later dynamic imports.
  */
 export async function loadConfigModule(path: string, onImport?: (file: string) => void): Promise<PlainObject> {
   onImport?.(path)

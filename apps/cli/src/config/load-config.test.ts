@@ -20,7 +20,7 @@ describe('loadConfig', () => {
     ['perdure.config.js', 'export default { server: { port: 9001 } }'],
     ['perdure.config.mjs', 'const port = await Promise.resolve(9001)\nexport default { server: { port } }'],
     ['perdure.config.json', '{ "server": { "port": 9001 } }'],
-  ])('finds %s', async (name, text) => {
+  ])('finds and loads %s', async (name, text) => {
     await write(name, text)
 
     expect(await load()).toMatchObject({ input: { server: { port: 9001 } }, configPath: join(dir(), name) })
@@ -57,7 +57,7 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
-  it('separates the consolidator phases from its fields', async () => {
+  it('separates the phase functions of the consolidator from its configuration fields', async () => {
     await write(
       'perdure.config.mjs',
       `export default {
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
     expect((await load({}, env)).warnings).toEqual([expect.stringContaining('PERDURE_PROT')])
   })
 
-  it('resolves storage.path from the folder of the configuration file in validConfig', async () => {
+  it('lets validConfig resolve storage.path from the folder of the configuration file', async () => {
     await write('a.json', '{ "storage": { "path": "./data/x.db" } }')
 
     expect(validConfig(await load({ config: 'a.json' })).storage.path).toBe(join(dir(), 'data/x.db'))

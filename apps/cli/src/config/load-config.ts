@@ -89,7 +89,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
 export const databasePath = (path: string, configDir: string): string =>
   path === ':memory:' ? path : resolve(configDir, path)
 
-/** Separates the phases from the configuration fields, which share one object. */
+/** Separates the phase functions in the section `consolidator` from its configuration fields. */
 function splitConsolidator({ consolidator, ...members }: PlainObject): {
   readonly members: PlainObject
   readonly phases: Partial<ConsolidatorPhases>

@@ -23,8 +23,9 @@ export function locationOfField(
 }
 
 /**
- * Guesses the line of a field from the text of the file: the line of its last name, below the lines of the names before
- * it. If a name is missing, the line of the deepest name found. A module that computes its object can defeat this.
+ * Guesses the line of a field from the text of the file. For `server.port`, finds the first line with `server`, and
+ * from there the first line with `port`. If `port` does not occur, returns the line of `server`. The guess can be wrong
+ * for a module that computes its object.
  */
 function lineOf(text: string, names: readonly string[]): number | undefined {
   const lines = text.split('\n')

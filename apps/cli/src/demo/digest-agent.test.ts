@@ -68,7 +68,7 @@ describe('digestAgent', () => {
     [{ text: 'a', file: 'b.md' }],
     [{ text: 'a', sentences: 0 }],
     [{ text: 'a', sentences: 21 }],
-  ])('rejects the input %j in its schema', async (input) => {
+  ])('rejects the invalid input %j', async (input) => {
     const checked = await agent().input?.['~standard'].validate(input)
 
     expect(checked?.issues).toEqual([{ message: expect.any(String) }])

@@ -7,8 +7,8 @@ export interface DigestInput {
 const MAX_SENTENCES = 20
 
 /**
- * Parses the input: a string, `{ text }` or `{ file }`, with an optional `sentences`. Returns the problem of an invalid
- * one as text.
+ * Parses the input: a string, `{ text }` or `{ file }`, with an optional `sentences`. For an invalid input, returns a
+ * text that describes the problem.
  */
 export function parseDigestInput(input: unknown): DigestInput | string {
   if (typeof input === 'string') return checkText(input, undefined)

@@ -63,7 +63,7 @@ describe('readTextFile', () => {
     await expect(read('notes.md')).rejects.toMatchObject({ code: 'file-not-allowed' })
   })
 
-  it('reports a missing file, a file that is too large and one that is not text', async () => {
+  it('reports a missing file, a file that is too large and a file that is not text', async () => {
     await writeFile(join(base(), 'large.md'), Buffer.alloc(1_048_577, 'a'))
     await writeFile(join(base(), 'binary.md'), Uint8Array.of(0xff, 0xfe))
     await writeFile(join(base(), 'nul.md'), 'a\0b')
@@ -74,7 +74,7 @@ describe('readTextFile', () => {
     await expect(read('nul.md')).rejects.toMatchObject({ code: 'file-not-text' })
   })
 
-  it('reports a file that cannot be opened without its path', async () => {
+  it('omits the path from the error for a file that cannot be opened', async () => {
     await symlink(join(base(), 'loop.md'), join(base(), 'loop.md'))
     const failure: unknown = await read('loop.md').catch((error: unknown) => error)
 

@@ -43,12 +43,12 @@ describe('summarize', () => {
     }
   })
 
-  it('returns fewer sentences for a text that has fewer', () => {
+  it('returns every sentence of a text that has fewer than the wanted number', () => {
     expect(summarize('Only one.', 5).chosen).toHaveLength(1)
     expect(summarize('', 5)).toEqual({ chosen: [], sentenceCount: 0, words: 0, topTerms: [] })
   })
 
-  it('counts plurals as their singular', () => {
+  it('counts a plural as its singular', () => {
     expect(summarize('The agent waits. Agents wait. An agent ends.', 1).topTerms[0]).toEqual({
       term: 'agent',
       count: 3,

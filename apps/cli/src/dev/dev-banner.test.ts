@@ -42,7 +42,7 @@ describe('devBanner', () => {
     expect(devBanner(facts)).not.toMatch(/watching|quit/)
   })
 
-  it('runs echo, streams digest and lists runs, each with the token', () => {
+  it('prints commands that run echo, stream digest and list runs, each with the token', () => {
     const [run, stream, list] = curls(devBanner(facts))
 
     expect(run).toContain('/v1/agents/echo/run')
@@ -51,11 +51,11 @@ describe('devBanner', () => {
     for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer perdure_local_v1_abc'")
   })
 
-  it('makes curl end every response with a line break', () => {
+  it('prints curl commands that end every response with a line break', () => {
     for (const line of curls(devBanner(facts))) expect(line).toMatch(/^curl -sN?w '\\n' /)
   })
 
-  it('sends valid JSON bodies', () => {
+  it('prints commands with valid JSON bodies', () => {
     for (const exampleFile of ['README.md', undefined]) {
       const bodies = curls(devBanner({ ...facts, exampleFile })).flatMap((line) => / -d '(.*)'$/.exec(line)?.[1] ?? [])
 

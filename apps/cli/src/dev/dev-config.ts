@@ -9,7 +9,7 @@ const DEV_REQUESTS = 10_000
 
 export interface DevConfig {
   readonly config: ServerConfig
-  /** File of the generated pepper; `undefined` if one is configured or none is needed. */
+  /** File of the generated pepper; `undefined` if a pepper is configured, or no pepper is needed. */
   readonly pepperPath: string | undefined
 }
 

@@ -14,7 +14,7 @@ export interface DevSetup {
   readonly json: boolean
   /** Port of the previous server, reused if the configured port is 0, so that clients can reconnect. */
   readonly boundPort: number | undefined
-  /** Realm of the existing token; a server with another realm mints a new one. */
+  /** Realm of the existing token; a server with another realm mints a new token. */
   readonly tokenRealm: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface DevSetup {
 export interface ServedFacts {
   readonly listening: Listening
   readonly storagePath: string
-  /** `undefined` if a pepper is configured or none is needed. */
+  /** `undefined` if a pepper is configured, or no pepper is needed. */
   readonly pepperPath: string | undefined
   readonly agentIds: readonly string[]
   readonly workflowIds: readonly string[]
@@ -30,11 +30,11 @@ export interface ServedFacts {
   readonly hasDocs: boolean
   /** Identifies the database and the pepper a token is valid for; `undefined` with `auth.kind: 'none'`. */
   readonly tokenRealm: string | undefined
-  /** `undefined` if the existing token is still valid, or none is needed. */
+  /** `undefined` if the existing token is still valid, or no token is needed. */
   readonly token: string | undefined
 }
 
-/** From the command to the server process. */
+/** Orders that the command sends to the server process. */
 export type DevOrder =
   | { readonly type: 'prepare'; readonly setup: DevSetup }
   | { readonly type: 'start' }
@@ -43,7 +43,7 @@ export type DevOrder =
   /** Stop without draining, because a process with a new configuration takes over. */
   | { readonly type: 'replace' }
 
-/** From the server process to the command. */
+/** Reports that the server process sends to the command. */
 export type DevReport =
   | { readonly type: 'imported'; readonly file: string; readonly version: string }
   | { readonly type: 'prepared' }

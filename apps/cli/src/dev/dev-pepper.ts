@@ -12,7 +12,7 @@ export const devPepperPath = (storagePath: string): string => join(dirname(stora
 /**
  * Generates the pepper unless it exists, so that tokens stay valid after a restart.
  *
- * @throws StartError `config-invalid` if its folder cannot be created
+ * @throws StartError `config-invalid` if the folder of the pepper cannot be created
  */
 export async function ensureDevPepper(path: string): Promise<void> {
   const folder = dirname(path)

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 const isSource = import.meta.url.endsWith('.ts')
 new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.cjs', import.meta.url)).unref()
 
-// Imported only now, because loading is slow: the parent must be watched from the start.
+// Imported only after the watch has started: loading is slow, and the parent may end meanwhile.
 const { allowClosedPipes, processTerminal } = await import('../process-terminal.ts')
 const { parentLink } = await import('./parent-link.ts')
 const { serveDev } = await import('./serve-dev.ts')

@@ -16,8 +16,8 @@ export interface ParentLink {
   readonly replaced: Promise<void>
   onMint(mint: () => void): void
   /**
-   * Signals come from the command, because a terminal sends them to the whole process group; crashes are those of this
-   * process.
+   * Signals that the command forwards, and crashes of this process. Signals sent directly to this process are ignored,
+   * because a terminal sends them to the whole process group.
    */
   readonly interruptions: ProcessEvents
 }

@@ -47,8 +47,8 @@ export function createServerProcesses(env: NodeJS.ProcessEnv): ServerProcesses {
 }
 
 /**
- * Forks a server that shares stdout and stderr with this process. It exits when this process ends, however that
- * happens: the unused fifth pipe closes then.
+ * Forks a server that shares stdout and stderr with this process. The server exits when this process ends for any
+ * reason, because the unused fifth pipe then closes.
  */
 function forkServer(env: NodeJS.ProcessEnv): ForkedServer {
   const isSource = import.meta.url.endsWith('.ts')

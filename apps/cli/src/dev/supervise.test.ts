@@ -148,7 +148,7 @@ describe('supervise', () => {
     expect(processes).toHaveLength(3)
   })
 
-  it('starts a configuration three seconds into a burst of changes, and the newest one after it', () => {
+  it('starts a configuration three seconds into a burst of changes, and the newest one after the burst', () => {
     const { at, restart, processes, seen } = serving()
     const change = (requestedAtMs: number) => restart({ files: ['/a.mjs'], requestedAtMs })
     for (let ms = 1_000; ms <= 7_000; ms += 500) change(ms)
@@ -208,7 +208,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'refused', 'restarted'])
   })
 
-  it('waits for a change when the server exits, but exits with it when nothing is watched', async () => {
+  it('waits for a change when the server exits, but exits with its code when no files are watched', async () => {
     const watched = serving()
     watched.at(0).end(70)
     watched.restart(CHANGE)
@@ -241,7 +241,7 @@ describe('supervise', () => {
     expect(await ended).toBe(130)
   })
 
-  it('stops during the check of a change without starting the new server', async () => {
+  it('stops on a signal while it checks a change, without starting the new server', async () => {
     const { at, restart, interrupt, ended } = serving()
     restart(CHANGE)
     interrupt('SIGTERM')
@@ -252,7 +252,7 @@ describe('supervise', () => {
     expect(await ended).toBe(0)
   })
 
-  it('stops while the old server is ending, and while the new one is starting', async () => {
+  it('stops on a signal while the old server is ending, and while the new server is starting', async () => {
     const waiting = serving()
     waiting.restart(CHANGE)
     waiting.at(1).report(PREPARED)
@@ -281,7 +281,7 @@ describe('supervise', () => {
     expect(processes).toHaveLength(1)
   })
 
-  it('rejects on a crash of its own process', async () => {
+  it('rejects when its own process crashes', async () => {
     const { terminal, ended } = serving()
     terminal.interrupt({ type: 'crash', error: new Error('boom') })
 

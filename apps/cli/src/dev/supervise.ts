@@ -13,7 +13,7 @@ import type {
 
 export interface SupervisionView {
   onListening(facts: ServedFacts, restart: Restart | undefined): void
-  /** `isServing`: the previous configuration still serves. */
+  /** `isServing`: whether a server with the previous configuration keeps running. */
   onRefused(refusal: Refusal, isServing: boolean): void
   /** The server exited on its own. */
   onEnded(exitCode: number): void
@@ -38,7 +38,7 @@ export interface Supervision {
   readonly ended: Promise<number>
   restart(restart: Restart): void
   mint(): void
-  /** Acts like a signal. */
+  /** Handles the signal as if this process had received it. */
   interrupt(signal: Signal): void
 }
 

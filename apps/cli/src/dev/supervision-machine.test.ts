@@ -106,12 +106,15 @@ describe('the supervision machine with a postponed change', () => {
     ['starting', 'refused', { name: 'preparing', candidate: fresh }, showRefused(false)],
     ['checking', 'refused', { name: 'checking', server: SERVER, candidate: fresh }, showRefused(true)],
     ['replacing', 'refused', { name: 'rechecking', server: SERVER, candidate: fresh }, showRefused(false)],
-  ] as const)('spawns its process when the candidate, while %s, reports %s', (phase, event, expected, shown) => {
-    const [state, commands] = next(stateIn({ ...PHASES[phase], candidate: postponing }), EVENTS[event])
+  ] as const)(
+    'spawns a process for the change when, in the phase %s, the candidate reports %s',
+    (phase, event, expected, shown) => {
+      const [state, commands] = next(stateIn({ ...PHASES[phase], candidate: postponing }), EVENTS[event])
 
-    expect(state.phase).toEqual(expected)
-    expect(commands).toEqual([shown, spawn(NEXT)])
-  })
+      expect(state.phase).toEqual(expected)
+      expect(commands).toEqual([shown, spawn(NEXT)])
+    },
+  )
 
   it('discards the change on a signal', () => {
     const [stopping] = next(stateIn({ ...PHASES.starting, candidate: postponing }), EVENTS.signal)
@@ -124,7 +127,7 @@ describe('the supervision machine with a postponed change', () => {
 
 describe('the supervision machine in a burst of changes', () => {
   it.each(['preparing', 'checking', 'rechecking', 'replacing'] as const)(
-    'keeps the candidate from the third second on while %s',
+    'keeps the candidate in the phase %s once changes have continued for three seconds',
     (phase) => {
       const [early, discarding] = next(stateIn(PHASES[phase]), { type: 'restart', restart: restartAt(3_999) })
       const [late, none] = next(stateIn(PHASES[phase]), { type: 'restart', restart: restartAt(4_000) })
@@ -138,7 +141,7 @@ describe('the supervision machine in a burst of changes', () => {
 })
 
 describe('the supervision machine at its end', () => {
-  it('ends with the exit code of the server when nothing is watched', () => {
+  it('ends with the exit code of the server when no files are watched', () => {
     const [state, commands] = next(
       { ...stateIn(PHASES.serving), restartsAfterExit: false },
       EVENTS['exit of the server'],
@@ -148,18 +151,21 @@ describe('the supervision machine at its end', () => {
     expect(commands).toEqual([end(70)])
   })
 
-  it.each(['stopping', 'stopping-start'] as const)('forwards a third signal without another timer while %s', (name) => {
-    const [forced] = next(stateIn(PHASES[name]), EVENTS.signal)
-    const [state, commands] = next(forced, EVENTS.signal)
+  it.each(['stopping', 'stopping-start'] as const)(
+    'forwards a third signal in the phase %s without setting another timer',
+    (name) => {
+      const [forced] = next(stateIn(PHASES[name]), EVENTS.signal)
+      const [state, commands] = next(forced, EVENTS.signal)
 
-    expect(state).toEqual(forced)
-    expect(commands).toEqual([forward(name === 'stopping' ? SERVER : CANDIDATE)])
-  })
+      expect(state).toEqual(forced)
+      expect(commands).toEqual([forward(name === 'stopping' ? SERVER : CANDIDATE)])
+    },
+  )
 
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 1],
-  ] as const)('ends a stop that %s forced with code %i', (signal, exitCode) => {
+  ] as const)('kills a server that a second %s does not stop, and ends with code %i', (signal, exitCode) => {
     const [, commands] = next(stateIn({ ...PHASES.stopping, isForced: true }), { type: 'stop-timed-out', signal })
 
     expect(commands).toEqual([kill(SERVER), end(exitCode)])

@@ -21,7 +21,7 @@ type EventOf<Type extends SupervisionEvent['type']> = Extract<SupervisionEvent, 
 /** How long a replaced server may take to stop before it is killed. Committed data is safe. */
 const REPLACE_MS = 3_000
 const FORCED_STOP_MS = 2_500
-/** After this time, a stream of changes no longer discards the candidate, so that a slow machine still restarts. */
+/** After this time, changes no longer discard the candidate, so that the server restarts even on a slow machine. */
 const MAX_POSTPONE_MS = 3_000
 
 /** Spawns the first process. */
@@ -216,7 +216,7 @@ interface Continuation {
   readonly postponed: Restart | undefined
 }
 
-/** Moves to `phase`, and on to a new candidate if a restart was postponed. */
+/** Moves to `phase`, then spawns a new candidate if a restart was postponed. */
 function transitionThenRestart(
   state: SupervisionState,
   phase: SpawnPhase,

@@ -30,7 +30,7 @@ export type Phase =
   | { readonly name: 'preparing'; readonly candidate: Candidate }
   /** The server serves while the candidate validates its configuration. */
   | { readonly name: 'checking'; readonly server: number; readonly candidate: Candidate }
-  /** The server is stopping for an earlier candidate while this one validates its configuration. */
+  /** The server is stopping for an earlier candidate while `candidate` validates its configuration. */
   | { readonly name: 'rechecking'; readonly server: number; readonly candidate: Candidate }
   /** The candidate is valid and waits for the server to exit. */
   | { readonly name: 'replacing'; readonly server: number; readonly candidate: Candidate }

@@ -30,7 +30,7 @@ describe('watchSources', () => {
     await expect.poll(reported).toEqual([file('lib/say.mjs')])
   })
 
-  it('reports a file that was missing when read and exists when watched', async () => {
+  it('reports a file that did not exist when it was read but exists when it is watched', async () => {
     const { file, save, sources, reported } = watched()
     const version = versionOf(file('lib/new.mjs'))
     save('lib/new.mjs', 'one')

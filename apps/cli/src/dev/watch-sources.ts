@@ -14,8 +14,8 @@ const RECHECK_MS = 500
 
 export interface SourceWatch {
   /**
-   * Watches one more file, which may not exist yet. It counts as changed if its version differs from `version`, the one
-   * read.
+   * Watches one more file, which may not exist yet. The file counts as changed if its version differs from `version`,
+   * the version that was read.
    */
   add(file: string, version: string): void
   close(): Promise<void>
@@ -23,7 +23,7 @@ export interface SourceWatch {
 
 export interface WatchedProject {
   readonly cwd: string
-  /** Without it, every possible configuration file in `cwd` is watched. */
+  /** If `undefined`, every possible configuration file in `cwd` is watched. */
   readonly configPath: string | undefined
   readonly configDir: string
 }

@@ -35,7 +35,7 @@ function secretsFinding({ auth }: ServerConfig): Finding {
   if (basename(auth.pepperRef ?? '') !== 'dev-pepper') return ok('secrets', 'the pepper resolves and is long enough')
   return warn(
     'secrets',
-    'the configured pepper is the one of perdure dev',
+    'the configured pepper is the development pepper of perdure dev',
     'generate another one: perdure secrets generate pepper --out file:./secrets/pepper',
   )
 }

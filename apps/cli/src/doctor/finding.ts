@@ -5,7 +5,7 @@ export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
-  /** What to do about it; every failure has one. */
+  /** How to solve the problem; every failure has a fix. */
   readonly fix?: string
   /** Applies the fix and returns what was done. Only for fixes that cannot lose data. */
   readonly repair?: () => Promise<string>
@@ -21,7 +21,7 @@ export const warn = (check: string, message: string, fix?: string): Finding =>
 
 export const fail = (check: string, message: string, fix: string): Finding => ({ check, status: 'fail', message, fix })
 
-/** A failure from a thrown error. Its hint is the fix; errors without a hint get `otherwise`. */
+/** A failure from a thrown error. The fix is the hint of the error, or `otherwise` if the error has no hint. */
 export function failFrom(check: string, error: unknown, otherwise: string): Finding {
   const { message, hint } = (error ?? {}) as { message?: unknown; hint?: unknown }
   return fail(check, typeof message === 'string' ? message : String(error), typeof hint === 'string' ? hint : otherwise)

@@ -14,10 +14,15 @@ export const accessCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'name', type: 'string', note: 'set a name that says what the token is for', required: true },
       { name: 'scopes', type: 'list', value: 'a,b', note: 'grant these scopes', required: true },
-      { name: 'subject', type: 'string', note: 'set the subject it acts for (default: the token id)' },
+      { name: 'subject', type: 'string', note: 'set the subject that the token acts for (default: the token id)' },
       { name: 'env', type: 'string', note: 'set the environment in the token prefix', choices: TOKEN_ENVS },
-      { name: 'expires', type: 'string', value: 'duration', note: 'set its lifetime, such as 12h or 30d' },
-      { name: 'expires-at', type: 'string', value: 'instant', note: 'set when it expires, as an ISO-8601 instant' },
+      { name: 'expires', type: 'string', value: 'duration', note: 'set the lifetime of the token, such as 12h or 30d' },
+      {
+        name: 'expires-at',
+        type: 'string',
+        value: 'instant',
+        note: 'set when the token expires, as an ISO-8601 instant',
+      },
     ],
     examples: [
       'TOKEN=$(perdure token create --name ci --scopes agents:invoke:echo --expires 30d)',

@@ -51,7 +51,7 @@ export const auditCommands: readonly CommandSpec[] = [
   },
   {
     path: 'audit export',
-    summary: 'write the audit chain to stdout, oldest first; the export itself is recorded in it',
+    summary: 'write the audit chain to stdout, oldest first; the export itself is recorded in the chain',
     target: 'server',
     flags: [
       ...FILTERS,

@@ -91,10 +91,10 @@ describe.each(byPath)('perdure %s', (path, command) => {
   })
 })
 
-describe('commands that call a server', () => {
+describe('a command that calls a server', () => {
   const asking = byPath.filter(([, { target, exits }]) => target === 'server' && exits?.includes('denied'))
 
-  it.each(asking)('exits 4 from perdure %s when the server refuses the token', async (_, command) => {
+  it.each(asking)('exits 4 when the server rejects the token: perdure %s', async (_, command) => {
     const { exitCode, out } = await run([...argumentsOf(command), '--json'])
 
     expect(exitCode).toBe(EXIT_CODES.denied.code)

@@ -42,7 +42,7 @@ const failing = (command: CommandSpec) => [...command.path.split(' '), ...wordsO
 const documented = (command: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', 'interrupted', ...(command.exits ?? [])] as const).map((exit) => EXIT_CODES[exit].code)
 
-describe('the command manifest', () => {
+describe('the command line derived from the manifest', () => {
   it('lists every command once and describes every group', () => {
     expect(new Set(COMMANDS.map(({ path }) => path)).size).toBe(COMMANDS.length)
     const groups = COMMANDS.map(({ path }) => path.split(' ')).filter(({ length }) => length > 1)
@@ -88,7 +88,7 @@ describe('the command manifest', () => {
   })
 
   it.each(byPath.filter(([, { target }]) => target === 'server'))(
-    'exits 3 when %s cannot reach its server',
+    'exits 3 when %s cannot reach the server',
     async (_, command) => {
       expect((await run(failing(command))).exitCode).toBe(EXIT_CODES.unreachable.code)
     },

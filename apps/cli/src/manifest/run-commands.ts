@@ -49,7 +49,7 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs tail',
-    summary: 'show the events of a run; with --follow, until the run ends',
+    summary: 'show the events of a run; with --follow, wait for new events until the run ends',
     ...FOLLOWS,
     arguments: [ID],
     flags: [

@@ -31,8 +31,8 @@ const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
 }
 
 /**
- * All flags of a command: its own, those of its target, and the common ones. Its own override shared ones of the same
- * name.
+ * All flags of a command: its own flags, the flags of its target and the common flags. A flag of the command overrides
+ * a shared flag with the same name.
  */
 export function flagsOf({ flags = [], target }: Pick<CommandSpec, 'flags' | 'target'>): readonly FlagSpec[] {
   const shared = [...TARGET_FLAGS[target], ...OUTPUT_FLAGS]

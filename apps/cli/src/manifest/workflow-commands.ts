@@ -63,7 +63,10 @@ export const workflowCommands: readonly CommandSpec[] = [
     summary: 'resume a suspended thread',
     ...CHANGES,
     arguments: [ID, THREAD],
-    flags: [PAYLOAD, { name: 'name', type: 'string', note: 'resume this wait, if the thread has several' }],
+    flags: [
+      PAYLOAD,
+      { name: 'name', type: 'string', note: 'resume the wait with this name, if the thread has several waits' },
+    ],
     examples: [
       'perdure workflows resume onboarding thr_01KX3F',
       `perdure workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,

@@ -120,7 +120,7 @@ describe('pickFields', () => {
   })
 })
 
-describe('time texts', () => {
+describe('relativeText', () => {
   const now = Date.parse('2027-01-01T12:00:00.000Z')
 
   it.each([
@@ -129,16 +129,18 @@ describe('time texts', () => {
     ['2027-01-01T14:30:00.000Z', 'in 2 h'],
     ['2026-12-29T12:00:00.000Z', '3 d ago'],
     [undefined, '-'],
-  ])('formats the instant %s as %s', (iso, expected) => {
+  ])('formats the instant %s as the text %s', (iso, expected) => {
     expect(relativeText(iso, now)).toBe(expected)
   })
+})
 
+describe('durationText', () => {
   it.each([
     [38, '38 ms'],
     [4_200, '4.2 s'],
     [185_000, '3 min 5 s'],
     [7_260_000, '2 h 1 min'],
-  ])('formats %s ms as %s', (ms, expected) => {
+  ])('formats a duration of %s ms as %s', (ms, expected) => {
     expect(durationText(ms)).toBe(expected)
   })
 })

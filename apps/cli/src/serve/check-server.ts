@@ -4,7 +4,7 @@ import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'
 
-/** Runs every check of a server start that happens before it opens anything. @throws StartError */
+/** Runs every check that a server start makes before it opens the storage or a port. @throws StartError */
 export async function checkServer(terminal: Terminal, setup: ServerSetup): Promise<void> {
   const { server } = await prepareServer(terminal, setup)
   await server.check()

@@ -13,7 +13,7 @@ export interface ServerSetup {
   readonly json: boolean
 }
 
-/** Creates the server of the configuration, with its log on stderr, without opening anything. */
+/** Creates the configured server, which logs to stderr, without opening the storage or a port. */
 export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,

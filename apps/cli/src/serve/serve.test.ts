@@ -9,7 +9,7 @@ const LISTENING: Listening = { host: '127.0.0.1', port: 8080, basePath: '/v1' }
 const never = new Promise<never>(() => undefined)
 const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
 
-/** A fake server built from `parts` that records its calls of `stop`. */
+/** A fake server built from `parts` that records the calls of its `stop`. */
 function fakeServer(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> = {}) {
   const stops: (boolean | undefined)[] = []
   const server: Omit<PerdureServer, 'agents' | 'workflows'> = {
@@ -61,7 +61,7 @@ describe('serve', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 1],
-  ] as const)('forces the stop on a second signal; %s exits %i', async (name, exitCode) => {
+  ] as const)('forces the stop when the second signal is %s, and exits with %i', async (name, exitCode) => {
     const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
     terminal.interrupt(signal('SIGTERM'))
     await vi.waitFor(() => expect(stops).toEqual([undefined]))

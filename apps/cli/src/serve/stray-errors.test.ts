@@ -32,7 +32,7 @@ const CONFIG = `
   }
 `
 
-describe('stray errors in a server process', () => {
+describe('a server process with stray errors', () => {
   const dir = temporaryDir()
   const running: ReturnType<typeof spawn>[] = []
   afterEach(() => {
@@ -66,7 +66,7 @@ describe('stray errors in a server process', () => {
     return { child, ended, run, err: () => err }
   }
 
-  it('keeps serving after stray errors of a run and logs each with its run id', async () => {
+  it('keeps serving after stray errors of a run and logs each error with the run id', async () => {
     const { child, ended, run, err } = await start()
 
     for (const agentId of ['plain', 'generator']) {

@@ -37,7 +37,7 @@ export function readContexts(env: Env): Contexts {
   })
 }
 
-/** Only the owner can read the file, because it holds tokens. Replaced by a rename, so readers never see half of it. */
+/** Replaces the file by a rename, so that readers never see half of it. Only the owner can read the stored tokens. */
 export function writeContexts(env: Env, contexts: Contexts): void {
   const path = contextsPath(env)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -54,8 +54,8 @@ describe('serverAccess', () => {
   })
 })
 
-describe('stored contexts and dev sessions', () => {
-  it('are readable only by their owner', () => {
+describe('a file with contexts or a dev session', () => {
+  it('is readable only by its owner', () => {
     withContext()
     writeDevSession(dir(), DEV)
 
@@ -64,7 +64,7 @@ describe('stored contexts and dev sessions', () => {
     expect(readContexts(terminalWith().env).current).toBe('prod')
   })
 
-  it('keep a dev session that another process wrote', () => {
+  it('is kept by removeDevSession when another process wrote the session', () => {
     writeDevSession(dir(), DEV)
     removeDevSession(dir(), 2)
     expect(readDevSession(dir())).toEqual(DEV)

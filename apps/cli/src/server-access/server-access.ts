@@ -18,8 +18,8 @@ export interface ServerAccess {
 const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
 
 /**
- * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` of
- * this folder, the default address. A stored token goes only to the server it was stored with.
+ * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` that
+ * runs in this folder, the default address. A stored token goes only to the server it was stored with.
  */
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   const given = flags.token ?? (env.PERDURE_TOKEN || undefined)

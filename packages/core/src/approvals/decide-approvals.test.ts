@@ -62,7 +62,7 @@ describe('resume with several decisions', () => {
   it.each([
     ['a run suspended by ctx.suspend', suspending(3)],
     ['a run suspended by ctx.approval', callingApproval],
-  ])('commits all of them together for %s', async (_, code) => {
+  ])('commits all decisions together for %s', async (_, code) => {
     const { run, storage, clock } = await setUpRun(code)
     const before = (await storage.events.head()).position
 
@@ -76,7 +76,7 @@ describe('resume with several decisions', () => {
     expect(types.filter((type) => type === 'run.resumed')).toHaveLength(1)
   })
 
-  it('commits none if one of them is refused', async () => {
+  it('commits no decision if one of them is rejected', async () => {
     const { run, server } = await setUpRun(suspending(3))
     const ids = run.approvalIds
     await server.engine.resolveApproval({
@@ -105,7 +105,7 @@ describe('resume with several decisions', () => {
     expect(await run.approvalStatuses()).toEqual(['pending', 'pending', 'denied'])
   })
 
-  it('finds the newest approval of a tool call among hundreds of older ones', async () => {
+  it('finds the newest approval of a tool call among hundreds of older approvals', async () => {
     const { run, server, storage, clock } = await setUpRun(suspending(1))
     const { items } = await storage.approvals.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)
     const older = Array.from({ length: 250 }, (_, index) => ({
@@ -135,7 +135,7 @@ describe('resume with several decisions', () => {
     expect(await server.engine.recall(KEY)).toMatchObject({ replayed: true })
   })
 
-  it('answers its key with the outcome of the run if the process crashes right after the commit', async () => {
+  it('stores the outcome of the run under its key even if the process crashes right after the commit', async () => {
     const { run, server, clock } = await setUpRun(suspending(2))
     const request = { approvals: run.approvalIds.map((id) => ({ id, granted: true })), key: KEY }
 
@@ -176,7 +176,7 @@ describe('second decision on an approval', () => {
     ['missing payload', { payload: undefined }],
     ['reason', { reason: 'other' }],
     ['verdict', { granted: false }],
-  ])('is refused with another %s, naming who decided first', async (_, over) => {
+  ])('is rejected with a different %s, naming who decided first', async (_, over) => {
     const { run, server } = await setUpRun(suspending(2))
     const [approvalId = ''] = run.approvalIds
     await server.engine.resolveApproval({ approvalId, ...decide })

@@ -41,7 +41,7 @@ export function isUndecided(approval: ApprovalRecord, decision: SubmittedDecisio
   const by = approval.by === undefined ? '' : ` by ${approval.by}`
   throw new AppError('approval-resolved', {
     message: `the approval ${approval.id} was already ${approval.status}${by}`,
-    hint: 'read the approval to see its decision; repeating it takes the same verdict, reason and payload',
+    hint: 'read the approval to see the decision; to repeat it, send the same verdict, reason and payload',
   })
 }
 

@@ -18,7 +18,7 @@ export interface ExpireApprovalDeps {
   readonly decideApprovals: DecideApprovals
 }
 
-/** Expires an overdue approval that no call waits for. Resumes its run if it was the last pending one. */
+/** Expires an overdue approval that no call waits for. Resumes its run if the run waits for no other approval. */
 export type ExpireApproval = (approval: ApprovalRecord) => Promise<void>
 
 export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {

@@ -73,7 +73,7 @@ const RESOLVE = OPERATION_TABLES.approvals.resolveApproval.scope
 
 /**
  * An approval of `ctx.suspend` needs only the right to resume the run. An approval requested by a call (`ctx.approval`,
- * `ctx.tool`, a step that asks to run again) also needs the scope that resolving it in the inbox takes.
+ * `ctx.tool`, a step that asks to run again) also needs the scope for resolving the approval in the inbox.
  */
 async function requireMayDecide(
   approvals: ApprovalStore,

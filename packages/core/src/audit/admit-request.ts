@@ -3,13 +3,16 @@ import type { AuditSpool } from './audit-spool.ts'
 import { auditUnavailable } from './require-audit.ts'
 
 /**
- * Rejects a request before it is handled if its audit entry could not be written.
+ * Rejects a request before it is handled if its audit entry cannot be written.
  *
  * @throws AppError `audit-unavailable`
  */
 export type AdmitRequest = (request: { readonly isPrivileged: boolean; readonly isPublic: boolean }) => Promise<void>
 
-/** For a chain in the main database: the audit entry fails together with the action it describes. */
+/**
+ * For a chain in the main database: admits every request, because the commit of an action fails if its audit entry
+ * cannot be written.
+ */
 export const admitEveryRequest: AdmitRequest = async () => undefined
 
 /** For a chain in its own file. Public operations stay available, so that health can report the problem. */
@@ -40,8 +43,8 @@ const PROBE: NewAuditEntry = {
 const KEY = 'probe'
 
 /**
- * Writes to the file without leaving a trace: the failing fence rolls back the appended link, and the staged entry is
- * released in the same commit.
+ * Tests both databases without changing them: the failing fence rolls back the link that the first commit appends, and
+ * the second commit releases the entry that it stages.
  */
 async function probe(unitOfWork: UnitOfWork): Promise<void> {
   await Promise.all([

@@ -4,13 +4,16 @@ type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
 
 /** Reads the checkpoint log in step with a walk along the chain, one checkpoint at a time. */
 export interface Anchors {
-  /** Whether every checkpoint with this `seq` has this hash. Call it with ascending `seq`. */
+  /** Whether every checkpoint with this `seq` has this hash. Must be called with ascending `seq`. */
   matchAt(location: ChainLocation): Promise<boolean>
-  /** The highest checkpoint after `seq`; shows that entries are missing from the end of the chain. */
+  /**
+   * The highest checkpoint after `seq`. If the chain ends at `seq`, this checkpoint shows that later entries are
+   * missing from the chain.
+   */
   highestAfter(seq: number): Promise<AuditCheckpoint | undefined>
   /** The newest checkpoint that matched. */
   newest(): AuditCheckpoint | undefined
-  /** Number of the first line that none of our keys has signed. */
+  /** Number of the first line that is not signed with any of the server's keys. */
   forgedLine(): number | undefined
   close(): Promise<void>
 }

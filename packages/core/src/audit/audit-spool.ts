@@ -1,6 +1,8 @@
 import { AppError, type Logger, type NewAuditEntry, type Timers } from '@perdure/ports'
 
-/** An entry waiting to be appended to the chain; `source` deduplicates it after a crash. */
+/**
+ * An entry waiting to be appended to the chain. After a crash, `source` identifies an entry that was already appended.
+ */
 export interface SpooledEntry {
   readonly entry: NewAuditEntry
   readonly source?: string | undefined
@@ -16,21 +18,21 @@ export interface AuditSpoolDeps {
 
 /** Appends entries to the chain in the order of arrival, in batches. */
 export interface AuditSpool {
-  /** Queues the entry; returns false, without queuing it, if the spool is full or closed. */
+  /** Queues the entry; returns false and drops the entry if the spool is full or closed. */
   offer(entry: SpooledEntry): boolean
-  /** Resolves when the entry is durable. If it cannot be written now, rejects and drops the entry. */
+  /** Resolves when the entry is durable. Rejects and drops the entry if it cannot be written now. */
   write(entry: SpooledEntry): Promise<void>
   isFull(): boolean
-  /** Error of the last attempt, or `undefined` if it succeeded. */
+  /** Error of the last attempt to write entries; `undefined` if that attempt succeeded. */
   failure(): unknown
-  /** Tries to write all queued entries. Resolves even if that fails. */
+  /** Tries to write all queued entries. Resolves even if the write fails. */
   flush(): Promise<void>
-  /** Stops retrying; returns how many entries are lost. */
+  /** Stops retrying; resolves with the number of entries that are lost. */
   close(): Promise<number>
 }
 
 interface QueuedEntry extends SpooledEntry {
-  /** Set by `write`, whose caller waits; missing after `offer`. */
+  /** Set for an entry from `write`, whose caller waits; missing for an entry from `offer`. */
   readonly written?: PromiseWithResolvers<void>
 }
 
@@ -77,7 +79,7 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     return draining
   }
 
-  /** Drains at once while callers wait for their entries; otherwise retries offered entries after a delay. */
+  /** Drains immediately if a caller of `write` waits; otherwise retries the offered entries after a delay. */
   const scheduleDrain = () => {
     if (queue.length === 0 || draining !== undefined) return
     if (failure === undefined || queue.some(({ written }) => written !== undefined)) void start()

@@ -4,14 +4,17 @@ import { createRequestLog, type RequestLog } from './request-log.ts'
 type Append = Extract<Write, { readonly type: 'audit.append' }>
 
 export interface AuditingOptions {
-  /** Whether the chain is in its own file: entries are staged, and the server moves them there. */
+  /** Whether the chain is in its own file. If so, entries are staged, and the server moves them to that file. */
   readonly isStaged: boolean
   readonly keys: AuditKeys
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly events: 'privileged' | 'all' | 'none'
 }
 
-/** For a process that writes to the database of a running server: its entries reach the server's chain. */
+/**
+ * For a process that writes to the database of a running server: adds the audit entries of the process to the server's
+ * chain.
+ */
 export function auditingUnitOfWork(unitOfWork: UnitOfWork, options: AuditingOptions): UnitOfWork {
   const { isStaged, keys, ids, events } = options
   const requestLog = createRequestLog()
@@ -33,7 +36,10 @@ export function withAuditChain(
   return rewriting(unitOfWork, requestLog, ({ entry, source }) => ({ type: 'audit.append', entry, source, ...chain }))
 }
 
-/** Stages entries for a chain in another database, still in the same commit as the action they describe. */
+/**
+ * Stages entries for a chain in another database. An entry is staged in the same commit as the action that it
+ * describes.
+ */
 export function withAuditOutbox(
   unitOfWork: UnitOfWork,
   { requestLog, newKey }: { readonly requestLog: RequestLog; readonly newKey: () => string },

@@ -1,6 +1,6 @@
 import type { NewAuditEntry, RequestOrigin, Write } from '@perdure/ports'
 
-/** The caller of a privileged action, and the request it came in. */
+/** The caller of a privileged action, and the request in which the caller performs the action. */
 export interface AuditActor {
   readonly subject: string
   readonly tokenId?: string | undefined

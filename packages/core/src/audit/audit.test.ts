@@ -9,7 +9,7 @@ const PRIVILEGED = { operationId: 'runs.replay', isPrivileged: true } as const
 const actions = async (storage: Storage) => (await entriesOf(storage)).map(({ action }) => action)
 
 describe('audit chain in its own file', () => {
-  it('writes one entry for a request and its privileged action', async () => {
+  it('writes a single entry for a request with one privileged action', async () => {
     const { audit, main, file } = createTestAudit({ inFile: true })
     const request = aRequest(PRIVILEGED)
     await audit.unitOfWork.commit([replayWriteOf(request)])
@@ -24,7 +24,7 @@ describe('audit chain in its own file', () => {
     expect(await main.audit.staged(9)).toEqual([])
   })
 
-  it('writes an entry per action if a request has several', async () => {
+  it('writes one entry per action for a request with several actions', async () => {
     const { audit, file } = createTestAudit({ inFile: true })
     const request = aRequest({ operationId: 'runs.resume' })
     await audit.unitOfWork.commit([replayWriteOf(request), replayWriteOf(request)])
@@ -42,7 +42,7 @@ describe('audit chain in its own file', () => {
     expect(await main.audit.staged(9)).toEqual([])
   })
 
-  it.each(['before the entry is in the file', 'before it is released', 'before its source is removed'])(
+  it.each(['before the entry is in the file', 'before the staged entry is released', 'before the source is removed'])(
     'writes the entry of an action exactly once if the process crashes %s',
     async (moment) => {
       const { audit, deps, main, file } = createTestAudit({ inFile: true })
@@ -52,7 +52,7 @@ describe('audit chain in its own file', () => {
       if (moment !== 'before the entry is in the file') {
         await file.unitOfWork.commit([{ type: 'audit.append', entry, source: key, keys: KEYS }])
       }
-      if (moment === 'before its source is removed')
+      if (moment === 'before the source is removed')
         await main.unitOfWork.commit([{ type: 'audit.release', keys: [key] }])
 
       const restarted = createAudit(deps)
@@ -76,7 +76,7 @@ describe('audit chain in its own file', () => {
     expect(await actions(file)).toEqual(['tokens.create'])
   })
 
-  it('refuses privileged requests while it cannot be written, and keeps serving the others', async () => {
+  it('rejects privileged requests while the file cannot be written, and admits all other requests', async () => {
     const { audit, fault, file, clock, errors } = createTestAudit({ inFile: true })
     fault.isActive = true
 
@@ -104,7 +104,7 @@ describe('audit chain in its own file', () => {
     expect(await entriesOf(file)).toHaveLength(3)
   })
 
-  it('answers a request whose action is staged, even if the file fails afterwards', async () => {
+  it('does not fail a request whose action is already staged when the file cannot be written', async () => {
     const { audit, fault, file, clock, main } = createTestAudit({ inFile: true })
     await audit.start()
     const request = aRequest(PRIVILEGED)
@@ -120,7 +120,7 @@ describe('audit chain in its own file', () => {
     expect(await actions(file)).toEqual(['runs.replay'])
   })
 
-  it('refuses all but public operations while the spool is full', async () => {
+  it('rejects all operations except public ones while the spool is full', async () => {
     const { audit, fault } = createTestAudit({ inFile: true })
     fault.isActive = true
     for (let n = 0; n < 10_001; n++) await audit.onAnswer(aRequest())
@@ -132,7 +132,7 @@ describe('audit chain in its own file', () => {
     await expect(audit.admit({ isPrivileged: false, isPublic: true })).resolves.toBeUndefined()
   })
 
-  it('logs an error if it stops with entries that it cannot write', async () => {
+  it('logs an error if entries cannot be written during shutdown', async () => {
     const { audit, fault, errors } = createTestAudit({ inFile: true })
     fault.isActive = true
     await audit.onAnswer(aRequest())
@@ -168,7 +168,7 @@ describe('audit chain in its own file', () => {
     ])
   })
 
-  it('counts up to 1,000 addresses separately and all others together', async () => {
+  it('counts refusals for up to 1,000 addresses separately, and for all other addresses together', async () => {
     const { audit, file } = createTestAudit({ inFile: true })
     for (let n = 0; n < 1_050; n++) {
       await audit.onAnswer(aRequest({ principal: undefined, error: 'auth-invalid', clientAddress: `a${n}` }))
@@ -184,7 +184,7 @@ describe('audit chain in its own file', () => {
     ['privileged', ['runs.replay']],
     ['all', ['agents.list', 'runs.replay']],
     ['none', []],
-  ] as const)('publishes %s entries to the event log', async (events, expected) => {
+  ] as const)('publishes the entries selected by the option events: %s', async (events, expected) => {
     const { audit, main } = createTestAudit({ inFile: true, events })
     await audit.start()
     await audit.onAnswer(aRequest())
@@ -196,7 +196,7 @@ describe('audit chain in its own file', () => {
   })
 })
 
-describe('audit checkpoints', () => {
+describe('the audit checkpointer', () => {
   const seqs = async ({ checkpoints }: ReturnType<typeof createTestAudit>) => {
     const found: number[] = []
     for await (const { checkpoint } of checkpoints.read()) found.push(checkpoint!.seq)
@@ -205,7 +205,7 @@ describe('audit checkpoints', () => {
   const append = (audit: ReturnType<typeof createTestAudit>['audit'], count: number) =>
     audit.unitOfWork.commit(Array.from({ length: count }, () => replayWriteOf(aRequest())))
 
-  it('writes a checkpoint after 1,000 entries, and every 60 seconds if there are new ones', async () => {
+  it('writes a checkpoint after 1,000 entries, and every 60 seconds if there are new entries', async () => {
     const test = createTestAudit()
     await test.audit.start()
     await append(test.audit, 999)

@@ -26,7 +26,9 @@ export type Audit = ReturnType<typeof createAudit>
 
 const PRUNE_EVERY_MS = 3_600_000
 
-/** Wires the audit chain: its use cases for the edges, and `start` and `stop` for the server. */
+/**
+ * Wires the audit chain. Returns its use cases for the transports and the CLI, and `start` and `stop` for the server.
+ */
 export function createAudit(deps: AuditDeps) {
   const { file, checkpoints, timers, logger, retentionDays } = deps
   const onAppended = (count: number) => checkpointer?.countAppended(count)

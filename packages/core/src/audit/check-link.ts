@@ -1,6 +1,6 @@
 import { type AuditLink, type ChainDigest, UNVOUCHED } from '@perdure/ports'
 
-/** A defect of the chain, with the number of the entry if it is known. */
+/** A defect of the chain, with the number of the defective entry if that number is known. */
 export interface Finding {
   readonly seq?: number | undefined
   readonly reason: string

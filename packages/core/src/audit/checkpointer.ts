@@ -8,7 +8,10 @@ export interface CheckpointerDeps {
   readonly logger: Logger
 }
 
-/** Stores the head of the chain outside the database: after 1,000 new entries, or every 60 seconds if there are any. */
+/**
+ * Stores the head of the chain outside the database: after 1,000 new entries, or every 60 seconds if there are new
+ * entries.
+ */
 export interface Checkpointer {
   /** Finds the newest checkpoint and checks that the chain still contains it. */
   start(): Promise<void>
@@ -16,7 +19,7 @@ export interface Checkpointer {
   countAppended(count: number): void
   /** Writes a checkpoint now if the chain has new entries. */
   checkpoint(): Promise<void>
-  /** Describes a mismatch between the chain and its checkpoints, or a failure to write one. */
+  /** Describes a mismatch between the chain and its checkpoints, or a failure to write a checkpoint. */
   problem(): string | undefined
   stop(): void
 }

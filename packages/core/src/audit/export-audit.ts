@@ -15,12 +15,12 @@ export interface ExportAuditDeps extends ReadAuditDeps {
 export interface AuditExport {
   readonly contentType: string
   readonly fileName: string
-  /** Pieces of the document; each is read when the consumer requests it. */
+  /** Chunks of the document. Entries are read from the chain when the consumer requests the next chunk. */
   readonly chunks: AsyncIterable<string>
 }
 
 /**
- * Exports the chain as a document. The export is itself an audit entry, written before anything is read.
+ * Exports the chain as a document. The export writes an audit entry of its own before it reads the chain.
  *
  * @throws AppError `audit-unavailable`
  */

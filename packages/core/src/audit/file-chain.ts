@@ -25,12 +25,12 @@ export interface FileChainDeps {
 }
 
 const SPOOL_ENTRIES = 10_000
-/** A reader sees pending entries, but does not wait longer than this for a file that another process has locked. */
+/** A read first writes pending entries, but waits no longer than this for a file that another process has locked. */
 const FLUSH_TIMEOUT_MS = 2_000
 
 /**
- * Records every request in its own database; entries of privileged actions pass through the outbox of the main
- * database.
+ * A chain in its own database, which records every request. Entries of privileged actions pass through the outbox of
+ * the main database.
  */
 export function createFileChain(deps: FileChainDeps): AuditChain {
   const { main, file, keys, clock, timers, logger, onAppended } = deps

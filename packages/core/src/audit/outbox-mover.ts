@@ -17,7 +17,7 @@ export interface OutboxMoverDeps {
 export interface OutboxMover {
   start(): void
   moveSoon(): void
-  /** Moves the entries staged now. Resolves even if that fails. */
+  /** Moves the entries that are staged at the time of the call. Resolves even if the move fails. */
   move(): Promise<void>
   stop(): void
 }
@@ -26,8 +26,8 @@ const EVERY_MS = 1_000
 const BATCH = 200
 
 /**
- * An entry is appended with its staging key as source, then released where it was staged, and then its source is
- * removed. A move repeated after a crash finds the source and appends nothing.
+ * The mover appends an entry to the chain with the staging key as its source, then releases the staged entry, then
+ * removes the source. A move that is repeated after a crash finds the source and appends nothing.
  */
 export function createOutboxMover(deps: OutboxMoverDeps): OutboxMover {
   const { main, unitOfWork, spool, requestLog, timers, logger } = deps

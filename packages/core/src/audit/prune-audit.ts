@@ -15,8 +15,8 @@ const PAGE = 500
 const DAY_MS = 86_400_000
 
 /**
- * Removes entries older than the retention period. If there are checkpoints, it cuts at one, so that the start of the
- * remaining chain can still be verified independently. Appends an `audit.prune` entry in the same commit.
+ * Removes entries older than the retention period. If there are checkpoints, the cut is at a checkpoint, so that the
+ * start of the remaining chain can still be verified independently. Appends an `audit.prune` entry in the same commit.
  */
 export async function pruneAudit(deps: PruneAuditDeps): Promise<number> {
   const { unitOfWork, keys, clock } = deps
@@ -40,7 +40,7 @@ export async function pruneAudit(deps: PruneAuditDeps): Promise<number> {
   return outcome.committed ? (outcome.counts[0] ?? 0) : 0
 }
 
-/** `seq` of the last entry before the first one at or after `cutoff`; 0 if there is none. */
+/** `seq` of the entry before the first entry at or after `cutoff`; 0 if there is no such entry. */
 async function lastOlderThan({ chain, pause }: PruneAuditDeps, cutoff: number): Promise<number> {
   let last = 0
   for (;;) {

@@ -10,11 +10,11 @@ export interface PublishAuditDeps {
 }
 
 /**
- * Publishes entries of a chain in its own file to the event log, once they are durable. Entries that a crash leaves
- * unpublished are only in the chain.
+ * For a chain in its own file: publishes audit entries to the event log after they are durable. If the process crashes
+ * before an entry is published, the entry is in the chain but never in the event log.
  */
 export interface PublishAudit {
-  /** Publishes entries appended from now on. */
+  /** Starts at the current end of the chain: only entries that are appended later are published. */
   start(): Promise<void>
   /** Publishes the entries appended since the last call. */
   publish(): Promise<void>
@@ -51,6 +51,6 @@ export function createPublishAudit({ chain, unitOfWork, logger, which }: Publish
   }
 }
 
-/** An action that is not an operation was performed by the server itself. */
+/** Includes the server's own actions. An action that is not an operation was performed by the server itself. */
 const isPrivileged = ({ action, actor }: AuditEntry): boolean =>
   PRIVILEGED.has(action) || (actor.kind === 'system' && !KNOWN.has(action))

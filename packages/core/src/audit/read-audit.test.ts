@@ -72,7 +72,7 @@ describe('listAudit', () => {
     expect((await list(filter, { limit: 50, order: 'asc' })).items.map(({ seq }) => seq)).toEqual(expected)
   })
 
-  it('rejects a cursor of another list', async () => {
+  it('rejects a cursor from another list', async () => {
     const { list } = await setUp(1)
 
     await expect(list({}, { limit: 5, cursor: 'e1.5', order: 'asc' })).rejects.toMatchObject({
@@ -81,8 +81,8 @@ describe('listAudit', () => {
   })
 })
 
-describe('reading a chain whose file another process has locked', () => {
-  it('waits two seconds for pending entries, then returns the stored ones', async () => {
+describe('createAudit with a file that another process has locked', () => {
+  it('waits two seconds to write pending entries, then reads the stored entries', async () => {
     const storage = createInMemoryStorage()
     const held = Promise.withResolvers<never>()
     let isHeld = false
@@ -121,7 +121,7 @@ describe('exportAudit', () => {
     return { ...head, text }
   }
 
-  it('writes one line per entry, including its own', async () => {
+  it('writes one line per entry, including the entry of the export itself', async () => {
     const { text, contentType, fileName } = await exported('ndjson')
     const entries = text
       .trimEnd()
@@ -138,7 +138,7 @@ describe('exportAudit', () => {
     expect(entries[1]).toMatchObject({ prevHash: entries[0].hash, at: iso(2) })
   })
 
-  it('writes CSV in which no cell starts a formula', async () => {
+  it('writes CSV without cells that a spreadsheet would interpret as a formula', async () => {
     const [header, first] = (await exported('csv')).text.split('\r\n')
 
     expect(header).toBe(
@@ -147,7 +147,7 @@ describe('exportAudit', () => {
     expect(first).toMatch(/^1,2023-[^,]+,token,tok_1,odd,common,,,'=1\+1,allowed,,,,,,0{64},[0-9a-f]{64}$/)
   })
 
-  it('exports all pages', async () => {
+  it('exports every entry of a chain that is longer than a page', async () => {
     expect((await exported('ndjson', 1_500)).text.split('\n')).toHaveLength(1_502)
   })
 })

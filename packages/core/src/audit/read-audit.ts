@@ -15,7 +15,7 @@ export interface ReadAuditDeps {
   readonly pause: () => Promise<void>
 }
 
-/** Returns a page of entries. @throws AppError `validation-failed` for a cursor of another list */
+/** Returns a page of entries. @throws AppError `validation-failed` for a cursor from another list */
 export type ListAudit = (filter: AuditFilter, page: PageQuery) => Promise<Page<AuditResource>>
 
 const PAGE = 500

@@ -23,7 +23,10 @@ export interface AnsweredRequest {
   readonly clientAddress: string
   /** Whether the answer was stored by an earlier request with the same Idempotency-Key. */
   readonly isReplayed: boolean
-  /** The same object that the request's privileged actions name as their origin. */
+  /**
+   * Key of the request's privileged actions in the request log. Compared by identity: pass the object that the actions
+   * were added with.
+   */
   readonly origin: RequestOrigin
 }
 
@@ -53,7 +56,7 @@ export function createRecordPrivilegedRequest(deps: RecordDeps & { readonly unit
   }
 }
 
-/** For a chain in its own file: records every request, merged with the entry of its privileged action. */
+/** For a chain in its own file: records every request, merged with the entry of its privileged action, if any. */
 export function createRecordEveryRequest(
   deps: RecordDeps & { readonly spool: AuditSpool; readonly tally: RefusalTally; readonly moveSoon: () => void },
 ): RecordAnswer {
@@ -83,11 +86,15 @@ const DENIED = new Set([401, 403, 421, 429])
 const decisionOf = ({ status }: AnsweredRequest): NewAuditEntry['decision'] =>
   DENIED.has(status) ? 'denied' : 'allowed'
 
-/** Whether the request succeeded or was denied. A malformed request or a missing row is neither. */
+/**
+ * Whether the request succeeded or was denied. A malformed request or a request for a missing row counts as neither.
+ */
 const isAllowedOrDenied = (request: AnsweredRequest): boolean =>
   (request.status >= 200 && request.status < 300) || decisionOf(request) === 'denied'
 
-/** Fails a successful request whose entry cannot be written. A refusal is sent anyway: it had no effect. */
+/**
+ * Fails a successful request whose entry cannot be written. A refused request had no effect; its answer is still sent.
+ */
 async function requireWritten({ logger }: RecordDeps, request: AnsweredRequest, written: Promise<void>): Promise<void> {
   try {
     await written
@@ -112,11 +119,14 @@ function toEntry({ clock }: RecordDeps, request: AnsweredRequest): NewAuditEntry
   }
 }
 
-/** A refusal of an unauthenticated request. Anyone can cause any number of these, so they are only counted. */
+/**
+ * Whether an unauthenticated request was refused. Anyone can cause any number of such refusals, so they are only
+ * counted.
+ */
 const isAnonymousRefusal = ({ principal, error, operationId }: AnsweredRequest): boolean =>
   principal === undefined && (error !== undefined || operationId === undefined)
 
-/** Merges the request with its single action into one entry; several actions keep their own entries. */
+/** Merges the request and its action into one entry. If the request has several actions, each keeps its own entry. */
 function toSpooledEntry(entry: NewAuditEntry, actions: readonly PrivilegedAction[]): SpooledEntry {
   const action = actions.length === 1 && actions[0]?.entry.action === entry.action ? actions[0] : undefined
   return { entry: mergeAction(entry, action), source: action?.key }

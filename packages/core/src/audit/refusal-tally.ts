@@ -11,7 +11,10 @@ export interface Refusal {
   readonly error: string
 }
 
-/** Counts refused unauthenticated requests and emits one entry per address and minute, however many were sent. */
+/**
+ * Counts refused unauthenticated requests and emits one entry per address and minute, however many requests were
+ * refused.
+ */
 export interface RefusalTally {
   count(refusal: Refusal): void
   /** Emits the counts so far. */
@@ -25,7 +28,7 @@ interface Tally {
 
 const MINUTE_MS = 60_000
 const MAX_ADDRESSES = 1_000
-/** Counts addresses beyond `MAX_ADDRESSES` together. */
+/** The name under which all addresses beyond `MAX_ADDRESSES` are counted together. */
 const OTHER_ADDRESSES = 'others'
 
 export function createRefusalTally({ clock, timers, emit }: RefusalTallyDeps): RefusalTally {

@@ -1,13 +1,13 @@
 import type { NewAuditEntry, RequestOrigin } from '@perdure/ports'
 
-/** An audit entry that was committed together with the privileged action it describes. */
+/** An audit entry that was committed together with the privileged action that the entry describes. */
 export interface PrivilegedAction {
   readonly entry: NewAuditEntry
   /** Key of the staged entry, if the chain is in another database. */
   readonly key?: string | undefined
 }
 
-/** Audit entries that each unanswered request has already committed with its privileged actions. */
+/** For each unanswered request, the audit entries that were committed with its privileged actions. */
 export interface RequestLog {
   add(origin: RequestOrigin, action: PrivilegedAction): void
   /** Removes and returns the actions of a request that is being answered. */

@@ -1,10 +1,9 @@
 import { AppError, isRetryable } from '@perdure/ports'
 
 /**
- * Runs work that commits an audit entry, so that nothing happens unrecorded: a retryable storage error becomes
- * `audit-unavailable`.
+ * Runs work that commits an audit entry, and converts a retryable storage error to `audit-unavailable`.
  *
- * @throws AppError `audit-unavailable`; whatever else `work` throws
+ * @throws AppError `audit-unavailable`; any other error that `work` throws
  */
 export async function requireAudit<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -18,7 +18,7 @@ export interface VerifyAuditDeps {
   readonly checkpoints?: CheckpointLog | undefined
   readonly keys: AuditKeys
   readonly digest: ChainDigest
-  /** Yields to other work; called between two pages. */
+  /** Yields to other work; called between the pages of a verification. */
   readonly pause: () => Promise<void>
 }
 
@@ -30,13 +30,16 @@ export interface ExpectedPrefix {
   readonly hash: string
 }
 
-/** Result of a verification. `reason` is set if it failed, and `firstBadSeq` if the first bad entry is known. */
+/**
+ * Result of a verification. `reason` is set if the verification failed, and `firstBadSeq` if the first bad entry is
+ * known.
+ */
 export interface AuditVerification {
   readonly ok: boolean
   readonly entries: number // verified entries
   readonly head: ChainLocation | null
   readonly checkpoint: (ChainLocation & { readonly at: string }) | null
-  /** Entries after the newest checkpoint. A holder of the audit key could have altered them undetected. */
+  /** Entries after the newest checkpoint. A holder of the audit key could have altered these entries undetected. */
   readonly unanchoredTail: number
   readonly firstBadSeq?: number | undefined
   readonly reason?: string | undefined
@@ -49,19 +52,19 @@ export interface AuditVerification {
  */
 export type VerifyAudit = (expected?: ExpectedPrefix) => Promise<AuditVerification>
 
-/** What the chain is checked against; fixed for one verification. */
+/** The state that the chain is checked against; does not change during a verification. */
 interface Evidence {
   readonly state: AuditState // of the chain when the verification began
-  readonly base: ChainLocation // the entry before the first one; after pruning, the last removed entry
+  readonly base: ChainLocation // the entry before the first entry; after pruning, the last removed entry
   readonly anchors: Anchors
   readonly expected: ExpectedPrefix | undefined
 }
 
-/** How far the walk has come, and what it has seen so far. */
+/** How far the walk along the chain has come, and what the walk has found so far. */
 interface Progress {
   readonly last: ChainLocation // the last verified entry
   readonly anchoredSeq: number // the newest entry confirmed by a checkpoint or the base
-  readonly hashAtHead: string | undefined // hash of the entry that the head names
+  readonly hashAtHead: string | undefined // hash of the entry whose `seq` the head contains
   readonly unvouched: Finding | undefined // the first entry after which nothing confirms the chain
 }
 
@@ -90,7 +93,7 @@ export const createVerifyAudit =
     }
   }
 
-/** Checks the base: pruning cuts at a checkpoint and signs the location. */
+/** Checks the base. Pruning signs the base, and cuts the chain only at a checkpoint. */
 async function checkBase(
   { checkpoints, keys, digest }: VerifyAuditDeps,
   { state, base, anchors, expected }: Evidence,
@@ -107,7 +110,7 @@ async function checkBase(
   return expected.hash === base.hash ? undefined : { seq: base.seq + 1, reason: 'expected-mismatch' }
 }
 
-/** Checks entry by entry, up to the end of the chain when the verification began; stops at the first finding. */
+/** Checks each entry that was in the chain when the verification began. Stops at the first finding. */
 async function walkLinks(
   { chain, digest, pause }: VerifyAuditDeps,
   evidence: Evidence,
@@ -148,7 +151,7 @@ const advance = (progress: Progress, link: AuditLink, { anchors, state }: Eviden
   unvouched: progress.unvouched ?? (isUnvouched(link) ? { seq: link.seq, reason: 'unvouched' } : undefined),
 })
 
-/** Checks that the chain reaches as far as its head, the checkpoints and the caller require. */
+/** Checks that the chain contains the entries named by its head, by the checkpoints and by the caller. */
 async function checkEnd(deps: VerifyAuditDeps, evidence: Evidence, progress: Progress): Promise<Finding | undefined> {
   const { expected, anchors } = evidence
   const { last } = progress

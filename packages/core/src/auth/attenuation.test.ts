@@ -35,7 +35,7 @@ describe('covers', () => {
     expect(covers(held, wanted, true)).toBe(expected)
   })
 
-  it('ignores a held own scope for another subject', () => {
+  it('ignores a held `own` scope if the new token has another subject', () => {
     expect(covers(['sessions:read:own'], 'sessions:read:own', false)).toBe(false)
     expect(covers(['sessions:read'], 'sessions:read:own', false)).toBe(true)
   })
@@ -51,7 +51,7 @@ describe('covers', () => {
   const rules = [...new Set(OPERATIONS.map((operation) => operation.scope))]
   const params = { agentId: 'echo', sessionId: 'chat', runId: 'chat', approvalId: 'echo', tokenId: 'echo' }
 
-  it('never covers a scope that would allow its holder more', () => {
+  it('never covers a scope that allows more than the held scopes', () => {
     fc.assert(
       fc.property(fc.array(scope, { minLength: 1, maxLength: 4 }), scope, (held, wanted) => {
         fc.pre(covers(held, wanted, true))
@@ -97,13 +97,13 @@ describe('checkAttenuation', () => {
     ).not.toThrow()
   })
 
-  it('names the scopes that the caller lacks', () => {
+  it('rejects a grant and names the scopes that the caller lacks', () => {
     expect(() =>
       checkAttenuation(alice('agents:read'), { subject: 'alice', scopes: ['agents:read', 'runs:read'] }),
     ).toThrow('runs:read')
   })
 
-  it('allows another subject only with sessions:write and runs:read for all rows', () => {
+  it('allows a grant for another subject only with sessions:write and runs:read for all rows', () => {
     const bob = { subject: 'bob', scopes: ['agents:invoke'] }
 
     expect(() => checkAttenuation(alice('agents:invoke'), bob)).toThrow('sessions:write')

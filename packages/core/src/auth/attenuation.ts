@@ -19,8 +19,9 @@ export function covers(held: readonly string[], wanted: string, isSameSubject: b
 }
 
 /**
- * Refuses a grant that exceeds the principal's own scopes. A token for another subject can use its sessions and read
- * and end its runs, so creating one also takes unrestricted `sessions:write` and `runs:read`.
+ * Rejects a grant that exceeds the principal's own scopes. A token for another subject can use that subject's sessions,
+ * and read and end that subject's runs. Creating such a token therefore also requires `sessions:write` and `runs:read`
+ * without restriction.
  *
  * @throws AppError `scope-escalation-denied` that names the missing scopes
  */
@@ -38,7 +39,7 @@ export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): 
 const ANOTHER_SUBJECT_SCOPES = ['sessions:write', 'runs:read']
 
 export const escalationDenied = (message: string) =>
-  new AppError('scope-escalation-denied', { message, hint: 'request less, or use a token with more scopes' })
+  new AppError('scope-escalation-denied', { message, hint: 'request fewer rights, or use a token with more scopes' })
 
 function isWithin(grant: string, wanted: string): boolean {
   const wide = parseScope(grant)

@@ -15,7 +15,7 @@ import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'
 
 export interface AuthDeps extends NewTokenDeps {
   readonly kind: 'token' | 'none'
-  /** Whether a locked-out address is refused even with a valid token. */
+  /** Whether requests from a locked-out address are refused even with a valid token. */
   readonly blockValid: boolean
   readonly tokens: TokenStore
   readonly unitOfWork: UnitOfWork

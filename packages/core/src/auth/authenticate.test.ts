@@ -28,7 +28,7 @@ describe('createAuthenticate', () => {
     expect(await authenticate(`bearer ${token}`)).toEqual(principal)
   })
 
-  it('rejects a request without a token as auth-required', async () => {
+  it('rejects a request without a token with auth-required', async () => {
     const { authenticate } = await setUp()
 
     await expect(authenticate(undefined)).rejects.toMatchObject({ kind: 'auth-required' })
@@ -67,7 +67,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
   })
 
-  it('rejects a revoked token at once, expired or not', async () => {
+  it('rejects a revoked token immediately, whether or not it has also expired', async () => {
     const { authenticate, token, manage, record, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
 
     await manage.revoke(record.id, 'cli')
@@ -76,7 +76,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
   })
 
-  it('accepts tokens of an earlier pepper as long as it is configured', async () => {
+  it('accepts tokens of an earlier pepper while that pepper is configured', async () => {
     const rotated = await setUp({}, { peppers: [OTHER_PEPPER, PEPPER] })
     const dropped = await setUp({}, { peppers: [OTHER_PEPPER] })
 
@@ -111,7 +111,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).resolves.toMatchObject({ tokenId: record.id })
   })
 
-  it('records one of a hundred concurrent uses', async () => {
+  it('records the use of a token once for a hundred concurrent requests', async () => {
     const { shared, token } = await setUp()
     let touches = 0
     const unitOfWork: UnitOfWork = {

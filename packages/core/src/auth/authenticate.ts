@@ -18,14 +18,14 @@ export interface AuthenticateDeps {
   readonly digest: Digest
   readonly clock: Clock
   readonly logger: Logger
-  /** The current pepper, followed by earlier ones whose tokens stay valid. */
+  /** The current pepper, followed by earlier peppers whose tokens stay valid. */
   readonly peppers: readonly Uint8Array[]
 }
 
 /**
  * Turns the Authorization header into a principal.
  *
- * @param clientAddress the address to which a failed attempt is counted
+ * @param clientAddress the address that a failed attempt counts against
  * @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
  */
 export type Authenticate = (authorization: string | undefined, clientAddress: string) => Promise<Principal>
@@ -35,11 +35,13 @@ const MAX_TOUCHED = 10_000
 
 /**
  * Finds a token by its digest under each pepper. A token found under an earlier pepper is rehashed with the current
- * one.
+ * pepper.
  */
 export function createAuthenticate(deps: AuthenticateDeps): (authorization: string | undefined) => Promise<Principal> {
   const { clock, logger, unitOfWork } = deps
-  /** When the last use of a token was sent to the storage, so that only one of many concurrent requests writes. */
+  /**
+   * When the last use of each token was sent to the storage. Ensures that only one of many concurrent requests writes.
+   */
   const touched = createBoundedMap<string, number>(MAX_TOUCHED)
 
   const inBackground = (write: Write, token: TokenRecord, failure: string) => {
@@ -87,7 +89,7 @@ function bearerOf(authorization: string | undefined): string {
 
 interface Found {
   readonly token: TokenRecord
-  /** Replaces the digest of an earlier pepper with that of the current one. */
+  /** Replaces the digest under an earlier pepper with the digest under the current pepper. */
   readonly rehash?: Write | undefined
 }
 

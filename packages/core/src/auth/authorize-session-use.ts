@@ -2,7 +2,7 @@ import { AppError, EVERY_ROW, type SessionRecord, type Visibility } from '@perdu
 import { authorize } from './authorize.ts'
 import type { Principal } from './principal.ts'
 
-/** Whether a run of this principal may join the session: the principal owns it or holds `sessions:write` for it. */
+/** Whether a run of this principal may join the session: the principal must own it or hold `sessions:write` for it. */
 export function authorizeSessionUse(principal: Principal, session: SessionRecord): boolean {
   if (session.owner === principal.subject) return true
   try {

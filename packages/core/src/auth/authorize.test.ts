@@ -96,7 +96,7 @@ describe('authorize', () => {
     expect(decide([held], rule as ScopeRule)).toEqual(visibility)
   })
 
-  it('uses the scope of a rule with further members', () => {
+  it('reads the scope from a rule that has other members', () => {
     const metrics = { scope: 'admin:metrics:read', whenConfig: 'metrics.requireAuth' } as const
     const replay = { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' } as const
 

@@ -29,8 +29,8 @@ export function authorize(principal: Principal, rule: ScopeRule, params: Readonl
 }
 
 /**
- * Decides whether a principal may call an operation, and which rows it may affect. With a `sight`, these are the rows
- * that the principal owns or may read.
+ * Decides whether a principal may call an operation, and which rows it may affect. For an operation with a `sight`,
+ * these are the rows that the principal owns or may read.
  *
  * @throws AppError `scope-denied`
  */
@@ -43,7 +43,11 @@ export function authorizeOperation(
   return sight === undefined ? visibility : rowsOf(principal, sight, { owner: principal.subject })
 }
 
-/** Requires the right to start runs of a target and to change its visible runs. @throws AppError `scope-denied` */
+/**
+ * Requires the right to start runs of a target and to change the visible runs of that target.
+ *
+ * @throws AppError `scope-denied`
+ */
 export function authorizeTarget(
   principal: Principal,
   { kind, id }: { readonly kind: RunKind; readonly id: string },
@@ -82,7 +86,7 @@ function authorizeRows(
   throw denied(anyOf.map((template) => filled(template, params)))
 }
 
-/** The given rows, plus those covered by a grant for one of the templates. */
+/** The given rows, plus the rows covered by a grant for one of the templates. */
 function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
   let access = given
   for (const template of templates) {
@@ -117,7 +121,7 @@ function grantsOf(principal: Principal, resource: string, action: string): Grant
 
 const slotOf = (third: string | undefined) => /^\{(\w+)\}$/.exec(third ?? '')?.[1]
 
-/** The scope a token needs; an id that is not in the path is omitted. */
+/** The scope that a token needs, with the id from the path. The id is omitted if the path has none. */
 const filled = (template: string, params: Readonly<Record<string, string>>): string =>
   template.replace(/:\{(\w+)\}$/, (_, slot: string) => (params[slot] === undefined ? '' : `:${params[slot]}`))
 

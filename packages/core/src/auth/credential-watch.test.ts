@@ -115,7 +115,7 @@ describe('createCredentialWatch', () => {
     expect(lost.sort()).toEqual(['a revoked', 'missing revoked'])
   })
 
-  it('does not read the storage while nothing is watched', async () => {
+  it('does not read the storage while no token is watched', async () => {
     const { listen, reads, advance, lost } = await setUp({ id: 'a' })
     await advance(10_000)
     expect(reads()).toBe(0)
@@ -148,7 +148,7 @@ describe('createCredentialWatch', () => {
     expect(lost).toEqual(['a revoked'])
   })
 
-  it('calls the remaining listeners if one throws', async () => {
+  it('calls the remaining listeners if one listener throws', async () => {
     const { checkedUnitOfWork, watch, listen, lost, errors } = await setUp({ id: 'a' })
     watch.watchCredential('a', () => {
       throw new Error('socket')

@@ -1,13 +1,13 @@
 import type { Clock, Logger, Timers, TokenRecord, TokenStore, UnitOfWork, Write } from '@perdure/ports'
 
-/** Why a token no longer authorizes the streams and sockets it opened. */
+/** Why a token no longer authorizes the streams and sockets that were opened with it. */
 export type CredentialLoss = 'revoked' | 'expired' | 'scopes-lost'
 
 /**
  * Calls `onLost` once, as soon as the token is revoked, expires or loses a scope: immediately after a revocation by
  * this process, at the moment of expiry, and within about a second after a change by another process on the same file.
- * A token that is already invalid is reported too. Returns a function that ends the watch; calling it late or twice is
- * a no-op.
+ * A token that is already invalid is reported too. Returns a function that ends the watch; calling that function late
+ * or twice is a no-op.
  */
 export type WatchCredential = (tokenId: string, onLost: (reason: CredentialLoss) => void) => () => void
 
@@ -26,7 +26,10 @@ export interface CredentialWatch {
 
 interface Watched {
   readonly listeners: Set<(reason: CredentialLoss) => void>
-  /** The scopes at the first check; the token is lost when one of them is gone. */
+  /**
+   * The scopes of the token at the first check; `undefined` before that check. Listeners are called when the token
+   * loses one of these scopes.
+   */
   scopes: readonly string[] | undefined
 }
 
@@ -46,7 +49,7 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
       try {
         onLost(reason)
       } catch (error) {
-        logger.error('cannot close a stream or socket whose token was lost', error, { tokenId })
+        logger.error('cannot close a stream or socket whose token became invalid', error, { tokenId })
       }
     }
   }
@@ -103,7 +106,7 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
 
 const REVOKING_WRITES: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
 
-/** Checks the watched tokens as soon as a commit that revokes or retires one is durable. */
+/** Checks the watched tokens as soon as a commit that revokes or retires a token is durable. */
 export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<CredentialWatch, 'check'>): UnitOfWork {
   return {
     async commit(writes) {

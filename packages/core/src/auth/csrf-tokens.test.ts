@@ -7,7 +7,7 @@ import { PEPPER, testDigest } from './tokens.fixture.ts'
 const tokens = createCsrfTokens({ digest: testDigest, ids: createSequenceIds(), key: PEPPER })
 
 describe('createCsrfTokens', () => {
-  it('verifies the tokens it issued for a session, and never issues one twice', () => {
+  it('accepts the tokens that it issued for a session, and never issues the same token twice', () => {
     const values = Array.from({ length: 100 }, () => tokens.issue('one'))
 
     expect(values.every((value) => tokens.verify('one', value, value))).toBe(true)

@@ -9,7 +9,7 @@ export interface CsrfTokensDeps {
 /** Double-submit CSRF tokens, each bound to one browser session. */
 export interface CsrfTokens {
   issue(session: string): string
-  /** Whether the cookie equals the value sent by the page and was issued here for this session. */
+  /** Whether the cookie was issued for this session and equals the value that the page sent. */
   verify(session: string, cookie: string, sent: string): boolean
 }
 

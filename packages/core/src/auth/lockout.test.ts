@@ -39,7 +39,7 @@ describe('createLockout', () => {
     expect(left()).toBeUndefined()
   })
 
-  it('doubles each lock up to fifteen minutes', () => {
+  it('doubles the length of each lock, up to fifteen minutes', () => {
     const { clock, fail, left } = setUp()
     const locks: unknown[] = []
     for (let n = 0; n < 6; n++) {
@@ -66,7 +66,7 @@ describe('createLockout', () => {
     expect([early.left(), late.left()]).toEqual([120_000, 60_000])
   })
 
-  it('does not extend a lock for attempts made during it', () => {
+  it('does not extend a lock for attempts during the lock', () => {
     const { clock, fail, left } = setUp()
     fail(10)
     clock.advance(30_000)
@@ -86,7 +86,7 @@ describe('createLockout', () => {
     expect(left()).toBe(60_000)
   })
 
-  it('evicts the address with the oldest failure when there are too many', () => {
+  it('evicts the address with the oldest failure when there are too many addresses', () => {
     const { lockout, fail, left } = setUp({ maxAddresses: 2 })
     fail(10, 'a')
     fail(10, 'b')

@@ -11,11 +11,14 @@ export interface LockoutOptions {
   readonly longestMs: number
   /** Time after a lock until the address starts over with the first lock length. */
   readonly resetAfterMs: number
-  /** Limit of tracked addresses; above it, the one with the oldest failure is evicted. */
+  /** Maximum number of tracked addresses. Above it, the address with the oldest failure is evicted. */
   readonly maxAddresses: number
 }
 
-/** Ten failures in a minute lock an address for a minute, then for two, up to fifteen. Resets after an hour. */
+/**
+ * Ten failures within a minute lock an address for one minute. Each further lock is twice as long, up to fifteen
+ * minutes. One hour after the last lock, the address starts over at one minute.
+ */
 export const LOCKOUT: LockoutOptions = {
   failures: 10,
   windowMs: 60_000,
@@ -29,7 +32,7 @@ export const LOCKOUT: LockoutOptions = {
 export interface Lockout {
   /** Remaining lock time in milliseconds; `undefined` if the address is not locked. */
   lockedForMs(address: string): number | undefined
-  /** Counts a failure, unless the address is locked: attempts during a lock do not extend it. */
+  /** Counts a failure, unless the address is locked: attempts during a lock do not extend the lock. */
   recordFailure(address: string): void
   /** Number of tracked addresses. */
   size(): number
@@ -72,7 +75,11 @@ export function createLockout(clock: Clock, options: LockoutOptions): Lockout {
 
 /** Limits failed authentication attempts per address, for every kind of credential. */
 export interface AttemptLimiter {
-  /** Call it before checking a credential. @throws AppError `auth-locked-out` if locks also block valid credentials */
+  /**
+   * Must be called before a credential is checked.
+   *
+   * @throws AppError `auth-locked-out` if the address is locked and locks also block valid credentials
+   */
   admit(address: string): void
   /** Counts a refused credential. @throws AppError `auth-locked-out` if the address is locked */
   recordRefusal(address: string): void
@@ -82,8 +89,8 @@ export interface AttemptLimiter {
 export const NO_ATTEMPT_LIMIT: AttemptLimiter = { admit: () => undefined, recordRefusal: () => undefined }
 
 /**
- * Refuses failing attempts from a locked address. A valid credential still passes, so that clients behind a shared
- * address cannot lock each other out; with `blockValid`, valid credentials are refused as well.
+ * Rejects failed attempts from a locked address with `auth-locked-out`. A valid credential still passes, so that
+ * clients behind a shared address cannot lock each other out; with `blockValid`, valid credentials are refused as well.
  */
 export function createAttemptLimiter(lockout: Lockout, blockValid: boolean): AttemptLimiter {
   const refuseLocked = (address: string) => {

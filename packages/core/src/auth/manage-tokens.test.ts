@@ -70,7 +70,7 @@ describe('ManageTokens.mint', () => {
     ['a name of 128 characters', { name: 'x'.repeat(128) }],
     ['a subject of 128 characters', { subject: 'x'.repeat(128) }],
     ['64 scopes', { scopes: Array.from({ length: 64 }, (_, n) => `agents:read:a${n}`) }],
-    ['everything', { scopes: ['admin:*'] }],
+    ['the scope admin:*', { scopes: ['admin:*'] }],
   ])('accepts %s', async (_, over) => {
     const { manage } = createTokens()
 
@@ -114,7 +114,7 @@ describe('ManageTokens.revoke', () => {
     expect((await manage.revoke(record.id, 'cli')).revokedAt).toBe(BUILT_AT + 5)
   })
 
-  it('rejects an unknown token and leaves the others alone', async () => {
+  it('rejects an unknown token and changes no other token', async () => {
     const { manage, storage } = createTokens()
     await storage.unitOfWork.commit([{ type: 'token.insert', token: aToken() }])
 
@@ -123,8 +123,8 @@ describe('ManageTokens.revoke', () => {
   })
 })
 
-describe('audit entries of ManageTokens', () => {
-  it('writes one for each created or revoked token, and none for a failed revocation', async () => {
+describe('ManageTokens', () => {
+  it('writes an audit entry for each created or revoked token, and none for a failed revocation', async () => {
     const { manage, storage } = createTokens()
     const { record } = await manage.mint(request, 'cli')
     await manage.revoke(record.id, 'cli')

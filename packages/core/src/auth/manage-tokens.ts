@@ -15,7 +15,7 @@ export interface ManageTokensDeps extends NewTokenDeps {
   readonly unitOfWork: UnitOfWork
 }
 
-/** Token management for the operator of the server, who needs no token. Every change is an audit entry. */
+/** Token management for the operator of the server, who needs no token. Every change writes an audit entry. */
 export interface ManageTokens {
   /** Creates a token. The token text is returned only here and never stored. @throws AppError `validation-failed` */
   mint(request: MintToken, createdBy: string): Promise<NewToken>

@@ -6,7 +6,7 @@ import { bodyOf, iso, page, sealer, setUp } from './token-use-cases.fixture.ts'
 import { createTokenUseCases } from './token-use-cases.ts'
 
 describe('TokenUseCases.mint', () => {
-  it("creates a child of the caller's token, shows it once, and writes an audit entry", async () => {
+  it("creates a child of the caller's token, returns the token text once, and writes an audit entry", async () => {
     const { mint, by, storage, authenticate, actions } = await setUp()
 
     const reply = await mint(by('tok_admin'))
@@ -19,7 +19,7 @@ describe('TokenUseCases.mint', () => {
     expect(await actions()).toEqual([['tokens.create', shown.id]])
   })
 
-  it('refuses scopes that the caller does not have', async () => {
+  it('rejects scopes that the caller does not have', async () => {
     const { mint, by, storage } = await setUp({ id: 'narrow', scopes: ['agents:read:echo', 'tokens:create'] })
     const narrow = by('narrow')
 
@@ -32,7 +32,7 @@ describe('TokenUseCases.mint', () => {
     expect((await storage.tokens.list(page)).items).toHaveLength(3)
   })
 
-  it("refuses an expiry later than that of the caller's token", async () => {
+  it("rejects an expiry later than that of the caller's token", async () => {
     const { mint, by } = await setUp({ id: 'short', scopes: ['agents:read'], expiresAt: (BUILT_AT + 1_000) as EpochMs })
     const short = by('short')
 
@@ -42,7 +42,7 @@ describe('TokenUseCases.mint', () => {
     expect(bodyOf(await mint(by('tok_admin'))).expiresAt).toBeUndefined()
   })
 
-  it('refuses a caller whose token was revoked or expired during the request', async () => {
+  it('rejects a caller whose token was revoked or expired during the request', async () => {
     const { mint, by, clock } = await setUp(
       { id: 'gone', revokedAt: BUILT_AT },
       { id: 'short', expiresAt: (BUILT_AT + 5) as EpochMs },
@@ -66,7 +66,7 @@ describe('TokenUseCases.mint', () => {
     expect(items.filter(({ parentId, revokedAt }) => parentId === 'parent' && revokedAt === undefined)).toEqual([])
   })
 
-  it('creates one token per key, stores the answer sealed, and replays it', async () => {
+  it('creates one token per key, stores the answer sealed, and replays the answer', async () => {
     const { mint, by, storage, deps } = await setUp()
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
 
@@ -84,7 +84,7 @@ describe('TokenUseCases.mint', () => {
     expect(JSON.stringify(record)).not.toContain(token.slice(14, 34))
   })
 
-  it('returns the same token to twenty concurrent requests with one key', async () => {
+  it('returns the same token to twenty concurrent requests with the same key', async () => {
     const { mint, by } = await setUp()
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
 
@@ -140,7 +140,7 @@ describe('TokenUseCases.mint', () => {
     },
   )
 
-  it('cannot create a token if authentication is disabled', async () => {
+  it('rejects every request if authentication is disabled', async () => {
     const { deps } = await setUp()
     const { mint, self } = createTokenUseCases({ ...deps, peppers: [] })
     const principal = { subject: 'anonymous', scopes: ['admin:*'] }

@@ -5,7 +5,7 @@ export interface NewTokenDeps {
   readonly digest: Digest
   readonly clock: Clock
   readonly ids: IdGenerator
-  /** The current pepper, followed by earlier ones. */
+  /** The current pepper, followed by earlier peppers. */
   readonly peppers: readonly Uint8Array[]
 }
 

@@ -2,11 +2,11 @@ import type { RequestOrigin } from '@perdure/ports'
 
 /** The authenticated caller. */
 export interface Principal {
-  /** Owner of the resources it creates; stable across token rotation. */
+  /** Owner of the resources that the principal creates; stable across token rotation. */
   readonly subject: string
   readonly tokenId?: string
   readonly scopes: readonly string[]
-  /** Browser session, if the credential was a cookie; such requests have to pass the cross-site checks. */
+  /** Browser session, if the credential was a cookie. A request with a cookie must pass the cross-site checks. */
   readonly browserSession?: string
   /** The current request. */
   readonly origin?: RequestOrigin | undefined

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
 
 describe('TokenUseCases.rotate', () => {
-  it('replaces a token by one with the same subject and scopes', async () => {
+  it('replaces a token with a new token that has the same subject and scopes', async () => {
     const { useCases, by, storage, actions, authenticate } = await setUp({ id: 'old', name: 'ci', env: 'live' })
 
     const reply = await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })
@@ -30,7 +30,7 @@ describe('TokenUseCases.rotate', () => {
     await expect(authenticate(`Bearer ${old.token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
   })
 
-  it('moves the children of the old token to the new one', async () => {
+  it('moves the children of the old token to the new token', async () => {
     const { useCases, by, storage } = await setUp({ id: 'old' }, { id: 'child', parentId: 'old' })
     const { id } = bodyOf(await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' }))
 
@@ -44,7 +44,7 @@ describe('TokenUseCases.rotate', () => {
     ['revoked', { revokedAt: BUILT_AT }],
     ['expired', { expiresAt: BUILT_AT }],
     ['replaced', { replacedBy: 'another' }],
-  ])('refuses to rotate a token that is %s', async (_, over) => {
+  ])('rejects the rotation of a token that is %s', async (_, over) => {
     const { useCases, by } = await setUp({ id: 'old', ...over })
 
     await expect(useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('TokenUseCases.rotate', () => {
     })
   })
 
-  it('rotates a token once if many requests do so concurrently', async () => {
+  it('rotates a token once for many concurrent requests', async () => {
     const { useCases, by, storage } = await setUp({ id: 'old' })
 
     const outcomes = await Promise.allSettled(
@@ -74,7 +74,7 @@ describe('TokenUseCases.rotate', () => {
     expect(bodyOf(await rotate())).toMatchObject({ expiresAt: iso(1_000), scopes })
   })
 
-  it('refuses an expiry later than that of the parent, even to an administrator', async () => {
+  it('rejects an expiry later than that of the parent, even from an administrator', async () => {
     const { useCases, by } = await setUp(
       { id: 'parent', expiresAt: (BUILT_AT + 1_000) as EpochMs },
       { id: 'child', parentId: 'parent', expiresAt: (BUILT_AT + 500) as EpochMs },
@@ -85,7 +85,7 @@ describe('TokenUseCases.rotate', () => {
     expect(bodyOf(await rotate(iso(1_000)))).toMatchObject({ expiresAt: iso(1_000), parentId: 'parent' })
   })
 
-  it('refuses to rotate a token with another subject or more scopes than the caller', async () => {
+  it('rejects the rotation of a token with another subject or more scopes than the caller', async () => {
     const { useCases, by, storage } = await setUp(
       { id: 'admin', scopes: ['admin:*'] },
       { id: 'narrow', scopes: ['tokens:revoke', 'agents:read'] },

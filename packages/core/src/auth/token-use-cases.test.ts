@@ -21,7 +21,7 @@ describe('TokenUseCases.revoke', () => {
     expect(await actions()).toEqual([['tokens.revoke', 'a']])
   })
 
-  it('refuses to revoke an administrator token without admin:*', async () => {
+  it('rejects the revocation of an administrator token by a caller without admin:*', async () => {
     const { useCases, by, storage } = await setUp({ id: 'narrow', scopes: ['tokens:revoke'] })
 
     await expect(useCases.revoke({ principal: by('narrow'), tokenId: 'tok_admin' })).rejects.toMatchObject({
@@ -40,7 +40,7 @@ describe('TokenUseCases.revoke', () => {
   })
 })
 
-describe('TokenUseCases reads', () => {
+describe('TokenUseCases', () => {
   it('returns tokens without their digests', async () => {
     const { useCases, by } = await setUp({ id: 'a' })
     const shown = [await useCases.get('a'), await useCases.self(by('a')), (await useCases.list(page)).items[0]]
@@ -90,7 +90,7 @@ describe('token hierarchy', () => {
           if (parent === undefined) continue
           expect(child.scopes.every((scope) => covers(parent.scopes, scope, true))).toBe(true)
           if (parent.revokedAt !== undefined) expect(child.revokedAt).toBeDefined()
-          // Rotation moves the children to the new token and then shortens the expiry of the old one.
+          // Rotation moves the children to the new token and then shortens the expiry of the old token.
           if (parent.expiresAt !== undefined && parent.replacedBy === undefined) {
             expect(child.expiresAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(parent.expiresAt)
           }

@@ -38,14 +38,14 @@ export interface MintTokenRequest extends KeyedChange {
 
 export interface RotateTokenRequest extends KeyedChange {
   readonly tokenId: string
-  /** How long the old token stays valid alongside the new one; default 0. */
+  /** How long the old token stays valid alongside the new token; default 0. */
   readonly graceSeconds?: number | undefined
   readonly expiresAt?: string | undefined // ISO-8601
 }
 
 /**
- * Token management over the API. No token gets more scopes or a later expiry than its creator; every change is an audit
- * entry.
+ * Token management over the API. No token gets more scopes or a later expiry than the token that creates it. Every
+ * change writes an audit entry.
  */
 export interface TokenUseCases {
   list(page: PageQuery): Promise<Page<TokenResource>>
@@ -56,8 +56,8 @@ export interface TokenUseCases {
   /** @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable` */
   mint(request: MintTokenRequest): Promise<Reply>
   /**
-   * Replaces a token with one that has the same name, subject and scopes. Tokens it created become children of the new
-   * one and expire no later than it.
+   * Replaces a token with one that has the same name, subject and scopes. Tokens that the old token created become
+   * children of the new token and expire no later than the new token.
    *
    * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`,
    *   `audit-unavailable`
@@ -80,7 +80,9 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     return token
   }
 
-  /** The caller's own token. Read again, because it may have been revoked or expired since the request began. */
+  /**
+   * The caller's own token, read again because it may have been revoked or may have expired since the request began.
+   */
   const callerOf = async ({ tokenId }: Principal): Promise<TokenRecord | undefined> => {
     const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
     if (caller?.revokedAt !== undefined) throw new AppError('auth-revoked')
@@ -110,7 +112,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
       { createdBy: principal.subject, parentId: caller?.id },
     )
     const { record } = minted
-    // A new subject owns nothing yet, so its `own` scopes give it no more than the caller has.
+    // A new subject owns nothing yet, so the token's `own` scopes allow nothing beyond the caller's scopes.
     checkAttenuation(principal, { scopes: record.scopes, subject: request.subject ?? principal.subject })
     return {
       writes: [{ type: 'token.insert', token: record }, audit(principal, 'tokens.create', record.id)],
@@ -180,7 +182,7 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
 /**
  * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`.
  *
- * @throws AppError `scope-escalation-denied` if the requested time is later than that
+ * @throws AppError `scope-escalation-denied` if the requested time is later than this limit
  */
 function expiryWithin(
   requested: string | undefined,

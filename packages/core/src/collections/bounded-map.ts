@@ -10,7 +10,7 @@ export interface BoundedMap<K, V> {
 /** @param maxEntries at least 1 */
 export function createBoundedMap<K, V>(maxEntries: number): BoundedMap<K, V> {
   const entries = new Map<K, V>()
-  // A single iterator: a new one would walk over all deleted entries before it reaches the oldest one.
+  // Reuses a single iterator: a new iterator would walk over all deleted entries before it reaches the oldest entry.
   const oldest = entries.keys()
   let newest: K | undefined
 

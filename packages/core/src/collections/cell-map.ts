@@ -13,9 +13,9 @@ interface Cell<V> {
 }
 
 /**
- * V8 replaces the table of a `Map` as entries come and go, and keeps each old table linked to the new one. Once a table is in
- * the old generation, every value of the later tables survives until the next full garbage collection. This map stores cells
- * and empties them on deletion, so only empty cells survive.
+ * V8 replaces the table of a `Map` as entries come and go, and keeps each old table linked to the new one. Once a table
+ * is in the old generation, every value of the later tables survives until the next full garbage collection. This map
+ * stores cells and empties them on deletion, so only empty cells survive.
  */
 export function createCellMap<K, V>(): CellMap<K, V> {
   const cells = new Map<K, Cell<V>>()

@@ -1,8 +1,8 @@
 import { AppError } from '@perdure/ports'
 
 /**
- * Attempts to commit a decision before giving up. Of all writers that change the same row at once, one succeeds in each
- * round, so this is how many of them may compete.
+ * Maximum attempts to commit a decision. Of all writers that change the same row at once, one succeeds in each round,
+ * so up to this many writers may compete.
  */
 const MAX_COMMIT_ATTEMPTS = 100
 

@@ -8,17 +8,20 @@ export interface RetryDeps {
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 5_000
 
-/** Which refusals to retry, and when to stop retrying. */
+/** Which errors to retry, and when to stop retrying. */
 export interface RetryPolicy {
-  /** By default `isRetryable`. */
+  /** Defaults to `isRetryable`. */
   readonly mayRetry?: (error: unknown) => error is AppError
   /** Ends the current pause early when it resolves. */
   readonly interrupt?: Promise<void>
-  /** Once true, the next refusal is thrown. */
+  /** Once it returns true, the next error is thrown. */
   readonly shouldStop?: () => boolean
 }
 
-/** Retries `attempt` with exponential backoff while the storage reports that nothing was written and a retry may succeed. */
+/**
+ * Retries `attempt` with exponential backoff while the storage reports that nothing was written and a retry may
+ * succeed.
+ */
 export async function retryTransient<T>(
   { timers, logger }: RetryDeps,
   attempt: () => Promise<T>,

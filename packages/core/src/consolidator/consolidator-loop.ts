@@ -15,7 +15,7 @@ export interface ConsolidatorLoopDeps extends SupervisedLoopDeps, Pick<Parameter
   /** A session without a run or message for this long is idle. */
   readonly idleAfterMs: number
   readonly budget: BudgetLimits
-  /** Phases that use the budget; when it is exhausted, they wait until the next day. */
+  /** Phases that use the budget. When the budget is exhausted, these phases wait until the next day. */
   readonly budgetedPhases: ReadonlySet<JobPhase>
 }
 

@@ -9,7 +9,7 @@ export interface ConsolidatorCheck {
   readonly running: boolean
 }
 
-/** The state for health and metrics, held in memory so that reading it needs no query. */
+/** The state for health and metrics, held in memory so that a reader needs no query. */
 export interface ConsolidatorState {
   readonly counts: JobCounts
   readonly budget: Budget

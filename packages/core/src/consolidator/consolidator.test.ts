@@ -32,7 +32,7 @@ describe('createConsolidator', () => {
     expect(await texts()).toEqual([])
   })
 
-  it('stores facts with the owner and session of their source, then merges and decays', async () => {
+  it('stores facts with the owner and session of their source, then runs the merge and decay phases', async () => {
     const { addSession, waitUntilIdle, storage, eventsOf, clock } = startConsolidator({ phases: { extract } })
     await addSession('ses-1', ['one', 'One.'])
 
@@ -68,7 +68,7 @@ describe('createConsolidator', () => {
     expect(items.map(({ text }) => text)).toEqual(said)
   })
 
-  it('retries a failed phase with backoff and makes it a dead letter after five attempts', async () => {
+  it('retries a failed phase with backoff and makes its job a dead letter after five attempts', async () => {
     let attempts = 0
     const merge = () => {
       attempts++
@@ -144,7 +144,7 @@ describe('createConsolidator', () => {
     })
   })
 
-  it('runs a job again after a crash, with a single effect', async () => {
+  it('runs a job again after a crash and applies its effect once', async () => {
     for (const moment of ['before', 'after']) {
       const first = startConsolidator()
       await first.remember('one')
@@ -205,7 +205,7 @@ describe('createConsolidator', () => {
     expect(await deadLetters()).toMatchObject([{ id: job?.id, error: { kind: 'interrupted' } }])
   })
 
-  it('runs a phase again when a fact was changed meanwhile', async () => {
+  it('runs a phase again if a fact was changed while the phase ran', async () => {
     let calls = 0
     const world = startConsolidator({
       phases: {
@@ -244,7 +244,7 @@ describe('createConsolidator', () => {
     expect(await texts()).toHaveLength(3)
   })
 
-  it('aborts the current job on stop and returns it to the queue', async () => {
+  it('aborts the current job on stop and returns the job to the queue', async () => {
     const { queueConsolidation, advance, daemons, storage, counts, clock } = startConsolidator({
       phases: { merge: never },
     })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld, DAY, type MemoryOptions } from '../memory/memory.fixture.ts'
 
-/** A world in which a test runs a phase to completion. */
+/** Memory and consolidator for tests that run a phase to completion. */
 function createConsolidatingWorld(options: MemoryOptions = {}) {
   const world = createMemoryWorld(options)
   for (const daemon of world.daemons) daemon.start()
@@ -128,7 +128,7 @@ describe('the merge phase', () => {
 })
 
 describe('the decay phase', () => {
-  it('halves importance per half-life, regardless of how often it runs', async () => {
+  it('halves the importance of a fact per half-life, regardless of how often the phase runs', async () => {
     const often = createConsolidatingWorld()
     const seldom = createConsolidatingWorld()
     for (const { remember } of [often, seldom]) await remember('one', { importance: 0.8 })
@@ -143,7 +143,7 @@ describe('the decay phase', () => {
     for (const { facts } of [often, seldom]) expect((await facts())[0]?.importance).toBeCloseTo(0.4, 5)
   })
 
-  it('changes only the importance of a fact, and nothing within a day', async () => {
+  it('changes only the importance of a fact, at the earliest after a day', async () => {
     const { remember, advance, do: consolidate, facts } = createConsolidatingWorld()
     await remember('one')
     const [before] = await facts()

@@ -1,7 +1,7 @@
 import { type ConsolidatorPhases, type EpochMs, type FactRecord, type FactRevision, wordsOf } from '@perdure/ports'
 
 export interface DefaultPhasesOptions {
-  /** The time in which the importance of a fact halves. */
+  /** Half-life of a fact's importance, in days. */
   readonly halfLifeDays: number
 }
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const GROUP_BATCH = 50
 const MAX_FORGOTTEN = 200
 const MAX_WEIGHED = 500
-/** A lower importance decays to 0. */
+/** An importance below this value is set to 0. */
 const MIN_IMPORTANCE = 0.001
 const MAX_METADATA_KEYS = 16
 const MAX_TAGS = 64
@@ -17,7 +17,7 @@ const MAX_TAGS = 64
 /**
  * Phases that need no model. `extract` does nothing, because extracting facts from a conversation requires a model.
  * `merge` merges facts with the same statement, except those in an open conflict. `decay` deletes expired facts and
- * lowers importance with elapsed time, regardless of how often it runs.
+ * lowers importance by the elapsed time; the result does not depend on how often the phase runs.
  */
 export function createDefaultPhases({ halfLifeDays }: DefaultPhasesOptions): ConsolidatorPhases {
   return {
@@ -53,7 +53,7 @@ function importanceAt({ importance, weighedAt }: FactRecord, now: EpochMs, halfL
   return left < MIN_IMPORTANCE ? 0 : Math.min(importance, left)
 }
 
-/** Facts to merge: the one to keep, and the tags and metadata it has afterwards. */
+/** Facts to merge: the fact to keep, and its tags and metadata after the merge. */
 interface Cluster {
   readonly kept: FactRecord
   readonly others: FactRecord[]
@@ -61,7 +61,7 @@ interface Cluster {
   metadata: Readonly<Record<string, string>>
 }
 
-/** Keeps the most complete wording, and the oldest of equal ones. Facts with contradictory metadata are not merged. */
+/** Keeps the fact with the most words; among equals, the oldest. Facts with contradictory metadata are not merged. */
 function clustersOf(facts: readonly FactRecord[]): readonly Cluster[] {
   const clusters: Cluster[] = []
   const mostCompleteFirst = [...facts].sort((a, b) => wordsOf(b.text).length - wordsOf(a.text).length)

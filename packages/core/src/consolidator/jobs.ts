@@ -26,7 +26,7 @@ export const extractTarget = ({ sessionId, owner }: Pick<ChangedSession, 'sessio
   owner,
 })
 
-/** The job that follows a completed one: an extraction is followed by a merge, a merge by a decay. */
+/** The job that follows a completed job: a merge follows an extraction, and a decay follows a merge. */
 export function nextTarget({ phase, owner }: JobTarget): JobTarget | undefined {
   if (phase === 'extract') return { phase: 'merge', owner }
   return phase === 'merge' ? { phase: 'decay', owner } : undefined

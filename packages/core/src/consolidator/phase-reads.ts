@@ -13,7 +13,7 @@ const MESSAGE_BATCH = 200
 /** The reads of one job, which record how much of the transcript the job has read. */
 export interface TrackedReads {
   readonly reads: ConsolidationReads
-  /** Sequence number of the last message that was read; 0 if none was. */
+  /** Sequence number of the last message that was read; 0 if no message was read. */
   lastReadSeq(): number
   /** Whether there are new messages that were not read yet. */
   hasUnread(): boolean
@@ -48,7 +48,10 @@ export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }
   }
 }
 
-/** Oldest first. Reads backwards from the newest message, so that the cost depends only on the number of new ones. */
+/**
+ * Returns the new messages, oldest first. Reads backwards from the newest message, so that the cost depends only on the
+ * number of new messages.
+ */
 async function unseenMessages(
   { consolidation, sessions }: Pick<PhaseReadsDeps, 'consolidation' | 'sessions'>,
   sessionId: string,

@@ -34,7 +34,7 @@ describe('createQueueConsolidation', () => {
     })
   })
 
-  it('replays the answer for a repeated key, and refuses to queue while the server drains', async () => {
+  it('replays the answer for a repeated key, and rejects requests while the server drains', async () => {
     const { queueConsolidation, phase } = startConsolidator()
     const first = await queueConsolidation.queue({ phase: 'merge', key })
     expect(await queueConsolidation.queue({ phase: 'merge', key })).toMatchObject({

@@ -36,8 +36,8 @@ export interface WorkJobDeps extends PhaseReadsDeps {
 
 /**
  * Claims a job and runs its phase. The result and the completion of the job are one commit that requires the lease, so
- * a process that crashes or is too slow leaves no partial and no repeated effect. A failed phase is retried with
- * backoff; after five attempts the job becomes a dead letter. When `stopping` aborts, the job returns to the queue
+ * a process that crashes or loses the lease leaves neither a partial nor a repeated effect. A failed phase is retried
+ * with backoff; after five attempts the job becomes a dead letter. When `stopping` aborts, the job returns to the queue
  * unchanged.
  */
 export type WorkJob = (job: JobRecord, stopping: AbortSignal) => Promise<void>
@@ -100,7 +100,7 @@ interface PhaseRun {
   readonly now: EpochMs
 }
 
-/** The completion of the job, which checks the lease first, and the result of its phase. */
+/** The writes that check the lease, complete the job, and store the result of its phase. */
 async function completionWrites(
   deps: WorkJobDeps,
   { job, lease }: LeasedJob,
@@ -140,7 +140,7 @@ async function recordFailure(deps: WorkJobDeps, held: LeasedJob, thrown: unknown
   await releaseJob(deps, held, { error, dueAt: isLast ? undefined : plusMs(deps.clock.now(), backoffMs) })
 }
 
-/** Releases the lease; the commit has no effect if the lease was already lost. */
+/** Releases the lease; the commit has no effect if another process already has the lease. */
 async function releaseJob(
   { unitOfWork, clock }: WorkJobDeps,
   { job, lease, attempt }: LeasedJob,
@@ -155,7 +155,7 @@ function errorOf(thrown: unknown): JobError {
   return { kind: String(known ?? 'phase-failed'), message: String(message ?? thrown) }
 }
 
-/** Rejects when the lease expires or the server stops, even if the work never settles. */
+/** Rejects when the lease expires or the server stops, even if the promise of the work never settles. */
 async function withinLease(
   { timers, leaseMs }: Pick<WorkJobDeps, 'timers' | 'leaseMs'>,
   stopping: AbortSignal,

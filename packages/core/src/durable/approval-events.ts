@@ -4,7 +4,10 @@ import { jsonObject } from '../json/json-members.ts'
 
 export type ApprovalEventType = 'approval.requested' | 'approval.resolved' | 'approval.expired'
 
-/** The event of an approval, for its run, its session and the inbox; names the tool when a tool call requires the approval. */
+/**
+ * The event of an approval, sent to its run, its session and the inbox. Names the tool when a tool call requires the
+ * approval.
+ */
 export function approvalEvents(approval: ApprovalRecord, type: ApprovalEventType, at: EpochMs): readonly NewEvent[] {
   const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId } = approval
   const decision = status === 'granted' || status === 'denied' ? status : undefined

@@ -4,7 +4,7 @@ export interface ApprovalOptions {
   readonly title?: string
   /** What the approver decides on; JSON. */
   readonly payload?: unknown
-  /** Time until the approval expires. Milliseconds; it never expires by default. */
+  /** Time until the approval expires. Milliseconds; by default the approval never expires. */
   readonly timeoutMs?: number
 }
 

@@ -30,7 +30,7 @@ async function performOne(op: Op, context: RunContext): Promise<void> {
 
 const node = agentOf('node', (ops, context) => perform(ops as Op[], context), { recovery: 'resume', maxAttempts: 9 })
 
-/** A storage whose commits take some event loop turns each, one after another. */
+/** A storage whose commits run one after another and take the given numbers of event loop turns. */
 function slow(storage: Storage, turns: readonly number[]): Storage {
   let queue: Promise<unknown> = Promise.resolve()
   let count = 0
@@ -124,7 +124,7 @@ function reportsBeyond({ events }: Family, limit: number): readonly (string | un
 }
 
 const count = ({ events }: Family, type: string) => events.filter((event) => event.type === type).length
-/** Counts a call that is repeated after a crash once. */
+/** Counts a call only once, even if it is repeated after a crash. */
 const toolCallsOf = ({ events }: Family) =>
   new Set(
     events
@@ -174,7 +174,7 @@ describe('the budget of a run', () => {
     expect(family.runs.map(({ finishReason }) => finishReason)).toEqual(Array(4).fill('budget-exhausted'))
   })
 
-  it('ends parent and child on a tool call beyond the limit, not on the last allowed one', async () => {
+  it('ends parent and child on a tool call beyond the limit, not on the last allowed call', async () => {
     const tools = (calls: number): Op => ({ op: 'child', ops: Array<Op>(calls).fill({ op: 'tool' }) })
     const endsOf = async (calls: number) =>
       (await runFamily({ ops: [tools(calls)], budget: { toolCalls: 2 }, ...IMMEDIATE })).runs.map(
@@ -205,7 +205,7 @@ describe('the budget of a run', () => {
     expect(count(family, 'tool.execute.start')).toBe(0)
   })
 
-  it('costs a run without children no storage read', async () => {
+  it('causes no storage reads for a run without children', async () => {
     const readsWith = async (budget: Plan['budget'] | undefined) => {
       let reads = 0
       const counted = <T extends object>(store: T): T =>
@@ -225,7 +225,7 @@ describe('the budget of a run', () => {
     expect(await readsWith({ tokens: 100, toolCalls: 9 })).toBe(await readsWith(undefined))
   })
 
-  it('limits random families of runs in any commit order', () =>
+  it('limits random trees of runs in any commit order', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.constant([])), async (plan) => {
         const family = await runFamily(plan)
@@ -237,7 +237,7 @@ describe('the budget of a run', () => {
       { numRuns: 100 },
     ))
 
-  it('limits random families of runs across crashes', () =>
+  it('limits random trees of runs across crashes', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 })), async (plan) =>
         expectWithin(await runFamily(plan), plan),

@@ -11,30 +11,36 @@ import {
 import { isTerminal } from '@perdure/protocol'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 
-/** The limits of the topmost run of a family, and the usage of the whole family. */
+/**
+ * The budget account of a family: a topmost run with a budget and all runs below it. Holds its limits and its total
+ * usage.
+ */
 export interface FamilyAccount {
   readonly limits: RunBudget
   used(): RunUsage
   add(usage: RunUsage): void
-  /** The limit that a run of the family has exceeded, which ends all of them. */
+  /** The limit that a run of the family has exceeded, if any. Exceeding a limit ends every run of the family. */
   exhausted(): string | undefined
   exhaust(what: string): void
 }
 
 export interface Membership {
   readonly account: FamilyAccount
-  /** To be called when the execution is over. Idempotent. */
+  /** Call it when the execution is over. Idempotent. */
   readonly release: () => void
 }
 
-/** A run with a budget and all runs below it form a family, which shares one account in this process. */
+/**
+ * The families of this process. A topmost run with a budget and all runs below it form a family, which shares one
+ * account.
+ */
 export interface BudgetFamilies {
   /**
-   * Joins the account of the family before the code of a run with a budget executes. The first run to join opens the account
-   * with the usage in the records; a family of one run needs no read for that.
+   * Adds a run to its family. Call it before the code of a run with a budget executes. The first run to join opens the
+   * account with the recorded usage; if that run has no children, this needs no read.
    */
   join(run: RunRecord, recorded: readonly StepRecord[]): Promise<Membership>
-  /** Drops the account of an ended topmost run once nothing below it executes. */
+  /** Drops the account of a topmost run that has ended, once no run of the family executes. */
   close(runId: string): void
 }
 
@@ -47,12 +53,12 @@ interface Family {
   readonly topId: string
   readonly account: Promise<FamilyAccount>
   executions: number
-  /** Whether the records alone hold the usage, so that the account can be dropped and opened again. */
+  /** Whether all usage is in the records, so that the account can be dropped and opened again. */
   isRebuildable: boolean
   isOver: boolean
 }
 
-/** Only the budget of the topmost run counts: a child gets what was left of it. */
+/** Only the budget of the topmost run counts: a child gets what is left of that budget. */
 export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
   const families = new Map<string, Family>() // by id of the topmost run
   const executing = new Map<string, Family>()
@@ -102,7 +108,7 @@ export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
   }
 }
 
-/** Whether a budget limits usage. Its time limit is not usage: it is a deadline of every run of the family. */
+/** Whether a budget limits usage. The time limit is not usage: it is a deadline for every run of the family. */
 export const limitsUsage = ({ tokens, costUsd, toolCalls }: RunBudget = {}): boolean =>
   tokens !== undefined || costUsd !== undefined || toolCalls !== undefined
 
@@ -147,7 +153,7 @@ async function topOf({ runs, ...deps }: BudgetFamiliesDeps, run: RunRecord): Pro
 
 interface Spent {
   readonly used: RunUsage
-  /** Whether a run has ended because the budget was used up. */
+  /** Whether one of these runs has ended because the budget was used up. */
   readonly isExhausted: boolean
 }
 

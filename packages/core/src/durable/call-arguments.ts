@@ -13,14 +13,14 @@ export function checkName(name: unknown): void {
   })
 }
 
-/** The instant after a delay. @throws AppError `validation-failed` unless it is a number of milliseconds from 0 */
+/** The instant `delayMs` after `now`. @throws AppError `validation-failed` unless `delayMs` is a non-negative number */
 export function instantAfter(now: EpochMs, delayMs: unknown): EpochMs {
   const isDelay = typeof delayMs === 'number' && delayMs >= 0 && now + delayMs <= LAST_INSTANT
   if (isDelay) return Math.ceil(now + delayMs) as EpochMs
   throw new AppError('validation-failed', { message: 'a duration must be a non-negative number of milliseconds' })
 }
 
-/** The instant a sleep ends. @throws AppError `validation-failed` */
+/** The instant at which a sleep ends. @throws AppError `validation-failed` */
 export function instantOf(now: EpochMs, until: unknown): EpochMs {
   if (!(until instanceof Date)) return instantAfter(now, typeof until === 'number' && until < 0 ? 0 : until)
   const at = until.getTime()

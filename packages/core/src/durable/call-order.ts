@@ -14,22 +14,23 @@ export interface PendingCall {
 }
 
 /**
- * Gives the durable calls of one execution their sequence numbers. While recorded calls are left, the next number goes to the
- * call with the recorded kind and name, in whatever order parallel code makes them; after that, calls are numbered as they come.
+ * Assigns sequence numbers to the durable calls of one execution. While recorded calls remain, the next number goes to
+ * the call with the recorded kind and name, in whatever order parallel code makes its calls. After that, calls are
+ * numbered in the order in which they are made.
  */
 export interface CallOrder {
   add(call: PendingCall): void
-  /** Resolves every call whose number is known by now. */
+  /** Assigns each number that can be assigned now, and resolves the calls. */
   assign(): void
-  /** Calls without a number, oldest first. They are made too early, or are not recorded at all. */
+  /** Calls without a number, oldest first. Such a call was made too early, or is not recorded at all. */
   pending(): readonly PendingCall[]
   /** The number of the next call. */
   nextSeq(): number
   /** The record that the next call has to match; `undefined` past the last recorded call. */
   nextRecorded(): StepRecord | undefined
-  /** Whether recorded calls are left. */
+  /** Whether recorded calls remain. */
   isReplaying(): boolean
-  /** The highest number in use, by this execution or by the record. */
+  /** The highest number in use, by this execution or by the records. */
   lastSeq(): number
 }
 
@@ -65,5 +66,5 @@ export function createCallOrder(recorded: readonly StepRecord[], afterSeq: numbe
   }
 }
 
-/** A call in an error message: its kind and name. */
+/** Names a call in an error message by its kind and name. */
 export const callName = ({ kind, name }: Pick<StepRecord, 'kind' | 'name'>) => `${kind} ${name}`

@@ -22,6 +22,6 @@ export interface CallScope {
   readonly maxResultBytes: number
   /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
-  /** Tells the timer driver that a call is due at this time. */
+  /** Passes the due time of a call to the timer driver. */
   readonly onDue: (dueAt: number) => void
 }

@@ -4,11 +4,14 @@ import type { ApprovalOptions } from './approval-options.ts'
 import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from './check-options.ts'
 
 const MAX_TITLE_LENGTH = 512
-/** A request for approval is an event of the log, and has the size limit of one. Bytes of JSON. */
+/**
+ * Maximum size of the JSON, in bytes. A request for approval is also an event of the log, so the size limit of events
+ * applies.
+ */
 const MAX_PAYLOAD_BYTES = 262_144
 
 /**
- * @param more members that are allowed besides those of an approval
+ * @param more names of members that are allowed in addition to those of an approval
  * @throws AppError `validation-failed` for invalid options
  */
 export function checkApprovalOptions(options: ApprovalOptions, more: readonly string[] = []): void {
@@ -21,13 +24,13 @@ export function checkApprovalOptions(options: ApprovalOptions, more: readonly st
   ])
 }
 
-/** Accepts a missing text. */
+/** A missing text is valid. */
 export const textProblem = (name: string, text: unknown, maxLength: number): Problem =>
   text === undefined || (typeof text === 'string' && text.length <= maxLength && text.isWellFormed())
     ? undefined
     : `${name} must be a string of at most ${maxLength} characters`
 
-/** Accepts a missing value. */
+/** A missing value is valid. */
 export function jsonProblem(name: string, value: unknown, maxBytes: number): Problem {
   let text: JsonText
   try {

@@ -18,7 +18,9 @@ export function refuseProblems(what: string, problems: readonly Problem[]): void
   })
 }
 
-/** Refuses options that are not an object or have an unknown member, and suggests the member that was probably meant. */
+/**
+ * Rejects options that are not an object or have an unknown member, and suggests the member that was probably meant.
+ */
 export function checkMembers(what: string, given: object, known: readonly string[]): void {
   refuseProblems(what, [objectProblem('its options', given)])
   refuseProblems(what, [membersProblem(given, known)])
@@ -32,7 +34,7 @@ function membersProblem(given: object | undefined, known: readonly string[]): Pr
   return `${unknown} is not an option${guess}; the options are ${known.join(', ')}`
 }
 
-/** Accepts a missing value. */
+/** A missing value is valid. */
 export const numberProblem = (
   name: string,
   value: unknown,

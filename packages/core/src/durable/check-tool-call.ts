@@ -5,7 +5,7 @@ import type { ToolCall } from './tool.ts'
 
 /** @throws AppError `validation-failed` for an invalid call; the failure of a tool itself is returned as data */
 export function checkToolCall<A, T>(call: ToolCall<A, T>): void {
-  refuseProblems('a tool', [call === undefined ? 'it must be described' : objectProblem('its description', call)])
+  refuseProblems('a tool', [call === undefined ? 'its argument is missing' : objectProblem('its argument', call)])
   checkMembers('a tool', call, ['name', 'args', 'execute', 'timeoutMs', 'onCrash', 'approval'])
   const { execute, timeoutMs, onCrash, approval } = call
   refuseProblems('a tool', [

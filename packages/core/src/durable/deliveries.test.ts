@@ -7,7 +7,7 @@ const completed = (seq: number): StepRecord => ({
   startedAt: 0 as EpochMs,
 })
 
-/** The order of events when a branch awaits so many microtasks between the outcome of call 1 and its next call. */
+/** The order of events when branch 1 awaits this many microtasks between the outcome of its call and its next call. */
 async function orderWith(microtasks: number): Promise<readonly string[]> {
   const order: string[] = []
   const { receive, drained } = createDeliveries([completed(1), completed(2)], () => undefined)
@@ -24,15 +24,15 @@ async function orderWith(microtasks: number): Promise<readonly string[]> {
 }
 
 describe('createDeliveries', () => {
-  // The delivery itself takes one microtask, so one more than the stated limit is still in time.
+  // The delivery itself takes one microtask, so a branch that takes one microtask more than the limit is still in time.
   it.each([MICROTASKS_PER_OUTCOME - 1, MICROTASKS_PER_OUTCOME, MICROTASKS_PER_OUTCOME + 1])(
-    'lets a branch make its next call before the next outcome is delivered when it takes %i microtasks',
+    'lets a branch that takes %i microtasks make its next call before the next outcome is delivered',
     async (microtasks) => {
       expect(await orderWith(microtasks)).toEqual(['next call of branch 1', 'outcome of branch 2'])
     },
   )
 
-  it('delivers the next outcome first when a branch takes 34 microtasks', async () => {
+  it('delivers the next outcome before the next call of a branch that takes 34 microtasks', async () => {
     expect(MICROTASKS_PER_OUTCOME).toBe(32)
     expect(await orderWith(34)).toEqual(['outcome of branch 2', 'next call of branch 1'])
   })

@@ -2,9 +2,11 @@ import type { StepRecord } from '@perdure/ports'
 
 /** Delivers the outcomes of durable calls to the code that awaits them. */
 export interface Deliveries {
-  /** Resolves with the outcome of the call, once the outcomes before it are delivered. */
+  /** Resolves with the outcome of the call, once all earlier outcomes are delivered. */
   receive(seq: number): Promise<StepRecord>
-  /** Resolves before the next outcome is delivered, after the code has run its microtasks: like a write of one commit. */
+  /**
+   * Resolves after the code has run its microtasks and before the next outcome is delivered, as a committed write does.
+   */
   yieldTurn(): Promise<void>
   /** Adds an outcome. Adding it again has no effect. */
   add(step: StepRecord): void
@@ -15,17 +17,17 @@ export interface Deliveries {
 }
 
 /**
- * How many microtasks the code may take between an outcome and its next durable call. Within this limit, parallel branches make
- * their calls in the same order in every execution. A branch that takes more may make its call after the next outcome is
- * delivered to another branch: then two calls of the same kind and name can swap their recorded results. Calls with different
- * names still match their own records.
+ * How many microtasks the code may take between an outcome and its next durable call. Within this limit, parallel
+ * branches make their calls in the same order in every execution. A branch that takes more may make its call after the
+ * next outcome is delivered to another branch: then two calls of the same kind and name can swap their recorded
+ * results. Calls with different names still match their own records.
  */
 export const MICROTASKS_PER_OUTCOME = 32
 
 /**
- * Delivers one outcome at a time, in the order in which they were recorded, and lets the code run its microtasks in between.
- * Parallel branches therefore make their next calls in the same order in every execution, the first one included. Calls
- * `onIdle` whenever nothing is left to deliver.
+ * Delivers one outcome at a time, in the order in which they were recorded, and lets the code run its microtasks in
+ * between. Parallel branches therefore make their next calls in the same order in every execution, including the first.
+ * Calls `onIdle` whenever nothing is left to deliver.
  */
 export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => void): Deliveries {
   const receivers = new Map<number, (step: StepRecord) => void>()
@@ -47,7 +49,7 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
     return next
   }
 
-  /** False when there was nothing to deliver. */
+  /** Returns false when there was nothing to deliver. */
   const deliverNext = (): boolean => {
     if (yielding.length > 0) {
       const resolved = yielding

@@ -9,7 +9,7 @@ describe('ctx.approval', () => {
   const open = async (engine: Awaited<ReturnType<ReturnType<typeof processes>>>, runId: string) =>
     (await engine.readApprovals.list({ runId, status: 'pending' }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
 
-  it('returns the first decision and who made it, and rejects a different later one', async () => {
+  it('returns the first decision and who made it, and rejects a different later decision', async () => {
     const process = processes()
     const engine = await process(code)
     const runId = await startFlow(engine)

@@ -47,7 +47,7 @@ describe('ctx.tool', () => {
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', usage: { toolCalls: 1 } })
   })
 
-  it('returns a failure as data, and emits the start and the end of each call', async () => {
+  it('returns a failure as data, and emits an event at the start and at the end of each call', async () => {
     const agent = agentOf('worker', async (_, { tool }) => [
       await tool({ name: 'good', args: { n: 1 }, execute: (args) => args }),
       await tool({ name: 'bad', execute: () => Promise.reject(new Error('no')) }),
@@ -98,7 +98,7 @@ describe('a tool that was executing when the process died', () => {
     ['retry', 2, { ok: true, value: 'done' }],
     ['fail', 1, failed('execution_failed')],
   ] as const)(
-    'follows onCrash %s under the same effectId, and its result is stored',
+    'follows onCrash %s, keeps its effectId, and has its result stored',
     async (onCrash, executions, expected) => {
       const process = processes()
       const { effects, code } = crashing(onCrash)
@@ -117,7 +117,7 @@ describe('a tool that was executing when the process died', () => {
     [true, 2, { ok: true, value: 'done' }],
     [false, 1, failed('approval_denied')],
   ] as const)(
-    'asks for an approval with onCrash ask, and follows the decision %s',
+    'asks for an approval with onCrash ask, and follows the decision (granted: %s)',
     async (granted, executions, expected) => {
       const process = processes()
       const { effects, code } = crashing('ask')

@@ -4,7 +4,7 @@ import { untilIdle } from '../engine/test-engine.fixture.ts'
 import { type Code, never, processes, startFlow } from './processes.fixture.ts'
 
 describe('ctx.sleep', () => {
-  it('suspends the run without a slot, and resumes it on time', async () => {
+  it('suspends the run, which then holds no slot, and resumes it on time', async () => {
     const process = processes()
     const code: Code = async ({ sleep }) => {
       await sleep('nap', 60_000)

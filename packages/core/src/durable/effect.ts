@@ -1,10 +1,10 @@
 import type { Conflict, NewEvent, Write } from '@perdure/ports'
 
-/** The writes of a piece of work and the value that the code gets. */
+/** The writes of a durable call, and the value that the code gets. */
 export interface Effect<T> {
   readonly writes: readonly Write[]
   readonly events?: readonly NewEvent[]
   readonly value: T
-  /** The error to throw after this conflict; the work is decided again when it returns `undefined`. */
+  /** Returns the error to throw after this conflict, or `undefined` to call the deciding function again. */
   readonly refuse?: (conflict: Conflict) => Error | undefined
 }

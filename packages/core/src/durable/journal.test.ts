@@ -48,7 +48,7 @@ describe('emit', () => {
     expect(await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 9 })).toHaveLength(1)
   })
 
-  it('keeps the order of calls, and commits events emitted during a commit with the next one', async () => {
+  it('keeps the order of calls, and commits events emitted during a commit with the next commit', async () => {
     const { journal, commits, types } = await setUp()
 
     const first = journal.emit('note.a', {})
@@ -135,7 +135,7 @@ describe('emit', () => {
     expect(await types()).toEqual([])
   })
 
-  it('rejects an event that the storage refused, and stores the next one', async () => {
+  it('rejects an event that the storage refused, and stores the next event', async () => {
     const { journal, types, fail } = await setUp()
     fail(new AppError('storage-full'))
     await expect(journal.emit('note.lost', {})).rejects.toMatchObject({ kind: 'storage-full' })
@@ -174,7 +174,7 @@ describe('emit', () => {
     expect(await types()).toEqual([])
   })
 
-  it('causes no unhandled rejection for a lost event that is not awaited', async () => {
+  it('causes no unhandled rejection when an event that is not awaited is lost', async () => {
     const { journal, end } = await setUp()
     await end()
 
@@ -186,7 +186,7 @@ describe('emit', () => {
 })
 
 describe('record', () => {
-  it('keeps its position between events of the same tick', async () => {
+  it('stores an entry in its position between events of the same tick', async () => {
     const { journal, commits, types, storage } = await setUp()
     const writes = [{ type: 'run.insert', run: aRun({ id: 'run_2' }) }] as const
 

@@ -31,17 +31,21 @@ export interface Entry {
 
 /** Commits the events and durable calls of one attempt, in order. Nothing else writes them. */
 export interface Journal {
-  /** Resolves when the event is durable; does not have to be awaited. @throws AppError at once, as `RunContext.emit` */
+  /**
+   * Resolves when the event is durable; callers need not await it.
+   *
+   * @throws AppError immediately, like `RunContext.emit`
+   */
   emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
-  /** Checks an event without emitting it. @throws AppError `validation-failed` as `emit` */
+  /** Checks an event without emitting it. @throws AppError `validation-failed`, like `emit` */
   check(type: string, payload: unknown, phase?: EventPhase): void
   /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
   record(entry: Entry): Promise<void>
-  /** As `record`, in a separate commit; resolves with the conflict of that commit, if any. */
+  /** Like `record`, but in a separate commit; resolves with the conflict of that commit, if any. */
   recordAlone(entry: Entry): Promise<Conflict | undefined>
   /** Waits until everything recorded so far is durable. */
   flush(): Promise<void>
-  /** Waits for the commit in flight, then returns the entries that are not written yet. Refuses further entries. */
+  /** Waits for the commit in flight, then returns the entries that are not written yet. Rejects further entries. */
   close(): Promise<Unwritten>
   isClosed(): boolean
   /** Whether no entry waits to be written, so that no code waits for a write. */
@@ -63,12 +67,15 @@ interface Pending {
   reject(error: unknown): void
 }
 
-/** Limits a commit, so that an attempt that records without awaiting does not block the storage. Joined events count once. */
+/**
+ * Maximum entries per commit, so that code that records without awaiting does not block the storage. Events joined into
+ * one entry count once.
+ */
 const ENTRIES_PER_COMMIT = 128
 
 /**
- * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt, so a run that
- * has ended or was started again accepts no entry.
+ * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt, so a run
+ * that has ended or was started again accepts no entry.
  */
 export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
   const { unitOfWork, clock, maxEventBytes } = deps
@@ -100,12 +107,13 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
     }
     try {
       const outcome = await retryTransient(deps, () => unitOfWork.commit(writes), {
-        // A full disk is not retried: the call rejects with `storage-full`, and the code may continue without the record.
+        // A commit on a full disk is not retried: the call rejects with `storage-full`, and the code may continue
+        // without the record.
         ...{ mayRetry: isStorageBusy, interrupt: closing, shouldStop: () => isClosed },
       })
       settle(outcome)
     } catch (error) {
-      // Entries refused while the attempt ends are written together with its end.
+      // Entries that a busy storage refuses while the attempt ends are written in the commit that ends it.
       if (isClosed && isStorageBusy(error)) pending = [...batch, ...pending]
       else for (const one of batch) one.reject(error)
     }
@@ -199,7 +207,7 @@ function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
   if (typeof type !== 'string' || !isAgentEventType(type)) {
     throw new AppError('validation-failed', {
       message: `an agent cannot emit the event type ${typeof type === 'string' ? JSON.stringify(type) : typeof type}`,
-      hint: 'use lower-case words joined by dots, outside the reserved families such as run. and session.',
+      hint: 'use lower-case words joined by dots, without a reserved prefix such as run. or session.',
     })
   }
   const text = toJsonText(payload ?? {})

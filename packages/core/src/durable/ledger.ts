@@ -3,8 +3,8 @@ import { type Claim, callName, createCallOrder } from './call-order.ts'
 import { createDeliveries } from './deliveries.ts'
 
 /**
- * The durable calls of one execution of a run: numbers every call, delivers outcomes in the order in which they were recorded,
- * and detects when the run can only continue by something from outside.
+ * The durable calls of one execution of a run: numbers every call, delivers outcomes in the order in which they were
+ * recorded, and detects when the run cannot continue without something from outside.
  *
  * ```text
  *   claim ──► numbered ──► executes (busy) ──► deliver ──► delivered to the code
@@ -18,8 +18,8 @@ import { createDeliveries } from './deliveries.ts'
  */
 export interface Ledger {
   /**
-   * Takes the next sequence number. In a re-execution, the number goes to the call that is recorded under it: a call made too
-   * early waits, and a call that is not recorded ends the run as `workflow-divergence`.
+   * Takes the next sequence number. In a re-execution, the number goes to the call that is recorded under it: a call
+   * made too early waits, and a call that is not recorded ends the run as `workflow-divergence`.
    */
   claim(kind: StepKind, name: string): Promise<Claim>
   /** Resolves with a recorded outcome, after the outcomes that were recorded before it. */
@@ -32,15 +32,18 @@ export interface Ledger {
   wait(seq: number): Promise<StepRecord>
   /** Reads which waits were resolved from outside. */
   refresh(): Promise<void>
-  /** Resolves whenever the run is blocked, with the numbers of the calls that wait. */
+  /** Resolves whenever the run is blocked, with the sequence numbers of the waiting calls. */
   whenBlocked(): Promise<readonly number[]>
   /** Whether the run is still blocked at exactly these calls. */
   isBlockedAt(seqs: readonly number[]): boolean
-  /** Resolves after as many microtasks as a recorded write would take; used to skip an `emit` that is already in the log. */
+  /**
+   * Resolves after as many microtasks as a recorded write would take; used to skip an `emit` that is already in the
+   * log.
+   */
   yieldTurn(): Promise<void>
-  /** Whether recorded calls are left: what the code emits now is already in the log. */
+  /** Whether recorded calls remain. Events that the code emits until then are already in the log. */
   isReplaying(): boolean
-  /** The highest number in use, by this execution or by an earlier one. */
+  /** The highest number in use, by this execution or by an earlier execution. */
   lastSeq(): number
   /** @throws AppError `workflow-divergence` when the code has ended without making every recorded call */
   finish(): Promise<void>
@@ -57,7 +60,7 @@ export interface LedgerParts {
   readonly onDiverged: (error: AppError) => void
 }
 
-/** Turns of the event loop for which a run has to stay blocked: code between two calls may need one. */
+/** Turns of the event loop for which a run has to stay blocked: code between two calls may need one turn. */
 const BLOCKED_TURNS = 2
 
 export function createLedger({ recorded: all, throughSeq, timers, read, onDiverged }: LedgerParts): Ledger {
@@ -87,13 +90,13 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
     for (const step of await read()) if (isResolved(step)) deliveries.add(step)
   }
 
-  /** A step that is granted another try leaves its wait as `started`; any other `started` step still executes. */
+  /** Approval of another try changes a waiting step to `started`; any other `started` step is still executing. */
   const isResolved = ({ seq, status }: StepRecord) => (status === 'started' ? waiting.has(seq) : status !== 'waiting')
 
   const diverged = (message: string) => {
     const error = new AppError('workflow-divergence', {
       message,
-      hint: 'keep the durable calls of running code in their order',
+      hint: 'keep the order of durable calls unchanged while runs of this code are unfinished',
     })
     onDiverged(error)
     return error
@@ -113,7 +116,7 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
     replay: ({ seq }) => deliveries.receive(seq),
     async deliver(step) {
       const received = deliveries.receive(step.seq)
-      // Another call can only have been resolved from outside before this one while something waits.
+      // If no call waits, no other call can have been resolved from outside before this step.
       if (waiting.size === 0) deliveries.add(step)
       else await refresh()
       return received
@@ -150,4 +153,4 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
 }
 
 const recordedText = (found: StepRecord | undefined) =>
-  found === undefined ? '' : `, recorded is the ${callName(found)}`
+  found === undefined ? '' : `, but the ${callName(found)} is recorded`

@@ -7,7 +7,7 @@ const microtasks = async (count: number) => {
   for (let n = 0; n < count; n++) await undefined
 }
 
-/** Executes the code, calls `interfere`, then ends the sleep after the code, which causes a re-execution. */
+/** Executes the code and calls `interfere`. Then ends the sleep that follows the code, which causes a re-execution. */
 async function executeTwice(
   code: (context: RunContext) => Promise<unknown>,
   interfere: (engine: ReturnType<typeof createTestEngine>, runId: string) => Promise<void> = async () => undefined,
@@ -30,7 +30,7 @@ async function executeTwice(
 
 describe('the order of outcomes', () => {
   it.each([0, 1, 5, 20])(
-    'is replayed for steps that completed in one commit, with %i microtasks in the first branch',
+    'is replayed for steps completed in one commit, with %i microtasks between the calls of a branch',
     async (count) => {
       const code = ({ step }: RunContext) =>
         Promise.all([
@@ -50,7 +50,7 @@ describe('the order of outcomes', () => {
   )
 
   it.each([0, 1, 5, 20])(
-    'is replayed for approvals decided in reverse while a step executes, with %i microtasks',
+    'is replayed for approvals decided in reverse, with %i microtasks between the calls of a branch',
     async (count) => {
       const held = gate()
       const code = ({ approval, step }: RunContext) =>

@@ -5,7 +5,7 @@ import type { RunContext } from '../targets/run-context.ts'
 
 export type Code = (context: RunContext) => Promise<unknown>
 
-/** Creates engines one after another on the same storage, as restarts do; each may register different code. */
+/** Creates engines one after another on the same storage, as restarts do; each engine may register different code. */
 export function processes() {
   const clock = createManualClock()
   const shared = { storage: createInMemoryStorage(), clock, ids: createSequenceIds() }

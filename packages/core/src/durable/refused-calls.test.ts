@@ -5,7 +5,7 @@ import type { RunContext } from '../targets/run-context.ts'
 const cycle: Record<string, unknown> = {}
 cycle.self = cycle
 
-/** Runs code that passes arguments which its types forbid, and returns the outcome. */
+/** Runs code that passes arguments which the types forbid, and returns the outcome. */
 async function runUntyped(code: (context: Loose) => unknown) {
   const engine = createTestEngine({
     agents: [
@@ -39,7 +39,7 @@ describe('a durable call', () => {
     ['usage', ({ usage }) => usage({ provider: 'p', model: 'm', cost: 1 }), ['cost', 'costUsd']],
     ['a suspension', ({ suspend }) => suspend({ approval: [] }), ['approval', 'did you mean approvals']],
     ['an approval of a suspension', ({ suspend }) => suspend({ approvals: [{ name: 'a', titel: 'x' }] }), ['titel']],
-  ])('rejects an unknown member of %s by name and lists or suggests the known ones', async (_, code, words) => {
+  ])('rejects an unknown member of %s, names it, and lists or suggests the known members', async (_, code, words) => {
     const { status, error, steps } = await runUntyped(async (context) => code(context))
 
     expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })

@@ -1,11 +1,11 @@
 import { AppError, type ApprovalStore, type StepStore } from '@perdure/ports'
 
-/** Refuses a wait that only a durable timer can end. @throws AppError `timer-driver-store-unsupported` */
+/** Rejects a wait that only a durable timer can end. @throws AppError `timer-driver-store-unsupported` */
 export type RequireTimers = () => void
 
 /**
- * Whether the storage can list due waits. An adapter written in JavaScript may lack these reads; a wait that would never end
- * is then refused at the call.
+ * Whether the storage can list due waits. An adapter written in JavaScript may lack these reads; a call whose wait
+ * would never end is then rejected.
  */
 export const canHoldTimers = ({
   steps,

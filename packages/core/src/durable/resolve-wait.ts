@@ -29,7 +29,7 @@ export interface WaitResult extends Omit<ResolvedWait, 'step'> {
 }
 
 /**
- * Ends a wait once: one commit completes the call and queues its run again when it is suspended.
+ * Ends a wait once: one commit completes the call and, if its run is suspended, queues the run again.
  *
  * @returns `resolved`; `over` when the wait or its run had already ended; or the conflict of one of the caller's writes
  */
@@ -65,7 +65,10 @@ export function createResolveWait({ runs, unitOfWork, clock, wakeRun }: ResolveW
   }
 }
 
-/** What a conflict means: another writer ended the wait, or the status of the run has changed and must be read again. */
+/**
+ * What a conflict means: another writer ended the wait, or the status of the run has changed, so the run must be read
+ * again.
+ */
 const MEANING: { readonly [Type in WriteType]?: 'over' | 'again' } = {
   'step.change': 'over',
   'run.transition': 'again',

@@ -18,24 +18,29 @@ import type { Journal, JournalDeps } from './journal.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageReport } from './usage-report.ts'
 
-/** The usage of a run, which its record holds, and what its family may still use. */
+/** The usage of a run, which its record holds, and what its family (see `BudgetFamilies`) may still use. */
 export interface Budget {
   /**
-   * Counts a new tool call. Its write belongs in the commit that records the call, so that a crash leaves both or neither.
+   * Counts a new tool call. Commit the returned write together with the record of the call, so that a crash leaves both
+   * or neither.
    *
    * @throws AppError `budget-exhausted` when the budget is used up
    */
   takeToolCall(): Write
   add(report: UsageReport): Promise<void>
-  /** The budget of a child: what is left now. @throws AppError `budget-exhausted` when nothing is left */
+  /** The budget of a new child: what is left now. @throws AppError `budget-exhausted` when nothing is left */
   shareWithChild(): RunBudget | undefined
-  /** Counts the usage of the child of an ended call, once. @throws AppError `budget-exhausted` when the budget is used up */
+  /**
+   * Counts the usage of the child that the call ran, once per call.
+   *
+   * @throws AppError `budget-exhausted` when the budget is used up
+   */
   countChild(call: Pick<StepRecord, 'seq' | 'usage'>): void
-  /** Whether nothing was left when the execution began. */
+  /** Whether the budget was already used up when the execution began. */
   readonly isSpent: boolean
   /** The usage of the run and of its ended children. */
   used(): RunUsage
-  /** The same, read from the records when other runs of the family share the budget. */
+  /** The usage of the run and of its ended children; read from the records when children share the budget. */
   usedAtEnd(): Promise<UsageAtEnd>
 }
 
@@ -61,7 +66,9 @@ export interface BudgetParts {
   readonly onExhausted: (error: AppError) => void
 }
 
-/** While a run executes, its record holds its own usage; the calls that its children ended hold theirs. */
+/**
+ * While a run executes, its record holds only its own usage; the usage of an ended child is in the record of the call.
+ */
 export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetParts): Budget {
   const { journal, recorded, account, onExhausted } = parts
   const { clock, runMeter, steps } = deps
@@ -94,7 +101,10 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
     return account?.exhausted()
   }
 
-  /** The usage is part of the run's record, and only this execution changes it. The caller commits the write at once. */
+  /**
+   * Stores the usage in the run's record, where only this execution changes it. The caller commits the write
+   * immediately.
+   */
   const usageWrite = (next: RunUsage): Write => {
     own = next
     return { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } }
@@ -148,7 +158,10 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
 /** The usage of a run as it ends. */
 export interface UsageAtEnd {
   readonly usage: RunUsage
-  /** Conflicts at `step.fence` when another child has ended in the meantime; its usage would be missing. */
+  /**
+   * Conflicts at `step.fence` when another child has ended in the meantime, because the usage of that child would be
+   * missing.
+   */
   readonly fence: readonly Write[]
 }
 
@@ -164,7 +177,7 @@ function fenceOf({ id }: RunRecord, recorded: readonly StepRecord[]): readonly W
   return open.length === 0 ? [] : [{ type: 'step.fence', runId: id, seqs: open.map(({ seq }) => seq) }]
 }
 
-/** The rest of each limit. Excludes the time: a child ends at the deadline of its parent. */
+/** The unused part of each limit except the time limit: a child ends at the deadline of its parent. */
 function leftOf({ limits, used }: FamilyAccount): RunBudget {
   const { tokens, costUsd, toolCalls } = limits
   const { inputTokens, outputTokens, costUsd: cost, toolCalls: calls } = used()

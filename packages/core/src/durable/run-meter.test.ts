@@ -18,7 +18,7 @@ function metered(code: Code) {
 }
 
 describe('the meter of ended runs', () => {
-  it('counts a failed run under the status of its answer and record', async () => {
+  it('counts a failed run under the status that its answer and its record have', async () => {
     const { engine, metrics } = metered(() => Promise.reject(new Error('no')))
 
     const { runId, status } = outcomeOf(await engine.run('task'))

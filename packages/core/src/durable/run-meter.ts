@@ -41,7 +41,10 @@ export function createRunMeter(meter: Meter, isRegistered: IsRegistered): RunMet
 
 const MAX_LENGTH = 128
 
-/** Bounds a label whose values the code of runs chooses: after the first `limit` values, new ones become `other`. */
+/**
+ * Bounds a label whose values the code of runs chooses: after the first `limit` values, every new value becomes
+ * `other`.
+ */
 function createOpenLabel(limit: number): (value: string) => string {
   const known = new Set<string>()
   return (value) => {

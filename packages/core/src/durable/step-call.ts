@@ -24,9 +24,10 @@ import { completionEvents, stepEvent } from './step-events.ts'
 import { pauseBefore, withTimeout } from './step-retry.ts'
 
 /**
- * Executes a piece of work once. Its JSON result is stored; a re-execution of the run gets that result without calling `fn`.
+ * Executes a piece of work once. Its JSON result is stored; a re-execution of the run gets that result without calling
+ * `fn`.
  *
- * @throws AppError `step-failed` when its tries are used up or it must not be repeated after a crash;
+ * @throws AppError `step-failed` when the last try fails or the work must not be repeated after a crash;
  *   `workflow-divergence` when another call is recorded under this number
  */
 export const callStep = async <T>(
@@ -46,18 +47,25 @@ export const callStep = async <T>(
 
 export interface StepCall<T> {
   readonly fn: StepFn<T>
-  /** What the call adds to the record of its run, in the commit that records the call: so it counts once. @throws to refuse it */
+  /**
+   * Returns the write that counts the call in the record of its run. The same commit stores the record of the call, so
+   * the call counts once.
+   *
+   * @throws to reject the call
+   */
   readonly countsAs?: (() => Write) | undefined
   readonly options: StepOptions
-  /** The failure kind that a result reports; present for tool calls, which are traced as such. */
+  /** Returns the failure kind that a result reports. Set only for tool calls, which are traced as tool calls. */
   readonly failureOf?: ((result: T) => string | undefined) | undefined
-  /** Its result when it must not be repeated after a crash; `step-failed` is thrown when missing. */
+  /**
+   * Returns the result of a call that must not be repeated after a crash; if missing, the call throws `step-failed`.
+   */
   readonly lost?: ((step: StepRecord) => T) | undefined
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */
 export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs'> {
-  /** How it is traced; as a step when missing. */
+  /** How the work is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
   readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
@@ -80,7 +88,10 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
 }
 
-/** Decides about a step that was executing when its process died. The caller executes it when the result is `started`. */
+/**
+ * Applies `onCrash` to a step that was executing when its process died. The caller executes the step if it is returned
+ * as `started`.
+ */
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
@@ -88,7 +99,7 @@ async function afterCrash(
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
-  // Started in this attempt but not executed: a person has granted another try.
+  // The step is `started` in this attempt but was not executed: a person has granted another try.
   if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
   return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, kind)
 }
@@ -251,7 +262,7 @@ export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonT
   throw new AppError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
 }
 
-/** Returns the parsed JSON, so that the code gets the same value as a re-execution. */
+/** Returns the parsed JSON, so that the code gets the same value as in a re-execution. */
 const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T
 
 function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {

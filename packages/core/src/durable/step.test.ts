@@ -47,7 +47,7 @@ describe('ctx.step', () => {
     expect((await engine.find(runId))?.result).toBe('["made",{"ok":true,"value":"made"}]')
   })
 
-  it('passes the same effect id in every execution, and a different one to every step', async () => {
+  it('passes a step the same effect id in every execution, and each step a different effect id', async () => {
     const process = processes()
     const seen: string[] = []
     const code: Code = async ({ step }) => {
@@ -156,7 +156,7 @@ describe('ctx.step', () => {
     [true, { calls: 2, status: 'completed' }],
     [false, { calls: 1, status: 'failed' }],
   ] as const)(
-    'asks for an approval after a crash with onCrash ask, and follows the decision %s',
+    'asks for an approval after a crash with onCrash ask, and follows the decision (granted: %s)',
     async (granted, expected) => {
       const process = processes()
       let calls = 0
@@ -219,7 +219,7 @@ describe('ctx.step', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'failed', error: { code: 'workflow-divergence' } })
   })
 
-  it('does not emit an event again that precedes a recorded call', async () => {
+  it('does not emit an event a second time when it precedes a recorded call', async () => {
     const process = processes()
     const code: Code = async ({ step, emit, attempt }) => {
       await emit('note.before', { attempt })

@@ -22,7 +22,7 @@ export interface StepTry {
   readonly attempt: number
   /** Aborts with the run and when this try times out. */
   readonly signal: AbortSignal
-  /** W3C trace context of this try; pass it on to what the step calls. */
+  /** W3C trace context of this try; pass it on to the systems that the step calls. */
   readonly traceparent: string | undefined
 }
 

@@ -71,7 +71,7 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   await tell('tool.execute.start', isReadable ? { args } : {})
   const outcome = isReadable
     ? await perform(scope, call, attempt)
-    : failed('invalid_input', 'the arguments are no JSON: they hold a BigInt or refer to themselves')
+    : failed('invalid_input', 'the arguments are not JSON: they contain a BigInt or a circular reference')
   scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
   await (outcome.ok
@@ -96,7 +96,8 @@ async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
 function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
   const outcome = { ok: true, value } as const
   const text = jsonOf(outcome)
-  if (text === undefined) return failed('invalid_output', 'the result is no JSON, such as a BigInt or a cycle')
+  if (text === undefined)
+    return failed('invalid_output', 'the result is not JSON, for example a BigInt or a circular reference')
   if (!isLongerThan(text, maxResultBytes)) return outcome
   return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
 }
@@ -112,10 +113,11 @@ function jsonOf(value: unknown): JsonText | undefined {
 
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
 
-/** The failure for a thrown value; `execution_failed` unless it has a failure kind. */
+/** The failure for a thrown value; `execution_failed` unless the value has a failure kind. */
 function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
   const { kind, message: whole } = toRunError(thrown)
-  // The failure is recorded as a result; JSON uses at most six bytes for a character.
+  // The failure is recorded as a result, so its message is cut to fit the limit: JSON uses at most six bytes per
+  // character.
   const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
   if (signal.aborted) return failed('aborted', message)
   if (isAppError(thrown, 'step-failed')) return failed('timeout', message)

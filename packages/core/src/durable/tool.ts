@@ -2,20 +2,22 @@ import type { ToolFailureKind } from '@perdure/protocol'
 import type { ApprovalOptions } from './approval-options.ts'
 import type { StepOptions, StepTry } from './step.ts'
 
-/** A tool call. The type of `args` is that of the first parameter of `execute`. */
+/** A tool call. The type of `args` is the type of the first parameter of `execute`. */
 export interface ToolCall<Args = unknown, Result = unknown> {
   readonly name: string
   readonly args?: Args
   /**
-   * `call` is the argument of a step function: `effectId` is the same in every execution of this call, so pass it to external
-   * systems as the idempotency key; `signal` aborts with the run and after `timeoutMs`; also `attempt` and `traceparent`.
+   * `call` is the argument that a step function gets: `effectId`, `signal`, `attempt` and `traceparent`. The `effectId`
+   * is the same in every execution of this call, so pass it to external systems as the idempotency key. The `signal`
+   * aborts with the run and after `timeoutMs`.
    */
   readonly execute: (args: Args, call: StepTry) => Result | PromiseLike<Result>
   /** Time limit for the tool. Milliseconds. */
   readonly timeoutMs?: number
   /**
    * How to treat a call that was executing when the process died: `'retry'` (default) executes it again with the same
-   * `effectId`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they decline.
+   * `effectId`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they
+   * decline.
    */
   readonly onCrash?: StepOptions['onCrash']
   /** Asks a person for approval first; `true` asks without a title or payload. */

@@ -81,7 +81,7 @@ describe('transact', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'completed', result: '"wrote one"' })
   })
 
-  it('repeats its decision after a write conflict', async () => {
+  it('calls decide again after a write conflict', async () => {
     const { open, storage, decided } = processes()
     const raced: Storage = {
       ...storage,
@@ -102,7 +102,7 @@ describe('transact', () => {
     expect((await engine.find(runId))?.result).toBe('"found other"')
   })
 
-  it('does not fail other entries with its conflict', async () => {
+  it('does not fail other journal entries when its own commit conflicts', async () => {
     const { open } = processes()
     const engine = await open(async ({ note, step, emit }) => {
       const results = await Promise.all([note('one'), note('two'), emit('said', {}), step('three', () => 3)])

@@ -13,7 +13,7 @@ import { stepEvent } from './step-events.ts'
 type WaitKind = Exclude<StepRecord['kind'], 'step'>
 type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
 
-/** What a wait writes besides its own record. */
+/** The writes and events of a wait besides its own record. */
 interface Waiting extends Entry {
   readonly detail: WaitDetail
   /** Called once the wait is durable. */
@@ -77,7 +77,7 @@ export async function callWaitForEvent(
   return ended.result === undefined ? null : fromJsonText(ended.result)
 }
 
-/** `ctx.approval`: the decision of a person; not granted when nobody decides in time. */
+/** `ctx.approval`: the decision of a person; `granted` is false without a decision in time. */
 export async function callApproval(
   scope: CallScope,
   name: string,

@@ -7,11 +7,11 @@ import { completionEvents } from './step-events.ts'
 export interface ResolvedWait {
   readonly step: StepRecord
   readonly result?: JsonText | undefined
-  /** A change other than completion, for a step that a person allows to run again or not. */
+  /** The change to apply instead of completion; for a step when a person has decided whether it may run again. */
   readonly change?: StepChange | ((run: RunRecord) => StepChange) | undefined
 }
 
-/** The writes that end waits of one run, and the run as it is then if it resumes. */
+/** The writes that end waits of one run, and the updated run if they resume it. */
 export interface WaitResolution {
   readonly writes: readonly Write[]
   /** To append after everything else in the commit. */
@@ -26,8 +26,9 @@ export interface ResolutionDetail {
 }
 
 /**
- * Plans the end of waits of one run. A run that is suspended at its calls is queued; any other run keeps its status.
- * Conflicts at `run.transition` when the status has changed, at `step.change` when one of the waits had already ended.
+ * Plans how waits of one run end. A run that is suspended at its calls is queued; any other run keeps its status. The
+ * writes conflict at `run.transition` when the status has changed, and at `step.change` when one of the waits had
+ * already ended.
  */
 export function planResolution(
   run: RunRecord,

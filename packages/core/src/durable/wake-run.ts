@@ -1,7 +1,10 @@
 import type { RunRecord } from '@perdure/ports'
 import type { WaitResolution } from './wait-resolution.ts'
 
-/** Continues a run after the commit that ended its wait: executes it again when it was queued, otherwise notifies its code. */
+/**
+ * Continues a run after the commit that ended its wait: executes the run again if the commit queued it, otherwise
+ * notifies its code.
+ */
 export type WakeRun = (run: RunRecord, resolution: Pick<WaitResolution, 'resumed'>) => void
 
 export const createWakeRun =

@@ -6,7 +6,7 @@ import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixtur
 const accepted = { answer: 'accepted' } as const
 
 describe('abortAgent', () => {
-  it('skips a run that completes while an earlier one is being aborted', async () => {
+  it('skips a run that completes while an earlier run is being aborted', async () => {
     const storage = createInMemoryStorage()
     const find: typeof storage.runs.find = (...args) => untilIdle().then(() => storage.runs.find(...args))
     const open = gate()

@@ -16,12 +16,12 @@ export interface AbortAgentDeps extends CommitOnceDeps {
 export interface AbortAgentRequest {
   readonly agentId: string
   readonly reason?: string | undefined
-  /** Which of its runs to abort. */
+  /** Which runs of the agent to abort. */
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
-/** Aborts every visible run of an agent that has not ended. @throws AppError `agent-not-found` */
+/** Aborts all active, visible runs of an agent. @throws AppError `agent-not-found` */
 export type AbortAgent = (request: AbortAgentRequest) => Promise<Reply>
 
 export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
@@ -35,7 +35,7 @@ export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
       const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
       if (isOurs) aborted.push(id)
     }
-    // Aborting is idempotent by itself, so the key only stores the answer.
+    // Aborting is idempotent without a key: the key only serves to store the answer.
     const reply: Reply = { status: 202, body: { aborted } }
     const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
     return once.kind === 'replayed' ? once.reply : reply

@@ -53,7 +53,7 @@ describe('abortRun', () => {
     expect((await engine.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started', 'run.aborted'])
   })
 
-  it('repeats its answer for an aborted run and rejects a completed run', async () => {
+  it('returns the same answer for a run that is already aborted, and rejects a completed run', async () => {
     const engine = createTestEngine({ agents: [untilAborted, agentOf('quick', async () => 1)] })
     const slow = await engine.run('until-aborted', { answer: 'accepted' })
     const quick = await engine.run('quick')
@@ -74,7 +74,7 @@ describe('abortRun', () => {
     expect((await engine.find(runId))?.status).toBe('running')
   })
 
-  it('takes effect once per key', async () => {
+  it('takes effect once per idempotency key', async () => {
     const engine = createTestEngine({ agents: [untilAborted] })
     const { runId = '' } = await engine.run('until-aborted', { answer: 'accepted' })
 
@@ -103,7 +103,7 @@ describe('abortRun', () => {
     expect((await engine.find(waiting.runId ?? ''))?.status).toBe('aborted')
   })
 
-  it('lets exactly one of a concurrent completion and abort win', async () => {
+  it('ends a run only once when it completes and is aborted at the same time', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('racer', () => open.promise)] })
     const { runId = '' } = await engine.run('racer', { answer: 'accepted' })
@@ -122,7 +122,7 @@ describe('abortRun', () => {
     expect(ends).toHaveLength(1)
   })
 
-  it('releases the slot of an agent that ignores its signal after the grace period', async () => {
+  it('releases the slot after the grace period if the agent ignores its abort signal', async () => {
     const deaf = agentOf('deaf', () => new Promise(() => undefined), { concurrency: 'single' })
     const engine = createTestEngine({ agents: [deaf] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
@@ -163,7 +163,7 @@ describe('abortAgent', () => {
 })
 
 describe('timeoutMs', () => {
-  it('aborts the run with reason timeout after the shorter limit of request and agent', async () => {
+  it('aborts the run with reason timeout after the shorter time limit, from the request or the agent', async () => {
     let reason: unknown
     const slow = agentOf(
       'slow',

@@ -35,7 +35,7 @@ describe('createAdmission', () => {
     expect(admission.runsInLane('x')).toEqual(['b', 'c'])
   })
 
-  it('releases a waiting slot without affecting the others', () => {
+  it('releases a waiting slot without affecting other slots', () => {
     const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
     const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, ...parallel })) as [
       Slot,

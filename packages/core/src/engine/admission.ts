@@ -2,7 +2,7 @@ import { AppError } from '@perdure/ports'
 import type { OnBusy } from '../targets/registration.ts'
 
 export interface AdmissionOptions {
-  readonly concurrency: number // slots granted at once
+  readonly concurrency: number // maximum number of slots held at the same time
   readonly maxQueued: number // runs that may wait for a slot
 }
 
@@ -11,7 +11,7 @@ export interface SlotRequest {
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
   readonly onBusy: OnBusy
-  /** The run was accepted before, so it is never refused, however many runs wait. */
+  /** The run is already accepted, so its claim is never rejected, even when the queue is full. */
   readonly isAccepted?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface Slot {
 export interface Admission {
   /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
   claim(entry: SlotRequest): Slot
-  /** The runs of the lane: the holder first, then the waiting ones in order. */
+  /** The runs of the lane: the holder first, then the waiting runs in queue order. */
   runsInLane(lane: string): readonly string[]
   /** Stops granting slots; waiting runs stay queued. */
   close(): void
@@ -152,7 +152,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     if (isAccepted) return
     const isBusy = lane !== undefined && lanes.get(lane)?.holder !== undefined
     if (isBusy && onBusy === 'reject') {
-      throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when its current run has ended' })
+      throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
     }
     const mustWait = isBusy || executing >= concurrency || isClosed
     if (mustWait && queued >= maxQueued) throw new AppError('queue-full', { retryAfterMs: 1_000 })

@@ -26,7 +26,7 @@ function setUp() {
 const statusOf = (json: string | undefined) => (JSON.parse(json ?? '{}') as { readonly status?: string }).status
 
 describe('a waiting request', () => {
-  it('receives the outcome of a run that waited for a child, and its key stores it', async () => {
+  it('receives the outcome of a run that waited for a child, and stores that outcome under its key', async () => {
     const { engine, open, advance } = setUp()
     await engine.start()
     const reply = engine.run('parent', WAIT)
@@ -66,7 +66,7 @@ describe('a waiting request', () => {
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
   })
 
-  it('is answered with the current status after waitMs, and its key keeps that answer', async () => {
+  it('is answered with the current status after waitMs, and stores that answer under its key', async () => {
     const { engine, open, advance } = setUp()
     await engine.start()
     const reply = engine.run('parent', WAIT)

@@ -20,7 +20,7 @@ export interface WaitingRequest {
   readonly waitMs?: number | undefined
 }
 
-/** A started run and its outcome, for which the request waits. */
+/** A started run and its outcome, which the request waits for. */
 export interface AwaitedRun {
   readonly run: RunRecord
   readonly outcome: Promise<RunOutcome>
@@ -28,8 +28,8 @@ export interface AwaitedRun {
 }
 
 /**
- * Answers with the outcome of a run, or with 202 and its current status once `waitMs` has passed or the server stops. The
- * first of the two that is committed becomes the answer of the key.
+ * Answers with the outcome of a run, or with 202 and its current status once `waitMs` has passed or the server stops.
+ * The answer that is committed first is stored under the idempotency key.
  */
 export async function awaitOutcome(
   deps: AwaitOutcomeDeps,
@@ -54,7 +54,7 @@ export async function awaitOutcome(
   return wasFirst ? reply : awaitedReply(await outcome, deps.basePath)
 }
 
-/** `'elapsed'` after the delay; cancels its timer when `outcome` settles first. */
+/** Resolves with `'elapsed'` after the delay. Its timer is cancelled when `outcome` settles first. */
 function elapsed(timers: Timers, delayMs: number, outcome: Promise<unknown>): Promise<'elapsed'> {
   return new Promise((resolve) => {
     const cancel = timers.after(delayMs, () => resolve('elapsed'))

@@ -213,7 +213,7 @@ describe('the usage of a child run', () => {
     expect((await runs('child'))[0]?.budget).toBeUndefined()
   })
 
-  it('ends the parent when it uses up the remaining budget, and a restart does not change that', async () => {
+  it('ends the parent when the child uses up the remaining budget, and leaves it ended after a restart', async () => {
     const { run, boot, runs } = setUp(
       child,
       parentOf(async ({ agents, usage, sleep }) => {

@@ -13,7 +13,7 @@ export interface CallChildDeps {
   readonly relaunch: (run: RunRecord) => void
 }
 
-/** `ctx.agents.run`: resolves with the ended call of the parent. */
+/** `ctx.agents.run`. Resolves with the record of the parent's call once the child has ended. */
 export type CallChild = (scope: CallScope, agentId: string, input: unknown) => Promise<StepRecord>
 
 const MAX_DEPTH = 8
@@ -22,7 +22,7 @@ const MAX_DEPTH = 8
 export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
   return async (scope, agentId, input) => {
     const { run, budget, ledger } = scope
-    // A refused call takes no sequence number.
+    // The agent is checked first, so that a rejected call takes no sequence number.
     const agent = agentFor(targets, run, agentId)
     const checked = checkedInput(scope, agent, input)
     const text = checked instanceof Promise ? await ledger.busy(() => checked) : checked

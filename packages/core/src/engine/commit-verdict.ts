@@ -4,15 +4,15 @@ import { type Execution, endOf, type Verdict } from './execution.ts'
 import type { LiveRun } from './live-runs.ts'
 
 export interface CommitVerdictDeps extends EndRunDeps, RetryDeps {
-  /** Passes the time of an earlier timer to the timer driver. */
+  /** Passes a due time to the timer driver, in case it is earlier than the next known timer. */
   readonly onDue: (dueAt: number) => void
 }
 
 /**
- * Commits what one execution came to: the end of its run, or its suspension.
+ * Commits the result of one execution: the run ends or is suspended.
  *
  * @param events events of the code that are not in the log yet
- * @returns whether it was written; false when the run has ended or moved on in the meantime
+ * @returns whether the result was written; false when the run has ended or changed in the meantime
  */
 export async function commitVerdict(
   deps: CommitVerdictDeps,
@@ -36,7 +36,10 @@ export async function commitVerdict(
   return true
 }
 
-/** The end with the events that are not in the log yet and, when the run has made calls, the usage of its children. */
+/**
+ * Completes the end of a run with the events that are not in the log yet and, when the run has made durable calls, the
+ * usage of its children.
+ */
 async function completeEnd(
   verdict: Extract<Verdict, { readonly kind: 'end' }>,
   execution: Execution | undefined,

@@ -49,7 +49,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       try {
         checkMembers('ctx.emit', options, ['phase'])
         if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
-        // Refuses the same events as the first execution.
+        // Rejects the same events as the first execution did.
         journal.check(type, payload, options.phase)
         return ledger.yieldTurn()
       } catch (error) {
@@ -82,7 +82,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         })
       },
     },
-    // Last: V8 adds members after a computed name one at a time.
+    // This member must come last: V8 adds all members after a computed name one at a time.
     [SERVICE]: service,
   }
   return Object.defineProperties(members, SERVICES) as typeof members & RunServices
@@ -101,7 +101,10 @@ const lazily = (name: keyof RunServices): PropertyDescriptor => ({
   },
 })
 
-/** Shared by all contexts: a getter per context would create a hidden class per run, which lives until a full garbage collection. */
+/**
+ * Shared by all contexts: with its own getters, each context would have its own hidden class, which lives until a full
+ * garbage collection.
+ */
 const SERVICES = {
   session: lazily('session'),
   memory: lazily('memory'),

@@ -39,7 +39,7 @@ describe('releaseRuns', () => {
   it.each([
     ['fail', 'aborted'],
     ['resume', 'queued'],
-  ] as const)('retries on a busy storage for a run with recovery %s', async (recovery, status) => {
+  ] as const)('retries the commit for a run with recovery %s while the storage is busy', async (recovery, status) => {
     const storage = createInMemoryStorage()
     let refusals = 0
     const commit: typeof storage.unitOfWork.commit = (writes) =>
@@ -59,7 +59,7 @@ describe('releaseRuns', () => {
     if (status === 'aborted') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ usage: { inputTokens: 10 } })
   })
 
-  it('does not wait for code that ignores its signal', async () => {
+  it('does not wait for code that ignores its abort signal', async () => {
     const engine = createTestEngine({ agents: [agentOf('deaf', never)] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
     await engine.advance(0)

@@ -12,7 +12,7 @@ export interface DrainRunsDeps extends EndRunDeps, RetryDeps {
 
 const POLL_MS = 25
 
-/** Waits until no run executes in this process. False when some still do after `timeoutMs`. */
+/** Waits until no run executes in this process. Resolves with false when runs still execute after `timeoutMs`. */
 export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, timeoutMs: number): Promise<boolean> {
   const deadline = clock.monotonicMs() + timeoutMs
   while (executing(runner).length > 0) {
@@ -23,9 +23,9 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
 }
 
 /**
- * Detaches the runs that still execute from this process. Runs with `recovery: 'resume'` are queued for the next process,
- * the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Callers that wait for a
- * queued or suspended run are answered 202.
+ * Detaches the runs that still execute from this process. Runs with `recovery: 'resume'` are queued for the next
+ * process, all other runs are aborted with finish reason `shutdown`. The abort signals of all these runs fire with
+ * reason `shutdown`. Callers that wait for a queued or suspended run are answered 202.
  */
 export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
@@ -33,7 +33,10 @@ export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   deps.runWaiters.stopWaitingAll()
 }
 
-/** The process has to exit, so it retries only a busy storage, and only this long. A full disk would take longer. */
+/**
+ * The process must exit, so a commit is retried only while the storage is busy, and only for this long. Waiting for a
+ * full disk would take longer.
+ */
 const RETRY_MS = 1_000
 
 async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun): Promise<void> {

@@ -2,12 +2,15 @@ import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
 import type { AgentEvent } from '../targets/agent.ts'
 
-/** Half of the events that a generator may be ahead of the log: one half is yielded while the other is written. */
+/**
+ * Half the number of events by which a generator may be ahead of the log: the generator yields one half while the other
+ * half is written.
+ */
 const EVENTS_AHEAD = 128
 
 /**
- * Emits what the generator yields, at most twice `EVENTS_AHEAD` events ahead of the log. Closes the generator, so that its
- * `finally` blocks run, when the run is aborted or an event is refused.
+ * Emits what the generator yields, at most twice `EVENTS_AHEAD` events ahead of the log. When the run is aborted or an
+ * event is rejected, closes the generator so that its `finally` blocks run.
  */
 export async function emitAll(
   events: AsyncGenerator<AgentEvent, unknown, void>,

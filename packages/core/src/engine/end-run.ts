@@ -23,7 +23,7 @@ export interface EndRunDeps {
   readonly ids: IdGenerator
   readonly runWaiters: RunWaiters
   readonly basePath: string
-  /** What else the commit that ends a run writes, such as the end of the trigger fire that started it. */
+  /** Further writes for the commit that ends a run, such as the end of the trigger fire that started the run. */
   readonly endWrites: (ended: RunRecord, at: EpochMs) => readonly Write[]
 }
 
@@ -34,7 +34,7 @@ export interface RunEnd {
   readonly result?: JsonText
   readonly error?: RunError
   readonly usage?: RunUsage
-  /** The condition under which `usage` is complete; when it fails, `again` returns the end to use instead. */
+  /** Conflicts when `usage` is no longer complete; `again` then returns the end to commit instead. */
   readonly fence?: readonly Write[]
   readonly again?: () => Promise<RunEnd>
   /** Why the run was aborted, as given by the caller. */
@@ -45,7 +45,7 @@ export interface RunEnd {
   readonly madeNoCalls?: boolean
 }
 
-/** The writes that end a run, and the run as it is then. */
+/** The writes that end a run, and the record of the ended run. */
 export interface EndPlan {
   readonly ended: RunRecord
   /** The outcome as stored and as sent to the client. */
@@ -55,9 +55,9 @@ export interface EndPlan {
 
 /**
  * Ends a run in one commit: the transition, the last events, the transcript, and the answer to the request that started
- * it. Then notifies everyone who waits for the run.
+ * it. Then notifies the waiters of the run.
  *
- * @returns the ended run, or `undefined` when the run had already ended or moved on; nothing is written then
+ * @returns the ended run, or `undefined` when the run had already ended or changed; nothing is written in that case
  */
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
@@ -120,8 +120,8 @@ const EVENT_OF = {
 } as const satisfies Record<RunEnd['status'], LifecycleEventType>
 
 /**
- * Adds the result of a run to its session as the assistant's message; the result of a child goes to its parent only. The
- * end of any run counts as activity of its session.
+ * Adds the result of a run to its session as the assistant's message; the result of a child run goes only to its
+ * parent. The end of any run counts as activity in its session.
  */
 function answerWrites(
   { ids }: EndRunDeps,

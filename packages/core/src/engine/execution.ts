@@ -48,12 +48,12 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly onDue: (dueAt: number) => void
 }
 
-/** The reason why the storage refused an event that the generator yielded, if it did; nothing else reports it. */
+/** Returns the error if the storage refused an event that the generator yielded. Nothing else reports this error. */
 type Refusal = () => unknown
 
 /**
  * The result of one execution. `suspended`: call `plan` once the journal is closed. `dropped`: the run was ended from
- * outside, nothing is left to do.
+ * outside, and nothing is left to do.
  */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: RunEnd; readonly refusal?: Refusal }
@@ -65,9 +65,12 @@ export interface Execution {
   readonly journal: Journal
   /** The usage of the run so far. */
   readonly used: Budget['used']
-  /** The usage of a run that ends now. */
+  /** The usage to record if the run ends now. */
   readonly usedAtEnd: Budget['usedAtEnd']
-  /** To be called when the execution is over: leaves the budget account of the family. */
+  /**
+   * Call it when the execution is over: the run then leaves the budget account that it shares with its parent and
+   * children.
+   */
   readonly release: () => void
   /** Whether the run never made a durable call, so that it has no children and no approvals. */
   madeNoCalls(): boolean
@@ -79,7 +82,7 @@ export interface ExecutionRequest {
   readonly run: RunRecord
   readonly target: RunTarget
   readonly signal: AbortSignal
-  /** Whether this is the first execution, so that nothing is recorded yet. */
+  /** Whether this is the first execution of the run, so that no call is recorded yet. */
   readonly isFirst: boolean
   /** The parent span of what the code does. */
   readonly span: Span
@@ -125,7 +128,7 @@ export async function startExecution(
 
 const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { release: () => undefined }
 
-/** Picks what executions share; copying all dependencies would make every scope larger. */
+/** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
 const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
   ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
 })
@@ -194,7 +197,10 @@ function failureOf(thrown: unknown): RunEnd {
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
 }
 
-/** How the run ends, to be called once its journal is closed: a refused event turns a completed run into a failed one. */
+/**
+ * Returns how the run ends. Call it once the journal is closed: if the storage refused an event, a completed run fails
+ * instead.
+ */
 export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' }>): RunEnd {
   const refused = refusal?.()
   return refused === undefined ? end : { ...failureOf(refused), usage: end.usage }
@@ -211,8 +217,8 @@ interface Blocking {
 }
 
 /**
- * Suspends the run once all of its code waits, unless one of its waits was resolved in the meantime. Code left over from an
- * execution that has ended suspends nothing, because the run may already be executing again.
+ * Suspends the run once all of its code waits, unless one of its waits was resolved in the meantime. Code left over
+ * from an execution that has ended cannot suspend the run, because the run may already be executing again.
  */
 async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
   for (;;) {

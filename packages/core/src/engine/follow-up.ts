@@ -40,7 +40,7 @@ export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
   }
 }
 
-/** Applies the follow-ups that a crash has cut off. Called at start, before any run executes. */
+/** Applies the follow-ups that a crash prevented. Called when the server starts, before any run executes. */
 export async function reconcileRuns(deps: FollowUpDeps): Promise<void> {
   for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] })) {
     await followParent(deps, run)

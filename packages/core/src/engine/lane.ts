@@ -2,7 +2,10 @@ import type { RunRecord } from '@perdure/ports'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { SlotRequest } from './admission.ts'
 
-/** The lane of a run: runs of one lane execute one after another. `undefined` when runs of the target execute in parallel. */
+/**
+ * The lane of a run: runs of one lane execute one after another. `undefined` when runs of the target execute in
+ * parallel.
+ */
 export function laneOf({ kind, id, concurrency }: RunTarget, sessionId: string | undefined): string | undefined {
   if (concurrency === 'single') return `${kind}:${id}`
   return concurrency === 'session' && sessionId !== undefined ? `${kind}:${id} ${sessionId}` : undefined

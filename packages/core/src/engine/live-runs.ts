@@ -13,7 +13,7 @@ export interface Launch {
 
 /** A run that executes in this process or waits here for its slot. */
 export interface LiveRun extends Launch {
-  /** Its signal is the one that the code of the run sees. */
+  /** Fires the abort signal that the code of the run receives. */
   readonly controller: AbortController
   execution?: Execution
   span?: Span
@@ -25,11 +25,11 @@ export interface LiveRuns {
   has(runId: string): boolean
   list(): readonly LiveRun[]
   add(launch: Launch): LiveRun
-  /** Whether the entry is still the one for its run; false once it was evicted or replaced. */
+  /** Whether the entry is still current; false once the entry was evicted or replaced. */
   isCurrent(live: LiveRun): boolean
-  /** Replaces the record of a current entry, and returns the new entry. */
+  /** Returns a copy of the entry with this run record, and stores the copy when the entry is current. */
   withRun(live: LiveRun, run: RunRecord): LiveRun
-  /** Releases the slot and the execution; removes the entry when it is current. Idempotent. */
+  /** Releases the slot and the execution, and removes the entry if it is current. Idempotent. */
   evict(live: LiveRun): void
 }
 

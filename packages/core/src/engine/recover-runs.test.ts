@@ -21,7 +21,7 @@ const restart = async (engine: ReturnType<typeof createTestEngine>) => {
 }
 
 describe('recover', () => {
-  it('fails a run whose process died and answers its key with that outcome', async () => {
+  it('fails a run whose process died, and stores that outcome under the key of the run', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never)] })
     before.run('task', { key }).catch(() => undefined)
@@ -38,7 +38,7 @@ describe('recover', () => {
     })
   })
 
-  it('executes a resumable run again as the next attempt, which then answers its key', async () => {
+  it('executes a resumable run again as the next attempt, and stores the outcome under its key', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     before.run('task', { key }).catch(() => undefined)

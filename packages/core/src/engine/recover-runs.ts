@@ -18,9 +18,9 @@ export interface Recovered {
 }
 
 /**
- * Recovers the runs that the previous process left running; none is `running` afterwards. Called before the listener binds.
- * A run with `recovery: 'resume'` is queued under the next attempt until its attempts are used up; any other run fails as
- * `interrupted`.
+ * Recovers the runs that the previous process left as `running`; afterwards, no run has this status. Called before the
+ * listener binds. A run with `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any
+ * other run fails as `interrupted`.
  */
 export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
   const { runs, targets } = deps
@@ -44,7 +44,7 @@ const BATCH = 64
 /** True when the run will execute again. */
 async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget | undefined): Promise<boolean> {
   if (target?.recovery !== 'resume') {
-    const message = 'the server stopped while the run was executing; its outside effects may have happened'
+    const message = 'the server stopped while the run was executing; its external effects may have happened'
     await fail(deps, run, { finishReason: 'interrupted', error: { code: 'run-interrupted', message } })
     return false
   }
@@ -71,7 +71,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
 }
 
 async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
-  // Its children are recovered at the same time.
+  // A child may be recovered first, so the usage is read again after a conflict.
   const again = async (): Promise<RunEnd> => ({
     ...how,
     ...(await usageWithChildren(deps, run)),
@@ -81,7 +81,7 @@ async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'fi
   await endRun(deps, run, await again())
 }
 
-/** Queues every stored queued run that is not live yet, in the order of creation. */
+/** Queues every run that is stored as queued and not live yet, in order of creation. */
 export async function lineUpRuns({
   runs,
   runner,

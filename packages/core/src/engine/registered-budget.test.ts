@@ -27,17 +27,12 @@ describe('the budget of a registration', () => {
       { tokens: 500, costUsd: 1 },
       { tokens: 100, costUsd: 1 },
     ],
-    [
-      'keeps limits of the request that it does not set itself',
-      { tokens: 100 },
-      { toolCalls: 3 },
-      { tokens: 100, toolCalls: 3 },
-    ],
+    ['keeps limits that only the request sets', { tokens: 100 }, { toolCalls: 3 }, { tokens: 100, toolCalls: 3 }],
   ])('%s', async (_, registered, requested, budget) => {
     expect((await finalRunOf(registered, requested, async () => 1))?.budget).toEqual(budget)
   })
 
-  it('ends a run that reaches it', async () => {
+  it('ends a run that uses up the budget', async () => {
     const run = await finalRunOf({ tokens: 100 }, undefined, (context) => report(context, 100))
 
     expect(run).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })

@@ -34,8 +34,9 @@ export interface ResumeRunRequest extends RunToChange {
 }
 
 /**
- * Resumes a suspended run: decides the named approvals, all of them or none, or passes a payload to a run that waits for
- * one. Answers with the outcome of the run, or with its current status when it still waits for something else.
+ * Resumes a suspended run: decides the named approvals, all of them or none, or passes a payload to a run that waits
+ * for a payload. Answers with the outcome of the run, or with its current status when the run still waits for something
+ * else.
  *
  * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
  *   `server-draining`
@@ -66,7 +67,10 @@ async function findSuspended(deps: ResumeRunDeps, { approvals = [], ...asked }: 
   })
 }
 
-/** `undefined` when the run continues: its outcome becomes the answer, and the answer of the key. */
+/**
+ * Decides the approvals. Returns `undefined` when the run continues: the outcome of the run then becomes the answer and
+ * is stored under the key.
+ */
 async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Reply | undefined> {
   let goesOn = false
   const once = await deps.decideApprovals({
@@ -110,7 +114,7 @@ async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<
   }
 }
 
-/** The answer of an earlier request with this key; `undefined` when the run continues. */
+/** Resumes the run. Returns the answer of an earlier request with this key, or `undefined` when the run continues. */
 async function resumeWithPayload(
   deps: ResumeRunDeps,
   run: RunRecord,

@@ -19,7 +19,10 @@ export interface Resuming {
 
 export type ResumeResult = 'resolved' | 'over' | CommitOutcome
 
-/** Resumes a run that returned `ctx.suspend(…)`, even with open approvals. `over` when the run does not wait for a resume. */
+/**
+ * Resumes a run that returned `ctx.suspend(…)`, even if it has open approvals. Resolves with `over` when the run does
+ * not wait for a resume.
+ */
 export type ResumeSuspended = (run: RunRecord, resuming: Resuming) => Promise<ResumeResult>
 
 export function createResumeSuspended({ unitOfWork, clock, runMutex, wakeRun }: ResumeSuspendedDeps): ResumeSuspended {

@@ -1,7 +1,7 @@
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { AGENTS, type AgentId, createWorld, type World } from './run-lifecycle-model.fixture.ts'
 
 /** The facts that must not change: the one run of each key, and the final record of each ended run. */
@@ -14,7 +14,9 @@ interface Model {
 
 type Command = fc.AsyncCommand<Model, World>
 
-/** `'idle'` lets all pending work finish; a number of microtasks interrupts it in the middle. */
+/**
+ * The pause after a command: `'idle'` lets all pending work finish; a number is how many microtasks of that work run.
+ */
 type Pause = number | 'idle'
 
 async function pause(world: World, length: Pause): Promise<void> {
@@ -108,7 +110,7 @@ async function expectStepOnce({ stepsDone }: Model, { storage, stepEffects }: Wo
   expect(count, `the executions of the step of ${id}`).toBe(stepsDone.get(id) ?? count)
 }
 
-/** This process executes every run stored as running, and has every stored queued run in its queue. */
+/** Expects that this process executes every run stored as running, and has every run stored as queued in its queue. */
 async function expectNoneLost(world: World): Promise<void> {
   const { readAgents } = world.process.engine
   const runs = await world.runs()
@@ -133,7 +135,7 @@ async function expectLog({ storage }: World, run: RunRecord): Promise<void> {
   expect(ends).toEqual(isTerminal(run.status) ? [[`run.${run.status}`, events.length - 1]] : [])
 }
 
-/** A key that started a run answers with that run until the key expires. */
+/** Expects that a key which started a run returns the answer of that run until the key expires. */
 async function expectKeyAnswers(world: World, { id, targetId, metadata: { key } }: RunRecord): Promise<void> {
   if (key === undefined) return
   const answer = await world.process.engine.recall({ id: key, fingerprint: targetId })
@@ -178,24 +180,26 @@ const commands = [
   pauses.map(crash),
 ]
 
-it('keeps the run invariants under random starts, ends, aborts, crashes and clock moves', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
-      const world = createWorld()
-      const model: Model = { runOfKey: new Map(), ended: new Map(), stepsDone: new Map() }
+describe('the run engine', () => {
+  it('keeps the run invariants under random starts, ends, aborts, crashes and clock changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
+        const world = createWorld()
+        const model: Model = { runOfKey: new Map(), ended: new Map(), stepsDone: new Map() }
 
-      await fc.asyncModelRun(() => ({ model, real: world }), script)
-      await world.process.engine.advance(0)
-      await expectInvariants(model, world)
-      await finishAll(world)
-      await expectInvariants(model, world)
+        await fc.asyncModelRun(() => ({ model, real: world }), script)
+        await world.process.engine.advance(0)
+        await expectInvariants(model, world)
+        await finishAll(world)
+        await expectInvariants(model, world)
 
-      for (const run of await world.runs()) {
-        await expectLog(world, run)
-        expectEffects(world, run)
-        await expectKeyAnswers(world, run)
-      }
-    }),
-    { numRuns: 500 },
-  )
+        for (const run of await world.runs()) {
+          await expectLog(world, run)
+          expectEffects(world, run)
+          await expectKeyAnswers(world, run)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
 })

@@ -1,7 +1,7 @@
 import type { RunKind } from '@perdure/ports'
 import type { Runner } from './runner.ts'
 
-/** The runs of this process. */
+/** Counts of the runs in this process. */
 export interface RunLoad {
   readonly executing: Readonly<Record<RunKind, number>>
   readonly queued: number

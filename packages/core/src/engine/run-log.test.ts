@@ -18,7 +18,7 @@ function recorder() {
 }
 
 describe('the log of a run', () => {
-  it('has one line each for start and end, with run id and trace id and without content', async () => {
+  it('contains one line for the start and one for the end, with run id and trace id but without content', async () => {
     const { logger, lines } = recorder()
     const engine = createTestEngine({ logger, agents: [agentOf('echo', async (input) => input)] })
 
@@ -43,7 +43,7 @@ describe('the log of a run', () => {
     expect(JSON.stringify(lines)).not.toContain('sk-private')
   })
 
-  it('includes lines written by the code of the run, with its real run id', async () => {
+  it('includes lines that the code of the run writes, always with the real run id', async () => {
     const { logger, lines } = recorder()
     const talk = agentOf('talk', async (_, { log }) => log.warn('hello', { runId: 'forged', size: 1 }))
     const engine = createTestEngine({ logger, agents: [talk] })

@@ -8,10 +8,10 @@ export interface RunTimeoutDeps extends EndRunDeps, RetryDeps {
 }
 
 /**
- * Ends the run as aborted with finish reason `timeout` when one execution takes longer than its `timeoutMs`. The returned
- * function cancels the timer.
+ * Ends the run as aborted with finish reason `timeout` when one execution takes longer than the `timeoutMs` of the run.
+ * The returned function cancels the timer.
  *
- * @param onTimeout called once the end is committed
+ * @param onTimeout called after the end is committed
  */
 export function startRunTimeout(deps: RunTimeoutDeps, live: LiveRun, onTimeout: () => void): () => void {
   const { run, controller } = live

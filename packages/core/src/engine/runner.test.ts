@@ -56,8 +56,8 @@ describe('an accepted run', () => {
   })
 })
 
-describe('concurrency per session', () => {
-  it('executes one run per session at a time, and runs of other sessions or none in parallel', async () => {
+describe('an agent with concurrency session', () => {
+  it('executes one run per session at a time, and runs of other sessions or no session in parallel', async () => {
     const open = gate()
     const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'queue' })
     const engine = createTestEngine({ agents: [talk] })
@@ -144,7 +144,7 @@ describe('the runner on a failing storage', () => {
     expect(outcomeOf(await reply)).toMatchObject({ status: 'failed', error: { code: 'run-failed' } })
   })
 
-  it('rejects the waiting request when an end is stored but its commit reports an error', async () => {
+  it('rejects the waiting request when the end of a run is stored but the commit reports an error', async () => {
     const storage = createInMemoryStorage()
     let isLost = false
     const unitOfWork: Storage['unitOfWork'] = {

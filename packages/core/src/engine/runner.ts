@@ -29,20 +29,20 @@ export interface Runner {
   claimSlot(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Slot
   /** The runs that must end before a new run of an `interrupt` target may start. */
   runsAhead(target: RunTarget, sessionId: string | undefined): readonly string[]
-  /** Executes the run as soon as its slot is granted. Its record must be committed. */
+  /** Executes the run as soon as its slot is granted. The record of the run must already be committed. */
   launch(launch: Launch): void
   /**
-   * Queues a committed queued run again, behind those that wait. Does nothing for a run that waits already or whose target
-   * is not registered.
+   * Queues a run that is committed as queued, behind the runs that already wait. Does nothing for a run that already
+   * waits or whose target is not registered.
    */
   relaunch(run: RunRecord): void
-  /** Whether the run executes or waits in this process. */
+  /** Whether the run executes or waits for its slot in this process. */
   isLive(runId: string): boolean
   /** Makes an executing run check its waits again. */
   notify(runId: string): void
-  /** Fires the signal of a run that was ended from outside, and frees its slot at the latest after `abortGraceMs`. */
+  /** Fires the signal of a run that was ended from outside, and frees its slot after `abortGraceMs` at the latest. */
   abort(runId: string, reason: AbortReason): void
-  /** How many runs of a target execute and wait in this process. */
+  /** How many runs of a target execute and how many wait for a slot, in this process. */
   countsOf(target: Pick<RunTarget, 'kind' | 'id'>): { readonly running: number; readonly queued: number }
   live(): readonly LiveRun[]
 }
@@ -52,7 +52,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
   const liveRuns = createLiveRuns()
 
-  /** Makes a waiting run running; `undefined` when it was ended in the meantime. */
+  /** Sets a queued run to `running`. Resolves with `undefined` when the run was ended in the meantime. */
   const promote = async (live: LiveRun): Promise<LiveRun | undefined> => {
     if (live.run.status === 'running') return live
     const at = clock.now()
@@ -91,7 +91,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
-  /** @returns whether the verdict is how the run ended or suspended; false when it was ended from outside */
+  /** @returns whether the verdict was committed; false when the run was ended from outside */
   const recordVerdict = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
     const unwritten = await journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
@@ -107,11 +107,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   /** Fails a run whose execution the server could not complete, so that no run stays running without an owner. */
   const failUnexpectedly = async ({ run }: LiveRun, error: unknown) => {
     logger.error('run outcome not recorded', error, { runId: run.id })
-    const reason = { code: 'run-failed', message: 'the server could not record what the run came to' }
+    const reason = { code: 'run-failed', message: 'the server could not record the outcome of the run' }
     try {
       const end = { status: 'failed', finishReason: 'error', error: reason } as const
       const ended = await retryTransient(deps, () => endRun(deps, run, end))
-      // The run has ended, but its waiters in this process were never notified.
+      // The run had already ended, but its waiters in this process were never notified.
       if (ended === undefined) deps.runWaiters.reject(run.id, toAppError(error))
     } catch (cause) {
       deps.runWaiters.reject(run.id, toAppError(cause))

@@ -143,7 +143,7 @@ describe('startRun', () => {
     expect(outcomeOf(await engine.run('strict', { body: { input: 1 } })).result).toBe(2)
   })
 
-  it('rejects an unknown agent, and every run while the server drains', async () => {
+  it('rejects an unknown agent, and any run while the server drains', async () => {
     const engine = createTestEngine({ agents: [echo] })
 
     await expect(engine.run('nobody')).rejects.toMatchObject({ code: 'agent-not-found' })

@@ -60,7 +60,7 @@ export interface RunRequestBody {
   readonly threadId?: string | undefined
 }
 
-/** What starts a run in place of a client's request: a trigger. */
+/** The trigger that starts a run instead of a client. */
 export interface RunOrigin {
   readonly triggerId: string
   /**
@@ -68,7 +68,7 @@ export interface RunOrigin {
    * @throws to refuse the start
    */
   writes(run: RunRecord): Promise<readonly Write[]>
-  /** The reply to give; that of an accepted run when missing. */
+  /** The reply of the start; when missing, the reply for an accepted run. */
   reply?(run: RunRecord): Reply
 }
 
@@ -84,17 +84,18 @@ export interface StartRunRequest {
   /** `outcome` answers 200 once the run has ended or is suspended; `accepted` answers 202 once the run is stored. */
   readonly answer: 'outcome' | 'accepted'
   /**
-   * With `outcome`: answers 202 when the run has no outcome after this time. Milliseconds. Waiting on a timer or a child does
-   * not count as an outcome, unless this is missing.
+   * With `outcome`: answers 202 when the run has no outcome after this time. Milliseconds. If set, a run that waits on
+   * a timer or a child has no outcome yet; if missing, such a wait counts as an outcome.
    */
   readonly waitMs?: number | undefined
 }
 
 /**
- * Starts a run of an agent or a workflow. One commit stores the run, its first event, its session and the record of its key.
+ * Starts a run of an agent or a workflow. One commit stores the run, its first event, its session and the record of its
+ * idempotency key.
  *
- * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `thread-not-found`, `agent-busy`,
- *   `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
+ * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `thread-not-found`,
+ *   `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
@@ -136,8 +137,8 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 }
 
 /**
- * Looks up a stored answer before the run claims a lane or a thread. Other requests skip this read: their commit detects
- * the repeated key.
+ * Looks up a stored answer before the run claims a lane or a thread. Other requests skip this read: their commit
+ * detects the repeated key.
  */
 async function earlierAnswer(
   { recall }: StartRunDeps,
@@ -195,14 +196,18 @@ function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): R
 const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-/** A thread without an id gets a new one, which no other request can claim. @throws AppError `agent-busy` */
+/**
+ * Without a thread id there is nothing to claim: the run gets a new thread, which no other request can claim.
+ *
+ * @throws AppError `agent-busy`
+ */
 function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: string | undefined): () => void {
   if (kind !== 'workflow' || threadId === undefined) return () => undefined
   return claims.claim({ workflowId: id, threadId })
 }
 
 /**
- * Runs of a thread never overlap, and a caller continues only a thread it can see.
+ * Rejects a run in a thread that still executes or that the caller cannot see.
  *
  * @throws AppError `thread-not-found`, `agent-busy`
  */
@@ -217,7 +222,7 @@ async function refuseBusyThread(
   if (items.length > 0) throw threadBusy()
 }
 
-/** Claims a slot. A run that gets one at once is created as running, any other as queued. */
+/** Claims a slot. A run whose slot is granted immediately is created as running, any other run as queued. */
 function claimSlot({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Claimed {
   const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run.sessionId) : []
   const slot = runner.claimSlot(target, run)
@@ -250,7 +255,9 @@ function planStart(
   }
 }
 
-/** Aborts an older run. A failure never rejects the new run: it stays queued until the older run has ended. */
+/**
+ * Aborts an older run. If the abort fails, the new run is not rejected: it stays queued until the older run has ended.
+ */
 async function interrupt(deps: StartRunDeps, runId: string): Promise<void> {
   const abort = () => deps.abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
   try {

@@ -5,7 +5,7 @@ import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixtur
 const key = { id: 'key-1', fingerprint: 'same' }
 
 describe('startRun under an idempotency key', () => {
-  it('stores the answer under the key and never runs twice', async () => {
+  it('stores the answer under the key and never starts a second run', async () => {
     let calls = 0
     const engine = createTestEngine({ agents: [agentOf('once', async () => ++calls)] })
 
@@ -16,7 +16,7 @@ describe('startRun under an idempotency key', () => {
     expect(calls).toBe(1)
   })
 
-  it('rejects a key that is in flight, and a key with a different request', async () => {
+  it('rejects a key that is in flight, and a key that was used for a different request', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
@@ -46,7 +46,7 @@ describe('startRun under an idempotency key', () => {
     expect((await engine.storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
   })
 
-  it('stores the 202 of a keyed request whose waitMs has passed', async () => {
+  it('stores the answer 202 of a request whose waitMs has passed', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
     const waiting = engine.run('slow', { key, waitMs: 100 })

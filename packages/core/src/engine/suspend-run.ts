@@ -8,19 +8,20 @@ import { NOT_RESUMED, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
 
-/** The writes that suspend a run, and the run as it is then. */
+/** The writes that suspend a run, and the record of the suspended run. */
 export interface SuspendPlan {
   readonly suspended: RunRecord
   readonly waitingFor: readonly WaitingFor[]
   readonly writes: readonly Write[]
-  /** When its earliest approval expires. */
+  /** When the earliest approval of the run expires. */
   readonly dueAt?: EpochMs | undefined
 }
 
 /**
- * Suspends a run whose code waits at these calls. Conflicts at `step.fence` when one of them has ended.
+ * Plans the suspension of a run whose code waits at these calls. The writes conflict at `step.fence` when one of these
+ * calls has ended.
  *
- * @returns the suspended run and what to commit
+ * @returns the suspended run and the writes to commit
  */
 export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly StepRecord[]): SuspendPlan {
   const waitingFor = waits.map(toWaitingFor)
@@ -28,7 +29,7 @@ export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly
   return plan(deps, run, { waitingFor, writes: [fence], events: [] })
 }
 
-/** Suspends a run whose code returned `ctx.suspend(…)`. */
+/** Plans the suspension of a run whose code returned `ctx.suspend(…)`. */
 export function planOwnSuspension(
   deps: EndRunDeps,
   run: RunRecord,

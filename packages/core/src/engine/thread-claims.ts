@@ -1,8 +1,8 @@
 import { AppError } from '@perdure/ports'
 
 /**
- * Locks on threads, held by a request from its first read to its commit: two requests cannot start a run in the same thread,
- * and none can start a run in a thread that another one deletes.
+ * Locks on threads, held by a request from its first read to its commit: two requests cannot start runs in the same
+ * thread at the same time, and no request can start a run in a thread that another request is deleting.
  */
 export interface ThreadClaims {
   /** The returned function releases the thread. @throws AppError `agent-busy` when the thread is claimed */

@@ -30,16 +30,16 @@ export interface TimerDriverDeps {
 
 /** Fires durable timers when they are due: sleeps, timeouts of waits, expiry of approvals, deadlines of runs. */
 export interface TimerDriver {
-  /** Fires the timers that became due while no server ran, then waits for the next one. */
+  /** Fires the timers that became due while no server ran, then waits for the next timer. */
   start(): void
-  /** Registers a timer that may be earlier than the next known one. */
+  /** Registers a due time that may be earlier than the next known due time. */
   arm(dueAt: number): void
-  /** Stops firing. Resolves once timers in progress are done. */
+  /** Stops firing timers. Resolves once the timers that are being fired are done. */
   stop(): Promise<void>
 }
 
 const BATCH = 100
-/** Reads the wall clock at least this often, so that it notices when the clock is set. */
+/** The driver reads the wall clock at least this often, so that it notices when the clock is changed. */
 const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
 
@@ -99,7 +99,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   return {
     start: wake,
     arm(dueAt) {
-      // The pass in progress may have read the timers before this one was stored.
+      // The pass in progress may have read the timers before this timer was stored.
       if (working !== undefined) isArmed = true
       else if (dueAt < wakeAt) schedule(dueAt)
     },

@@ -125,7 +125,7 @@ function triggersCheck({ state, active, disabled, nextDueAt }: TriggerHealth) {
   const isFailing = state === 'failing'
   return {
     status: (isFailing ? 'warn' : 'ok') as CheckStatus,
-    message: isFailing ? 'processing triggers keeps failing; see the log' : undefined,
+    message: isFailing ? 'trigger processing keeps failing; see the log' : undefined,
     ...{ running: state !== 'stopped', active, disabled },
     nextFireAt: nextDueAt === undefined ? null : new Date(nextDueAt).toISOString(),
   }

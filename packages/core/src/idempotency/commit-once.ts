@@ -20,7 +20,7 @@ export interface CommitOnceDeps {
   readonly clock: Clock
   /** How long an answer is stored, in milliseconds. */
   readonly idempotencyTtlMs: number
-  /** Required for sealed requests. */
+  /** Required for requests whose answers are stored sealed. */
   readonly sealer?: Sealer | undefined
   /** Caches the answers found by a repeated key. */
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
@@ -35,8 +35,8 @@ export interface Decision {
   /** Whether to store `reply` as the answer for the key. */
   readonly remember: boolean
   /**
-   * Id of the run, session or approval whose content the answer contains: deleting it deletes the answer. Defaults to
-   * the run, or else to the resource in the request path. `null` for none.
+   * Id of the run, session or approval whose content the answer contains; deleting that resource also deletes the
+   * answer. Defaults to the run, or else to the resource in the request path. `null` for none.
    */
   readonly contentOf?: string | null
   /** Undoes in-memory preparation if the decision was not committed. */

@@ -36,7 +36,7 @@ describe('createKeyRequest', () => {
   }
   const { idempotency } = createInMemoryStorage()
   const keyRequest = createKeyRequest({ digest: identityDigest, clock, idempotency })
-  // The first call asks the storage whether it holds ids of an earlier release; all later ones are synchronous.
+  // The first call checks whether the storage holds ids of an earlier release; all later calls are synchronous.
   beforeAll(async () => void (await keyRequest(request, 'k')))
   const keyed = (over: Partial<RequestIdentity> = {}, key = 'k') =>
     keyRequest({ ...request, ...over }, key) as KeyedRequest
@@ -62,7 +62,7 @@ describe('createKeyRequest', () => {
     expect(keyed(over).fingerprint).not.toBe(keyed().fingerprint)
   })
 
-  it('distinguishes no body from a null body', () => {
+  it('distinguishes a missing body from a null body', () => {
     expect(keyed({ body: undefined }).fingerprint).not.toBe(keyed({ body: null }).fingerprint)
   })
 

@@ -37,7 +37,7 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
 
   return (identity, key) => {
     const request = {
-      // The key is not hashed: sequential keys stay adjacent in the index, where hashed ones would each touch another
+      // The key is not hashed, so that sequential keys stay adjacent in the index; each hashed key would touch another
       // page.
       id: `${scopeOf(identity)}:${key}`,
       fingerprint: fingerprintOf(digest, identity),

@@ -48,7 +48,7 @@ describe('withReadCache', () => {
     expect(meter.values.get('svc_idempotency_hit_ratio')).toBe(0.75)
   })
 
-  it('does not cache a missing record or one without an answer', async () => {
+  it('does not cache a missing record or a record without an answer', async () => {
     const { store, reads, storage } = await cached([{ runId: 'run_1' }])
 
     expect((await store.find('k', at(0)))?.response).toBeUndefined()
@@ -68,7 +68,7 @@ describe('withReadCache', () => {
     expect(reads).toEqual(['k', 'k'])
   })
 
-  it('returns only records that were read before from the cache', async () => {
+  it('returns a record from the cache only if it was read before', async () => {
     const { store, reads } = await cached([{ response }])
 
     expect(store.fromCache('k', at(0))).toBeUndefined()
@@ -103,7 +103,7 @@ describe('withReadCache', () => {
     expect(reads).toEqual(['long', 'fits', 'long'])
   })
 
-  it('caches 2,000 records and evicts the least recently read', async () => {
+  it('caches 2,000 records and evicts the least recently read record', async () => {
     const ids = Array.from({ length: 2_001 }, (_, n) => `k${n}`)
     const { store, reads } = await cached(ids.map((id) => ({ id, response })))
     for (const id of ids.slice(0, 2_000)) await store.find(id, at(0))

@@ -41,7 +41,7 @@ describe('createRecall', () => {
     expect(await recall(request)).toEqual({ status: 204, replayed: true })
   })
 
-  it('rejects a different request with the same key, answered or not', async () => {
+  it('rejects a different request with the same key, whether or not the first request was answered', async () => {
     const other = { ...request, fingerprint: 'other' }
     const answered = await setUpRecord({ response: { status: 204, body: '' } })
     const executing = await setUpRecord({})
@@ -56,7 +56,7 @@ describe('createRecall', () => {
     [12_345, 12_345],
     [30_001, 30_000],
     [86_400_001, 30_000],
-  ])('sets retryAfterMs to match the elapsed time: after %i ms, %i ms', async (elapsedMs, retryAfterMs) => {
+  ])('rejects a request that has been in flight for %i ms with retryAfterMs %i', async (elapsedMs, retryAfterMs) => {
     const { recall, clock } = await setUpRecord({})
     clock.advance(elapsedMs)
 

@@ -13,7 +13,7 @@ import type { Reply } from './reply.ts'
 
 interface ReplayAnswerDeps {
   readonly clock: Clock
-  /** Required for sealed requests. */
+  /** Required for requests whose answers are stored sealed. */
   readonly sealer?: Sealer | undefined
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { isLongerThan, jsonObject } from './json-members.ts'
 
 describe('jsonObject', () => {
-  it('parses to the union of the fields and the texts', () => {
+  it('returns JSON that parses to the union of the fields and the texts', () => {
     const name = fc.string().filter((key) => key !== '__proto__')
     const members = fc.dictionary(name, fc.jsonValue())
     fc.assert(

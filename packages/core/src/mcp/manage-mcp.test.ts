@@ -3,7 +3,7 @@ import { ALICE, ALLOWED, createMcpWorld, KEY, PAGE, refusal, WEB } from './mcp.f
 import { createMcp } from './mcp.ts'
 
 describe('manageMcp', () => {
-  it('binds a server once per key and lists it with the configured ones, without connecting', async () => {
+  it('adds a server once per key and lists it with the configured servers, without connecting', async () => {
     const { manageMcp, storage, log } = createMcpWorld()
 
     const replies = await Promise.all([1, 2, 3].map(() => manageMcp.bind({ server: WEB, principal: ALICE, key: KEY })))
@@ -19,7 +19,7 @@ describe('manageMcp', () => {
     expect(log).toEqual([])
   })
 
-  it('rejects an id that is bound or configured already', async () => {
+  it('rejects the id of a server that was already added or configured', async () => {
     const { manageMcp } = createMcpWorld()
     await manageMcp.bind({ server: WEB, principal: ALICE })
 
@@ -45,13 +45,13 @@ describe('manageMcp', () => {
     ['https://user:secret@mcp.example/', 'validation-failed'],
     ['file:///etc/passwd', 'validation-failed'],
     ['ftp://mcp.example/', 'validation-failed'],
-  ])('answers a binding to %s with %s', async (url, outcome) => {
+  ])('answers a request to add a server at %s with %s', async (url, outcome) => {
     const { manageMcp } = createMcpWorld()
 
     expect(await refusal(manageMcp.bind({ server: { ...WEB, url }, principal: ALICE }))).toBe(outcome)
   })
 
-  it('denies the use of a bound host that is no longer allowed', async () => {
+  it('denies calls to an added server whose host is no longer allowed', async () => {
     const { manageMcp, parts, ...world } = createMcpWorld()
     await manageMcp.bind({ server: WEB, principal: ALICE })
     const { useMcp } = createMcp({
@@ -71,7 +71,7 @@ describe('manageMcp', () => {
     ['env:h', 'mcp-headers-denied'],
     ['file:/etc/passwd', 'mcp-headers-denied'],
     ['file:keys/../keys/a', 'mcp-headers-denied'],
-  ])('answers a binding with headersRef %s with %s', async (headersRef, outcome) => {
+  ])('answers a request to add a server with headersRef %s with %s', async (headersRef, outcome) => {
     const { manageMcp, storage } = createMcpWorld()
 
     expect(await refusal(manageMcp.bind({ server: { ...WEB, headersRef }, principal: ALICE }))).toBe(outcome)
@@ -91,7 +91,7 @@ describe('manageMcp', () => {
     expect([calls, world.log]).toEqual([[], []])
   })
 
-  it('removes a bound server and disconnects it, but refuses to remove a configured one', async () => {
+  it('removes and disconnects an added server, but rejects the removal of a configured server', async () => {
     const { manageMcp, storage, log } = createMcpWorld()
     await manageMcp.bind({ server: { ...WEB, headersRef: 'env:H' }, principal: ALICE })
 

@@ -34,7 +34,8 @@ interface ManageRequest {
 }
 
 /**
- * Manages bindings of MCP servers; binding and removing are audited. The server connects only when a tool is requested.
+ * Adds and removes MCP servers over REST; each change writes an audit entry. The connection to an MCP server is opened
+ * when a tool is requested.
  */
 export interface ManageMcp {
   list(page: PageQuery): Promise<Page<McpServerResource>>
@@ -69,7 +70,7 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
       if (servers.isConfigured(id)) {
         throw new AppError('validation-failed', {
           message: `${id} is defined in the configuration`,
-          hint: 'remove it from mcpServers',
+          hint: 'remove the server from mcpServers',
         })
       }
       const once = await commitOnce(deps, key, async () => {

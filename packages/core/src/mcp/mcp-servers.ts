@@ -22,19 +22,19 @@ export interface McpServersDeps {
   readonly allowed: AllowedBindings
 }
 
-/** Which hosts may be bound over REST, and which secrets may be sent to them. */
+/** Hosts that MCP servers added over REST may use, and references to the secrets that may be sent to these hosts. */
 export interface AllowedBindings {
   readonly hosts: readonly string[] // with the port, unless it is the default port
   readonly headersRefs: readonly string[]
 }
 
-/** Every MCP server, whether from the configuration or bound over REST. */
+/** Every MCP server, whether from the configuration or added over REST. */
 export interface McpServers {
   /** Sorted by id. */
   list(): Promise<readonly McpServerResource[]>
   /**
-   * @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` if the binding is no longer
-   * allowed
+   * @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` if the server was added over REST
+   *   and is no longer allowed
    */
   endpoint(id: string): Promise<McpEndpoint>
   isConfigured(id: string): boolean
@@ -86,8 +86,8 @@ const toEndpoint = ({ id, url, headersRef }: McpServerRecord): McpEndpoint => ({
 })
 
 /**
- * A binding over REST may reach only an allowed host, matched by name and port, and may send only secrets whose
- * references are allowed.
+ * Checks an MCP server before it is added over REST: the host (name and port) and the reference to the secret headers
+ * must both be allowed.
  *
  * @throws AppError `validation-failed`, `mcp-host-denied`, `mcp-headers-denied`
  */

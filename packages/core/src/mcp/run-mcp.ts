@@ -10,7 +10,7 @@ export interface McpCallOptions extends Pick<StepOptions, 'onCrash'> {
   readonly timeoutMs?: number
 }
 
-/** The MCP servers that are configured or bound. Every call is durable, like `ctx.step`. */
+/** The MCP servers that are configured or were added over REST. Every call is durable, like `ctx.step`. */
 export interface RunMcp {
   /** Lists the tools of an MCP server. @throws AppError `step-failed` if the server does not exist or is unavailable */
   tools(serverId: string): Promise<readonly McpTool[]>

@@ -17,7 +17,7 @@ describe('useMcp', () => {
     expect(await refusal(useMcp.call({ ...call, serverId: 'down' }))).toBe('mcp-server-unavailable')
   })
 
-  it('refuses new calls while the server drains', async () => {
+  it('rejects new calls while the server drains', async () => {
     const { useMcp, phase } = createMcpWorld()
     phase.enter('draining')
 
@@ -58,7 +58,7 @@ describe('useMcp', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('stores an answer for a call that fails in the client', async () => {
+  it('stores an answer for a call that fails in the MCP client', async () => {
     const { useMcp, recall } = createMcpWorld({ call: () => Promise.reject(new TypeError('secret detail')) })
 
     const reply = await useMcp.call({ ...call, key: KEY })
@@ -67,7 +67,7 @@ describe('useMcp', () => {
     expect(JSON.stringify([reply, await recall(KEY)])).not.toContain('secret detail')
   })
 
-  it('stores nothing for a call that was refused', async () => {
+  it('stores nothing for a rejected call', async () => {
     const { useMcp, recall } = createMcpWorld()
     await refusal(useMcp.call({ ...call, tool: 'c', key: KEY }))
     await refusal(useMcp.call({ ...call, serverId: 'down', key: KEY }))
@@ -75,7 +75,7 @@ describe('useMcp', () => {
     expect(await recall(KEY)).toBeUndefined()
   })
 
-  it('refuses a repeated request while the call is in progress, and answers it after a crash', async () => {
+  it('rejects a repeated request while the call is in progress, and answers the request after a crash', async () => {
     const { useMcp, recall, storage, calls } = createMcpWorld({ call: () => new Promise(() => undefined) })
     void useMcp.call({ ...call, key: KEY })
     await expect.poll(() => calls.length).toBe(1)
@@ -89,7 +89,7 @@ describe('useMcp', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('reports how long configured tokens are valid, negative once they have expired', () => {
+  it('reports the remaining lifetime of configured tokens, which is negative after they expire', () => {
     const { tokenFreshness, clock } = createMcpWorld()
     expect(tokenFreshness()).toEqual([{ server: 'down', seconds: 90 }])
 

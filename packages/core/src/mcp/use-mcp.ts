@@ -31,7 +31,8 @@ export interface UseMcp {
   tools(serverId: string, page: PageQuery): Promise<Page<McpTool>>
   /**
    * Calls a tool; a failure is returned as `{ ok: false, error }`. With an idempotency key, the tool is called at most
-   * once: if the process crashes during the call, a repeated request is told that the call may have taken effect.
+   * once: if the process crashes during the call, the answer to a repeated request says that the call may have taken
+   * effect.
    *
    * @throws AppError the errors of `tools`, `mcp-tool-not-found`, `server-draining`; in these cases nothing was called
    */
@@ -74,7 +75,8 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
 }
 
 /**
- * Never rejects: the key is already recorded, so even a call that was not sent or failed internally needs an answer.
+ * Never rejects: the idempotency key is already recorded, so even a call that was not sent or failed internally needs
+ * an answer.
  */
 async function outcomeOf({ logger }: UseMcpDeps, called: Promise<McpOutcome>): Promise<McpOutcome> {
   try {
@@ -91,8 +93,8 @@ const failed = (message: string): McpOutcome => ({ ok: false, error: { kind: 'ex
 const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
 
 /**
- * Stores an answer for every key whose call was interrupted by the end of the previous process. Must be committed
- * before anything executes.
+ * Stores an answer for every key whose call was interrupted when the previous process ended. Must be committed before
+ * anything executes.
  */
 export const interruptCalls: Write = {
   type: 'idempotency.interrupt',

@@ -21,9 +21,9 @@ export interface ConflictDetectionDeps {
   readonly similarity: number
 }
 
-/** What else changes in the same commit. */
+/** Other changes in the same commit. */
 export interface SameCommit {
-  /** Ids of facts that are deleted, and of conflicts that are resolved, in the same commit. */
+  /** Ids of the facts that the commit deletes and of the conflicts that it resolves. */
   readonly ignored?: ReadonlySet<string>
 }
 
@@ -32,9 +32,9 @@ const CANDIDATES = 50
 const MAX_NEW_CONFLICTS = 3
 
 /**
- * Two facts of the same owner and namespace conflict when they are near-duplicates with different statements. Opens
- * conflicts with at most the three most similar facts that conflict with this one, and resolves its open conflicts that
- * no longer apply.
+ * Two facts of the same owner and namespace conflict when they are near-duplicates with different statements. Opens at
+ * most three conflicts between the given fact and the facts most similar to it, and resolves open conflicts of the
+ * given fact that no longer apply.
  */
 export async function conflictWrites(
   deps: ConflictDetectionDeps,

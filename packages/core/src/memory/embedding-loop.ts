@@ -12,8 +12,9 @@ const BATCH = 32
 const RETRY_DELAY_MS = 15_000
 
 /**
- * Computes missing vectors, outside the commits that write facts. Reads from the facts which vectors are missing, so a
- * crash loses nothing. A text that the embedder rejects on its own is recorded without a vector and not retried.
+ * Computes missing vectors, outside the commits that write facts. Finds facts without a vector by reading the stored
+ * facts, so a crash loses no work. A text that the embedder rejects even alone is recorded as having no vector and is
+ * not retried.
  */
 export function createEmbeddingLoop(deps: EmbeddingLoopDeps): SupervisedLoop {
   const { factUpkeep, unitOfWork, vectors } = deps
@@ -53,7 +54,7 @@ interface EmbeddedFact {
   readonly vector: readonly number[] | undefined
 }
 
-/** When a batch fails, embeds each text alone: if some succeed, a text that fails is itself the cause. */
+/** When a batch fails, embeds each text alone: if some texts succeed, each text that fails is itself the cause. */
 async function embedAll({ embed }: Vectors, facts: readonly FactRecord[]): Promise<readonly EmbeddedFact[]> {
   const vectors = await embed(facts.map(({ text }) => text))
   if (vectors !== undefined) return facts.map((fact, index) => ({ fact, vector: vectors[index] }))

@@ -45,7 +45,7 @@ export interface FactOrigin {
   readonly sameCommit?: SameCommit | undefined
 }
 
-/** A fact after a change, and the writes of that change for one commit, including its events. */
+/** A fact after a change, and the writes of that change, including the events, to be committed together. */
 export interface FactDecision {
   readonly fact: FactRecord
   readonly writes: readonly Write[]
@@ -147,7 +147,7 @@ function checkText({ maxFactBytes }: FactDecisionsDeps, text: string): void {
   if (!isLongerThan(text, maxFactBytes)) return
   throw new AppError('validation-failed', {
     message: `text: is longer than ${maxFactBytes} bytes`,
-    hint: 'split it into several facts, or raise memory.maxFactBytes',
+    hint: 'split the text into several facts, or raise memory.maxFactBytes',
   })
 }
 

@@ -54,7 +54,7 @@ export function createMemory({ limits, ...rest }: MemoryDeps) {
     writeFacts: createWriteFacts(deps),
     writeBlocks: createWriteBlocks(deps),
     resolveMemoryConflict: createResolveMemoryConflict(deps),
-    /** For the consolidator, which decides facts the same way. */
+    /** Dependencies of the functions that create and change facts; the consolidator uses the same functions. */
     decisions: deps satisfies FactDecisionsDeps,
     /** Creates `ctx.memory` of a run. */
     forRun: (caller: ServiceCaller) => createRunMemory({ ...deps, searchMemory }, caller),

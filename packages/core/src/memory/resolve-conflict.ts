@@ -17,7 +17,7 @@ export interface ResolveMemoryConflictRequest {
   readonly conflictId: string
   /** Ids of the facts to keep: one or both. */
   readonly keep: readonly string[]
-  /** The new text of the kept fact, as a merge of both; only if one fact is kept. */
+  /** The new text of the kept fact, for example a merge of both texts. Allowed only if one fact is kept. */
   readonly text?: string | undefined
   readonly reason?: string | undefined
   readonly by: string // subject of the caller
@@ -26,7 +26,7 @@ export interface ResolveMemoryConflictRequest {
 }
 
 /**
- * Resolves a conflict between two facts. The first decision wins; repeating it returns the same answer.
+ * Resolves a conflict between two facts. The first decision wins; repeating that decision returns the same answer.
  *
  * @throws AppError `memory-conflict-not-found`, `memory-conflict-resolved` if it was resolved differently,
  *   `validation-failed` for a fact that is not part of the conflict
@@ -111,7 +111,7 @@ function checkKeep({ keep, text }: ResolveMemoryConflictRequest, { factIds }: Me
   }
 }
 
-/** A decision equals the earlier one if it would result in the facts that exist now. */
+/** A decision is the same as the earlier decision if it would result in the facts that exist now. */
 function answerResolved(
   { keep, text }: ResolveMemoryConflictRequest,
   conflict: MemoryConflictRecord,

@@ -73,7 +73,7 @@ describe('ctx.memory', () => {
     expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toBeDefined()
   })
 
-  it.each(['before', 'after'])('writes once when the process crashes %s the commit', async (moment) => {
+  it.each(['before', 'after'])('writes a fact once when the process crashes %s the commit', async (moment) => {
     const { open, storage, texts, clock } = createWorld()
     const crashing: Storage = {
       ...storage,

@@ -19,7 +19,7 @@ export interface RunMemory {
   remember(text: string, options?: Omit<FactInput, 'text'>): Promise<FactResource>
   /** Changes a fact. @throws AppError `step-failed` if the fact does not exist or the change is rejected */
   update(factId: string, change: FactChange): Promise<FactResource>
-  /** Deletes a fact; returns whether it existed. */
+  /** Deletes a fact; returns whether the fact existed. */
   forget(factId: string): Promise<boolean>
   /** A named block of text; call its methods to read and write it. */
   block(label: string, options?: { readonly namespace?: string }): RunBlock

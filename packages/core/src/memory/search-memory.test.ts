@@ -31,7 +31,7 @@ describe('createSearchMemory', () => {
     expect(checkEmbedder()).toEqual({ status: 'disabled' })
   })
 
-  it('finds a fact by meaning without a common word, once its vector is computed', async () => {
+  it('finds a fact that shares no word with the query, after the vector of the fact is computed', async () => {
     const { remember, found, daemons: _, memoryDaemons, advance, checkEmbedder } = createMemoryWorld({ embedder })
     for (const daemon of memoryDaemons) daemon.start()
     await remember('an automobile')
@@ -42,7 +42,7 @@ describe('createSearchMemory', () => {
     expect(checkEmbedder()).toEqual({ status: 'ok', name: embedder.name })
   })
 
-  it('ranks a fact that matches by words and by meaning above one that matches by either', async () => {
+  it('ranks a fact that matches by words and by meaning above facts that match by only one of them', async () => {
     const { remember, found, memoryDaemons, advance } = createMemoryWorld({ embedder })
     for (const daemon of memoryDaemons) daemon.start()
     await remember('the couch')
@@ -114,7 +114,7 @@ describe('createSearchMemory with a failing embedder', () => {
 describe('createEmbeddingLoop', () => {
   const down = () => Promise.reject(new Error('down'))
 
-  it('computes vectors later if the embedder is down while facts are written', async () => {
+  it('computes vectors later if the embedder fails while facts are written', async () => {
     const flaky = scripted(down, down)
     const { remember, found, memoryDaemons, advance } = createMemoryWorld({ embedder: flaky })
     for (const daemon of memoryDaemons) daemon.start()
@@ -125,7 +125,7 @@ describe('createEmbeddingLoop', () => {
     expect(await found('car')).toEqual(['an automobile'])
   })
 
-  it('computes vectors after a restart if the process ended first', async () => {
+  it('computes the missing vectors after a restart', async () => {
     const first = createMemoryWorld({ embedder })
     await first.remember('an automobile')
     const { storage, clock, ids } = first
@@ -151,7 +151,7 @@ describe('createEmbeddingLoop', () => {
     expect(await storage.factUpkeep.unembedded(9)).toEqual([])
   })
 
-  it('recomputes the vectors of another embedder', async () => {
+  it('recomputes vectors that another embedder computed', async () => {
     const first = createMemoryWorld({ embedder: createHashEmbedder({ dimensions: 8 }) })
     for (const daemon of first.memoryDaemons) daemon.start()
     await first.remember('an automobile')

@@ -6,14 +6,14 @@ export interface SearchMemoryDeps {
   readonly facts: FactStore
   readonly clock: Clock
   readonly vectors: Pick<Vectors, 'embedder' | 'embed'>
-  /** Upper limit for the facts whose vectors a search compares. */
+  /** Maximum number of facts whose vectors a search compares. */
   readonly vectorCandidates: number
 }
 
 export interface SearchMemoryRequest {
   readonly query: string
   readonly namespace?: string | undefined // default: every namespace
-  readonly tags?: readonly string[] | undefined // a fact must have all of them
+  readonly tags?: readonly string[] | undefined // a fact must have every tag
   readonly sessionId?: string | undefined // only facts that were written in this session
   readonly limit?: number | undefined // default: 10
   readonly visibility: Visibility
@@ -32,12 +32,14 @@ export interface SearchHit {
 export type SearchMemory = (request: SearchMemoryRequest) => Promise<{ readonly items: readonly SearchHit[] }>
 
 const DEFAULT_LIMIT = 10
-/** Each list contributes this many times the limit, at most `MAX_POOL`. */
+/** Each of the two lists contributes at most this many times `limit` facts, and never more than `MAX_POOL`. */
 const POOL_FACTOR = 5
 const MAX_POOL = 500
-/** Reduces the weight of the first ranks; 60 is the constant of the original paper. */
+/** Reduces the weight of the first ranks; 60 is the constant from the original paper on reciprocal rank fusion. */
 const RANK_OFFSET = 60
-/** How much more the most important fact weighs than one without importance: about three ranks at the top. */
+/**
+ * Extra weight of a fact of importance 1 over a fact of importance 0; equals about three ranks at the top of a list.
+ */
 const IMPORTANCE_SHARE = 0.05
 
 export function createSearchMemory({ facts, clock, vectors, vectorCandidates }: SearchMemoryDeps): SearchMemory {

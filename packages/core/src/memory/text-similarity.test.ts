@@ -48,7 +48,7 @@ describe('similarityOf', () => {
 })
 
 describe('candidateQueryOf', () => {
-  it('shares a word with every text that reaches the similarity', () => {
+  it('shares a word with every text that reaches the threshold', () => {
     const text = fc
       .array(fc.constantFrom('a', 'bb', 'ccc', 'dd', 'e', 'ffff', 'g'), { minLength: 1 })
       .map((w) => w.join(' '))

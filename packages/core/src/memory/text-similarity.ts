@@ -28,7 +28,8 @@ export function similarityOf(text: string, other: string): number {
 
 /**
  * A search query for texts that may reach this similarity: every such text contains at least one of the returned words,
- * because it lacks fewer words than the query has. Uses the longest words, as they are rare.
+ * because it lacks fewer words than the query contains. The query consists of the longest words, because long words are
+ * rare.
  */
 export function candidateQueryOf(text: string, threshold: number): string {
   const words = [...new Set(wordsOf(text))]

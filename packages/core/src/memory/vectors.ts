@@ -14,7 +14,7 @@ export interface EmbedderCheck {
   readonly message?: string | undefined
 }
 
-/** Wraps the embedder so that its failures never reject. */
+/** Wraps the embedder so that a failure of the embedder never rejects. */
 export interface Vectors {
   readonly embedder: Embedder | undefined
   /** One unit vector per text; `undefined` if the embedder fails or times out. Never rejects. */

@@ -29,7 +29,7 @@ describe('createWriteBlocks', () => {
     })
   })
 
-  it('deletes a block for its owner only, and only once', async () => {
+  it('deletes a block only for its owner, and answers memory-block-not-found to a second deletion', async () => {
     const { writeBlocks } = createMemoryWorld()
     await writeBlocks.put(put('x'))
 

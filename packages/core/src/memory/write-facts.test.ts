@@ -67,7 +67,7 @@ describe('createWriteFacts', () => {
     expect(await texts()).toEqual(['one'])
   })
 
-  it('loses neither of two concurrent updates', async () => {
+  it('loses none of several concurrent updates', async () => {
     const { remember, writeFacts, readMemory } = createMemoryWorld()
     const { id } = await remember('one')
     const update = (change: object) => writeFacts.update({ id, visibility: EVERY_ROW, change })
@@ -172,7 +172,7 @@ describe('createResolveMemoryConflict', () => {
     expect(await readMemory.fact(newer.id, EVERY_ROW)).toMatchObject({ tags: ['a', 'b'], importance: 0.9 })
   })
 
-  it('returns the same answer to the same decision and refuses a different one', async () => {
+  it('returns the same answer to the same decision and rejects a different decision', async () => {
     const { older, newer, resolve, texts } = await createConflict()
     const outcomes = await Promise.allSettled([resolve([older.id]), resolve([newer.id])])
 

@@ -17,7 +17,9 @@ import {
   WORKFLOWS,
 } from './engine-world.fixture.ts'
 
-/** `'idle'` lets all pending work finish; a number of microtasks interrupts it in the middle. */
+/**
+ * The pause after a command: `'idle'` lets all pending work finish; a number is how many microtasks of that work run.
+ */
 type Pause = number | 'idle'
 type Command = fc.AsyncCommand<object, World>
 
@@ -33,7 +35,7 @@ const command = (name: string, length: Pause, act: (world: World) => unknown): C
   toString: () => `${name} ~${length}`,
 })
 
-/** Starts processes until one survives its start. Does nothing while the current one is alive. */
+/** Starts processes until one survives its start. Does nothing while the current process is alive. */
 export async function restartUntilAlive(world: World): Promise<void> {
   while (!world.process.isAlive()) {
     await quiesce(world.environment)

@@ -45,7 +45,7 @@ export async function expectInvariants(world: World, isQuiet: boolean): Promise<
 const allApprovals = async ({ environment }: World): Promise<readonly ApprovalRecord[]> =>
   (await environment.storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
 
-/** A key always has the same run, and the record of an ended run never changes. */
+/** A key always belongs to the same run, and the record of an ended run never changes. */
 function expectStable(world: World, run: RunRecord): void {
   const { key } = run.metadata
   if (key !== undefined && run.parentRunId === undefined) expectOneRun(world, key, run.id)
@@ -129,7 +129,9 @@ function expectFamilies(runs: readonly RunRecord[], approvals: readonly Approval
   expect(idle, 'pending approvals of ended runs').toEqual([])
 }
 
-/** A run is queued only while others hold the slots or its lane. Aborted code holds its slot for the grace period. */
+/**
+ * A run is queued only while other runs hold the slots or its lane. Aborted code holds its slot for the grace period.
+ */
 function expectServed({ environment }: World, runs: readonly RunRecord[]): void {
   const now = environment.clock.now()
   const isHolding = ({ status, finishReason, completedAt = now }: RunRecord) => {

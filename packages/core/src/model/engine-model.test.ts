@@ -11,7 +11,7 @@ const pause = async (turns: number) => {
 
 const withCommit = (storage: Storage, commit: Commit): Storage => ({ ...storage, unitOfWork: { commit } })
 
-/** Like a disk: a commit takes a few event loop turns, and the next one waits for it. */
+/** Like a disk: a commit takes a few event loop turns, and the next commit waits for it. */
 function withLatency(storage: Storage): Storage {
   let queue: Promise<unknown> = Promise.resolve()
   let count = 0

@@ -4,7 +4,7 @@ import type { World } from './engine-history.fixture.ts'
 import { keyOfPayload } from './engine-program.fixture.ts'
 import { laneOf, stepsOf } from './engine-world.fixture.ts'
 
-/** A run that a restart found running continues under a later attempt, which fences off the earlier one. */
+/** A run that a restart found running continues under a later attempt, which fences off the earlier attempt. */
 export function expectFenced({ foundRunning }: World, { id, status, attempt }: RunRecord): void {
   const found = foundRunning.get(id)
   const hasContinued = ['queued', 'running', 'suspended', 'completed'].includes(status)

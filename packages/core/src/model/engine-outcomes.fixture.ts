@@ -63,7 +63,10 @@ function resultProblem(context: Context, program: Program, values: readonly unkn
   return values.length === program.parts.length * 2 ? undefined : 'too many values'
 }
 
-/** Differences between the decisions a resumed part received and the stored ones. Pending ones count as denied. */
+/**
+ * Differences between the decisions that a resumed part received and the stored decisions. A pending approval counts as
+ * denied.
+ */
 function wrongDecisions({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
   const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
     const approval = known.approvals.find((one) => one.runId === run.id && one.name === name)

@@ -35,7 +35,7 @@ export const THROWN = 'thrown'
 /** The prefix of names of steps that ask for an approval after a crash. */
 export const UNSURE = 'unsure'
 
-/** The outside world, in which a step takes effect once its work is done. */
+/** The outside world, in which a step takes effect when its work is done. */
 export interface Outside {
   readonly after: (ms: number) => Promise<void>
   readonly effect: (effectId: string) => void
@@ -168,7 +168,7 @@ const thrown = fc.constant({ op: 'throw' as const })
 
 const rest = [weighted(2, sleep), weighted(2, approval), weighted(1, microtasks), weighted(1, thrown)]
 const leaves: fc.WeightedArbitrary<Op>[] = [weighted(8, step), weighted(3, event), weighted(1, emit(false)), ...rest]
-/** Code that awaits more than its calls needs unique step names to keep their order. */
+/** Code that awaits anything besides durable calls needs unique step names to keep the calls in order. */
 const named: fc.WeightedArbitrary<Op>[] = [
   ...[
     weighted(

@@ -67,7 +67,10 @@ export interface Process {
   enter(phase: 'draining'): void
   isAlive(): boolean
   kill(): void
-  /** Crashes at the nth commit from now: before it is stored, or after it and before the caller gets the answer. */
+  /**
+   * Crashes at the nth commit from now: before the commit is stored, or after it is stored and before the caller gets
+   * the answer.
+   */
   crashAt(commit: number, point: CrashPoint): void
 }
 

@@ -42,7 +42,7 @@ export function classifyProviderResponse(response: ProviderResponse): ProviderEr
 
 /** Phrases, in lower case, that providers use for a request that exceeds the context window. */
 const TOO_LONG_PHRASES = [
-  'context_length_exceeded', // OpenAI, as the code
+  'context_length_exceeded', // OpenAI, in the error code
   'maximum context length', // OpenAI, vLLM, OpenRouter, Mistral
   'exceeds the context window', // OpenAI, Responses API
   'prompt is too long', // Anthropic

@@ -87,25 +87,25 @@ describe('fallback', () => {
   })
 })
 
-describe('error thrown by fallback', () => {
+describe('the error thrown by fallback', () => {
   const first = new ProviderError('rate-limit')
   const second = new ProviderError('capacity')
 
-  it('is the last error and lists the earlier ones in order', async () => {
+  it('is the last error and lists the earlier errors in order', async () => {
     const last = new ProviderError('transient')
 
     await expect(fallback([failing(first), failing(second), failing(last)])).rejects.toBe(last)
     expect(last.errors).toEqual([first, second])
   })
 
-  it('lists the earlier errors even if it is final', async () => {
+  it('lists the earlier errors even if a later candidate is not tried', async () => {
     const bug = new TypeError('a bug')
 
     await expect(fallback([failing(first), failing(bug), () => 'third'])).rejects.toBe(bug)
     expect(bug).toHaveProperty('errors', [first])
   })
 
-  it('has no errors property if there was no other error', async () => {
+  it('has no errors property if no other error was thrown', async () => {
     const only = new ProviderError('transient')
 
     await expect(fallback([failing(only)])).rejects.toBe(only)
@@ -139,7 +139,7 @@ describe('fallback with a signal', () => {
     expect(only.calls).toBe(0)
   })
 
-  it('passes its signal to the candidate, or one that is not aborted', async () => {
+  it('passes the given signal to the candidate, or by default a signal that is not aborted', async () => {
     const { signal } = new AbortController()
 
     expect(await fallback([(received) => received === signal], { signal })).toBe(true)
@@ -176,7 +176,7 @@ describe('fallback with a signal', () => {
   it.each([
     ['an AbortError', Object.assign(new Error('gone'), { name: 'AbortError', retryable: true })],
     ['an aborted tool', Object.assign(new ToolError('aborted'), { retryable: true })],
-  ])('does not try the next candidate after %s of another signal', async (_, error) => {
+  ])('does not try the next candidate after %s caused by another signal', async (_, error) => {
     const second = countingCandidate()
 
     await expect(fallback([failing(error), second])).rejects.toBe(error)

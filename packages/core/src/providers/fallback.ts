@@ -7,15 +7,15 @@ export interface FallbackOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Receives the signal from the options, or one that never aborts. */
+/** Receives the signal from the options, or a signal that never aborts. */
 export type FallbackCandidate<T> = (signal: AbortSignal) => T | PromiseLike<T>
 
 const DEFAULT_KINDS: readonly ProviderFailureKind[] = ['capacity', 'rate-limit', 'transient']
 
 /**
- * Calls the candidates in order until one returns. If none does, throws the last error unchanged, except that its
- * `errors` lists the errors of the earlier candidates, oldest first; an error that already has `errors` keeps its own.
- * An abort is thrown at once.
+ * Calls the candidates in order until one returns. If every candidate fails, throws the last error unchanged, except
+ * that its `errors` lists the errors of the earlier candidates, oldest first; an error that already has `errors` keeps
+ * its own. The error of an abort is thrown at once.
  *
  * @throws RangeError if there is no candidate
  */
@@ -40,7 +40,7 @@ export async function fallback<T>(
 
 function attachEarlierErrors(error: unknown, earlierErrors: readonly unknown[]): unknown {
   const others = earlierErrors.filter((other) => other !== error)
-  // Reflect.set ignores a frozen error, where an assignment would throw and hide it.
+  // `Reflect.set` ignores a frozen error; an assignment would throw and hide that error.
   try {
     if (others.length > 0 && error instanceof Error && !('errors' in error)) Reflect.set(error, 'errors', others)
   } catch {

@@ -20,7 +20,7 @@ export const isHttpDate = (text: string): boolean => FORMS.some((form) => form.t
 
 /**
  * Parses an HTTP-date; returns `undefined` for any other text. `now` determines the century of a two-digit year: a year
- * more than 50 years in the future counts as past.
+ * more than 50 years in the future is taken to be in the past.
  *
  * @see RFC 9110 section 5.6.7
  */

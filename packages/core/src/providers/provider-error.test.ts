@@ -15,7 +15,7 @@ const RETRYABLE: Record<ProviderFailureKind, boolean> = {
 
 describe('ProviderError', () => {
   it.each(Object.entries(RETRYABLE) as [ProviderFailureKind, boolean][])(
-    'has the message and default for the kind %s, retryable: %s',
+    'has the default message of the kind %s, and retryable: %s',
     (kind, retryable) => {
       const error = new ProviderError(kind)
 
@@ -30,7 +30,7 @@ describe('ProviderError', () => {
     expect(Object.keys(RETRYABLE).toSorted()).toEqual(Object.keys(PROVIDER_FAILURES).toSorted())
   })
 
-  it('keeps the given options, even against the default of its kind', () => {
+  it('uses the given options instead of the defaults of its kind', () => {
     const options = {
       message: 'come back later',
       retryable: false,

@@ -11,7 +11,10 @@ export interface ProviderErrorOptions {
   readonly cause?: unknown
 }
 
-/** Thrown by an agent when its model provider fails. `classifyProviderResponse` creates one from an HTTP response. */
+/**
+ * Thrown by an agent when its model provider fails. `classifyProviderResponse` creates this error from an HTTP
+ * response.
+ */
 export class ProviderError extends NamedError {
   readonly kind: ProviderFailureKind
   readonly retryable: boolean

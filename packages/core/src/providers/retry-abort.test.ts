@@ -35,7 +35,7 @@ describe('retry with a signal', () => {
     expect(await retry((_, received) => received === signal, { signal })).toBe(true)
   })
 
-  it('throws the error of a call during which the signal is aborted, even if it is retryable', async () => {
+  it('throws the error of a call during which the signal is aborted, even if the error is retryable', async () => {
     const { retry, pending } = createManualRetry()
     const controller = new AbortController()
     const error = new ProviderError('transient')
@@ -73,7 +73,7 @@ describe('retry with a signal', () => {
     ['an AbortError', Object.assign(new Error('gone'), { name: 'AbortError', retryable: true })],
     ['an aborted fetch', AbortSignal.abort().reason as unknown],
     ['an aborted tool', new ToolError('aborted')],
-  ])('does not retry %s of another signal', async (_, error) => {
+  ])('does not retry %s caused by another signal', async (_, error) => {
     const { retry, pending } = createManualRetry()
     const counted = counting(error)
 
@@ -81,7 +81,7 @@ describe('retry with a signal', () => {
     expect([counted.calls, pending()]).toEqual([1, 0])
   })
 
-  it('rejects a pause with the reason on abort, and cancels its timer', async () => {
+  it('rejects a pause with the abort reason and cancels its timer', async () => {
     const { retry, pending } = createManualRetry()
     const controller = new AbortController()
     const counted = counting(new ProviderError('transient'))

@@ -2,7 +2,7 @@ import type { Timers } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { createRetry, type Retry } from './retry.ts'
 
-/** Retry on timers that fire in the next microtask and record their delays. */
+/** Creates `retry` on timers that fire in the next microtask and record their delays. */
 export function createInstantRetry(random: () => number = () => 1) {
   const clock = createManualClock()
   const delays: number[] = []
@@ -18,7 +18,7 @@ export function createInstantRetry(random: () => number = () => 1) {
   return { retry, clock, delays }
 }
 
-/** Retry on timers that fire when the test advances the clock; `pending` counts the armed ones. */
+/** Creates `retry` on timers that fire when the test advances the clock; `pending` counts the armed timers. */
 export function createManualRetry() {
   const clock = createManualClock()
   let pending = 0

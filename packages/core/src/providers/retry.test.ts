@@ -48,7 +48,7 @@ describe('retry', () => {
     expect(calls).toEqual([1, 2, 3])
   })
 
-  it('retries after a rejection as after a throw', async () => {
+  it('retries after a rejected promise as after a thrown error', async () => {
     const { retry } = createInstantRetry()
 
     expect(await retry((attempt) => (attempt < 2 ? Promise.reject(transient()) : 'done'))).toBe('done')
@@ -102,10 +102,10 @@ describe('retry', () => {
   )
 })
 
-describe('backoff of retry', () => {
+describe('the backoff delay of retry', () => {
   const fiveFailures = () => failing(...Array.from({ length: 5 }, transient)).fn
 
-  it('grows by the factor up to maxDelayMs', async () => {
+  it('increases by the factor up to maxDelayMs', async () => {
     const { retry, delays } = createInstantRetry()
 
     await retry(fiveFailures(), { attempts: 6, initialDelayMs: 10, factor: 3, maxDelayMs: 100 })

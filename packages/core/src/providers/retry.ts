@@ -16,19 +16,19 @@ export interface RetryOptions {
   readonly factor?: number | undefined // default 2
   /** `'full'` (default) picks each delay at random between zero and its bound, so that callers do not retry in sync. */
   readonly jitter?: 'full' | 'none' | undefined
-  /** A longer Retry-After is not awaited: the error is thrown. Default 120,000. */
+  /** For a longer Retry-After, `retry` throws the error instead of waiting. Default 120,000. */
   readonly maxRetryAfterMs?: number | undefined
   /** Replaces the default rule, which retries errors with `retryable: true`. Not called for aborts. */
   readonly isRetryable?: ((error: unknown) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** `attempt` starts at 1. `signal` is the one from the options, or one that never aborts. */
+/** `attempt` starts at 1. `signal` is the signal from the options, or a signal that never aborts. */
 export type RetryFn<T> = (attempt: number, signal: AbortSignal) => T | PromiseLike<T>
 
 /**
- * Calls `fn` until it returns, throws an error that is not retryable, or has used all its attempts; then throws the
- * last error unchanged. Pauses between attempts, each time longer and at least as long as the error's Retry-After.
+ * Calls `fn` until a call returns. If an error is not retryable or no attempts are left, throws that error unchanged.
+ * Pauses between attempts, each time longer and at least as long as the error's Retry-After.
  *
  * An abort is never retried: its error is thrown at once, and a pause in progress rejects with the signal's reason.
  *
@@ -37,8 +37,8 @@ export type RetryFn<T> = (attempt: number, signal: AbortSignal) => T | PromiseLi
 export type Retry = <T>(fn: RetryFn<T>, options?: RetryOptions) => Promise<T>
 
 /**
- * Creates `retry`. Core has neither timers nor randomness, so the composition root creates it once; agent authors
- * import it from `@perdure/server-app`.
+ * Creates `retry`. Core has neither timers nor randomness, so the composition root creates the function; agent authors
+ * import `retry` from `@perdure/server-app`.
  */
 export function createRetry(deps: RetryDeps): Retry {
   return async (fn, options = {}) => {
@@ -62,7 +62,11 @@ interface Failure {
   readonly attempt: number
 }
 
-/** The pause before the next attempt, in milliseconds. @throws the error itself if it must not be retried */
+/**
+ * The pause before the next attempt, in milliseconds.
+ *
+ * @throws the error of the failure if the call must not be retried
+ */
 function delayAfter({ error, attempt }: Failure, options: RetryOptions, deps: RetryDeps): number {
   const { isRetryable = isMarkedRetryable, maxRetryAfterMs = 120_000 } = options
   if (!isRetryable(error)) throw error

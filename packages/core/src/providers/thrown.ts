@@ -24,5 +24,5 @@ function isAbortedTool(thrown: unknown): boolean {
   return name === 'ToolError' && kind === 'aborted'
 }
 
-/** For callers without a signal. */
+/** A signal that never aborts, for callers without a signal. */
 export const neverAborted = (): AbortSignal => new AbortController().signal

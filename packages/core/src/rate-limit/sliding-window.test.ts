@@ -12,7 +12,7 @@ const traffic = fc.record({
   pausesMs: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 130 })), { maxLength: 60 }),
 })
 
-/** Every window accepts at most `limit` takes and refuses none that fits. */
+/** Every window accepts at most `limit` requests and rejects no request within the limit. */
 const isExact = (create: Create) =>
   fc.property(traffic, ({ limit, pausesMs }) => {
     const clock = createManualClock()
@@ -31,7 +31,7 @@ const isExact = (create: Create) =>
     }
   })
 
-/** A fixed-window counter, to show that the property detects it. */
+/** A fixed-window counter, to show that the property detects an inexact window. */
 const createFixedWindow: Create = (clock, { limit, windowMs }) => {
   let start = Number.NEGATIVE_INFINITY
   let count = 0
@@ -49,7 +49,7 @@ const createFixedWindow: Create = (clock, { limit, windowMs }) => {
 }
 
 describe('createSlidingWindow', () => {
-  it('accepts at most the limit in every window and refuses no take that fits', () => {
+  it('accepts at most the limit in every window and rejects no request within the limit', () => {
     fc.assert(isExact(createSlidingWindow), { numRuns: 500 })
   })
 
@@ -77,7 +77,7 @@ describe('createSlidingWindow', () => {
     )
   })
 
-  it('returns the time until the oldest take leaves the window', () => {
+  it('returns the time until the oldest request leaves the window', () => {
     const clock = createManualClock()
     const window = createSlidingWindow(clock, { limit: 2, windowMs: WINDOW_MS, maxKeys: 10 })
 
@@ -90,7 +90,7 @@ describe('createSlidingWindow', () => {
     expect(window.take('a')).toEqual({ allowed: true, limit: 2, remaining: 0, resetMs: 30 })
   })
 
-  it('refuses every take if the limit is zero', () => {
+  it('rejects every request if the limit is zero', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 0, windowMs: WINDOW_MS, maxKeys: 10 })
 
     expect(window.take('a')).toEqual({ allowed: false, limit: 0, remaining: 0, resetMs: 100 })
@@ -112,7 +112,7 @@ describe('createSlidingWindow', () => {
     expect(window.take('a')).toMatchObject({ allowed: false, resetMs: 100 })
   })
 
-  it('evicts the least recently used key when there are too many', () => {
+  it('evicts the least recently used key when there are too many keys', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 1, windowMs: WINDOW_MS, maxKeys: 2 })
     for (const key of ['a', 'b', 'a']) window.take(key)
 

@@ -2,7 +2,7 @@ import type { Clock } from '@perdure/ports'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 
 export interface SlidingWindowOptions {
-  readonly limit: number // accepted takes per window and key
+  readonly limit: number // accepted requests per window and key
   readonly windowMs: number
   readonly maxKeys: number // above it, the least recently used key is evicted
 }
@@ -11,12 +11,12 @@ export interface Take {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Milliseconds until the oldest take leaves the window; after a refusal, until the next take is allowed. */
+  /** Milliseconds until the oldest request leaves the window; after a rejection, until the next request is accepted. */
   readonly resetMs: number
 }
 
 export interface SlidingWindow {
-  /** Counts one request for the key, unless the window is full. A refusal does not count. */
+  /** Counts one request for the key, unless the window is full. A rejected request does not count. */
   take(key: string): Take
   /** Number of tracked keys. */
   size(): number
@@ -24,7 +24,7 @@ export interface SlidingWindow {
 
 /**
  * Exact sliding window on the monotonic clock: no interval of `windowMs` ever contains more than `limit` accepted
- * takes.
+ * requests.
  */
 export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: SlidingWindowOptions): SlidingWindow {
   const windows = createBoundedMap<string, WindowState>(maxKeys)
@@ -41,7 +41,7 @@ export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: 
   }
 }
 
-/** Times of the accepted takes, from index `first` on, in monotonic milliseconds. */
+/** Times of the accepted requests, from index `first` on, in monotonic milliseconds. */
 export interface WindowState {
   times: number[]
   first: number
@@ -49,7 +49,7 @@ export interface WindowState {
 
 export const emptyWindow = (): WindowState => ({ times: [], first: 0 })
 
-/** One take at `now` from a window that the caller stores itself instead of under a key. */
+/** Counts one request at `now` in a window that the caller stores, instead of a window that is stored under a key. */
 export function takeFrom(
   window: WindowState,
   now: number,
@@ -64,7 +64,7 @@ export function takeFrom(
 }
 
 const COMPACT_AT = 512
-/** `push` reserves room for 17 elements, but most of the many windows have one or two takes. */
+/** `push` reserves room for 17 elements, but most of the many windows have one or two requests. */
 const CONCAT_BELOW = 4
 
 function add(window: WindowState, now: number): void {
@@ -75,7 +75,7 @@ function add(window: WindowState, now: number): void {
 function dropThrough(window: WindowState, through: number): void {
   const { times } = window
   while (window.first < times.length && (times[window.first] as number) <= through) window.first++
-  // Compacting moves the remaining takes, so wait until at least as many have been dropped.
+  // Compacting moves the remaining times, so wait until at least as many times have been dropped.
   if (window.first < times.length && (window.first < COMPACT_AT || window.first * 2 < times.length)) return
   times.splice(0, window.first)
   window.first = 0

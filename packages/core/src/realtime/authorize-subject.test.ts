@@ -38,14 +38,14 @@ describe('createAuthorizeSubject', () => {
     ['memory/conflicts', 'memory:*', { topic: 'memory/conflicts' }, 'head', false],
     ['approvals/events', 'approvals:read', { topic: 'approvals/events' }, 'head', false],
     ['audit/events', 'admin:*', { topic: 'audit/events' }, 'head', false],
-  ])('opens %s to %s', async (subject, scope, stream, startsAt, isComplete) => {
+  ])('allows the subject %s with the scope %s', async (subject, scope, stream, startsAt, isComplete) => {
     const ask = await setUp()
 
     expect(await ask(subject, scope)).toEqual({ subject, stream, startsAt, isComplete })
   })
 
   it.each(Object.values(SUBJECTS).map(({ pattern }) => pattern.replace(/\{\w+\}/g, 'x')))(
-    'refuses %s without its scope',
+    'denies the subject %s without its scope',
     async (subject) => {
       const ask = await setUp()
 
@@ -62,7 +62,7 @@ describe('createAuthorizeSubject', () => {
     'agent:a b/events',
     'memory',
     'x'.repeat(400),
-  ])('rejects %j, which is not a subject', async (subject) => {
+  ])('rejects the text %j, which is not a subject', async (subject) => {
     const ask = await setUp()
 
     expect(await ask(subject, 'admin:*')).toBe('validation-failed')
@@ -81,7 +81,7 @@ describe('createAuthorizeSubject', () => {
     expect(await ask(subject, 'admin:*')).toBe('run-not-found')
   })
 
-  it("answers the same for another owner's session as for one that does not exist", async () => {
+  it("gives the same answer for another owner's session and for a session that does not exist", async () => {
     const ask = await setUp()
 
     for (const session of ['foreign', 'none']) {
@@ -91,7 +91,7 @@ describe('createAuthorizeSubject', () => {
     expect(await ask('session:chat/runs/run_a/events', 'sessions:read:own')).toMatchObject({ startsAt: 'first' })
   })
 
-  it("names the scope that would open another owner's session", async () => {
+  it("names the scope that allows another owner's session", async () => {
     const storage = createInMemoryStorage()
     const asking = createAuthorizeSubject(storage)(
       { subject: 'alice', scopes: ['sessions:read:own'] },
@@ -101,14 +101,14 @@ describe('createAuthorizeSubject', () => {
     await expect(asking).rejects.toMatchObject({ hint: 'use a token with the scope sessions:read:x' })
   })
 
-  it('opens a session before its first run creates it', async () => {
+  it('allows a session that its first run has not created yet', async () => {
     const ask = await setUp()
 
     expect(await ask('session:later/events', 'sessions:read')).toMatchObject({ stream: { sessionId: 'later' } })
   })
 
   it.each(['approvals/events', 'memory/events', 'memory/conflicts'])(
-    'refuses %s, which carries the rows of every owner, to a caller that may see only its own',
+    'denies %s, which carries the rows of every owner, to a caller that may see only its own rows',
     async (subject) => {
       const ask = await setUp()
 
@@ -135,19 +135,19 @@ describe('createAuthorizeSubject for a run', () => {
     ['theirs', 'runs:read'],
     ['theirs', 'runs:read:theirs'],
     ['theirs', 'agents:read:echo'],
-  ])('opens the run %s to %s, like GET /runs/:runId', async (runId, scope) => {
+  ])('allows the run %s with the scope %s, like GET /runs/:runId', async (runId, scope) => {
     expect(await ask(runId, scope)).toEqual({ runId })
   })
 
   it.each(['runs:read:own', 'runs:read:mine', 'agents:read:other'])(
-    'answers run-not-found for a run of another owner to %s',
+    'answers run-not-found for the run of another owner with the scope %s',
     async (scope) => {
       expect(await ask('theirs', scope)).toMatchObject({ code: 'run-not-found' })
       expect(await ask('none', scope)).toMatchObject({ code: 'run-not-found' })
     },
   )
 
-  it('names the scopes that would open the run', async () => {
+  it('names the scopes that allow the run', async () => {
     const { hint } = (await ask('mine', 'agents:invoke')) as { hint: string }
 
     expect(hint).toContain('agents:read:echo')

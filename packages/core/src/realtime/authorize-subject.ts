@@ -27,14 +27,17 @@ export interface AuthorizeSubjectDeps {
 export interface AuthorizedSubject {
   readonly subject: string
   readonly stream: EventStream
-  /** Where a subscriber without a cursor starts: a run at its first event, any other subject at the head of the log. */
+  /**
+   * Where a subscriber without a cursor starts: at the first event for a run, at the head of the log for any other
+   * subject.
+   */
   readonly startsAt: 'first' | 'head'
   /** Whether no further events will be appended. */
   readonly isComplete: boolean
 }
 
 /**
- * Decides from its scopes and the stored owner whether a principal may follow a subject.
+ * Decides whether a principal may follow a subject, based on the principal's scopes and the stored owner.
  *
  * @throws AppError `validation-failed` if the text is not a subject, `scope-denied`, `run-not-found`
  */
@@ -75,7 +78,7 @@ async function followRun(
   { subject, parsed, visibility }: FollowRequest,
 ): Promise<AuthorizedSubject> {
   const { runId = '', sessionId, agentId, workflowId } = parsed.params
-  // Reads the run before its events: if it ends in between, its last event still ends the stream.
+  // The run is read before its events: if the run ends in between, its last event still ends the stream.
   const run = await deps.runs.find(runId, sessionId === undefined ? visibility : EVERY_ROW)
   const kind = agentId === undefined ? 'workflow' : 'agent'
   const matchesTarget = run?.kind === kind && run.targetId === (agentId ?? workflowId)
@@ -93,7 +96,7 @@ async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSu
   throw new AppError('scope-denied', { hint: `use a token with the scope ${scope}` })
 }
 
-/** A caller with a grant on every session may follow one that does not exist yet: its first run creates it. */
+/** A caller with a grant on every session may also follow a session that its first run has not created yet. */
 const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, visibility: Visibility) =>
   visibility === EVERY_ROW || (await sessions.find(id, visibility)) !== undefined
 

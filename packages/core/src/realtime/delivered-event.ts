@@ -1,6 +1,6 @@
 import type { EventStream, JsonText } from '@perdure/ports'
 
-/** A stream of the log under one of its subjects, as a subscriber follows it. */
+/** A stream of the event log, and the subject under which a subscriber follows it. */
 export interface EventSource {
   readonly stream: EventStream
   readonly subject: string
@@ -12,6 +12,6 @@ export interface EventSource {
 export interface DeliveredEvent {
   readonly position: number
   readonly type: string
-  /** One line. Rendered once for all subscribers; transports encode a page at a time. */
+  /** JSON on one line, rendered once for all subscribers. Transports encode a page at a time. */
   readonly envelope: JsonText
 }

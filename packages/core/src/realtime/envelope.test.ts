@@ -27,7 +27,7 @@ describe('createRenderEnvelope', () => {
     expect(Object.keys(rendered())).toEqual(['eventId', 'subject', 'type', 'payload', 'at'])
   })
 
-  it('passes the payload on verbatim', () => {
+  it('includes the payload verbatim', () => {
     const payload = '{"n":12345678901234567890,"mail":"bob@example.com","a":1.0}' as JsonText
 
     expect(renderEnvelope(stored({ payload, at: BUILT_AT }), view)).toContain(`"payload":${payload},`)
@@ -36,7 +36,7 @@ describe('createRenderEnvelope', () => {
   it.each<[string, Partial<StoredEvent>]>([
     ['commentary', { phase: 'commentary' }],
     ['reasoning', { type: 'reasoning.delta' }],
-  ])('sanitizes %s', (_, over) => {
+  ])('sanitizes %s unless raw is set', (_, over) => {
     const payload = '{"delta":"mail bob@example.com"}' as JsonText
 
     expect(rendered({ ...over, payload }).payload).toEqual({ delta: 'mail [redacted:email]' })

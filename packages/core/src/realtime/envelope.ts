@@ -12,7 +12,7 @@ export interface EnvelopeOptions {
 
 /**
  * Renders an event as every transport sends it: `{ eventId, subject, type, payload, at, runId? }`. Every delivered
- * event passes through here, so this is where commentary (phase `commentary`, `reasoning.*`) is sanitized.
+ * event is rendered by this function, which therefore also sanitizes commentary (phase `commentary`, `reasoning.*`).
  */
 export type RenderEnvelope = (event: StoredEvent, view: EnvelopeOptions) => JsonText
 
@@ -43,7 +43,7 @@ export function createRenderEnvelope({ meter, policy }: RenderEnvelopeDeps): Ren
 
 const quote = (text: string) => JSON.stringify(text)
 
-/** Remembers the last result only: consecutive events share most of their envelope. */
+/** Caches only the last result, because consecutive events share most of their envelope. */
 function memoizeLast<In, Out>(make: (value: In) => Out): (value: In) => Out {
   let last: { readonly value: In; readonly made: Out } | undefined
   return (value) => {

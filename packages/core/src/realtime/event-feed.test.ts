@@ -28,7 +28,7 @@ function setUp() {
 }
 
 describe('createEventFeed', () => {
-  it('returns the same page to all who read from the same position', async () => {
+  it('returns the same page to all subscribers that read from the same position', async () => {
     const { feed, publish } = setUp()
     await publish(3)
 

@@ -23,11 +23,11 @@ export interface EventFeedDeps {
 export interface EventFeed {
   /** The next events after a position, oldest first: synchronously when they are in memory, otherwise from the log. */
   read(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
-  /** The next events from the log, including those of a commit that is not published yet. */
+  /** The next events from the log, including events that are committed but not published yet. */
   readLog(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
   /** Wakes the watcher after each publication to the source. */
   watch(source: EventSource, watcher: Watcher): void
-  /** Stops waking the watcher; a no-op if it does not watch the source. */
+  /** Stops waking the watcher; a no-op if the watcher does not watch the source. */
   unwatch(source: EventSource, watcher: Watcher): void
 }
 
@@ -37,9 +37,9 @@ const MAX_SHARED_PAGES = 16
 const MAX_PAGE_LENGTH = 256 * 1_024
 
 /**
- * An event is rendered when the first subscriber reads it, and again for another subject of its stream or after it has
- * left memory. Subscribers that read from the same position before the next publication get the same page, so that
- * transports can encode it once.
+ * An event is rendered when the first subscriber reads it, and again for another subject of its stream or after the
+ * cache has evicted it. Subscribers that read from the same position before the next publication get the same page, so
+ * that transports can encode the page once.
  */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
   const deliver = (event: StoredEvent, { subject, epoch }: EventSource): DeliveredEvent => ({
@@ -91,7 +91,10 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
   }
 }
 
-/** A page that was read from the log may end before the log does, so any non-empty page may have a successor. */
+/**
+ * A page that was read from the log may end before the end of the log, so more events may follow any page that is not
+ * empty.
+ */
 const toPage = (events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: events.length > 0 })
 
 function fillPage(

@@ -59,7 +59,7 @@ describe('createEventHub', () => {
     expect(woken).toEqual(['second'])
   })
 
-  it('keeps a newer watcher when an earlier one is removed again', () => {
+  it('keeps a newer watcher when an earlier watcher is removed again', () => {
     const hub = createEventHub()
     const earlier = watching(hub, { earlier: { runId: 'x' } })
     earlier.stops[0]?.()
@@ -71,7 +71,7 @@ describe('createEventHub', () => {
     expect(newer.woken).toEqual(['newer'])
   })
 
-  it('lets a watcher remove itself while it is woken', () => {
+  it('lets a watcher remove itself in its wake call', () => {
     const hub = createEventHub()
     let count = 0
     const once: Watcher = {
@@ -90,8 +90,8 @@ describe('createEventHub', () => {
   })
 })
 
-describe('the cache of the event hub', () => {
-  it('holds the recent events of a stream only while it is watched', () => {
+describe('createEventHub with a cache', () => {
+  it('caches the recent events of a stream only while the stream is watched', () => {
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const recent = (runId: string, after: number) =>
       hub.recent({ runId }, { after, limit: 10 })?.map(({ event }) => event.position)
@@ -110,7 +110,7 @@ describe('the cache of the event hub', () => {
 })
 
 describe('withPublication', () => {
-  it('publishes committed events once they can be read', async () => {
+  it('publishes committed events when readers can read them', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub()
     const seen: Promise<readonly StoredEvent[]>[] = []

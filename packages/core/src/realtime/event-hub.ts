@@ -3,7 +3,10 @@ import type { RecentEvent } from './event-ring.ts'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
-/** Is woken by publications. `wake` receives the watcher itself, so that one function serves any number of watchers. */
+/**
+ * `wake` is called for each publication to a watched stream. It receives the watcher itself, so that one function can
+ * serve any number of watchers.
+ */
 export interface Watcher {
   wake(watcher: this): void
 }
@@ -13,17 +16,19 @@ export interface Watcher {
  * not a queue.
  */
 export interface EventHub {
-  /** Wakes every watcher of every stream that these events belong to. Called once they are durable. */
+  /** Wakes every watcher of every stream that these events belong to. Called when the events are durable. */
   publish(events: readonly StoredEvent[]): void
   /** Discards the cached events. Called when something was deleted from the log. */
   invalidate(): void
-  /** Changes with each `invalidate`: pages read from the log before may contain deleted events. */
+  /** Changes with each `invalidate`. A page that was read under another generation may contain deleted events. */
   generation(): number
-  /** Changes with each `publish` and `invalidate`: while it stays the same, the same read returns the same events. */
+  /**
+   * Changes with each `publish` and `invalidate`. Until the version changes, a repeated read returns the same events.
+   */
   version(): number
   /** Wakes the watcher after each publication to the stream. */
   watch(stream: EventStream, watcher: Watcher): void
-  /** Stops waking the watcher; a no-op if it does not watch the stream. */
+  /** Stops waking the watcher; a no-op if the watcher does not watch the stream. */
   unwatch(stream: EventStream, watcher: Watcher): void
   /** The next events of the stream after a position, from memory; `undefined` when they must be read from the log. */
   recent(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
@@ -32,7 +37,10 @@ export interface EventHub {
 
 const EMPTY_STATS: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
-/** Without a cache every reader reads the log, as does a reader of a stream that was not watched in the meantime. */
+/**
+ * Without a cache, every reader reads the log. With a cache, a reader still reads events from the log that were
+ * published while its stream was not watched.
+ */
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<Watcher>>()
   let generation = 0
@@ -78,8 +86,8 @@ function distinctKeys(keys: StreamKeys): ReadonlySet<string> {
 }
 
 /**
- * Publishes the events of every commit once it is durable. After a commit that deletes something, discards the cached
- * events and the cached `answers`.
+ * Publishes the events of every commit when the commit is durable. After a commit that deletes something, discards the
+ * cached events and the cached `answers`.
  */
 export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?: { clear(): void }): UnitOfWork {
   return {

@@ -2,7 +2,7 @@ import type { EventRange, StoredEvent } from '@perdure/ports'
 import type { DeliveredEvent } from './delivered-event.ts'
 import type { LruNode } from './lru-list.ts'
 
-/** An event of one stream in memory, with room for the form in which it was last delivered. */
+/** An event of one stream in memory, together with its most recently rendered form. */
 export interface RecentEvent {
   readonly event: StoredEvent
   subject: string | undefined
@@ -18,12 +18,12 @@ export interface RingEntry extends RecentEvent {
  * The newest events of one stream, oldest first, in a ring buffer of variable length.
  *
  * Invariant: the ring holds every published event of its stream after `completeAfter`. Entries are appended in the
- * order of their positions and evicted oldest first, so `completeAfter` only grows.
+ * order of their positions and evicted oldest first, so `completeAfter` only increases.
  */
 export interface EventRing extends LruNode<EventRing> {
   readonly key: string
   entries: RingEntry[]
-  /** Index of the oldest entry that is still held; the slots before it are empty. */
+  /** Index of the oldest entry that is still held; the slots before this index are empty. */
   first: number
   bytes: number
   completeAfter: number
@@ -32,7 +32,7 @@ export interface EventRing extends LruNode<EventRing> {
 export interface RingLimits {
   readonly maxEvents: number // per stream
   readonly ttlMs: number // on the monotonic clock
-  readonly maxSubjectBytes: number // per stream: its events and their rendered forms
+  readonly maxSubjectBytes: number // per stream, for its events and their rendered forms
 }
 
 /** Empty slots at the front that are tolerated before the array is compacted. */
@@ -64,11 +64,11 @@ export function readRing(ring: EventRing, { after, limit }: EventRange): readonl
 
 export const ringLength = ({ entries, first }: EventRing): number => entries.length - first
 
-/** The stream has no event after this position. */
+/** The position after which the stream has no event. */
 export const ringEnd = ({ entries, completeAfter }: EventRing): number =>
   entries.at(-1)?.event.position ?? completeAfter
 
-/** Whether no entry is left that is still within the time to live. */
+/** Whether every entry has exceeded the time to live. */
 export function isRingExpired({ entries }: EventRing, { ttlMs }: RingLimits, nowMs: number): boolean {
   const newest = entries.at(-1)
   return newest === undefined || nowMs - newest.addedMs >= ttlMs

@@ -31,7 +31,7 @@ describe('createHotCache', () => {
     expect(cache.read(RUN, { after: 99, limit: 1 })).toBeUndefined()
   })
 
-  it('answers reads from its first event on, and none from before it', () => {
+  it('answers reads that start at its first event or later, but no earlier reads', () => {
     const { cache } = setUp()
     cache.add([event(5), event(6, { runId: 'other' }), event(7)])
 
@@ -111,7 +111,7 @@ describe('createHotCache', () => {
     expect(cost(payload) - cost(toJsonText(''))).toBe(2 * (1 + 3 + 2 + 4))
   })
 
-  it('answers no read from before a gap in the positions', () => {
+  it('answers no read that starts before a gap in the positions', () => {
     const { cache } = setUp()
     cache.add([event(1)])
     cache.add([event(3)])
@@ -123,7 +123,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
   })
 
-  it('holds only the streams that isKept selects, and answers no read of the others', () => {
+  it('holds only the streams that isKept selects, and does not answer reads of other streams', () => {
     const { cache } = setUp()
     const isKept = (key: string) => key === 'run r'
     cache.add([event(1), event(2, { runId: 'other' }), event(3)], undefined, isKept)
@@ -134,7 +134,7 @@ describe('createHotCache', () => {
     expect(cache.stats()).toMatchObject({ events: 2, subjects: 1 })
   })
 
-  it('evicts a stream that isKept no longer selects, and starts over when it is selected again', () => {
+  it('evicts a stream that isKept no longer selects, and starts over when the stream is selected again', () => {
     const { cache } = setUp()
     cache.add([event(1)])
     cache.add([event(2)], undefined, () => false)
@@ -157,7 +157,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 3, limit: 10 }))).toEqual([4])
   })
 
-  it('answers no read from before it was cleared', () => {
+  it('answers no read of events that were added before it was cleared', () => {
     const { cache } = setUp()
     cache.add([event(1), event(2)])
     cache.clear()
@@ -201,7 +201,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-describe('createHotCache under random scripts', () => {
+describe('createHotCache with random operations', () => {
   it('answers a read only with what the log returns', () => {
     let answered = 0
     fc.assert(
@@ -229,7 +229,7 @@ describe('createHotCache under random scripts', () => {
             for (const key of before) if (!watched.has(key)) cache.evict(key)
           } else if (one.do === 'foreign') append(0)
           else if (one.do === 'late') {
-            // The promise of an earlier commit resolves after that of a later one.
+            // The promise of an earlier commit resolves after the promise of a later commit.
             publish(unpublished)
             unpublished = [append(1)]
           } else if (one.do === 'pass') clock.advance(one.ms)
@@ -240,7 +240,7 @@ describe('createHotCache under random scripts', () => {
             if (cached === undefined) continue
             answered++
             const logged = log.filter(({ runId, position }) => runId === `r${one.stream}` && position > range.after)
-            // Events that are committed but not published yet may be missing, only at the end.
+            // Events that are committed but not published yet may be missing, but only at the end.
             const isComplete = publishedThrough === log.length
             const expected = logged.slice(0, isComplete ? one.limit : cached.length)
             expect(positionsOf(cached)).toEqual(expected.map(({ position }) => position))

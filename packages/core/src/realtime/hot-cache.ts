@@ -27,7 +27,7 @@ export interface HotCacheStats {
 
 /**
  * Recent events in memory, in front of the log. A read returns either exactly what the log would return, or `undefined`
- * when the cache cannot be sure of that.
+ * when the cache cannot guarantee that.
  */
 export interface HotCache {
   /**
@@ -76,7 +76,10 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     if (ring !== undefined) evictRing(ring)
   }
 
-  /** Evicts streams whose events have all expired, then the least recently published ones until the rest fits. */
+  /**
+   * Evicts streams whose events have all expired, then the streams whose last publication is oldest, until the
+   * remaining streams fit.
+   */
   const sweep = (nowMs: number) => {
     for (let ring = recency.oldest(); ring !== undefined; ring = recency.oldest()) {
       if (bytes <= limits.maxBytes && !isRingExpired(ring, limits, nowMs)) return
@@ -109,7 +112,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   /** Moves `lastPosition` forward. Returns whether the event is new. */
   const advance = (position: number): boolean => {
     if (lastPosition !== undefined && position <= lastPosition) return false
-    // A gap: another process wrote in between, or a later commit was published first. Only the log has what is missing.
+    // A gap: another process wrote in between, or a later commit was published first. Only the log has these events.
     if (position - 1 !== lastPosition) clear(position - 1)
     lastPosition = position
     return true

@@ -24,7 +24,8 @@ export interface LogPagesDeps {
 
 /**
  * Caches rendered pages of the log, so that many subscribers catching up at about the same position share one read. A
- * subscriber that starts inside a page continues at its end, so that they all soon request the same next page.
+ * subscriber that starts inside a page gets the rest of that page, so that all subscribers soon request the same next
+ * page.
  */
 export interface LogPages {
   /** The next events after a position, at most `limit`; empty only if the log has no more. */

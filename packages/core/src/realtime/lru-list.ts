@@ -5,8 +5,8 @@ export interface LruNode<Node> {
 }
 
 /**
- * Nodes ordered by when they were last touched. A linked list, because iterating a `Map` from its front passes over
- * every deleted entry.
+ * Nodes ordered by when they were last touched. Uses a linked list, because iteration over a `Map` from the front
+ * visits every deleted entry.
  */
 export interface LruList<Node extends LruNode<Node>> {
   /** Makes the node the newest; inserts it if it is not in the list. */

@@ -50,7 +50,7 @@ function readWithLookahead(
   const cursor = page.cursor === undefined ? undefined : parseEventId(page.cursor)
   if (page.cursor !== undefined && cursor?.epoch !== epoch) {
     throw new AppError('validation-failed', {
-      message: 'cursor: not an event id of this server',
+      message: 'cursor: was not issued by this server',
       hint: 'omit cursor to start with the first page',
     })
   }

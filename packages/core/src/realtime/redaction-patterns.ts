@@ -8,7 +8,7 @@ export interface RedactionPattern {
    * up to the end of the text.
    */
   readonly regex: RegExp
-  /** Replaces a match; `$1` keeps the part that tells a reader what was there. */
+  /** Replaces a match; `$1` keeps the part of the match that tells a reader what was redacted. */
   readonly replacement: string
 }
 

@@ -44,7 +44,7 @@ const LOCAL_PART = /[A-Za-z0-9._%+-]/
 const DOMAIN = /[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/y
 const MAX_LOCAL_LENGTH = 64
 
-/** Searches outwards from each `@`, so that a text without one costs a single scan. */
+/** Searches outwards from each `@`, so that a text without an `@` costs a single scan. */
 function redactEmails(text: string, markOf: () => string): string {
   let clean = ''
   let done = 0

@@ -9,7 +9,7 @@ export function streamKey(stream: EventStream): string {
 /** For each event, the keys of every stream that carries it. */
 export type StreamKeys = readonly (readonly string[])[]
 
-/** Consecutive events of the same streams share one array. */
+/** Consecutive events that belong to the same streams share one array. */
 export function streamKeysOfEach(events: readonly NewEvent[]): StreamKeys {
   let last: NewEvent | undefined
   let keys: readonly string[] = []

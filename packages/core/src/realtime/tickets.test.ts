@@ -102,7 +102,7 @@ describe('createTickets', () => {
     expect(await refusalOf(tickets.redeem(late.ticket, undefined))).toBe('auth-revoked')
   })
 
-  it('limits the outstanding tickets of each token without evicting those of another', async () => {
+  it('limits the outstanding tickets of each token without evicting tickets of another token', async () => {
     const { tickets, clock } = await setUp()
     const other = tickets.issue({ subject: 'bob', scopes: [] }, undefined)
     const [first] = [tickets.issue(ALICE, undefined), tickets.issue(ALICE, undefined)]
@@ -116,7 +116,7 @@ describe('createTickets', () => {
     tickets.issue(ALICE, undefined)
   })
 
-  it('counts guesses toward the lockout of their address, and still redeems a valid ticket from there', async () => {
+  it('counts guesses toward the lockout of an address, and still redeems its valid tickets', async () => {
     const { tickets, clock, guess } = await setUp()
     const { ticket } = tickets.issue(ALICE, undefined)
 
@@ -147,7 +147,7 @@ describe('createTickets', () => {
     expect(await guess(1)).toEqual(['auth-invalid'])
   })
 
-  it('refuses valid tickets from a locked address without consuming them when the lockout is strict', async () => {
+  it('rejects but does not consume a valid ticket from a locked address if blockValid is set', async () => {
     const { tickets, clock, guess } = await setUp(true)
     await guess(10)
     clock.advance(40_000)

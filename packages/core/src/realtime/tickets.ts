@@ -30,18 +30,19 @@ export interface IssuedTicket {
 /** Single-use credentials for opening WebSockets, held in memory under their SHA-256. */
 export interface Tickets {
   /**
-   * Issues a ticket that authenticates as the principal, only from this origin if one is given.
+   * Issues a ticket that authenticates as the principal. If `origin` is given, the ticket is valid only from that
+   * origin.
    *
    * @throws AppError `ticket-limit-exceeded`; an outstanding ticket is never evicted to make room
    */
   issue(principal: Principal, origin: string | undefined): IssuedTicket
   /**
    * Consumes the ticket, even if redeeming it fails. The returned principal has the current scopes of its token. A
-   * ticket that was never issued counts as a failed attempt of the address; an expired or used one does not, as it is
-   * not a guess.
+   * ticket that was never issued counts as a failed attempt of the address; an expired or used ticket does not, because
+   * it is not a guess.
    *
    * @throws AppError `auth-invalid` if the ticket is unknown, used, expired or bound to another origin; `auth-revoked`
-   *   or `auth-expired` if its token is; `auth-locked-out`
+   *   or `auth-expired` if its token is revoked or expired; `auth-locked-out`
    */
   redeem(ticket: string, origin: string | undefined, clientAddress: string): Promise<Principal>
 }
@@ -98,7 +99,7 @@ export function createTickets(deps: TicketsDeps): Tickets {
       const count = countByHolder.get(holder) ?? 0
       if (count >= maxPerToken || outstanding.size >= MAX_OUTSTANDING) {
         throw new AppError('ticket-limit-exceeded', {
-          hint: 'use an outstanding ticket or wait until one expires',
+          hint: 'use an outstanding ticket, or wait until a ticket expires',
           retryAfterMs: ttlMs,
         })
       }

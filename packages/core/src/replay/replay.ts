@@ -45,7 +45,7 @@ export interface Recording {
   readonly raw: boolean
 }
 
-/** Replays recorded events. Every call is an audit entry, committed before any event is returned. */
+/** Replays recorded events. Every call writes an audit entry, which is committed before any event is returned. */
 export interface Replay {
   /** @throws AppError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
   page(request: ReplayRequest & { readonly page: PageQuery; readonly key?: KeyedRequest | undefined }): Promise<Reply>

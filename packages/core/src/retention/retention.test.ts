@@ -114,7 +114,7 @@ describe('createRetention for sessions', () => {
     await daemon.stop()
   })
 
-  it('keeps sessions with suspended runs, however many, and removes them after those runs end', async () => {
+  it('keeps any number of sessions with suspended runs, and removes each session after its run ends', async () => {
     const setup = setUp(limits)
     const { storage, clock, daemon, advance, sessions } = setup
     const waiting = Array.from({ length: 60 }, (_, n) => n)

@@ -18,7 +18,10 @@ export interface RetentionLimits {
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 600_000
-/** Limits per commit keep commits short, so that other writes are not delayed. A run has several rows. */
+/**
+ * A limit per commit keeps each commit short, so that other writes are not delayed. The limit for runs is lower,
+ * because a run has several rows.
+ */
 const EVENTS_PER_COMMIT = 500
 const RUNS_PER_COMMIT = 50
 

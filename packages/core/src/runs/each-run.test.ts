@@ -14,7 +14,7 @@ async function storageOf(count: number) {
 }
 
 describe('eachRun', () => {
-  it.each([[0], [1], [200], [401]])('yields all of %i runs, oldest first', async (count) => {
+  it.each([[0], [1], [200], [401]])('yields each of %i runs once, oldest first', async (count) => {
     const { runs } = await storageOf(count)
     const seen: string[] = []
 
@@ -33,7 +33,7 @@ describe('eachRun', () => {
     expect(seen).toEqual(['run_other'])
   })
 
-  it('yields every run once while the caller ends them', async () => {
+  it('yields every run once while the caller ends the yielded runs', async () => {
     const { runs, unitOfWork } = await storageOf(450)
     let count = 0
 

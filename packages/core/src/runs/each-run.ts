@@ -2,7 +2,10 @@ import { EVERY_ROW, type RunFilter, type RunRecord, type RunStore, type Visibili
 
 const PAGE = 200
 
-/** Iterates over the matching visible runs, oldest first; over those of every owner by default. Reads one page at a time. */
+/**
+ * Iterates over the matching runs, oldest first, and reads them page by page. By default, the runs of every owner are
+ * visible.
+ */
 export async function* eachRun(
   runs: RunStore,
   filter: RunFilter,

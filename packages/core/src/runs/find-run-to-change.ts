@@ -13,8 +13,8 @@ export interface RunToChange {
 /**
  * Finds a run to abort or resume.
  *
- * @throws AppError `run-not-found` for an invisible run too; `scope-denied` for a visible run of a target that the principal
- *   may not start
+ * @throws AppError `run-not-found` when the run does not exist or is not visible; `scope-denied` when the run is
+ *   visible, but the principal may not start its target
  */
 export async function findRunToChange(
   { runs }: { readonly runs: RunStore },

@@ -6,9 +6,9 @@ export interface ThreadRef {
 }
 
 /**
- * The newest run of a thread, which decides about the visibility of the thread; `undefined` for a thread without runs.
+ * Finds the newest run of a thread; the thread is visible if this run is. `undefined` for a thread without runs.
  *
- * @throws AppError `thread-not-found` when that run is not visible
+ * @throws AppError `thread-not-found` when the newest run is not visible
  */
 export async function findThread(
   runs: RunStore,

@@ -59,7 +59,7 @@ describe('get', () => {
     expect(JSON.parse(JSON.stringify(run))).not.toHaveProperty('result')
   })
 
-  it('rejects an invisible run with the same error as a missing one', async () => {
+  it('rejects an invisible run with the same error as a missing run', async () => {
     const { get, outcome, events } = await setUp()
 
     for (const read of [get, outcome, (runId: string, seen: { owner: string }) => events(runId, page, seen)]) {

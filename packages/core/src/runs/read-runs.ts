@@ -39,12 +39,16 @@ export interface ListRunsQuery {
   readonly since?: string | undefined // ISO-8601
 }
 
-/** Reads runs for the API. A run that the caller may not see is `run-not-found`, like one that does not exist. */
+/** Reads runs for the API. A run that the caller may not see is `run-not-found`, like a run that does not exist. */
 export interface ReadRuns {
   get(runId: string, visibility: Visibility): Promise<RunResource>
   outcome(runId: string, visibility: Visibility): Promise<Reply>
   list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
-  /** A page of the run's events; the cursor is an event id. @throws AppError `validation-failed` for a cursor of another log */
+  /**
+   * A page of the run's events; the cursor is an event id.
+   *
+   * @throws AppError `validation-failed` for a cursor of another log
+   */
   events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
 }
 

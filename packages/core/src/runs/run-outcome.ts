@@ -32,11 +32,14 @@ export interface OutcomeDetail {
 export interface RunOutcome {
   readonly run: RunRecord
   readonly detail?: OutcomeDetail | undefined
-  /** The outcome as rendered for the record of the key. */
+  /** The outcome as rendered for the idempotency record. */
   readonly json?: JsonText | undefined
 }
 
-/** The outcome or the current status of a run: the body of every answer that starts or awaits a run. */
+/**
+ * Renders the outcome or the current status of a run: the body of every answer to a request that starts or awaits a
+ * run.
+ */
 export function renderOutcome(
   run: RunRecord,
   basePath: string,

@@ -1,6 +1,6 @@
 import type { RunStatus } from '@perdure/ports'
 
-/** The transitions from each status. The compare-and-set of the commit refuses every other one. */
+/** The allowed transitions from each status. The compare-and-set of a commit refuses every other transition. */
 export const RUN_TRANSITIONS = {
   queued: ['running', 'failed', 'aborted'],
   running: ['queued', 'suspended', 'completed', 'failed', 'aborted'],

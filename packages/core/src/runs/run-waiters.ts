@@ -5,13 +5,13 @@ import type { OutcomeDetail, RunOutcome, WaitingFor } from './run-outcome.ts'
 /** Callers of this process that wait for the outcome of a run. */
 export interface RunWaiters {
   /**
-   * Resolves once the run has ended or is suspended; rejects after `reject`. A patient waiter ignores suspensions that resolve
-   * on their own (timer, child) until `stopWaiting` is called.
+   * Resolves once the run has ended or is suspended; rejects after `reject`. A patient waiter ignores suspensions that
+   * resolve on their own (timer, child) until `stopWaiting` is called.
    */
   wait(runId: string, how?: { readonly isPatient: boolean }): Promise<RunOutcome>
   /** Whether a patient waiter exists, so that a suspension that resolves on its own is not an answer yet. */
   hasPatientWaiter(runId: string): boolean
-  /** Makes the waiters of the run impatient. @returns its latest suspension, if it is suspended */
+  /** Makes the waiters of the run impatient. @returns the latest suspension of the run, if the run is suspended */
   stopWaiting(runId: string): RunOutcome | undefined
   /** Resolves every waiter of a suspended run. */
   stopWaitingAll(): void
@@ -24,7 +24,7 @@ export interface RunWaiters {
 /** What the waiters and observers get besides the run. */
 export interface OutcomeInfo {
   readonly detail?: OutcomeDetail | undefined
-  /** The outcome as rendered for the record of the key. */
+  /** The outcome as rendered for the idempotency record. */
   readonly json?: JsonText | undefined
   /** Whether the run made no durable calls, so that it has no children and no approvals. */
   readonly madeNoCalls?: boolean | undefined

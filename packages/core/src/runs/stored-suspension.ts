@@ -4,7 +4,10 @@ import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@perdur
 export interface StoredSuspension {
   readonly state: unknown
   readonly approvalIds: readonly string[]
-  /** Durable calls up to this number belong to the part before the suspension; the code after it starts with the next one. */
+  /**
+   * Durable calls up to this number belong to the part before the suspension; the resumed code starts with the next
+   * number.
+   */
   readonly throughSeq: number
 }
 
@@ -13,7 +16,7 @@ export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonTex
 export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | undefined =>
   suspension === undefined ? undefined : (fromJsonText(suspension) as StoredSuspension)
 
-/** The stored resumption of a run that returned `ctx.suspend(…)` and was not resumed yet. */
+/** The stored resumption of a run that returned `ctx.suspend(…)` and has not been resumed yet. */
 export const NOT_RESUMED = toJsonText(null)
 
 export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boolean =>

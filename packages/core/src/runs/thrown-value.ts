@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 
-/** Whether a thrown value is the `AppError` with that id. Never throws, even for a proxy whose members throw. */
+/** Whether a thrown value is an `AppError` with this id. Never throws, even for a proxy whose members throw. */
 export function isAppError(thrown: unknown, id: ErrorCode): thrown is AppError {
   try {
     return thrown instanceof AppError && thrown.id === id

@@ -14,7 +14,7 @@ export interface CreateSessionDeps extends CommitOnceDeps {
 
 export interface NewSession extends Partial<Pick<SessionRecord, 'id' | 'title' | 'userId' | 'agentId' | 'metadata'>> {}
 
-/** Creates a session owned by the caller, under the given id or a new one. @throws AppError `session-exists` */
+/** Creates a session owned by the caller, under the given id or a new id. @throws AppError `session-exists` */
 export type CreateSession = (request: {
   readonly body: NewSession
   readonly principal: Principal

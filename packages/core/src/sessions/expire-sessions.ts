@@ -8,9 +8,10 @@ export interface ExpireSessionsDeps {
 }
 
 /**
- * Deletes a bounded number of sessions whose last activity is at or before the given instant. Each is deleted with
- * everything that belongs to it, its event and its audit entry in one commit. Skips a session that has an active run or
- * was used again in the meantime. Resolves with the number of deleted sessions and whether there may be more.
+ * Deletes a bounded number of sessions whose last activity is at or before the given instant. One commit deletes a
+ * session with everything that belongs to it and writes the event and the audit entry of the deletion. Skips a session
+ * that has an active run or was used again in the meantime. Resolves with the number of deleted sessions and whether
+ * there may be more.
  */
 export type ExpireSessions = (idleSince: EpochMs) => Promise<{ readonly deleted: number; readonly hasMore: boolean }>
 
@@ -33,7 +34,7 @@ export function createExpireSessions({ sessions, unitOfWork, clock }: ExpireSess
     const page = await sessions.idleSince({ until: idleSince, limit: SESSION_BATCH, after })
     let deleted = 0
     for (const session of page) if (await expire(session, idleSince)) deleted++
-    // Continues after the skipped sessions; at the end, starts over from the first one.
+    // The next call continues after the skipped sessions; at the end, it starts over from the first session.
     after = page.length < SESSION_BATCH ? undefined : page.at(-1)
     return { deleted, hasMore: after !== undefined }
   }

@@ -48,7 +48,7 @@ export type ExportSession = (request: {
   readonly principal: Principal
 }) => Promise<AsyncGenerator<string, void, void>>
 
-/** Small, because a message may have one megabyte and a run two. */
+/** Small, because a message may be one megabyte long and a run two megabytes. */
 const RECORD_BATCH = 10
 
 export function createExportSession(deps: ExportSessionDeps): ExportSession {

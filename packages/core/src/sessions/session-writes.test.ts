@@ -17,7 +17,7 @@ describe('sessionWrites', () => {
     expect(await sessionWrites(setUp().deps, aRun(), alice)).toEqual([])
   })
 
-  it('creates the session on first use with the input as its first message, and an event for each', async () => {
+  it('creates the session on first use with the input as its first message, and appends both events', async () => {
     const { storage, deps } = setUp()
 
     const outcome = await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))

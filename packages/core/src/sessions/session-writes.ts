@@ -47,7 +47,7 @@ export async function sessionWrites(
   return session === undefined ? [...createWrites(run, run.sessionId), ...message] : message
 }
 
-/** The stored input of a run that was started without one. */
+/** The stored input of a run that was started without an input. */
 const NO_INPUT = toJsonText(null)
 
 function createWrites(run: RunRecord, id: string): readonly Write[] {

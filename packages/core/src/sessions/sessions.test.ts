@@ -35,7 +35,7 @@ describe('createSession', () => {
     expect(await typesOf(id)).toEqual(['session.created'])
   })
 
-  it('accepts an id from the caller unless any owner already has it', async () => {
+  it('accepts an id from the caller unless a session of any owner already has that id', async () => {
     const { createSession } = await worldWith({ owner: 'bob' })
 
     expect((await createSession({ body: { id: 'mine' }, principal: ALICE })).location).toBe('/v1/sessions/mine')
@@ -105,7 +105,7 @@ describe('updateSession', () => {
     expect(replies.map(({ body }) => (body as { readonly title?: string }).title)).toEqual(titles)
   })
 
-  it('applies two concurrent changes and answers each with the session at that time', async () => {
+  it('applies two concurrent changes and answers each with the session after that change', async () => {
     const { updateSession, readSessions } = await worldWith()
 
     const [one, other] = await Promise.all([
@@ -117,7 +117,7 @@ describe('updateSession', () => {
     expect([one.body, other.body]).toMatchObject([{ title: 'new' }, { title: 'new', metadata: { a: '1' } }])
   })
 
-  it('refuses to change a session that the caller cannot see', async () => {
+  it('rejects a change to a session that the caller cannot see', async () => {
     const { updateSession } = await worldWith({ owner: 'bob' })
 
     const request = { sessionId: 'chat', change: { title: 'mine' }, visibility: ME }
@@ -141,7 +141,7 @@ describe('deleteSession', () => {
     ])
   })
 
-  it('takes effect once per key, even if a new session has the id by then', async () => {
+  it('deletes once per key, even if a new session with the same id was created in the meantime', async () => {
     const { deleteSession, createSession, readSessions } = await worldWith()
     const request = { sessionId: 'chat', visibility: ME, principal: ALICE, key: { ...KEY, contentOf: 'chat' } }
     await deleteSession(request)
@@ -154,7 +154,7 @@ describe('deleteSession', () => {
     expect(await readSessions.get('chat', ME)).toMatchObject({ id: 'chat' })
   })
 
-  it('deletes the stored answers of idempotency keys but keeps the keys used', async () => {
+  it('deletes the stored answers of idempotency keys but remembers that the keys were used', async () => {
     const { createSession, deleteSession, run, recall } = await worldWith()
     const created = { id: 'c'.repeat(64), fingerprint: 'f' }
     const ran = { id: 'r'.repeat(64), fingerprint: 'f' }
@@ -214,7 +214,7 @@ describe('exportSession', () => {
     })
   })
 
-  it('writes the audit entry before it reads anything, and exports nothing without it', async () => {
+  it('writes the audit entry before it reads anything, and exports nothing if that write fails', async () => {
     const world = await worldWith()
     await world.exportSession(request)
     expect(await world.storage.audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([
@@ -235,7 +235,7 @@ describe('exportSession', () => {
     expect(await refusal(linesOf(lines))).toBe('session-not-found')
   })
 
-  it('refuses a session that the caller cannot see', async () => {
+  it('rejects the export of a session that the caller cannot see', async () => {
     const { exportSession, storage } = await worldWith({ owner: 'bob' })
 
     expect(await refusal(exportSession(request))).toBe('session-not-found')

@@ -38,7 +38,10 @@ export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
   }
 }
 
-/** The session after a change, with the write and the event of it; a concurrent change makes the write conflict. */
+/**
+ * The session after a change, and the writes that store it with its event. A concurrent change makes the writes
+ * conflict.
+ */
 export function changeSession(
   session: SessionRecord,
   { title = session.title, metadata = session.metadata }: SessionChange,

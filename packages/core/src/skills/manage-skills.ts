@@ -38,7 +38,9 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
   const { skills, registered, recall, clock, basePath, logger } = deps
   const mutex = createMutex()
 
-  /** Runs under the mutex. A repeated request whose answer was stored while it waited gets that answer. */
+  /**
+   * Runs under the mutex. A repeated request whose answer was stored while it waited for the mutex gets that answer.
+   */
   const exclusively = (key: KeyedRequest | undefined, work: () => Promise<Reply>): Promise<Reply> =>
     mutex(async () => (key === undefined ? undefined : await recall(key)) ?? work())
 
@@ -66,7 +68,7 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
         if ((await registered.find(name)) !== undefined) {
           throw new AppError('validation-failed', {
             message: `${name} is registered in code`,
-            hint: 'remove it from the registrations',
+            hint: 'remove the skill from the registrations',
           })
         }
         const entry = { at: clock.now(), action: 'skills.remove', target: name }
@@ -77,5 +79,5 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
   }
 }
 
-/** Whether it is certain that nothing was written. */
+/** Whether the error proves that nothing was written. */
 const wasNotWritten = (error: unknown) => error instanceof AppError && error.id === 'audit-unavailable'

@@ -1,6 +1,8 @@
 import type { SkillStore, SkillSummary } from '@perdure/ports'
 
-/** Combines stores: the first store that has a skill of a name provides it, and the last store installs new skills. */
+/**
+ * Combines stores: for each name, the first store that has the skill provides it; the last store installs new skills.
+ */
 export function joinSkillStores(stores: readonly [...SkillStore[], SkillStore]): SkillStore {
   const storeOf = async (name: string): Promise<SkillStore | undefined> => {
     for (const store of stores) if ((await store.find(name)) !== undefined) return store

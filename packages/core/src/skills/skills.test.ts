@@ -41,7 +41,7 @@ function createWorld({ unitOfWork }: { readonly unitOfWork?: UnitOfWork } = {}) 
 }
 
 describe('readSkills', () => {
-  it('lists the skills of all stores by name, in pages, and prefers one that is registered in code', async () => {
+  it('lists the skills of all stores by name, in pages, and prefers skills that are registered in code', async () => {
     const { readSkills, manageSkills } = createWorld()
     await manageSkills.install({ source: 'x/a', principal: ALICE })
 
@@ -145,7 +145,7 @@ describe('ctx.skills', () => {
   it.each([
     ['../a.md', 'relative'],
     ['b.bin', 'not UTF-8'],
-  ])('fails the step for %s with the reason', async (path, message) => {
+  ])('fails the step for %s and names the reason', async (path, message) => {
     const skills = createInMemorySkillStore({ skills: [{ ...skill('a'), files: { 'b.bin': new Uint8Array([255]) } }] })
 
     const { error } = await run(async (context) => context.skills.read('a', path), skills)

@@ -21,6 +21,8 @@ export interface AgentRegistration<Input = unknown> extends RegistrationOptions<
   readonly agent: Agent<NoInfer<Input>>
 }
 
-/** Returns its argument; gives `run` the input type of the schema in `input` when the agent has a module of its own. */
+/**
+ * Returns its argument. For an agent in a module of its own, it gives `run` the input type of the schema in `input`.
+ */
 export const defineAgent = <Input = unknown>(registration: AgentRegistration<Input>): AgentRegistration<Input> =>
   registration

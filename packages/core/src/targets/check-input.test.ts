@@ -9,7 +9,7 @@ const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) => ({
 })
 
 describe('checkInput', () => {
-  it('accepts any input without a schema, and null for a missing one', async () => {
+  it('accepts any input without a schema, and returns null for a missing input', async () => {
     expect(await checkInput({}, { a: 1 })).toEqual({ a: 1 })
     expect(await checkInput({}, 0)).toBe(0)
     expect(await checkInput({}, undefined)).toBeNull()

@@ -3,7 +3,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 
 /**
- * The input parsed by the target's schema, or unchanged without a schema. A promise only if the schema is asynchronous.
+ * Returns the input parsed by the target's schema, or unchanged without a schema. Returns a promise only if the schema
+ * is asynchronous.
  *
  * @throws AppError `invalid-input` with the paths
  */

@@ -11,21 +11,30 @@ export interface RegistrationOptions<Input = unknown> {
   readonly id: string
   /** For people; shown by `GET /agents` and `GET /workflows`. */
   readonly description: string
-  /** Checked before a run is created; a mismatch is refused as `invalid-input`. The code gets the parsed value, with its type. */
+  /**
+   * Schema of the input, checked before a run is created; a mismatch is rejected as `invalid-input`. The code gets the
+   * value and the type that the schema returns.
+   */
   readonly input?: StandardSchemaV1<unknown, Input>
   /** `'parallel'` (default), `'single'` (one run at a time) or `'session'` (one run at a time per session). */
   readonly concurrency?: Concurrency
-  /** When no slot is free: `'reject'` (default) refuses the new run, `'queue'` queues it, `'interrupt'` aborts the run ahead of it. */
+  /**
+   * When no slot is free: `'reject'` (default) rejects the new run, `'queue'` queues it, `'interrupt'` aborts the run
+   * ahead of the new run.
+   */
   readonly onBusy?: OnBusy
-  /** How to treat a running run after a crash: fail it (`'fail'`, default for agents) or start it again (`'resume'`, default for workflows). */
+  /**
+   * How to treat a running run after a crash: fail it (`'fail'`, default for agents) or start it again (`'resume'`,
+   * default for workflows).
+   */
   readonly recovery?: Recovery
   /** How often a resumable run may start, including the first time. Default 3. */
   readonly maxAttempts?: number
   /** Time limit for one execution; time spent suspended does not count. Milliseconds, unlimited by default. */
   readonly timeoutMs?: number
   /**
-   * Upper limit for runs started by a request or trigger; a request can only lower it. The usage of child runs counts too. A
-   * child run is held to the budget of the topmost run only.
+   * Upper limit for runs started by a request or trigger; a request can only lower it. The usage of child runs counts
+   * too. For a child run, only the budget of the topmost run applies.
    */
   readonly budget?: RunBudget
   /** Labels for people and tools; the server does not interpret them. */

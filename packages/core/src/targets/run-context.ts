@@ -19,10 +19,10 @@ export interface Resume {
 }
 
 /**
- * What the code of a run knows about its run and may do. The durable calls (`step`, `sleep`, `waitForEvent`, `approval`,
- * `tool`, `agents.run`) are identified by their order: code that is executed again, after a wait or a crash, must make the
- * same calls in the same order. While all of its code waits, a run is suspended and uses no memory; wrap any other
- * asynchronous work that runs beside a wait in a step.
+ * What the code of a run can read about the run, and what it can do. The durable calls (`step`, `sleep`,
+ * `waitForEvent`, `approval`, `tool`, `agents.run`) are identified by their order: code that is executed again, after a
+ * wait or a crash, must make the same calls in the same order. While all of its code waits, a run is suspended and uses
+ * no memory; if other asynchronous work runs during a wait, wrap that work in a step.
  */
 export interface RunContext extends RunServices {
   readonly runId: string
@@ -31,8 +31,8 @@ export interface RunContext extends RunServices {
   readonly threadId: string | undefined
   readonly sessionId: string | undefined
   /**
-   * The verified subject on whose behalf the run executes: the owner of the token that started it, or the creator of its
-   * trigger. A child run has the owner of its parent. Base authorization decisions on this field.
+   * The verified subject on whose behalf the run executes: the owner of the token that started it, or the creator of
+   * its trigger. A child run has the owner of its parent. Base authorization decisions on this field.
    */
   readonly owner: string
   /** `userId` from the request body. Unverified: any caller that may start the run can set it to anything. */
@@ -43,7 +43,10 @@ export interface RunContext extends RunServices {
   readonly traceparent: string | undefined
   /** `metadata` from the request body, unverified like `userId`. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Aborts on cancel, timeout and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or `'budget-exhausted'`. */
+  /**
+   * Aborts on cancel, timeout and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or
+   * `'budget-exhausted'`.
+   */
   readonly signal: AbortSignal
   readonly log: Logger
   /** Set when the run resumes after `suspend`. */
@@ -65,24 +68,31 @@ export interface RunContext extends RunServices {
   sleep(name: string, until: number | Date): Promise<void>
   /**
    * Waits, durably, for a named event. Resolves with its payload, or with `null` after the timeout. The payload is not
-   * checked against `Payload`.
+   * checked against the type `Payload`.
    */
   waitForEvent<Payload = unknown>(name: string, options?: { readonly timeoutMs?: number }): Promise<Payload | null>
   /** Asks a person for a decision, durably. Without a decision in time, the result is `granted: false`. */
   approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
-  /** For agents without durable waits: return the result of this call, and the code is called again with `resume` set. */
+  /**
+   * For agents without durable waits: return the result of this call to suspend the run. When the run resumes, its code
+   * is called again with `resume` set.
+   */
   suspend(request?: SuspendRequest): Suspension
   /** Calls a tool once. A failure is returned as data with a failure kind, never thrown. */
   tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
   /** Adds to the usage of the run. A run over its budget ends with `budget-exhausted`. */
   usage(report: UsageReport): Promise<void>
-  /** Child runs: `agents.run(agentId, input)` runs another agent and returns its result. Throws `step-failed` when it does not complete. */
+  /**
+   * Child runs: `agents.run(agentId, input)` runs another agent and returns its result. Throws `step-failed` when the
+   * child does not complete.
+   */
   readonly agents: ChildAgents
 }
 
 export interface ChildAgents {
   /**
-   * Runs another agent as a child of this run and waits for its result. The result is not checked against `Result`.
+   * Runs another agent as a child of this run and waits for its result. The result is not checked against the type
+   * `Result`.
    *
    * @throws AppError `step-failed` when the child does not complete
    */

@@ -4,9 +4,9 @@ import type { RunMemory } from '../memory/run-memory.ts'
 import type { RunSession } from '../sessions/run-session.ts'
 import type { RunSkills } from '../skills/run-skills.ts'
 
-/** The services of the server for the code of a run; each one is created for the run by its own group. */
+/** The services that the server offers to the code of a run; each service is created for one run. */
 export interface RunServices {
-  /** The session of the run; `undefined` for a run without one. */
+  /** The session of the run; `undefined` for a run without a session. */
   readonly session: RunSession | undefined
   readonly skills: RunSkills
   readonly mcp: RunMcp

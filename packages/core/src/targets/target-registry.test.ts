@@ -9,7 +9,7 @@ const code = async () => 1
 const schema = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
 
 describe('register', () => {
-  it('fills in the defaults, where recovery differs between agents and workflows', () => {
+  it('fills in the defaults, with different values of recovery for agents and workflows', () => {
     const agents = createAgentRegistry()
     const workflows = createWorkflowRegistry()
     agents.register(agentOf('echo', code))

@@ -15,12 +15,12 @@ export interface TargetRegistry<Registration> {
   list(): readonly RunTarget[]
 }
 
-/** What agents and workflows differ in. */
+/** The differences between agents and workflows. */
 export interface TargetKindSpec<Registration> {
   readonly kind: RunKind
   readonly notFound: ErrorCode
   readonly recovery: RunTarget['recovery']
-  /** The method with the code, as it is written in a registration. */
+  /** Name of the method that holds the code, as written in a registration. */
   readonly method: string
   callOf(registration: Registration): RunTarget['call'] | undefined
 }
@@ -63,7 +63,8 @@ export function createRegistry<Registration extends RegistrationOptions>(
     },
     get(id) {
       const target = targets.get(id)
-      if (target === undefined) throw new AppError(notFound, { hint: `GET /${kind}s lists what is registered` })
+      if (target === undefined)
+        throw new AppError(notFound, { hint: `list the registered ${kind}s with GET /${kind}s` })
       return target
     },
     find: (id) => targets.get(id),
@@ -93,7 +94,7 @@ function problemOf(registration: RegistrationOptions): string | undefined {
     return 'input must be a Standard Schema'
   }
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
-    return 'budget takes tokens, costUsd, toolCalls and wallClockMs, numbers as in the body of a request'
+    return 'budget must contain only the numbers tokens, costUsd, toolCalls and wallClockMs, as in a request body'
   }
   return optionProblemOf(registration)
 }

@@ -12,7 +12,10 @@ export interface WorkflowRegistration<Input = unknown> extends RegistrationOptio
   readonly workflow: Workflow<NoInfer<Input>>
 }
 
-/** Returns its argument; gives `execute` the input type of the schema in `input` when the workflow has a module of its own. */
+/**
+ * Returns its argument. For a workflow in a module of its own, it gives `execute` the input type of the schema in
+ * `input`.
+ */
 export const defineWorkflow = <Input = unknown>(
   registration: WorkflowRegistration<Input>,
 ): WorkflowRegistration<Input> => registration

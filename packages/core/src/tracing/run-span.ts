@@ -1,6 +1,9 @@
 import { noSpan, type RunRecord, type Span, type Tracer } from '@perdure/ports'
 
-/** Starts the span of one execution, in the trace of the run's starter; the trace stays the same after a crash. */
+/**
+ * Starts the span of one execution, in the trace under which the run was started. Executions after a crash continue the
+ * same trace.
+ */
 export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
   if (!tracer.isEnabled) return noSpan
   const { id, kind, targetId, attempt, sessionId, traceparent } = run
@@ -33,7 +36,7 @@ export function suspendRunSpan(span: Span): void {
   if (span !== noSpan) span.end({ attributes: { 'perdure.run.status': 'suspended' } })
 }
 
-/** Ends the span of an execution that was cut off. Its usage is reported by the code that ended the run. */
+/** Ends the span of an execution that was cut off. The code that ended the run reports the usage. */
 export function abandonRunSpan(span: Span, signal: AbortSignal): void {
   if (span === noSpan) return
   const reason = signal.aborted ? String(signal.reason) : undefined

@@ -40,7 +40,7 @@ export interface CreateTriggerCall {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Per server, disabled triggers included. */
+/** Maximum number of triggers per server, including disabled triggers. */
 const MAX_TRIGGERS = 1_000
 
 /**
@@ -62,7 +62,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
     let hasConflicted = false
     const once = await requireAudit(() =>
       commitOnce(deps, key, async () => {
-        // Checked only after a conflict, so that a repeated request with the same key gets its stored answer instead.
+        // Checks the id only after a conflict, so that a repeated request with the same key gets its stored answer.
         if (hasConflicted && (await triggers.find(definition.id)) !== undefined) throw new AppError('trigger-exists')
         hasConflicted = true
         await checkTriggerLimit(triggers)
@@ -107,7 +107,7 @@ async function checkTarget(
   if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
 }
 
-/** Answers as if the target did not exist when the principal may not start it; the hint names the missing scope. */
+/** Throws as if the target did not exist when the principal may not start it; the hint names the missing scope. */
 function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kind' | 'id'>): void {
   try {
     authorizeTarget(principal, target)

@@ -45,7 +45,7 @@ const itemOf = ([min, max]: readonly [number, number]): fc.Arbitrary<string> =>
       .map(([a, b, step]) => `${Math.min(a, b)}-${Math.max(a, b)}/${step}`),
   )
 
-/** A field, mostly `*` so that the windows contain occurrences. */
+/** A field of a cron rule. Most fields are `*`, so that the windows contain occurrences. */
 const fieldOf = (limits: readonly [number, number], open: number): fc.Arbitrary<string> =>
   fc.oneof({ weight: open, arbitrary: fc.constant('*') }, { weight: 4, arbitrary: itemOf(limits) })
 

@@ -43,8 +43,8 @@ const MAX_DECISIONS_PER_PASS = 200
 const MAX_MISSED_FIRES = 100
 
 /**
- * Decides each due occurrence of a trigger in its own commit: it fires, is skipped, is queued or is missed. A committed
- * decision is never made again, even if the clock is set back.
+ * Decides each due occurrence of a trigger in its own commit: the occurrence fires, is skipped, is queued or is missed.
+ * A committed decision is never made again, even if the clock is set back.
  */
 export async function decideDue(deps: DecideDueDeps, id: string): Promise<Progress> {
   for (let step = 0; step < MAX_DECISIONS_PER_PASS; step++) {
@@ -73,8 +73,8 @@ async function decideOne(deps: DecideDueDeps, trigger: TriggerRecord, now: Epoch
 }
 
 /**
- * Stops scheduling a trigger whose occurrences cannot be computed, until it is enabled or declared again or the server
- * restarts.
+ * Stops scheduling a trigger whose occurrences cannot be computed, until the trigger is enabled or declared again or
+ * the server restarts.
  */
 export async function markFailing(deps: DecideDueDeps, trigger: TriggerRecord, error: unknown): Promise<void> {
   const at = deps.clock.now()
@@ -95,8 +95,8 @@ interface MissedOccurrences {
 }
 
 /**
- * Counts all of them as missed. The last batch adds its newest occurrences to the history, with an event each; an
- * earlier batch adds only its newest one.
+ * Counts all occurrences of a batch as missed. The last batch adds its newest occurrences to the history, with an event
+ * each; an earlier batch adds only its newest occurrence.
  */
 async function recordMissed(
   deps: DecideDueDeps,
@@ -108,7 +108,7 @@ async function recordMissed(
     (scheduledAt): FireRecord => ({
       ...newFire(deps, trigger, scheduledAt),
       status: 'missed',
-      reason: `was due while the server could not fire it; catchUp is ${trigger.catchUp}`,
+      reason: `the occurrence was due while the server could not fire it; catchUp is ${trigger.catchUp}`,
     }),
   )
   const last = fires.at(-1)
@@ -151,7 +151,7 @@ async function fireOccurrence(
   try {
     const writes = async (started: FireRecord) => record(started)
     const outcome = await startUnlessSuperseded(deps, { trigger, fire, at: now, writes })
-    // The trigger was changed after it was read: decide again.
+    // The trigger changed after it was read, so decide again.
     if (outcome === 'superseded') return 'again'
   } catch (error) {
     const refusal = refusalOf(error)
@@ -162,7 +162,10 @@ async function fireOccurrence(
   return 'again'
 }
 
-/** `wait` queues the fire, behind a run that has not ended and behind earlier pending fires; a reason skips it. */
+/**
+ * Returns `wait` if the fire must queue behind a run that has not ended or behind earlier pending fires, and a reason
+ * if the fire must be skipped.
+ */
 async function checkOverlap(
   deps: DecideDueDeps,
   { id, overlap }: TriggerRecord,

@@ -31,7 +31,7 @@ describe('declareTriggers', () => {
     expect((await server.runs())[0]).toMatchObject({ owner: 'system', triggerId: 'hourly' })
   })
 
-  it('keeps the schedule of an unchanged trigger, so that it catches up on the downtime', async () => {
+  it('keeps the schedule of an unchanged trigger, so that the trigger catches up on the downtime', async () => {
     const server = await declared({ ...HOURLY, catchUp: 'all', overlap: 'allow' })
     await server.stop()
     server.clock.advance(3 * HOUR)
@@ -55,7 +55,7 @@ describe('declareTriggers', () => {
     expect(await moved.trigger('hourly')).toMatchObject({ nextFireAt: '2025-01-01T02:15:00.000Z', missed: 0 })
   })
 
-  it('keeps a trigger disabled that an operator disabled, until enabled changes in code', async () => {
+  it('leaves a trigger disabled after an operator disabled it, until enabled changes in code', async () => {
     const server = await declared(HOURLY)
     await server.triggers.manageTriggers.disable(server.call('hourly'))
 
@@ -100,7 +100,7 @@ describe('declareTriggers', () => {
     ['id', { ...HOURLY, id: 'no blanks' }],
     ['kind', { ...HOURLY, kind: 'monthly' }],
     ['extra', { ...HOURLY, extra: 1 }],
-  ])('refuses to start and names the field %s: %j', async (member, registration) => {
+  ])('throws an error that names the field %s for %j', async (member, registration) => {
     const server = createTriggerServer()
 
     const refused = server.triggers.declare([{ ...HOURLY, id: 'good' }, registration as never])
@@ -118,7 +118,7 @@ describe('declareTriggers', () => {
     })
   })
 
-  it('refuses to start when an id is declared twice', async () => {
+  it('rejects an id that is declared twice', async () => {
     await expect(declared(HOURLY, HOURLY)).rejects.toMatchObject({ message: expect.stringContaining('twice') })
   })
 })

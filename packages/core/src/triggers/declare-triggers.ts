@@ -34,8 +34,8 @@ export interface DeclareTriggersDeps {
 const CODE_OWNER = 'system'
 
 /**
- * Stores the triggers that are declared in code, before anything fires. An unchanged definition leaves its trigger as
- * it is; a trigger whose definition was removed becomes an orphan.
+ * Stores the triggers that are declared in code, before anything fires. A trigger whose definition did not change is
+ * left unchanged; a trigger whose definition was removed becomes an orphan.
  *
  * @throws StartError `config-invalid` that names the invalid trigger; nothing is written in that case
  */
@@ -106,7 +106,7 @@ async function declare(deps: DeclareTriggersDeps, definition: TriggerDefinition)
     return
   }
   if (current.source === 'api')
-    logger.warn('the trigger declared in code replaces the one created over the API', { triggerId: current.id })
+    logger.warn('the trigger declared in code replaces the trigger created over the API', { triggerId: current.id })
   const isUnchanged = current.declared === declared && current.orphanedAt === undefined && current.failure === undefined
   if (!isUnchanged) await replace(deps, mergeDefinition(deps, { current, unscheduled, now }))
 }

@@ -38,7 +38,7 @@ describe('fireByHand', () => {
     expect(await server.fires('hourly')).toHaveLength(1)
   })
 
-  it('records nothing when the target refuses the run', async () => {
+  it('records nothing when the target rejects the run', async () => {
     const server = await createStartedServer()
     await server.create({ ...HOURLY, target: { agentId: 'single' } })
     await server.triggers.fireByHand(server.call('hourly'))

@@ -7,7 +7,7 @@ export interface FireMetadata {
   readonly scheduledAt: string // ISO-8601
 }
 
-/** The writes that end the fire which started the run; empty if the run was not started by a fire. */
+/** The writes that end the fire that started the run; empty if the run was not started by a fire. */
 export function fireEndWrites(run: RunRecord, at: EpochMs): readonly Write[] {
   const { triggerId, metadata } = run
   const { fireId } = metadata

@@ -34,7 +34,7 @@ export interface EventFires {
   /** One fire for each trigger of the event. */
   readonly writes: readonly Write[]
   readonly fireIds: readonly string[]
-  /** To be called once the writes are committed: starts the runs. */
+  /** Starts the runs of the fires. Must be called after the writes are committed. */
   onCommitted(): void
 }
 

@@ -38,7 +38,9 @@ const EVENT_OF = {
   failed: 'trigger.failed',
 } as const satisfies Partial<Record<FireRecord['status'], TriggerEventType>>
 
-/** Appends the event for the status of a fire to the subject of its trigger; a pending or completed fire has none. */
+/**
+ * Appends the event for the status of a fire to the subject of its trigger; a pending or completed fire has no event.
+ */
 export function fireEvents(fire: FireRecord, at: EpochMs): Write {
   const { id, triggerId, scheduledAt, runId, reason, status } = fire
   if (status === 'pending' || status === 'completed') return appendEvents()

@@ -10,7 +10,7 @@ export interface LiveFiresDeps {
 const MAX_STARTED_CHECKED = 200
 /** The reason of a fire that was skipped because of `overlap`. */
 export const OVERLAP_REASON = 'overlap: the previous run has not ended'
-/** Pending fires per trigger; further ones are skipped. */
+/** Maximum number of pending fires per trigger; further fires are skipped. */
 export const MAX_PENDING = 100
 
 export async function countPending({ fires }: Pick<LiveFiresDeps, 'fires'>, triggerId: string): Promise<number> {

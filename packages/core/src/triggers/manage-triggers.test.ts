@@ -25,7 +25,7 @@ describe('manageTriggers', () => {
     expect(body).toMatchObject({ nextFireAt: '2025-01-01T01:00:00.000Z' })
   })
 
-  it('neither fires nor counts as missed what would have been due while the trigger was disabled', async () => {
+  it('neither fires nor counts as missed the occurrences that were due while the trigger was disabled', async () => {
     const server = await createStartedServer()
     await server.create(HOURLY)
     const { manageTriggers } = server.triggers
@@ -48,7 +48,7 @@ describe('manageTriggers', () => {
     ])
   })
 
-  it('audits a call that changes nothing, without appending an event', async () => {
+  it('writes an audit entry but no event for a call that changes nothing', async () => {
     const server = await createStartedServer()
     await server.create(HOURLY)
 

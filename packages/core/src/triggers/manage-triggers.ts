@@ -28,18 +28,18 @@ export interface TriggerCall {
 /** Administers triggers. Each operation is one commit that includes its event and its audit entry. */
 export interface ManageTriggers {
   /**
-   * Deletes a trigger and its fires; runs that it has started continue.
+   * Deletes a trigger and its fires; runs that the trigger has started continue.
    * @throws AppError `trigger-not-found`, `audit-unavailable`
    */
   remove(call: TriggerCall): Promise<Reply>
   /**
-   * Schedules the trigger from now on. Occurrences that would have been due while it was disabled are neither fired nor
+   * Schedules the trigger from now on. Occurrences that were due while the trigger was disabled are neither fired nor
    * counted as missed.
    * @throws AppError `trigger-not-found`, `audit-unavailable`
    */
   enable(call: TriggerCall): Promise<Reply>
   /**
-   * Stops scheduling the trigger; it can still be fired by hand. Pending fires are skipped.
+   * Stops scheduling the trigger, which can still be fired by hand. Pending fires are skipped.
    * @throws AppError `trigger-not-found`, `audit-unavailable`
    */
   disable(call: TriggerCall): Promise<Reply>

@@ -1,7 +1,7 @@
 import type { EpochMs, TriggerRecord } from '@perdure/ports'
 import { isExpired, type NextOccurrence, type Schedule } from './schedule.ts'
 
-/** The next decision to write about a trigger that is due. */
+/** The next decision to record for a trigger that is due. */
 export type TriggerDecision =
   /** These occurrences, oldest first, are missed. */
   | {
@@ -14,14 +14,16 @@ export type TriggerDecision =
   /** This occurrence fires. */
   | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: NextOccurrence }
 
-/** An occurrence that is handled later than this after it was due is subject to the catch-up policy. */
+/**
+ * Longest delay, in milliseconds, at which an occurrence is on time. The catch-up policy applies to later occurrences.
+ */
 const ON_TIME_MS = 60_000
 const MAX_OCCURRENCES_PER_DECISION = 1_000
 
 /**
- * Applies the catch-up policy to the occurrences that are due now. `none` and `latest` fire at most the newest one,
- * `all` at most the newest `maxCatchUp`. Of those, `none` fires only an occurrence that is on time, `latest` and `all`
- * only what is within the catch-up window. An expired trigger fires nothing.
+ * Applies the catch-up policy to the occurrences that are due now. `none` and `latest` fire at most the newest
+ * occurrence, `all` at most the newest `maxCatchUp` occurrences. Of these, `none` fires only an occurrence that is on
+ * time; `latest` and `all` fire only occurrences within the catch-up window. An expired trigger fires nothing.
  */
 export function nextDecision(schedule: Schedule, trigger: TriggerRecord, now: EpochMs): TriggerDecision | undefined {
   const { due, following } = dueOccurrences(schedule, trigger, now)
@@ -59,7 +61,10 @@ function dueOccurrences(schedule: Schedule, trigger: TriggerRecord, now: EpochMs
 
 const batchSizeOf = ({ maxCatchUp }: TriggerRecord) => MAX_OCCURRENCES_PER_DECISION + maxCatchUp
 
-/** More occurrences are due after this batch. Only its newest may still fire, which is decided with the later ones. */
+/**
+ * If more occurrences are due after this batch, only the newest occurrences of the batch may still fire. A later
+ * decision decides these occurrences together with those that follow.
+ */
 const candidatesOf = (due: readonly EpochMs[], { catchUp, maxCatchUp }: TriggerRecord): readonly EpochMs[] =>
   catchUp === 'all' ? due.slice(-maxCatchUp) : []
 
@@ -69,7 +74,7 @@ interface CatchUpContext {
   readonly now: EpochMs
 }
 
-/** The newest occurrences, those that fire. */
+/** The newest of the due occurrences, which the catch-up policy allows to fire. */
 function occurrencesToFire(due: readonly EpochMs[], { schedule, trigger, now }: CatchUpContext): readonly EpochMs[] {
   const { catchUp, maxCatchUp, catchUpWindowMs } = trigger
   if (isExpired(trigger, now)) return []

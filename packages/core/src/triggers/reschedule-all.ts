@@ -6,8 +6,8 @@ import { type FindNextOccurrence, rescheduleTrigger } from './reschedule-trigger
 import { isScheduled, undecidedFrom } from './schedule.ts'
 
 /**
- * Recomputes the next occurrence of every trigger, at the start and after the wall clock was set. Due occurrences stay
- * due, and decided ones stay decided. Retries triggers whose occurrences could not be computed.
+ * Recomputes the next occurrence of every trigger, when the server starts and after the wall clock was changed. Due
+ * occurrences stay due, and decided occurrences stay decided. Retries triggers whose occurrences could not be computed.
  */
 export async function rescheduleAll(deps: DecideDueDeps): Promise<void> {
   for await (const trigger of eachTrigger(deps.triggers)) {

@@ -15,7 +15,7 @@ const setUp = async () => {
 }
 
 describe('rescheduleTrigger', () => {
-  it('decides again when the trigger was changed after it was read', async () => {
+  it('starts over when the trigger was changed after it was read', async () => {
     const { storage, trigger } = await setUp()
     const seen: number[] = []
 
@@ -30,7 +30,7 @@ describe('rescheduleTrigger', () => {
     expect(await storage.triggers.find(trigger.id)).toMatchObject({ ...NEXT, fireCount: 9 })
   })
 
-  it('writes nothing for a deleted trigger or one whose next occurrence is unchanged', async () => {
+  it('writes nothing for a deleted trigger or a trigger whose next occurrence is unchanged', async () => {
     const { storage, trigger } = await setUp()
 
     await rescheduleTrigger(storage, trigger, async () => undefined)

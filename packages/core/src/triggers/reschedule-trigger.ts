@@ -13,8 +13,8 @@ export type FindNextOccurrence = (
 ) => Promise<(NextOccurrence & Pick<TriggerRecord, 'failure'>) | undefined>
 
 /**
- * Stores the next occurrence of a trigger. If the trigger was changed in the meantime, starts over with the new record;
- * the number of retries is not limited.
+ * Stores the next occurrence of a trigger. If the trigger was changed in the meantime, starts over with the new record,
+ * any number of times.
  */
 export async function rescheduleTrigger(
   { triggers, unitOfWork }: RescheduleTriggerDeps,

@@ -13,7 +13,7 @@ export interface ScheduleIdleDeps {
 /** Whether the occurrences of the trigger follow from the activity of runs. */
 export const isIdleKind = (trigger: TriggerRecord): boolean => kindOf(trigger).source === 'activity'
 
-/** Schedules every idle trigger. @returns whether any exists */
+/** Schedules every idle trigger. @returns whether there is any idle trigger */
 export async function scheduleIdleTriggers(deps: ScheduleIdleDeps): Promise<boolean> {
   let hasIdleTrigger = false
   for await (const trigger of eachTrigger(deps.triggers)) {
@@ -25,9 +25,9 @@ export async function scheduleIdleTriggers(deps: ScheduleIdleDeps): Promise<bool
 }
 
 /**
- * Schedules one idle trigger. It occurs once in each quiet period: `idleMs` after the last run that was started by a
- * client ends, and never while such a run is queued or running. A trigger whose target names a session considers only
- * the runs of that session, any other the runs of the whole server.
+ * Schedules one idle trigger. The trigger occurs once in each quiet period: `idleMs` after the end of the last run that
+ * a client started, and never while such a run is queued or running. A trigger whose target names a session considers
+ * only the runs of that session; any other trigger considers all runs of the server.
  */
 export const scheduleIdle = (deps: ScheduleIdleDeps, trigger: TriggerRecord): Promise<void> =>
   rescheduleTrigger(deps, trigger, (current) => idleOccurrenceOf(deps, current))

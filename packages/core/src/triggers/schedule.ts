@@ -6,7 +6,9 @@ export interface ScheduleDeps {
   readonly digest: Digest
 }
 
-/** The next occurrence of a trigger and when it is due, jitter included; both missing while nothing is scheduled. */
+/**
+ * The next occurrence of a trigger, and when it is due, including jitter. Both are missing while nothing is scheduled.
+ */
 export interface NextOccurrence {
   readonly nextAt: EpochMs | undefined
   readonly dueAt: EpochMs | undefined
@@ -19,13 +21,13 @@ export interface Schedule {
   /** Must be called before any other method for this trigger. */
   ready(trigger: Pick<TriggerRecord, 'kind'>): Promise<void>
   /**
-   * The first occurrence after an instant, exclusively; `undefined` at or after the expiry, and for kinds whose
-   * occurrences do not follow from the clock.
+   * The first occurrence strictly after an instant; `undefined` at or after the expiry, and for kinds whose occurrences
+   * do not follow from the clock.
    */
   next(trigger: TriggerRecord, after: EpochMs): EpochMs | undefined
-  /** When an occurrence is due, jitter included. The jitter of an occurrence is always the same. */
+  /** When an occurrence is due, including jitter. Repeated calls for an occurrence return the same time. */
   dueAt(trigger: TriggerRecord, occurrence: EpochMs): EpochMs
-  /** Like `next`, with the time at which it is due. */
+  /** Like `next`, but also returns when the occurrence is due. */
   occurrenceAfter(trigger: TriggerRecord, after: EpochMs): NextOccurrence
   toNextOccurrence(trigger: TriggerRecord, occurrence: EpochMs | undefined): NextOccurrence
 }
@@ -56,7 +58,7 @@ export function createSchedule({ cronSchedule, digest }: ScheduleDeps): Schedule
 export const isScheduled = ({ enabled, orphanedAt, failure }: TriggerRecord): boolean =>
   enabled && orphanedAt === undefined && failure === undefined
 
-/** Whether the trigger has expired at an instant; it has no occurrence from then on. */
+/** Whether the trigger has expired at an instant. A trigger has no occurrence at or after its expiry. */
 export const isExpired = ({ expiresAt }: TriggerRecord, at: EpochMs): boolean =>
   expiresAt !== undefined && expiresAt <= at
 

@@ -27,8 +27,8 @@ async function startServer() {
   }
 }
 
-describe('a fire whose target names a session', () => {
-  it('creates the session on first use, owned by the creator of the trigger, and reuses it', async () => {
+describe('startFire for a target that names a session', () => {
+  it('creates the session for the creator of the trigger on first use, and later reuses the session', async () => {
     const { create, fire, owner, advance } = await startServer()
     await create(IN_CHAT)
     await advance(1_000)
@@ -49,7 +49,7 @@ describe('a fire whose target names a session', () => {
     expect(await fire()).toEqual(['completed', undefined])
   })
 
-  it('fails if another owner created the session after the trigger', async () => {
+  it('fails the fire if another owner created the session after the trigger was created', async () => {
     const { create, insert, fire, advance, storage } = await startServer()
     await create(IN_CHAT)
     await advance(1_000)

@@ -46,7 +46,7 @@ export interface StartFireRequest {
 /**
  * Starts the run of a fire. The fire, its trigger, the run and their events are committed together.
  *
- * @throws AppError the errors of `StartRun`, and whatever `writes` throws
+ * @throws AppError the errors of `StartRun`, and any error that `writes` throws
  */
 export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { tracer } = deps
@@ -93,8 +93,8 @@ async function startRunOfFire(deps: StartFireDeps, request: StartFireRequest): P
 
 /**
  * The principal on whose behalf a trigger acts. A trigger declared in code may do everything. The creator of a trigger
- * was authorized to use its session when the trigger was created; that does not cover a session which was created later
- * under the same id.
+ * was authorized to use its session when the trigger was created; that permission does not cover a session that was
+ * created later under the same id.
  */
 async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord): Promise<Principal> {
   const { owner, source, target, createdAt } = trigger
@@ -128,14 +128,14 @@ export async function startUnlessSuperseded(
   }
 }
 
-/** The consequence of a refused start: the fire is retried later, or it gets a final status. */
+/** The consequence of a rejected start: the fire is retried later or gets a final status. */
 export type Refusal =
   | { readonly kind: 'later' }
   | { readonly kind: 'final'; readonly status: 'skipped' | 'failed'; readonly reason: string }
 
 const RETRIED_CODES: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
 
-/** @throws the error itself if it is a storage fault rather than a refusal */
+/** @throws the error itself if a storage fault, rather than a rejection of the start, caused it */
 export function refusalOf(error: unknown): Refusal {
   if (!(error instanceof AppError))
     return { kind: 'final', status: 'failed', reason: `run-failed: ${messageOf(error)}` }

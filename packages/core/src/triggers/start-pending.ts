@@ -5,12 +5,15 @@ import { hasLiveRun, OVERLAP_REASON } from './live-fires.ts'
 import { isExpired } from './schedule.ts'
 import { refusalOf, startUnlessSuperseded } from './start-fire.ts'
 
-/** `waits`: until a run of the trigger ends. `later`: until a start is possible, for example when the queue is full. */
+/**
+ * `waits`: the fire waits for a run of the trigger to end. `later`: the fire cannot start now, for example because the
+ * queue is full.
+ */
 export type PendingProgress = 'done' | 'waits' | 'later'
 
 /**
- * Starts the run of a pending fire: one of an event, or one that was queued behind an earlier run of its trigger. Its
- * idempotency key and its status ensure that it is started only once.
+ * Starts the run of a pending fire. A fire is pending because an event created it or because it was queued behind an
+ * earlier run of its trigger. The idempotency key and the status of the fire ensure that its run is started only once.
  */
 export async function startPending(deps: DecideDueDeps, { id }: FireRecord): Promise<PendingProgress> {
   const fire = await deps.fires.find(id)
@@ -42,7 +45,7 @@ async function start(deps: DecideDueDeps, { fire, trigger, now }: PendingStart):
   try {
     const writes = async (started: FireRecord) => outcomeWrites(trigger, started, now)
     const outcome = await startUnlessSuperseded(deps, { trigger, fire, at: now, writes })
-    // The trigger was changed, or the fire decided, after they were read: start over.
+    // The trigger or the fire changed after it was read, so start over.
     if (outcome === 'superseded') return startPending(deps, fire)
   } catch (error) {
     const refusal = refusalOf(error)

@@ -44,7 +44,7 @@ describe('createTriggerDaemon', () => {
     })
   })
 
-  it('fires an interval trigger at multiples of its interval after its creation', async () => {
+  it('fires an interval trigger at each multiple of the interval after the creation of the trigger', async () => {
     const server = createTriggerServer()
     await server.start()
     await server.advance(17_000)
@@ -82,7 +82,7 @@ describe('createTriggerDaemon', () => {
     expect(await server.runs()).toHaveLength(runs)
   })
 
-  it('starts each queued fire when the run of the previous one has ended', async () => {
+  it('starts each queued fire when the run of the previous fire has ended', async () => {
     const server = await startServer({ overlap: 'queue', target: { agentId: 'held' } })
     await server.advance(3 * HOUR + MINUTE)
 
@@ -125,7 +125,7 @@ describe('createTriggerDaemon', () => {
     }
   })
 
-  it('catches up on at most maxCatchUp of the newest occurrences, and none older than the window', async () => {
+  it('catches up on at most maxCatchUp of the newest occurrences, all within the catch-up window', async () => {
     const { storage, clock, ids, stop } = await startServer({
       ...{ catchUp: 'all', maxCatchUp: 3, overlap: 'allow' },
       catchUpWindowMs: 90 * MINUTE,
@@ -164,7 +164,7 @@ describe('createTriggerDaemon', () => {
     expect(fires.at(-1)).toMatchObject({ status: 'completed', scheduledAt: ms('2025-01-01T02:00:00Z') })
   })
 
-  it('repeats no decided occurrence after the wall clock was set back', async () => {
+  it('repeats no decided occurrence after the wall clock is set back', async () => {
     const server = await startServer({})
     await server.advance(2 * HOUR + MINUTE)
 
@@ -174,7 +174,7 @@ describe('createTriggerDaemon', () => {
     expect(await firesOf(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
   })
 
-  it('detects within half a minute that the wall clock was set forward', async () => {
+  it('detects within half a minute that the wall clock was moved forward', async () => {
     const server = await startServer({})
     await server.untilIdle()
 
@@ -185,7 +185,7 @@ describe('createTriggerDaemon', () => {
     expect(await firesOf(server)).toEqual(['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'])
   })
 
-  it('schedules an earlier occurrence after the wall clock was set back before any decision', async () => {
+  it('schedules an earlier occurrence if the wall clock is set back before any occurrence is decided', async () => {
     const server = await startServer({})
     server.clock.setWall(ms('2024-12-30T22:30:00Z'))
     server.clock.advance(30_000)
@@ -194,7 +194,7 @@ describe('createTriggerDaemon', () => {
     expect((await server.trigger('hourly')).nextFireAt).toBe('2024-12-30T23:00:00.000Z')
   })
 
-  it('delays an occurrence by a jitter that is always the same', async () => {
+  it('delays an occurrence by the same jitter every time', async () => {
     const server = await startServer({ jitterMs: 10 * MINUTE })
     const { nextFireAt } = await server.trigger('hourly')
     const delay = ms(String(nextFireAt)) - ms('2025-01-01T01:00:00Z')
@@ -210,7 +210,7 @@ describe('createTriggerDaemon', () => {
     expect((await again.trigger('hourly')).nextFireAt).toBe(nextFireAt)
   })
 
-  it('fires nothing after the expiry, not even occurrences that were due before it', async () => {
+  it('fires nothing after the expiry, not even occurrences that were due before the expiry', async () => {
     const server = await startServer({ expiresAt: '2025-01-01T02:00:00.000Z' })
     await server.advance(4 * HOUR)
     expect(await firesOf(server)).toEqual(['01:00:00 completed'])
@@ -225,7 +225,7 @@ describe('createTriggerDaemon', () => {
     ])
   })
 
-  it('skips a fire whose target is busy and fails one whose target is missing', async () => {
+  it('skips a fire whose target is busy and fails a fire whose target is missing', async () => {
     const server = await startServer({ overlap: 'allow', target: { agentId: 'single' } })
     await server.advance(2 * HOUR + MINUTE)
     const fires = await server.fires('hourly')

@@ -19,9 +19,9 @@ export interface TriggerHealth extends TriggerOverview {
 export interface TriggerDaemon extends Daemon {
   /** Wakes the daemon to pick up created, changed or decided triggers. */
   wake(): void
-  /** To be called for every run that has ended or was suspended. */
+  /** Must be called for every run that has ended or was suspended. */
   observe(run: RunRecord): void
-  /** As of the last pass; does not read the storage. */
+  /** The state as of the last pass, without reading the storage. */
   health(): TriggerHealth
 }
 
@@ -49,7 +49,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
   let hasIdle = false
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Keeps a fault of one trigger from affecting the others. */
+  /** Keeps a fault of one trigger from affecting other triggers. */
   const isolated = async (triggerId: string, work: () => Promise<Progress>): Promise<PassResult> => {
     try {
       return { needsRetry: (await work()) === 'later', faults: [] }
@@ -66,7 +66,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       stale.delete('clock')
       stale.add('idle')
     }
-    // Cleared first, so that a change during the pass marks them stale again.
+    // The mark is cleared first, so that a change during the pass sets it again.
     if (!stale.delete('idle')) return
     try {
       hasIdle = await scheduleIdleTriggers(deps)
@@ -150,7 +150,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       }
       if (!isTerminal(run.status)) return
       countEndedRun(run).catch((error: unknown) =>
-        logger.warn('cannot count the end of a fire', { error: String(error) }),
+        logger.warn('cannot record the end of a fire in the metrics', { error: String(error) }),
       )
       loop.wake()
     },

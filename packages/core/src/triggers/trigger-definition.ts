@@ -13,7 +13,7 @@ import { kindOf } from './kinds/trigger-kinds.ts'
 /** A trigger as declared in the configuration or requested over the API, with its defaults filled in. */
 export type TriggerDefinition = InferOutput<typeof CreateTriggerRequest>
 
-/** A trigger as an author writes it. */
+/** A trigger as an author declares it, without defaults. */
 export type TriggerRegistration = InferInput<typeof CreateTriggerRequest>
 
 export interface TriggerOrigin {

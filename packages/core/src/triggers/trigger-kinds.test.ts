@@ -101,7 +101,7 @@ describe('an idle trigger', () => {
 })
 
 describe('an event trigger', () => {
-  it('passes the payload to its run and returns the ids of the fires to the emitter', async () => {
+  it('passes the payload of the event to its run and returns the ids of the fires to the emitter', async () => {
     const server = await startServer()
     await server.create(PAID)
     await server.create({ ...PAID, id: 'fixed', target: { agentId: 'echo', input: 'fixed' } })
@@ -142,7 +142,7 @@ describe('an event trigger', () => {
     )
   })
 
-  it('queues at most a hundred events, in order', async () => {
+  it('queues the fires of at most a hundred events, in order', async () => {
     const server = await startServer()
     await server.create({ ...PAID, overlap: 'queue', target: { agentId: 'held' } })
     for (let n = 0; n < 103; n++) {
@@ -174,7 +174,7 @@ describe('an event trigger', () => {
   })
 })
 
-describe('a cron library that throws', () => {
+describe('the trigger daemon with a cron library that throws', () => {
   /** Works until the given time, then throws for the rule `bad`. */
   const fragile = (clock: { now(): number }, from: number): CronSchedule => ({
     ready: async () => undefined,

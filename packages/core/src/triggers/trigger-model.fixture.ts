@@ -139,7 +139,7 @@ export function createModel(script: Script, now: number) {
   return {
     state,
     rule,
-    /** Decides everything that is due now; `isInterrupted` after a restart or after the clock was set. */
+    /** Decides everything that is due now; `isInterrupted` is true after a restart or a change of the wall clock. */
     decide(at: number, isInterrupted: boolean) {
       startNext()
       if (!state.isEnabled) return

@@ -88,7 +88,10 @@ async function all<T>(list: (page: PageQuery) => Promise<Page<T>>): Promise<read
   return items
 }
 
-/** Compares the stored fires with the model: none is lost, none is repeated, each has the status of its policy. */
+/**
+ * Compares the stored fires with the model: no fire is lost or repeated, and each has the status that its policy
+ * requires.
+ */
 async function expectMatchesModel({ state }: Model, storage: Storage, isDeleted: boolean): Promise<void> {
   const fires = await all((page) => storage.fires.list({ triggerId: 'rule' }, page))
   const scheduled = fires.filter(({ cause }) => cause === 'schedule')
@@ -108,7 +111,7 @@ async function expectMatchesModel({ state }: Model, storage: Storage, isDeleted:
 
 describe('createTriggerDaemon compared with a model that scans every minute', () => {
   it.each([1, 2, 3, 4])(
-    'decides every occurrence once, by its policy, under clock changes, restarts and random calls (%i of 4)',
+    'decides every occurrence once and by its policy, despite clock changes, restarts and random calls (%i of 4)',
     { timeout: 300_000 },
     async (part) => {
       const { PERDURE_MODEL_RUNS: runs, PERDURE_MODEL_SEED: seed = part } = process.env

@@ -1,8 +1,9 @@
 import type { EpochMs } from '@perdure/ports'
 
 /**
- * The time span in which `walkOccurrences` finds the occurrences of a five-field cron rule. It checks every minute
- * against the wall time that `Intl` reports: slow, but independent of how the server computes occurrences.
+ * The time span in which `walkOccurrences` finds the occurrences of a five-field cron rule. `walkOccurrences` checks
+ * every minute against the wall time that `Intl` reports, which is slow but independent of how the server computes
+ * occurrences.
  */
 export interface Window {
   readonly timezone: string
@@ -27,7 +28,7 @@ interface Wall {
 const MINUTE = 60_000
 const minutesByWindow = new Map<string, readonly Minute[]>()
 
-/** A skipped wall time counts at the first minute after it; a repeated one counts only the first time. */
+/** A skipped wall time counts at the first minute after the gap; a repeated wall time counts only the first time. */
 function minutesOf({ timezone, from, until }: Window): readonly Minute[] {
   const name = `${timezone} ${from} ${until}`
   const cached = minutesByWindow.get(name)

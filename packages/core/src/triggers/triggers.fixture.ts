@@ -33,7 +33,7 @@ export const testDigest = {
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 } as Digest
 
-/** What survives a restart. */
+/** The state that survives a restart. */
 export interface World {
   readonly storage: Storage
   readonly clock: ManualClock
@@ -52,7 +52,7 @@ const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000,
 
 export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
 
-/** One server process: the run engine and the triggers, on a storage and a clock that may survive it. */
+/** One server process: the run engine and the triggers, on a storage and a clock that may outlive the process. */
 export function createTriggerServer(options: ServerOptions = {}) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
@@ -111,7 +111,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
       for (const end of held.splice(0)) end()
       await server.untilIdle()
     },
-    /** Waits until everything is done that does not need time to pass. */
+    /** Waits until all work that is due now is done. */
     async untilIdle() {
       for (let turn = 0; turn < 12; turn++) {
         clock.advance(0)

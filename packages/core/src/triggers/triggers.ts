@@ -58,9 +58,9 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     manageTriggers: createManageTriggers(deps),
     fireByHand: createFireByHand(deps),
     fireEventTriggers: createFireEventTriggers(deps),
-    /** To be called before the daemon starts. @throws StartError `config-invalid` */
+    /** Must be called before the daemon starts. @throws StartError `config-invalid` */
     declare: (registrations: readonly TriggerRegistration[]) => declareTriggers(deps, registrations),
-    /** To be called for every run that has ended or was suspended. */
+    /** Must be called for every run that has ended or was suspended. */
     observe: (run: RunRecord) => daemon.observe(run),
   }
 }

@@ -73,7 +73,7 @@ describe('deleteThread', () => {
   const execute = (engine: ReturnType<typeof createTestEngine>) =>
     engine.execute('flow', { body: { threadId: 'thr_1' } })
 
-  it('refuses an execution that is requested during the deletion', async () => {
+  it('rejects an execution that is requested during the deletion', async () => {
     const refused: unknown[] = []
     const { engine, signals, arm } = createInterruptedEngine('thread.delete', async (at) =>
       execute(at).catch((error: unknown) => refused.push(error)),

@@ -26,8 +26,8 @@ export async function deliverEmissions(deps: DeliverEmissionsDeps): Promise<void
 }
 
 /**
- * Resolves the calls of one part that still wait and finishes the part in the same commit, so that a crash never
- * delivers the event twice. A run that waits for the same name again has a new call, which is not in the part.
+ * Resolves those calls of one part that are still waiting, and finishes the part in the same commit, so that a crash
+ * never delivers the event twice. A run that waits for the same name again has a new call, which is not in the part.
  */
 async function deliverPart(deps: DeliverEmissionsDeps, part: EmissionPart): Promise<void> {
   const { unitOfWork, wakeRun } = deps

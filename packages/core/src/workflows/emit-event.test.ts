@@ -113,7 +113,7 @@ describe('emitEvent', () => {
     expect(await received()).toEqual(repeat(3, ['1', null]))
   })
 
-  it('plans again if runs move on between the read and the commit', async () => {
+  it('plans again if runs change between the read and the commit', async () => {
     const { storage, start, execute, settleAll, received } = setUp()
     let interferences = 2
     const engine = await start({

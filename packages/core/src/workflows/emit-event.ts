@@ -25,15 +25,19 @@ export interface EmitEventRequest {
 }
 
 /**
- * Resumes every run that is waiting for the named event now, each once; later waiters do not receive it. Its effects,
- * or the durable plan to deliver it, are committed together with the idempotency record: a retry has no further effect.
+ * Resumes, exactly once, every run that is waiting for the named event now; later waiters do not receive the event. The
+ * effects of the event, or the durable plan to deliver it, are committed together with the idempotency record: a retry
+ * has no further effect.
  *
  * @throws AppError `validation-failed` for an invalid event name; `idempotency-conflict`
  */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
 const WAKES_PER_COMMIT = 200
-/** Attempts to resolve all waits in one commit, which conflicts if a run moves on, before delivery is deferred. */
+/**
+ * Maximum attempts to resolve all waits in one commit before delivery is deferred. The commit conflicts if a run
+ * changes.
+ */
 const MAX_INLINE_ATTEMPTS = 3
 
 export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [], onCommitted: () => undefined })
@@ -88,7 +92,7 @@ async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: read
   }
 }
 
-/** Stores the waits to resolve, so that each of them is resolved even after a crash, and no later wait is. */
+/** Stores the waits to resolve, so that exactly these waits are resolved, even after a crash. */
 function planDelivery(deps: EmitEventDeps, { name, payload, at }: NamedEvent, waits: readonly StepRecord[]): EmitPlan {
   const { wakesPerCommit = WAKES_PER_COMMIT } = deps
   const parts: EmissionPart[] = []

@@ -25,7 +25,7 @@ export interface ForkRequest extends ThreadRef {
 }
 
 /**
- * Starts a new thread with the input and the ended calls of another one. The source thread is not modified.
+ * Starts a new thread with the input and the ended calls of another thread. The source thread is not modified.
  *
  * @returns the run of the new thread
  * @throws AppError `thread-not-found`

@@ -41,7 +41,7 @@ describe.each(Object.entries(WORKFLOWS))('resume of a thread that %s', (_, workf
     expect(await resumedTimes()).toBe(1)
   })
 
-  it('succeeds for exactly one of several keys', async () => {
+  it('succeeds for exactly one of several concurrent requests with different keys', async () => {
     const { resume, resumedTimes, engine, runId } = await start()
 
     const replies = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => resume(key, key)))

@@ -20,7 +20,7 @@ export interface ResumeWorkflowDeps extends CommitOnceDeps {
 export interface ResumeWorkflowRequest {
   readonly workflowId: string
   readonly threadId: string
-  /** Name of the awaited event; optional if the thread waits for only one. */
+  /** Name of the awaited event; optional if the thread waits for only one event. */
   readonly name?: string | undefined
   readonly payload?: unknown
   /** Runs that are visible to the caller. */

@@ -30,7 +30,7 @@ describe('WorkflowThreads.state', () => {
 })
 
 describe('WorkflowThreads.checkpoints', () => {
-  it('pages in both orders', async () => {
+  it('returns pages in both orders', async () => {
     const { engine, thread } = await executeFlow()
 
     for (const [order, names] of [

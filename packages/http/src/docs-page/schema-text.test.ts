@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { schemaText, shortSchemaText } from './schema-text.ts'
 
 describe('schemaText', () => {
-  it('formats an object as a type with optional marks and limits', () => {
+  it('marks optional members with ? and appends limits as comments', () => {
     const text = schemaText({
       type: 'object',
       required: ['name'],

@@ -32,7 +32,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /**
  * Builds the AsyncAPI 3.0 document: the WebSocket with its methods, every subject with its events, and the Server-Sent
- * Events streams. It is written from the server's side, which receives requests and sends events.
+ * Events streams. The document takes the server's side: the server receives requests and sends events.
  */
 export function buildAsyncApi({ basePath, version }: AsyncApiOptions): Json {
   return {
@@ -174,7 +174,7 @@ function eventMessages(): Json {
     },
     replayGap: {
       name: REPLAY_GAP,
-      summary: 'Events after the cursor are no longer available. Sent before the events that still are.',
+      summary: 'Events after the cursor are no longer available. Sent before the remaining events.',
       contentType: 'application/json',
       payload: {
         allOf: [
@@ -268,7 +268,7 @@ function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** JSON Schema draft 7, AsyncAPI's default dialect, without checks that it cannot express. */
+/** Converts to JSON Schema draft 7, AsyncAPI's default dialect. Omits checks that JSON Schema cannot express. */
 function schemaOf(schema: GenericSchema, typeMode: 'input' | 'output' = 'output'): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-07', typeMode, errorMode: 'ignore' })
   return rest

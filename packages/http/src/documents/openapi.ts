@@ -97,7 +97,7 @@ function operationObject(operation: Operation): Json {
 const describeVisibility = ({ sight }: Operation): string => {
   if (sight === undefined) return ''
   const scopes = sight.map((one) => `\`${one}\``).join(', ')
-  return ` Applies to runs that the caller owns or that one of ${scopes} covers. Other runs answer as if they did not exist.`
+  return ` Applies to runs that the caller owns or that one of ${scopes} covers. For other runs the answer is the same as if they did not exist.`
 }
 
 function describeScope({ scope }: Operation): string {
@@ -211,7 +211,7 @@ const envelopeSchema = (codes: readonly ErrorCode[]): Json => ({
   },
 })
 
-/** JSON Schema of the wire format, without checks that JSON Schema cannot express. */
+/** The JSON Schema of the wire format. Omits checks that JSON Schema cannot express. */
 function schemaOf(schema: GenericSchema): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
     target: 'draft-2020-12',

@@ -7,12 +7,12 @@ describe('acceptsEventStream', () => {
     'application/json, Text/Event-Stream',
     'text/event-stream;q=0.5',
     'text/event-stream ; x=1',
-  ])('accepts %s', (header) => {
+  ])('returns true for %s', (header) => {
     expect(acceptsEventStream(header)).toBe(true)
   })
 
   it.each([undefined, '', '*/*', 'text/*', 'application/json', 'text/event-stream;q=0', 'text/event-streams'])(
-    'rejects %s',
+    'returns false for %s',
     (header) => {
       expect(acceptsEventStream(header)).toBe(false)
     },

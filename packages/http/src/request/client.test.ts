@@ -13,8 +13,8 @@ function clientOf(trustProxy: TrustProxy, remoteAddress: string | undefined, hea
 const addressOf = (trustProxy: TrustProxy, remoteAddress: string, forwarded?: string) =>
   clientOf(trustProxy, remoteAddress, forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded }).address
 
-describe('the client address', () => {
-  it('is the socket address for IPv4, mapped or not', () => {
+describe('createClientOf', () => {
+  it('returns an IPv4 socket address, whether or not it is mapped to IPv6', () => {
     expect(addressOf(0, '192.0.2.7')).toBe('192.0.2.7')
     expect(addressOf(0, '::ffff:192.0.2.7')).toBe('192.0.2.7')
   })
@@ -29,28 +29,38 @@ describe('the client address', () => {
     expect(addressOf(0, address)).toBe(network)
   })
 
-  it('is "unknown" without a socket', () => {
+  it('returns "unknown" without a socket', () => {
     expect(clientOf(0, undefined).address).toBe('unknown')
   })
 
   it.each<[string, TrustProxy, string | undefined, string]>([
     ['ignores X-Forwarded-For by default', 0, '203.0.113.9', '10.0.0.1'],
     ['ignores X-Forwarded-For with an empty list', [], '203.0.113.9', '10.0.0.1'],
-    ['is the last entry behind one proxy', 1, 'spoofed, 198.51.100.1, 203.0.113.9', '203.0.113.9'],
-    ['is the second entry from the right behind two proxies', 2, 'spoofed, 198.51.100.1, 203.0.113.9', '198.51.100.1'],
-    ['is the first entry if there are fewer entries than hops', 5, '198.51.100.1, 203.0.113.9', '198.51.100.1'],
-    ['is the socket address without X-Forwarded-For', 1, undefined, '10.0.0.1'],
-    ['is the socket address if the entry is not an IP address', 1, '203.0.113.9, unknown', '10.0.0.1'],
-    ['is the socket address if the entry is empty', 1, ' , ', '10.0.0.1'],
-    ['is the network of a forwarded IPv6 address', 1, '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
-    ['excludes the port of an IPv4 entry', 1, '203.0.113.9:4711', '203.0.113.9'],
-    ['excludes the port of an IPv6 entry', 1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
+    ['returns the last entry behind one proxy', 1, 'spoofed, 198.51.100.1, 203.0.113.9', '203.0.113.9'],
+    [
+      'returns the second entry from the right behind two proxies',
+      2,
+      'spoofed, 198.51.100.1, 203.0.113.9',
+      '198.51.100.1',
+    ],
+    [
+      'returns the first entry if there are fewer entries than trusted hops',
+      5,
+      '198.51.100.1, 203.0.113.9',
+      '198.51.100.1',
+    ],
+    ['returns the socket address without X-Forwarded-For', 1, undefined, '10.0.0.1'],
+    ['returns the socket address if the entry is not an IP address', 1, '203.0.113.9, unknown', '10.0.0.1'],
+    ['returns the socket address if the entry is empty', 1, ' , ', '10.0.0.1'],
+    ['returns the network of a forwarded IPv6 address', 1, '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+    ['removes the port from an IPv4 entry', 1, '203.0.113.9:4711', '203.0.113.9'],
+    ['removes the port from an IPv6 entry', 1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
     ['skips proxies in trusted ranges', ['10.0.0.0/8'], 'spoofed, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
     ['skips a single trusted address', ['10.0.0.1'], '203.0.113.9, 10.9.9.9', '10.9.9.9'],
-    ['is the socket address if that is outside the trusted ranges', ['192.168.0.0/16'], '203.0.113.9', '10.0.0.1'],
-    ['is the first entry if all entries are trusted proxies', ['10.0.0.0/8'], '10.1.1.1, 10.9.9.9', '10.1.1.1'],
+    ['returns the socket address if it is outside the trusted ranges', ['192.168.0.0/16'], '203.0.113.9', '10.0.0.1'],
+    ['returns the first entry if all entries are trusted proxies', ['10.0.0.0/8'], '10.1.1.1, 10.9.9.9', '10.1.1.1'],
     [
-      'is the socket address if a trusted proxy forwarded an invalid entry',
+      'returns the socket address if a trusted proxy forwarded an invalid entry',
       ['10.0.0.0/8'],
       '203.0.113.9, nobody, 10.9.9.9',
       '10.0.0.1',
@@ -74,7 +84,7 @@ describe('the client address', () => {
   })
 })
 
-describe('isSecure of a client', () => {
+describe('isSecure', () => {
   const forwarded = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https' }
 
   it('follows X-Forwarded-Proto of a trusted proxy', () => {

@@ -19,7 +19,7 @@ export type ClientOf = (env: HttpEnv, head: Pick<RequestHead, 'header' | 'isSecu
 
 /**
  * Reads X-Forwarded-For from the right, skipping the given number of hops or the addresses of known proxies. If the
- * entry is not an IP address, the socket address is used.
+ * next entry is not an IP address, the socket address is used.
  *
  * @throws StartError `config-invalid` if a range is malformed
  */

@@ -1,4 +1,4 @@
-/** The listener's view of a request, which supplements the request itself. */
+/** Node's objects for a request, which the listener passes in addition to the request itself. */
 export interface HttpEnv {
   readonly incoming?: {
     readonly socket?: { readonly remoteAddress?: string | undefined }
@@ -6,7 +6,7 @@ export interface HttpEnv {
     readonly rawHeaders?: readonly string[]
     /** Keyed by lower-case name. */
     readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-    /** Buffered bytes of the body. */
+    /** Number of body bytes that are already buffered. */
     readonly readableLength?: number
     /** Reads the buffered bytes. */
     read?(): unknown

@@ -13,7 +13,7 @@ const NO_PREFERENCES: Preferences = { answer: 'outcome', waitMs: undefined, appl
 
 /**
  * Parses a Prefer header. `wait` takes precedence over `respond-async`: the answer is 202 only after the wait. A wait
- * is capped at ten minutes. Unknown and malformed preferences are ignored; of duplicates, the first counts.
+ * is capped at ten minutes. Unknown and malformed preferences are ignored; of duplicates, the first is used.
  *
  * @see RFC 7240
  */

@@ -13,7 +13,7 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const announced = head.header('content-length')
   if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  // The HTTP parser enforces the announced length.
+  // The HTTP parser enforces the Content-Length.
   if (announced !== undefined) {
     return readBuffered(env, Number(announced)) ?? new Uint8Array(await request.arrayBuffer().catch(throwBrokenOff))
   }

@@ -8,12 +8,12 @@ export interface RequestHead {
   readonly search: string // with the question mark; empty without a query
   /** The Host header, or the authority of the URL. */
   readonly host: string
-  readonly isSecure: boolean // by its URL
+  readonly isSecure: boolean // according to the URL scheme
   /** @param name in lower case */
   header(name: string): string | undefined
 }
 
-/** Reads the headers that the listener has parsed, or those of the request without a listener. */
+/** Uses the headers that the listener has parsed; without a listener, the headers of the request. */
 export function readHead({ method, url, headers }: HttpRequest, { incoming }: HttpEnv): RequestHead {
   const authorityAt = url.indexOf('://') + 3
   const pathAt = url.indexOf('/', authorityAt)

@@ -89,7 +89,7 @@ describe('parseStrictJson', () => {
     expect(parse('[{"a":1},{"a":{"a":2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
   })
 
-  it('accepts nesting of 64 and rejects 65', () => {
+  it('accepts a nesting depth of 64 and rejects 65', () => {
     expect(problem(nested(64))).toBeUndefined()
     expect(problem(nested(65))).toBe('nesting deeper than 64 at character 64')
   })
@@ -98,7 +98,7 @@ describe('parseStrictJson', () => {
     expect(problem('['.repeat(1_000_000))).toContain('nesting deeper than 64')
   })
 
-  it('parses a megabyte of string, number and members', () => {
+  it('parses a one-megabyte string, a one-megabyte number and an object with 50,000 members', () => {
     const members = Array.from({ length: 50_000 }, (_, n) => `"k${n}":${n}`).join(',')
     const text = `{"s":"${'x'.repeat(1_000_000)}","n":0.${'1'.repeat(1_000_000)},"o":{${members}}}`
 
@@ -109,7 +109,7 @@ describe('parseStrictJson', () => {
     expect(problemOf(Uint8Array.from([0x22, 0xc3, 0x28, 0x22]))).toBe('the body is not UTF-8')
   })
 
-  it('returns the same value as JSON.parse for every document it accepts', () => {
+  it('returns the same value as JSON.parse for every document that it accepts', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value)
@@ -163,7 +163,7 @@ describe('parseStrictJson', () => {
     )
   })
 
-  it('accepts pieces of JSON in any order exactly when JSON.parse does', () => {
+  it('accepts a random sequence of JSON tokens exactly when JSON.parse does', () => {
     const pieces = [
       ...'[]{}:,',
       ' ',
@@ -194,7 +194,7 @@ describe('parseStrictJson', () => {
     )
   })
 
-  it('rejects documents that JSON.parse accepts only by one of its own rules', () => {
+  it('names one of its stricter rules when it rejects a document that JSON.parse accepts', () => {
     const rules = ['{"a":1,"a":2}', '{"__proto__":1}', '[1e999]', '[9007199254740993]', '["\\ud800"]', '{"\\udc00":1}']
     const around = fc.constantFrom<(inner: string) => string>(
       (inner) => inner,
@@ -229,7 +229,7 @@ describe('parseStrictJson', () => {
   })
 })
 
-/** Whether the problem is one that JSON.parse accepts. */
+/** Whether JSON.parse accepts a document with this problem. */
 const isStricter = (said: string | undefined) =>
   said !== undefined && /^(duplicate|member name|number too large|integer beyond|lone surrogate)/.test(said)
 

@@ -31,15 +31,15 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
 }
 
 /**
- * The only stored refusal is the 404 that replaces an answer whose content was deleted; it must carry the id of this
- * request.
+ * Sets the request id of a replayed error to the id of the current request. The only error that is ever stored is the
+ * 404 that replaces an answer whose content was deleted.
  */
 const withRequestId = ({ json, ...answer }: Reply, requestId: string): Reply => ({
   ...answer,
   body: { ...(json === undefined ? {} : (fromJsonText(json) as object)), requestId },
 })
 
-/** The run is already accepted, so if no stream is available the client gets the links to follow it later. */
+/** The run is already accepted, so if no stream is available the client gets the links to follow the run later. */
 async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Outgoing> {
   try {
     return await open()
@@ -55,7 +55,7 @@ function toTextAnswer({ status, body, json, contentType }: Reply): TextAnswer {
   return textAnswer(text, status, { 'Content-Type': contentType ?? 'application/json; charset=utf-8' })
 }
 
-/** Adds the headers of every response. Drops the body for HEAD. */
+/** Adds the headers that every response has. Drops the body for HEAD. */
 export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Outgoing> {
   const { head, headers: extra, requestId } = exchange
   const isHead = head.method === 'HEAD'

@@ -38,7 +38,7 @@ function setUp(contentType = 'application/x-ndjson; charset=utf-8') {
 }
 
 describe('endWithCredential', () => {
-  it('passes a stream through and stops watching when it ends', async () => {
+  it('forwards a stream, and stops watching the token when the stream ends', async () => {
     const { guard, push, end, watched, unwatched } = setUp()
     const response = guard('tok_1')
     push('one')
@@ -51,7 +51,7 @@ describe('endWithCredential', () => {
     expect(unwatched()).toBe(1)
   })
 
-  it('ends the stream when the token is lost, even while it is idle', async () => {
+  it('ends the stream when the token becomes invalid, even while no data arrives', async () => {
     const { guard, push, lose, cancelled, unwatched } = setUp()
     const text = guard('tok_1').text()
     push('one')
@@ -65,7 +65,7 @@ describe('endWithCredential', () => {
     expect(unwatched()).toBe(1)
   })
 
-  it('cancels the source and stops watching when the reader leaves', async () => {
+  it('cancels the source and stops watching the token when the reader cancels the stream', async () => {
     const { guard, cancelled, unwatched, lose } = setUp()
 
     await guard('tok_1').body?.cancel()
@@ -74,7 +74,7 @@ describe('endWithCredential', () => {
     expect([cancelled(), unwatched()]).toEqual([1, 1])
   })
 
-  it('passes an error of the source through', async () => {
+  it('forwards an error of the source', async () => {
     const { guard, fail, unwatched } = setUp()
     const text = guard('tok_1').text()
 
@@ -84,7 +84,7 @@ describe('endWithCredential', () => {
     expect(unwatched()).toBe(1)
   })
 
-  it('does not wrap responses that do not stream or have no token', () => {
+  it('returns a response unchanged if it is not a stream or the caller has no token', () => {
     const json = setUp('application/json')
     const open = setUp()
 

@@ -16,7 +16,7 @@ describe('the error envelope', () => {
     expect(toEnvelope(new AppError('agent-busy', { hint: 'later' }), 'r1').hint).toBe('later')
   })
 
-  it('uses code, or else kind, or else "unknown" as the error', () => {
+  it('sets the field error to the code, else to the kind, else to "unknown"', () => {
     const named = (code?: string, kind?: string) =>
       toEnvelope(Object.assign(new AppError('unknown'), { code, kind }), 'r1').error
 

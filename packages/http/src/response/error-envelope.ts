@@ -10,7 +10,7 @@ export interface ErrorEnvelope {
   readonly requestId: string
 }
 
-/** Any other error becomes `internal-error`, without details for the caller; the log has them. */
+/** Converts any error but an AppError to `internal-error`, whose details go only to the log. */
 export const toAppError = (thrown: unknown): AppError =>
   thrown instanceof AppError ? thrown : new AppError('internal-error', { cause: thrown })
 
@@ -19,7 +19,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
   return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
 }
 
-/** Default Retry-After of errors whose source cannot tell how long they last. */
+/** Default Retry-After of errors whose source does not know how long the condition lasts. */
 const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
   SQLITE_BUSY: 1_000,
   'storage-full': 30_000,

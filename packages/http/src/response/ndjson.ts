@@ -1,4 +1,4 @@
-/** A response that produces its lines on demand. An error while streaming aborts it. */
+/** A response that produces its lines on demand. An error while streaming aborts the response. */
 export function ndjsonResponse(lines: AsyncGenerator<string, void, void>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(

@@ -15,9 +15,9 @@ function expectGuarded({ headers }: Response) {
   expect(headers.get('ratelimit')).toMatch(/./)
 }
 
-describe('SECURITY_HEADERS', () => {
+describe('the HTTP app', () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    'marks the response of %s as data',
+    'sends the security headers with the response of %s',
     async (_, operation) => {
       const { app } = createTestApp()
 
@@ -32,7 +32,7 @@ describe('SECURITY_HEADERS', () => {
     ['a wrong method', new Request(`${ORIGIN}/v1/agents`, { method: 'PATCH' })],
     ['a body that is not JSON', post('/agents/echo/run', '{')],
     ['an origin that is not allowed', post('/agents/echo/run', {}, { Origin: 'https://evil.example' })],
-  ])('marks the error response to %s as data', async (_, request) => {
+  ])('sends the security headers with the error response to %s', async (_, request) => {
     const response = await createTestApp().app.fetch(request)
 
     expectGuarded(response)

@@ -8,7 +8,7 @@ export interface TextAnswer {
 /** A response about to be sent. */
 export type Outgoing = Response | TextAnswer
 
-/** Checks for a member, because naming the class `Response` would load it. */
+/** Checks for a property, because `instanceof Response` would load `fetch`. */
 export const isResponse = <Other extends object>(answer: Response | Other): answer is Response =>
   'arrayBuffer' in answer
 

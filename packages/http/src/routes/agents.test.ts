@@ -57,7 +57,7 @@ describe('/agents', () => {
     expect(response.headers.get('location')).toBe(links.self)
   })
 
-  it('answers 202 when the preferred wait is over', async () => {
+  it('answers 202 when the preferred wait has elapsed', async () => {
     const { app, clock } = createTestApp()
     const answer = app.fetch(post('/agents/hold/run', {}, { Prefer: 'respond-async, wait=5' }))
     await settled()
@@ -120,7 +120,7 @@ describe('/agents', () => {
     expect(parse(RunOutcome, await bodyOf(response)).runId).toMatch(/^run_/)
   })
 
-  it('attaches a repeated streaming start to the run of the first request', async () => {
+  it('streams the run of the first request when a client repeats the streaming start', async () => {
     const { app, streams } = createTestApp()
     const start = (headers: Record<string, string>) =>
       app.fetch(post('/agents/echo/stream', { input: 1 }, { 'Idempotency-Key': 'k', ...headers }))

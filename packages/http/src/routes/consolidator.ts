@@ -2,7 +2,7 @@ import type { consolidatorOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/consolidator`: its queue, dead letters and budget. */
+/** `/consolidator`: the consolidator's queue, dead letters and budget. */
 export const consolidatorRoutes = ({
   readConsolidator,
   queueConsolidation,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, refusalOf } from '../app.fixture.ts'
 
 describe('/openapi.json', () => {
-  it('returns the document of this server without a token', async () => {
+  it('serves the document of this server to a client without a token', async () => {
     const { app } = createTestApp({ config: { basePath: '/v1' } })
 
     const response = await app.fetch(get('/openapi.json'))
@@ -25,7 +25,7 @@ describe('/openapi.json', () => {
 })
 
 describe('/asyncapi.json', () => {
-  it('returns the document of this server without a token', async () => {
+  it('serves the document of this server to a client without a token', async () => {
     const { app } = createTestApp({ config: { basePath: '/v1' } })
 
     const response = await app.fetch(get('/asyncapi.json'))
@@ -52,7 +52,7 @@ describe('/docs', () => {
     return { response, text: await response.text() }
   }
 
-  it('returns one HTML page with every operation and error, without a token', async () => {
+  it('serves one HTML page with every operation and error to a client without a token', async () => {
     const { response, text } = await read()
 
     expect(response.status).toBe(200)
@@ -64,7 +64,7 @@ describe('/docs', () => {
     for (const error of Object.keys(ERRORS)) expect(text).toContain(`<tr id="error-${error}">`)
   })
 
-  it('links only to its own anchors and the two documents', async () => {
+  it('links only to anchors of the page and to the OpenAPI and AsyncAPI documents', async () => {
     const { text } = await read()
     const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
     const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, link = '']) => link)

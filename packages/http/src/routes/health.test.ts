@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get } from '../app.fixture.ts'
 
 describe('/health', () => {
-  it('returns the roll-up', async () => {
+  it('returns the overall health', async () => {
     const response = await createTestApp().app.fetch(get('/health'))
 
     expect(response.status).toBe(200)
     expect(parse(Health, await bodyOf(response))).toMatchObject({ status: 'ok', version: '0.1.0' })
   })
 
-  it('answers 503 with the document when the server is failing', async () => {
+  it('answers 503 with the health document when the server is failing', async () => {
     const readOnly = { status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }) }
     const readHealth = createReadHealth({
       ...{ storage: readOnly, phase: createPhase(), clock: createManualClock(), version: '0.1.0' },
@@ -30,7 +30,7 @@ describe('/health', () => {
     expect(parse(Health, await bodyOf(response)).status).toBe('failing')
   })
 
-  it('is ready until the server drains, and always live', async () => {
+  it('reports ready until the server drains, and always reports live', async () => {
     const { app, phase } = createTestApp()
     const ready = async () => {
       const response = await app.fetch(get('/health/ready'))

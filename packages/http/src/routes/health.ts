@@ -2,7 +2,7 @@ import type { healthOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/health`: the roll-up and the probes. A failing or not-ready server answers 503. */
+/** `/health`: the overall health and the probes. A server that is failing or not ready answers 503. */
 export const healthRoutes = ({
   readHealth,
   readSecretsHealth,

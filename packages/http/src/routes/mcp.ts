@@ -2,7 +2,7 @@ import type { mcpOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/mcp/servers`: bound MCP servers, their tools, and tool calls. */
+/** `/mcp/servers`: MCP servers, their tools, and tool calls. */
 export const mcpRoutes = ({
   manageMcp,
   useMcp,

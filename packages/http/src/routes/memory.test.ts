@@ -88,7 +88,7 @@ describe('/memory/facts', () => {
     })
   })
 
-  it('gives an :own grant access only to facts of its owner', async () => {
+  it('shows a caller with an :own scope only the facts of that caller', async () => {
     let principal = { subject: 'bob', scopes: ['memory:*'] }
     const { app } = createTestApp({ deps: { authenticate: async () => principal } })
     const { id } = await bodyOf(await app.fetch(post('/memory/facts', { text: 'bob likes tea' })))
@@ -103,7 +103,7 @@ describe('/memory/facts', () => {
     }
   })
 
-  it('requires its scopes', async () => {
+  it('requires the memory scopes', async () => {
     const { app } = createTestApp(as('alice', 'memory:read'))
 
     expect(await refusalOf(await app.fetch(post('/memory/facts', { text: 'x' })))).toEqual({

@@ -6,8 +6,8 @@ const as =
   async () => ({ subject: 'scraper', scopes })
 
 describe('/metrics', () => {
-  it('returns the exposition format without a token by default', async () => {
-    const authenticate = () => Promise.reject(new Error('was asked who it is'))
+  it('requires no token by default, and answers in the exposition format', async () => {
+    const authenticate = () => Promise.reject(new Error('no authentication was expected'))
     const { app } = createTestApp({ config: { metricsRequireAuth: false }, deps: { authenticate } })
 
     const response = await app.fetch(get('/metrics'))

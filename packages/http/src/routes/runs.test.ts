@@ -12,7 +12,7 @@ async function createAppWithRun() {
 }
 
 describe('/runs', () => {
-  it('lists runs by filter and page', async () => {
+  it('lists runs with filters, in pages', async () => {
     const { app, runId } = await createAppWithRun()
     await app.fetch(post('/agents/hold/stream', {}))
     const list = async (query: string) => parse(listOf(Run), await bodyOf(await app.fetch(get(`/runs${query}`))))

@@ -23,7 +23,7 @@ function createAppFor(scopes: readonly string[]) {
 }
 
 describe('/sessions', () => {
-  it("answers a key whose stored answer was deleted with its session under the new request's id", async () => {
+  it("answers 404 with the new request's id if the answer stored under the key was deleted with the session", async () => {
     const { app } = createTestApp()
     const run = (id: string) =>
       post('/agents/echo/run', { sessionId: 'chat', input: 1 }, { 'Idempotency-Key': 'k', 'X-Request-Id': id })
@@ -53,7 +53,7 @@ describe('/sessions', () => {
     expect(await refusalOf(await app.fetch(get('/sessions/chat')))).toEqual({ status: 404, error: 'session-not-found' })
   })
 
-  it('replays a create under its key and refuses a different one', async () => {
+  it('replays the answer to a repeated creation, and rejects a different body under the same key', async () => {
     const { app } = createTestApp()
     const key = { 'Idempotency-Key': 'k' }
     const first = await bodyOf(await app.fetch(post('/sessions', { title: 'a' }, key)))
@@ -83,7 +83,7 @@ describe('/sessions', () => {
     expect(await bodyOf(response)).toMatchObject({ error: 'validation-failed', message: expect.stringContaining(path) })
   })
 
-  it('gives :own grants their own sessions and answers 404 for all others', async () => {
+  it("shows a caller with an :own scope only the caller's sessions and answers 404 for all others", async () => {
     const scopes = ['sessions:read:own', 'sessions:write:own', 'sessions:export:own']
     const { as } = createAppFor(scopes)
     await as('alice').fetch(post('/sessions', { id: 'hers' }))
@@ -106,7 +106,7 @@ describe('/sessions', () => {
     expect((await as('alice').fetch(get('/sessions/hers'))).status).toBe(200)
   })
 
-  it('limits a grant for one id to that session', async () => {
+  it('limits a scope for one session id to that session', async () => {
     const { as } = createAppFor(['sessions:read:mine', 'sessions:write'])
     await as('alice').fetch(post('/sessions', { id: 'mine' }))
     await as('alice').fetch(post('/sessions', { id: 'other' }))
@@ -120,7 +120,7 @@ describe('/sessions', () => {
     expect((await as('alice').fetch(send('POST', '/sessions/mine/export'))).status).toBe(403)
   })
 
-  it('streams an export as lines that end with a checksum', async () => {
+  it('streams an export as lines, the last of which is a checksum', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/agents/echo/run', { input: 'hi', sessionId: 'chat' }))
 
@@ -133,7 +133,7 @@ describe('/sessions', () => {
     expect(types.filter((type) => type === 'message')).toHaveLength(2)
   })
 
-  it('stops reading when the reader of an export leaves', async () => {
+  it('stops producing an export when the client disconnects', async () => {
     let read = 0
     let isEnded = false
     async function* lines() {

@@ -22,7 +22,7 @@ describe('/skills', () => {
     expect(await refusalOf(await app.fetch(get('/skills/doc')))).toEqual({ status: 404, error: 'skill-not-found' })
   })
 
-  it.each(['../secret', '/etc', 'a\\b', 'nowhere'])('refuses to install %s', async (source) => {
+  it.each(['../secret', '/etc', 'a\\b', 'nowhere'])('rejects the installation source %s', async (source) => {
     const { app } = createTestApp()
 
     expect(await refusalOf(await app.fetch(post('/skills/install', { source })))).toEqual({
@@ -35,7 +35,7 @@ describe('/skills', () => {
 describe('/mcp/servers', () => {
   const web = { id: 'web', transport: 'http', url: 'https://mcp.example/mcp' }
 
-  it('binds, lists, calls and removes MCP servers', async () => {
+  it('adds, lists, calls and removes MCP servers', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(post('/mcp/servers', web))).status).toBe(201)
@@ -51,12 +51,12 @@ describe('/mcp/servers', () => {
   })
 
   it.each([
-    ['a process', { id: 'sh', transport: 'stdio', command: 'sh' }, 400, 'validation-failed'],
-    ['a process by another name', { ...web, command: 'sh' }, 400, 'validation-failed'],
-    ['a naked secret', { ...web, headersRef: 'Bearer abc' }, 400, 'validation-failed'],
+    ['a stdio server', { id: 'sh', transport: 'stdio', command: 'sh' }, 400, 'validation-failed'],
+    ['a server with both a url and a command', { ...web, command: 'sh' }, 400, 'validation-failed'],
+    ['a secret in place of a secret reference', { ...web, headersRef: 'Bearer abc' }, 400, 'validation-failed'],
     ['a host that is not allowed', { ...web, url: 'https://other.example/' }, 403, 'mcp-host-denied'],
-    ['a secret that is not allowed', { ...web, headersRef: 'env:PEPPER' }, 403, 'mcp-headers-denied'],
-  ])('refuses to bind %s', async (_, server, status, error) => {
+    ['a secret reference that is not allowed', { ...web, headersRef: 'env:PEPPER' }, 403, 'mcp-headers-denied'],
+  ])('rejects %s', async (_, server, status, error) => {
     const { app } = createTestApp()
 
     expect(await refusalOf(await app.fetch(post('/mcp/servers', server)))).toEqual({ status, error })

@@ -20,7 +20,7 @@ async function setUp(options: AppOptions = {}) {
 const CI = { name: 'ci', scopes: ['agents:read'] }
 
 describe('/tokens', () => {
-  it('mints a token that works immediately, shows it once and returns its location', async () => {
+  it('mints a token that works immediately, shows the token only once, and returns its location', async () => {
     const { send, read } = await setUp()
 
     const response = await send('/tokens', { ...CI, subject: 'alice', env: 'test' })
@@ -48,7 +48,7 @@ describe('/tokens', () => {
     expect(JSON.stringify(items)).not.toMatch(/digest|perdure_/)
   })
 
-  it("refuses scopes beyond the caller's with scope-escalation-denied", async () => {
+  it('answers scope-escalation-denied for scopes that the caller does not have', async () => {
     const { mint, app } = await setUp()
     const { token } = await mint({ scopes: ['tokens:create', 'agents:read:echo'] })
 
@@ -74,7 +74,7 @@ describe('/tokens', () => {
     expect((await storage.tokens.list({ limit: 9, order: 'asc' })).items).toHaveLength(1)
   })
 
-  it('returns the same token under the same key and stores it sealed', async () => {
+  it('returns the same token for a repeated idempotency key, and stores the answer sealed', async () => {
     const { send, storage, token: admin } = await setUp()
     const keyed = { 'Idempotency-Key': 'mint-1' }
 
@@ -84,7 +84,7 @@ describe('/tokens', () => {
     expect(new Set(texts).size).toBe(1)
     const { token } = JSON.parse(texts[0] ?? '{}') as { token: string }
     expect((await storage.tokens.list({ limit: 9, order: 'asc' })).items).toHaveLength(2)
-    // Another app on the same storage that has the pepper can unseal it.
+    // Another app with the same pepper and storage can unseal the answer.
     const again = await createTestApp({ auth: 'token', on: { storage, clock: createTestApp().clock } }).app.fetch(
       post('/tokens', CI, { ...bearer(admin), ...keyed }),
     )
@@ -133,7 +133,7 @@ describe('/tokens', () => {
     expect((await storage.runs.list({}, { limit: 9, order: 'asc' }, 'every-row')).items).toHaveLength(1)
   })
 
-  it('revokes a token immediately and is safe to repeat', async () => {
+  it('revokes a token immediately, and allows the revocation to be repeated', async () => {
     const { mint, remove, read } = await setUp()
     const { id, token } = await mint()
 

@@ -1,6 +1,6 @@
 import type { CreateStage } from './stage.ts'
 
-/** Refuses a request that could not be audited. */
+/** Refuses a request if the server cannot audit it. */
 export const createAudit: CreateStage =
   ({ admit }) =>
   ({ route }) => {

@@ -42,7 +42,7 @@ describe('the request body', () => {
     )
   })
 
-  it('may declare UTF-8', async () => {
+  it('may declare the charset UTF-8', async () => {
     const { app } = createTestApp()
     const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' }
 

@@ -20,7 +20,7 @@ describe('CORS', () => {
     expect(response.headers.has('access-control-allow-origin')).toBe(false)
   })
 
-  it('lets an allowed origin call and read the exposed headers', async () => {
+  it('lets a page of an allowed origin send requests and read the exposed headers', async () => {
     const { app } = createTestApp(listed)
 
     const { status, headers } = await app.fetch(post('/agents/echo/run', {}, { Origin: APP }))
@@ -52,14 +52,14 @@ describe('CORS', () => {
     expect(response.headers.has('access-control-allow-origin')).toBe(false)
   })
 
-  it('lets a page of this server call', async () => {
+  it('lets a page of this server send requests', async () => {
     const { app } = createTestApp()
     const headers = { Origin: 'http://perdure.local:8080', Host: 'perdure.local:8080' }
 
     expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(200)
   })
 
-  it('lets every origin call if allowOrigins contains *', async () => {
+  it('lets pages of every origin send requests if allowOrigins contains *', async () => {
     const { app } = createTestApp({ config: { allowOrigins: ['*'] } })
 
     const response = await app.fetch(post('/agents/echo/run', {}, { Origin: 'https://any.example' }))

@@ -4,14 +4,14 @@ import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '..
 const DENIED = { status: 403, error: 'csrf-denied' }
 const abort = (headers: Record<string, string> = {}) => post('/agents/echo/abort', {}, headers)
 
-describe('CSRF without authentication', () => {
+describe('CSRF protection without authentication', () => {
   const open = (allowOrigins: string[] = []) => createTestApp({ config: { authKind: 'none', allowOrigins } }).app
 
   it.each<[string, Record<string, string>]>([
     ['a client that is not a browser', {}],
     ['a page of this server', { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }],
     ['a typed address', { 'Sec-Fetch-Site': 'none' }],
-  ])('answers %s', async (_, headers) => {
+  ])('admits a request from %s', async (_, headers) => {
     expect((await open().fetch(get('/agents', headers))).status).toBe(200)
     expect((await open().fetch(abort(headers))).status).toBe(202)
   })
@@ -19,8 +19,8 @@ describe('CSRF without authentication', () => {
   it.each<[string, Record<string, string>]>([
     ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a page of another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
-    ['an unknown Sec-Fetch-Site value', { 'Sec-Fetch-Site': 'else' }],
-  ])('refuses %s, including reads', async (_, headers) => {
+    ['a page with an unknown Sec-Fetch-Site value', { 'Sec-Fetch-Site': 'else' }],
+  ])('refuses reads and writes from %s', async (_, headers) => {
     expect(await refusalOf(await open().fetch(get('/agents', headers)))).toEqual(DENIED)
     expect(await refusalOf(await open().fetch(abort(headers)))).toEqual(DENIED)
   })
@@ -32,7 +32,7 @@ describe('CSRF without authentication', () => {
     },
   )
 
-  it('answers an allowed origin, but does not treat * as allowing one', async () => {
+  it('admits an allowed origin, but no foreign origin if only * is allowed', async () => {
     const headers = { Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }
 
     expect((await open(['https://app.example']).fetch(abort(headers))).status).toBe(202)
@@ -43,7 +43,7 @@ describe('CSRF without authentication', () => {
     expect((await open().fetch(get('/health/live', { 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(200)
   })
 
-  it('has no side effects when it refuses', async () => {
+  it('refuses a request before the request has any effect', async () => {
     const { app, storage } = createTestApp({ config: { authKind: 'none' } })
 
     await app.fetch(post('/agents/echo/run', {}, { 'Sec-Fetch-Site': 'cross-site', 'Idempotency-Key': 'k' }))
@@ -52,15 +52,15 @@ describe('CSRF without authentication', () => {
   })
 })
 
-describe('CSRF with a bearer token', () => {
-  it('is not checked, because browsers do not send one on their own', async () => {
+describe('CSRF protection with a bearer token', () => {
+  it('is off, because browsers do not send bearer tokens on their own', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(abort({ 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(202)
   })
 })
 
-describe('CSRF with a cookie', () => {
+describe('CSRF protection with a cookie', () => {
   const principal = (browserSession: string) => ({ subject: 'alice', scopes: ['admin:*'], browserSession })
 
   function open(session = 'one', { config, deps }: AppOptions = {}) {
@@ -78,7 +78,7 @@ describe('CSRF with a cookie', () => {
   const submit = (cookie: string, sent: string, headers: Record<string, string> = {}) =>
     abort({ Cookie: `perdure-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
 
-  it('sets a value on a read and accepts it in cookie and header on a write', async () => {
+  it('sets the CSRF cookie on a read, and accepts a write with its value in cookie and header', async () => {
     const made = open()
     const { cookie, value } = await valueFor(made)
 
@@ -118,7 +118,7 @@ describe('CSRF with a cookie', () => {
   it.each<[string, Record<string, string>]>([
     ['a request from another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a request from another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
-  ])('refuses %s even with a valid double submit', async (_, headers) => {
+  ])('refuses %s even if cookie and header are valid', async (_, headers) => {
     const made = open()
     const { value } = await valueFor(made)
 

@@ -8,8 +8,9 @@ import type { CreateStage } from './stage.ts'
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Refuses cross-site browser requests that need no credential beyond the browser itself: every request without
- * authentication, and unsafe requests authenticated by a cookie. Browsers never send a bearer token on their own.
+ * Refuses cross-site requests that a page can make with the user's browser alone: all requests to non-public
+ * operations if authentication is off, and unsafe requests authenticated by a cookie. Bearer tokens are exempt, because
+ * browsers never send them on their own.
  */
 export const createCsrf: CreateStage = (deps) => {
   const { config } = deps
@@ -24,7 +25,9 @@ export const createCsrf: CreateStage = (deps) => {
   }
 }
 
-/** A safe request sets the CSRF cookie if it is missing or invalid; an unsafe request must submit its value. */
+/**
+ * Sets a missing or invalid CSRF cookie in answers to safe requests; unsafe requests must send its value in a header.
+ */
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
   const isValid = hasValidDoubleSubmit(deps, exchange, session)
   if (SAFE.has(exchange.head.method)) {
@@ -45,7 +48,10 @@ function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): v
   })
 }
 
-/** Judged by browser headers, so false for other clients. An origin allowed only by `*` is still cross-site. */
+/**
+ * Decided by headers that only browsers send, so false for other clients. An origin allowed only by `*` is still
+ * cross-site.
+ */
 function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boolean {
   const origin = head.header('origin')
   if (origin === undefined) return !isFromOwnSite(head)
@@ -54,10 +60,10 @@ function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boole
 
 const HEADER = 'X-CSRF-Token'
 
-/** Over TLS, the prefix prevents other hosts of the domain from setting the cookie. */
+/** Over TLS, the prefix `__Host-` prevents other hosts of the domain from setting the cookie. */
 const cookieNameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-perdure-csrf' : 'perdure-csrf')
 
-/** Not HttpOnly, because pages must read it. */
+/** The cookie is not HttpOnly, because pages must read it. */
 const cookieOf = (exchange: Exchange, value: string): string =>
   `${cookieNameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
 
@@ -66,7 +72,7 @@ function hasValidDoubleSubmit({ csrfTokens }: HttpAppDeps, exchange: Exchange, s
   const name = `${cookieNameOf(exchange)}=`
   const cookies = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
   const [cookie] = cookies
-  // A second cookie of this name was not set by this server.
+  // If there are several cookies of this name, another host or path has set one of them.
   if (cookies.length !== 1 || cookie === undefined) return false
   const sent = SAFE.has(method) ? cookie.slice(name.length) : (header(HEADER.toLowerCase()) ?? '')
   return csrfTokens.verify(session, cookie.slice(name.length), sent)

@@ -43,7 +43,7 @@ describe('idempotency', () => {
     expect((await app.fetch(keyed({}))).headers.get('idempotency-replayed')).toBe('true')
   })
 
-  it('refuses the key with another body', async () => {
+  it('rejects a repeated key with another body', async () => {
     const { app } = createTestApp()
     await app.fetch(keyed({ input: 1 }))
 
@@ -53,7 +53,7 @@ describe('idempotency', () => {
     })
   })
 
-  it('refuses the key while the first request is executing, with Retry-After', async () => {
+  it('rejects a repeated key with Retry-After while the first request is executing', async () => {
     const { app } = createTestApp()
     const hold = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k3' })
     void app.fetch(hold())
@@ -66,7 +66,7 @@ describe('idempotency', () => {
   })
 
   it.each(['/agents/ech%6F/run', '/agents/%65%63%68%6f/run', '/./agents/x/../echo/run'])(
-    'recognizes the same request if its path is written %s',
+    'recognizes a repeated request whose path is written %s',
     async (path) => {
       const { app, storage } = createTestApp()
       await app.fetch(keyed({ input: 1 }))
@@ -101,7 +101,7 @@ describe('idempotency', () => {
     expect((await app.fetch(keyed({ input: 2 }))).status).toBe(200)
   })
 
-  it('reports a missing key, or requires it', async () => {
+  it('reports a missing key, or rejects the request if keys are required', async () => {
     const warning = await createTestApp().app.fetch(post(RUN, {}))
     const enforcing = await createTestApp({ config: { requireKey: 'enforce' } }).app.fetch(post(RUN, {}))
 
@@ -116,7 +116,7 @@ describe('idempotency', () => {
     expect(await refusalOf(await app.fetch(keyed({}, key)))).toEqual({ status: 400, error: 'idempotency-key-invalid' })
   })
 
-  it('does not occupy a key for an operation without an implementation', async () => {
+  it('does not store the key of a request to an unimplemented operation', async () => {
     const { app } = createTestApp()
     const send = (body: unknown) => app.fetch(post('/workflows/steps/fork', body, { 'Idempotency-Key': 'k4' }))
 
@@ -125,7 +125,7 @@ describe('idempotency', () => {
     expect(await refusalOf(await send({ threadId: 'thr-2' }))).toEqual({ status: 501, error: 'not-implemented' })
   })
 
-  it('replays the first answer to a request refused because the first took effect meanwhile', async () => {
+  it('replays the stored answer if a request fails because another request with the same key took effect first', async () => {
     const { app, deps } = racing()
     const start = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k9', Prefer: 'respond-async' })
     const first = await app.fetch(start())
@@ -144,7 +144,7 @@ describe('idempotency', () => {
   })
 })
 
-/** An app whose key lookup misses `misses` times, as if it ran too early. */
+/** An app whose next `misses` key lookups find nothing, as if the other request had not committed yet. */
 function racing() {
   const deps = { misses: 0 }
   const clock = createManualClock()

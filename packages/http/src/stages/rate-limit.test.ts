@@ -38,7 +38,7 @@ describe('the rate limit', () => {
     expect((await app.fetch(get('/agents'))).headers.get('ratelimit')).toBe('"per-ip";r=0;t=60')
   })
 
-  it('refuses before it checks the rest of the request', async () => {
+  it('is checked before the rest of the request', async () => {
     const { app } = createTestApp({ config: { perIpRequests: 1 } })
     const repeated = { incoming: { rawHeaders: ['Host', 'a', 'Host', 'b'] } }
     await app.fetch(get('/agents'), repeated)
@@ -86,7 +86,7 @@ describe('the rate limit', () => {
     expect(await statusFor('2001:db8::2')).toBe(429)
   })
 
-  it('counts probes and scrapes separately', async () => {
+  it('counts health probes and metrics scrapes separately', async () => {
     const { app } = createTestApp(two)
     const statusOf = async (path: string) => (await app.fetch(get(path))).status
     await statusOf('/agents')
@@ -98,7 +98,7 @@ describe('the rate limit', () => {
     expect(await statusOf('/healthy')).toBe(429)
   })
 
-  it('admits exactly the limit per minute, and its Retry-After is accurate', async () => {
+  it('admits exactly the limit per minute, and sends an accurate Retry-After', async () => {
     const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 45_000 })), { maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), pauses, async (perIpRequests, pausesMs) => {

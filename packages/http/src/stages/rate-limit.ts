@@ -5,7 +5,7 @@ import type { CreateStage } from './stage.ts'
 const WINDOW_MS = 60_000
 const MAX_ADDRESSES = 100_000
 
-/** Limits requests per minute and client address. Probes and scrapes have a limit of their own. */
+/** Limits the requests per minute of each client address. Probes and metrics scrapes have a separate limit. */
 export const createRateLimit: CreateStage = ({ clock, config }) => {
   const limit = config.perIpRequests
   const options = { limit, windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES }

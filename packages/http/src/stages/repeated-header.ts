@@ -2,7 +2,7 @@ import { AppError } from '@perdure/ports'
 import { repeatedHeader } from '../request/http-env.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Refuses a duplicate header that different readers could interpret differently. */
+/** Rejects a request with a duplicate header that a proxy could interpret differently. */
 export const createRepeatedHeader: CreateStage =
   () =>
   ({ env }) => {

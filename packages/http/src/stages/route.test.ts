@@ -45,7 +45,7 @@ describe('routing', () => {
     expect(await response.text()).toBe('')
   })
 
-  it('decodes path parameters once', async () => {
+  it('decodes path parameters exactly once', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(get('/agents/ech%6F'))).status).toBe(200)

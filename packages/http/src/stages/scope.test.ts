@@ -22,7 +22,7 @@ describe('authorization', () => {
     })
   })
 
-  it('names a grantable scope even if one of several would suffice', async () => {
+  it('suggests only scopes that a token can be granted', async () => {
     const { app } = appFor('agents:read')
 
     expect(await bodyOf(await app.fetch(get('/approvals')))).toMatchObject({
@@ -33,7 +33,7 @@ describe('authorization', () => {
     })
   })
 
-  it('hides rows the caller may not see', async () => {
+  it('hides rows that the caller may not see', async () => {
     const test = appFor('agents:invoke', 'runs:read:own')
     const { runId } = await bodyOf(await test.app.fetch(post('/agents/echo/run', {})))
 
@@ -62,7 +62,7 @@ describe('authorization', () => {
     expect((await app.fetch(post('/agents/echo/run', '{', headers))).status).toBe(400)
   })
 
-  it('does not let a refused request occupy its key', async () => {
+  it('does not store the idempotency key of a refused request', async () => {
     const scopes: string[] = []
     const { app } = createTestApp({ deps: { authenticate: async () => ({ subject: 'alice', scopes }) } })
     const send = () => app.fetch(post('/agents/echo/run', { input: 1 }, { 'Idempotency-Key': 'k' }))

@@ -27,7 +27,7 @@ describe('createAnswerMeter', () => {
     })
   })
 
-  it('uses one label for all unmatched paths and one for all unknown methods', async () => {
+  it('uses one label for all unmatched paths and another for all unknown methods', async () => {
     const { app, moved } = metered()
 
     for (const method of ['PROPFIND', 'MKCOL']) await app.fetch(new Request(`${ORIGIN}/v1/${method}`, { method }))
@@ -90,7 +90,7 @@ describe('the idempotency metric', () => {
     expect(moved(OUTCOME)).toEqual({ [`${OUTCOME}{outcome="in-flight"}`]: 1 })
   })
 
-  it('counts a refused missing key, but no request refused earlier', async () => {
+  it('counts a request rejected for its missing key, but none refused before the key is checked', async () => {
     const { app, moved } = metered({ config: { requireKey: 'enforce' } })
 
     await app.fetch(run())

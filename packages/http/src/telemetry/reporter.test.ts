@@ -67,7 +67,7 @@ describe('the request log', () => {
     expect(notes).toMatchObject([{ operationId: undefined, route: undefined, target: undefined, status: 404 }])
   })
 
-  it('reports an error the operation does not declare', async () => {
+  it('reports an error that the operation does not declare', async () => {
     const refuse = () => Promise.reject(new AppError('skill-exists'))
     const readHealth = { document: refuse, live: () => ({ status: 'ok' }) as const, ready: refuse }
     const { app, lines } = createTestApp({ deps: { readHealth } })

@@ -8,8 +8,8 @@ const HORIZON_MS = (8 * 365 + 2 + 1) * 86_400_000
 const MAX_CACHED = 1_000
 
 /**
- * Cron schedules. `cron-parser` only parses the expression. The instants are computed here, because the parser steps
- * through a zone in hours and so misses clock changes of less than an hour.
+ * Computes the instants of cron schedules. `cron-parser` only parses the expressions: it would step through a time zone
+ * in hours and miss clock changes of less than an hour.
  */
 export function createCronSchedule(): CronSchedule {
   const parsed = new Map<string, CronFields>()
@@ -33,7 +33,7 @@ export function createCronSchedule(): CronSchedule {
     const horizon = (from + HORIZON_MS) as WallMs
     for (let wall = nextWall(fields, from, horizon); wall !== undefined; wall = nextWall(fields, wall, horizon)) {
       const instant = clock.instantOf(wall)
-      // Skips a wall time that the clock shows for the second time: its instant has passed.
+      // Skips a wall time that the clock shows a second time: the instant of its first occurrence has passed.
       if (instant > after) return instant
     }
     return undefined
@@ -58,7 +58,7 @@ export function createCronSchedule(): CronSchedule {
   }
 }
 
-/** From here, the horizon covers every day of the calendar. */
+/** From this instant, the horizon covers every day of the calendar. */
 const ANY_TIME = Date.UTC(2024, 0, 1) as EpochMs
 
 /** Accepts names only: an offset such as `+02:00` is not a zone. */

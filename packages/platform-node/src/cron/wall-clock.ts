@@ -7,8 +7,8 @@ export type WallMs = number & { readonly __unit: 'WallMs' }
 export interface WallClock {
   at(instant: EpochMs): WallMs
   /**
-   * Returns the instant at which the clock shows this wall time: the first one if it occurs twice; if it is skipped,
-   * the instant right after the gap.
+   * Returns the instant at which the clock shows this wall time. A wall time that occurs twice yields its first
+   * instant; a skipped wall time yields the instant right after the gap.
    */
   instantOf(wall: WallMs): EpochMs
 }
@@ -64,7 +64,7 @@ function createWallClock(timezone: string): WallClock {
     instantOf(wall) {
       const before = offsetAt(wall - DAY_MS)
       const after = offsetAt(wall + DAY_MS)
-      // The larger offset is the earlier instant.
+      // The larger offset yields the earlier instant.
       const offsets = before > after ? [before, after] : [after, before]
       const shown = offsets.map((offset) => wall - offset).find((instant) => instant + offsetAt(instant) === wall)
       return (shown ?? instantAfterGap(wall, { from: wall - after, to: wall - before }, offsetAt)) as EpochMs

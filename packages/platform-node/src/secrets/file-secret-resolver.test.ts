@@ -74,7 +74,7 @@ describe('fileSecretResolver', () => {
     expect(await resolve('file:pepper/below')).toBeUndefined()
   })
 
-  it('refuses a folder, a named pipe and an oversized file', async () => {
+  it('rejects a folder, a named pipe and an oversized file', async () => {
     await mkdir(join(baseDir, 'folder'))
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(baseDir, 'pipe')])
     await writeFile(join(baseDir, 'huge'), Buffer.alloc(65_537))

@@ -11,7 +11,7 @@ export interface FileSecretResolverOptions {
 const MAX_BYTES = 65_536
 const BEYOND_OWNER = 0o077
 
-/** `file:path`: the bytes of a regular file without its last line break. Warns if others than the owner have access. */
+/** `file:path`: the bytes of a regular file without its last line break. Warns if other users have access. */
 export const fileSecretResolver = ({ baseDir }: FileSecretResolverOptions): SecretResolver => ({
   scheme: 'file',
   async resolve(reference) {
@@ -32,7 +32,7 @@ export const fileSecretResolver = ({ baseDir }: FileSecretResolverOptions): Secr
   },
 })
 
-// O_NONBLOCK: a named pipe must open without waiting for a writer and then fail the check for a regular file.
+// With O_NONBLOCK, a named pipe opens without waiting for a writer and then fails the check for a regular file.
 async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -28,7 +28,7 @@ describe('keyringSecretResolver', () => {
   })
 
   it.each(['keyring:?service=x', 'keyring:a?other=x', 'keyring:a?service=x&more=y'])(
-    'refuses %s',
+    'rejects %s',
     async (reference) => {
       await expect(resolve(reference)).rejects.toThrow('keyring:account?service=name')
     },

@@ -4,7 +4,7 @@ interface KeyringEntry {
   getPassword(): Promise<string | null | undefined>
 }
 
-/** The used part of the optional package. */
+/** The part of the optional package that the resolver uses. */
 export interface Keyring {
   readonly AsyncEntry: new (service: string, account: string) => KeyringEntry
 }

@@ -4,7 +4,11 @@ import { type FileAccess, isMissing } from './file-access.ts'
 
 const MAX_PATH_LENGTH = 1_024
 
-/** @throws AppError `validation-failed` unless the path is relative, is separated by `/` and only descends */
+/**
+ * Accepts a relative path whose parts are plain names separated by `/`.
+ *
+ * @throws AppError `validation-failed` for any other path
+ */
 export function checkPlainPath(name: string, path: string): void {
   const isPlain =
     path.length <= MAX_PATH_LENGTH &&
@@ -13,13 +17,13 @@ export function checkPlainPath(name: string, path: string): void {
     path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   if (isPlain) return
   throw new AppError('validation-failed', {
-    message: `${name}: must be a relative path below its folder`,
-    hint: 'separate folders with /, and use no ., .. or backslash',
+    message: `${name}: must be a relative path of plain names separated by /`,
+    hint: 'remove any leading /, drive letter, backslash, . and .. from the path',
   })
 }
 
 /**
- * Resolves a plain path with all its links. Returns `undefined` if nothing exists there.
+ * Resolves a plain path and the links in it. Returns `undefined` if nothing exists there.
  *
  * @throws AppError `validation-failed` if the path resolves outside the root
  */
@@ -36,11 +40,12 @@ export async function resolveInside(
     if (isMissing(error)) return undefined
     throw error
   }
-  throw new AppError('validation-failed', { message: `${name}: leads out of its folder` })
+  throw new AppError('validation-failed', { message: `${name}: a link in the path leads outside the allowed folder` })
 }
 
 /**
- * Reads a regular file below the root. Returns `undefined` if it does not exist. Never opens a file outside the root.
+ * Reads a regular file below the root. Returns `undefined` if the file does not exist. Never opens a file outside the
+ * root.
  *
  * @throws AppError `validation-failed` if the path leads outside, or if the file is not regular or exceeds `maxBytes`
  */

@@ -34,7 +34,7 @@ function watched() {
 }
 
 describe('reading the file of a skill', () => {
-  it('opens no file outside the skill folder, whatever the path', async () => {
+  it('opens no file outside the skill folder for any path', async () => {
     const { opened, access } = watched()
     const { store, root, directory } = await openSkills({ access })
     await writeSkill(directory, PDF)
@@ -72,7 +72,7 @@ describe('reading the file of a skill', () => {
     expect(new TextDecoder().decode(await store.readFile('pdf', 'alias.md'))).toBe('fields')
   })
 
-  it('refuses folders, named pipes and oversized files without blocking', async () => {
+  it('rejects folders, named pipes and oversized files without blocking', async () => {
     const { store, directory } = await openSkills()
     await writeSkill(directory, { ...PDF, files: { 'large.txt': 'x'.repeat(10_001), 'scripts/a': '' } })
     execFileSync('mkfifo', [join(directory, 'pdf', 'pipe')])
@@ -91,7 +91,7 @@ describe('a folder without a usable skill', () => {
     ['a-list', '---\n- a\n---\n', /not a mapping/],
     ['empty', '---\n---\n', /not a mapping/],
     ['nameless', '---\ndescription: d\n---\n', /^name:/],
-    ['misnamed', '---\nname: other\ndescription: d\n---\n', /its folder is named misnamed/],
+    ['misnamed', '---\nname: other\ndescription: d\n---\n', /the skill folder is named misnamed/],
     ['escaping', '---\nname: ../escaping\ndescription: d\n---\n', /^name:/],
     ['silent', '---\nname: silent\n---\n', /^description:/],
     ['numbered', '---\nname: numbered\ndescription: 7\n---\n', /^description:/],
@@ -110,7 +110,7 @@ describe('a folder without a usable skill', () => {
     ['deep', `---\na: ${'['.repeat(9_000)}\n---\n`, /is not valid YAML/],
   ]
 
-  it.each(failing)('is listed as failing with the reason when it is %s', async (name, text, reason) => {
+  it.each(failing)('is listed as failing with the reason in case %s', async (name, text, reason) => {
     const { store, directory } = await openSkills()
     await writeSkill(directory, PDF)
     await writeFiles(join(directory, name), { 'SKILL.md': text })
@@ -133,7 +133,7 @@ describe('a folder without a usable skill', () => {
     for (const name of ['docs', '.hidden', 'outside', 'file.md']) expect(await store.find(name)).toBeUndefined()
   })
 
-  it('is listed as failing when its SKILL.md is a link to the outside', async () => {
+  it('is listed as failing when its SKILL.md is a link to a file outside the folder', async () => {
     const { store, directory, root } = await openSkills()
     await writeFiles(root, { 'outside.md': skillText({ ...PDF, name: 'linked' }) })
     await mkdir(join(directory, 'linked'), { recursive: true })
@@ -148,8 +148,8 @@ describe('a folder without a usable skill', () => {
   })
 })
 
-describe('several skill directories', () => {
-  it('are searched in order, and a missing one is ignored', async () => {
+describe('the list of skill directories', () => {
+  it('is searched in order, and a missing directory is ignored', async () => {
     const { root } = await openSkills()
     const [one, two, none] = ['one', 'two', 'none'].map((name) => join(root, name)) as [string, string, string]
     await writeSkill(one, { ...PDF, description: 'first' })
@@ -165,7 +165,7 @@ describe('several skill directories', () => {
 })
 
 describe('installing a skill', () => {
-  it('copies a folder from a source directory without its links', async () => {
+  it('copies a source folder without the links in it', async () => {
     const { store, source, directory, root } = await openSkills()
     await writeSkill(join(source, 'team'), PDF)
     await writeFiles(root, { 'secret.txt': 'secret' })
@@ -177,7 +177,7 @@ describe('installing a skill', () => {
     expect(await readdir(directory)).toEqual(['pdf'])
   })
 
-  it('refuses a source that is a link out of the source directory', async () => {
+  it('rejects a source that links to a folder outside the source directory', async () => {
     const { store, source, root } = await openSkills()
     await mkdir(source, { recursive: true })
     await writeSkill(root, PDF)
@@ -198,14 +198,14 @@ describe('installing a skill', () => {
     expect(await readdir(directory).catch(() => [])).toEqual([])
   })
 
-  it('refuses when no skill directory is configured', async () => {
+  it('fails when no skill directory is configured', async () => {
     const { store, source } = await openSkills({ directories: [] })
     await writeSkill(source, PDF)
 
     expect(await refusal(store.install('pdf'))).toBe('validation-failed')
   })
 
-  it('ignores folders that a crash left behind', async () => {
+  it('ignores folders left behind by a crash', async () => {
     const { store, source, directory } = await openSkills()
     await writeSkill(source, PDF)
     await writeSkill(directory, PDF)

@@ -7,7 +7,7 @@ import { installSkill, removeSkill } from './install-skill.ts'
 import { readSkill, type SkillFolder } from './read-skill.ts'
 
 export interface FileSkillStoreOptions {
-  /** Absolute folders; each child folder with a `SKILL.md` is a skill. Skills are installed into the first one. */
+  /** Absolute folders; each child folder with a `SKILL.md` is a skill. Skills are installed into the first folder. */
   readonly directories: readonly string[]
   /** Absolute folders that skills may be installed from. */
   readonly sources: readonly string[]
@@ -19,14 +19,14 @@ export interface FileSkillStoreOptions {
 const MAX_SKILLS = 1_000
 
 /**
- * Stores skills in folders, which every call reads again. A missing directory holds no skills and may be created later.
- * Links in a directory are not skills.
+ * Stores each skill in its own folder. Every call reads the folders again. A missing directory counts as empty and may
+ * be created later. Links in a directory are not skills.
  */
 export function createFileSkillStore(options: FileSkillStoreOptions): SkillStore {
   const { directories, maxFileBytes, access = fileAccess } = options
   const reading = { ...options, access }
 
-  /** The child folders of all directories; the first one of each name wins. */
+  /** The child folders of all directories; of several folders with the same name, the first wins. */
   const folders = async (): Promise<readonly SkillFolder[]> => {
     const found = new Map<string, string>()
     for (const directory of directories) {

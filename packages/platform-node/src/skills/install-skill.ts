@@ -12,7 +12,7 @@ export interface InstallOptions extends SkillReadOptions {
 }
 
 /**
- * Copies the folder of a skill into a temporary folder and moves it into the directory atomically. Links are not
+ * Copies the folder of a skill into a temporary folder and moves the copy into the directory atomically. Links are not
  * copied.
  *
  * @throws AppError `skill-exists`, `validation-failed`
@@ -84,7 +84,7 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** A rename succeeds only if the target is missing or empty, so of two concurrent installations the second one fails. */
+/** A rename succeeds only if the target is missing or empty, so the second of two concurrent installations fails. */
 async function moveTo(target: string, copy: string): Promise<void> {
   await chmod(copy, 0o755)
   try {

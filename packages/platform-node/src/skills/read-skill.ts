@@ -15,7 +15,9 @@ export interface SkillFolder {
   readonly name: string
 }
 
-/** Reads a skill. A broken one is returned as `failing` with the reason; a folder without `SKILL.md` is not a skill. */
+/**
+ * Reads a skill. Returns a broken skill as `failing` with the reason, and `undefined` for a folder without `SKILL.md`.
+ */
 export async function readSkill(reading: SkillReadOptions, folder: SkillFolder): Promise<SkillContent | undefined> {
   const { access, maxFileBytes } = reading
   const { name, path } = folder
@@ -24,7 +26,7 @@ export async function readSkill(reading: SkillReadOptions, folder: SkillFolder):
     if (bytes === undefined) return undefined
     if (!OPERATOR_ID.test(name)) throw new Error('the folder name is not a valid skill name')
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    // Loaded with the first skill: the YAML parser takes memory that a server without skills can save.
+    // The YAML parser is loaded with the first skill, to save memory on a server without skills.
     const { parseSkillDocument } = await import('./skill-document.ts')
     const files = (await listFiles(access, path)).filter((file) => file !== 'SKILL.md')
     return { ...parseSkillDocument(text, name), status: 'ready', files }
@@ -34,7 +36,7 @@ export async function readSkill(reading: SkillReadOptions, folder: SkillFolder):
   }
 }
 
-/** @throws AppError `validation-failed` for a folder without a skill or with a failing one */
+/** @throws AppError `validation-failed` for a folder without a skill or with a failing skill */
 export async function requireSkill(reading: SkillReadOptions, folder: SkillFolder): Promise<SkillContent> {
   const skill = await readSkill(reading, folder)
   if (skill?.status === 'ready') return skill

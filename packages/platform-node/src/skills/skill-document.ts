@@ -23,7 +23,7 @@ export function parseSkillDocument(text: string, folder: string): SkillDocument 
   if (typeof name !== 'string' || !OPERATOR_ID.test(name)) {
     throw new Error('name: must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"')
   }
-  if (name !== folder) throw new Error(`name: is ${name}, but its folder is named ${folder}`)
+  if (name !== folder) throw new Error(`name: is ${name}, but the skill folder is named ${folder}`)
   if (typeof description !== 'string' || description.trim() === '' || description.length > MAX_DESCRIPTION) {
     throw new Error(`description: must be a string of 1 to ${MAX_DESCRIPTION} characters`)
   }

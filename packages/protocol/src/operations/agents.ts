@@ -51,7 +51,7 @@ export const agentOperations = {
       202: {
         schema: RunOutcome,
         location: true,
-        description: 'Accepted, because of Prefer: respond-async or because wait=N has elapsed.',
+        description: 'Accepted: the request has Prefer: respond-async, or wait=N has elapsed.',
       },
     },
     errors: RUN_REFUSALS,
@@ -70,7 +70,7 @@ export const agentOperations = {
         schema: RunOutcome,
         location: true,
         description:
-          'Accepted; follow the subject or the links. Also sent with Accept: text/event-stream when no stream is available.',
+          'Accepted: follow the subject or the links. Also the response to Accept: text/event-stream when no stream is available.',
       },
     },
     errors: RUN_REFUSALS,
@@ -82,7 +82,7 @@ export const agentOperations = {
     path: '/agents/:agentId/state',
     scope: 'agents:read:{agentId}',
     idempotent: false,
-    responses: { 200: { schema: AgentState, description: 'Number of running and queued runs.' } },
+    responses: { 200: { schema: AgentState, description: 'Numbers of running and queued runs.' } },
     errors: ['agent-not-found'],
     summary: 'Count the running and queued runs of an agent.',
   },
@@ -98,6 +98,6 @@ export const agentOperations = {
       202: { schema: v.object({ aborted: v.array(v.string()) }), description: 'The ids of the aborted runs.' },
     },
     errors: ['agent-not-found'],
-    summary: 'Abort all runs of an agent that the caller can see.',
+    summary: 'Abort all runs of an agent, limited to the runs that the caller can see.',
   },
 } as const satisfies OperationTable

@@ -10,7 +10,9 @@ export const consolidatorOperations = {
     path: '/consolidator',
     scope: 'consolidator:read',
     idempotent: false,
-    responses: { 200: { schema: Consolidator, description: 'Its queue, its dead letters and the budget of the day.' } },
+    responses: {
+      200: { schema: Consolidator, description: 'The queue, the dead letters and the remaining budget for today.' },
+    },
     errors: [],
     summary: 'Read the state of the consolidator.',
   },

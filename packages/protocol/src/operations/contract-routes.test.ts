@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Operation, ScopeRule } from '../operation.ts'
 import { OPERATIONS } from './index.ts'
 
-/** The routes of the contract, written by hand: method, path, `I` if it honours Idempotency-Key, scope. */
+/** The routes of the contract, written by hand: method, path, `I` if the route honours Idempotency-Key, scope. */
 const CONTRACT_ROUTES = `
 GET    /agents                                    -  agents:read
 GET    /agents/:agentId                           -  agents:read:{agentId}
@@ -104,8 +104,8 @@ const describeScope = (scope: ScopeRule): string => {
 const describeRoute = ({ method, path, idempotent, scope }: Operation) =>
   `${method} ${path} ${idempotent ? 'I' : '-'} ${describeScope(scope)}`
 
-describe('the routes of the contract', () => {
-  it('match the operations exactly, with idempotency and scopes', () => {
+describe('OPERATIONS', () => {
+  it('lists exactly the routes of the contract, with their idempotency and scopes', () => {
     const expected = CONTRACT_ROUTES.trim()
       .split('\n')
       .map((line) => line.replace(/\s+/g, ' '))
@@ -113,7 +113,7 @@ describe('the routes of the contract', () => {
     expect(OPERATIONS.map(describeRoute)).toEqual(expected)
   })
 
-  it('refuse only the fork of a workflow', () => {
+  it('marks only the fork of a workflow as refused', () => {
     expect(OPERATIONS.filter(({ refused }) => refused).map(({ id }) => id)).toEqual(['workflows.fork'])
   })
 })

@@ -46,7 +46,10 @@ export const healthOperations = {
     scope: 'secrets:read',
     idempotent: false,
     responses: {
-      200: { schema: SecretsHealth, description: 'The active store and every reference, never a secret value.' },
+      200: {
+        schema: SecretsHealth,
+        description: 'The active store and every secret reference, without secret values.',
+      },
     },
     errors: [],
     summary: 'Read the health of the secrets stores.',

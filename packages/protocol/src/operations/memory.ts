@@ -135,6 +135,6 @@ export const memoryOperations = {
     body: ResolveConflictRequest,
     responses: { 200: { schema: MemoryConflict, description: 'The resolved conflict.' } },
     errors: ['memory-conflict-not-found', 'memory-conflict-resolved'],
-    summary: 'Resolve a conflict by choosing the facts to keep, or by merging them.',
+    summary: 'Resolve a conflict: keep one fact or both, or merge the two facts.',
   },
 } as const satisfies OperationTable

@@ -13,6 +13,6 @@ export const namedEventOperations = {
       202: { schema: EmittedEvent, description: 'The runs that the event woke and the triggers that it fired.' },
     },
     errors: [],
-    summary: 'Emit a named event, which wakes the runs that wait for it and fires its triggers.',
+    summary: 'Emit a named event: wake the runs that wait for this event and fire its triggers.',
   },
 } as const satisfies OperationTable

@@ -44,7 +44,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('fills every placeholder of a scope from the path, and of a row scope from the row', () => {
+  it('uses only path parameters as placeholders in scopes, except in scopes that depend on a row', () => {
     for (const operation of OPERATIONS) {
       const names = scopesOf(operation.scope).flatMap(slots)
       const isRowRule = typeof operation.scope === 'object' && operation.scope !== null && 'anyOf' in operation.scope
@@ -78,14 +78,14 @@ describe('OPERATIONS', () => {
     ])
   })
 
-  it('uses every scope of the table', () => {
+  it('uses every scope in SCOPES', () => {
     const used = new Set(
       OPERATIONS.flatMap(({ scope }) => scopesOf(scope)).map((scope) => scope.split(':', 2).join(':')),
     )
     expect(Object.keys(SCOPES).filter((name) => !used.has(name))).toEqual([])
   })
 
-  it('names only known errors, each once', () => {
+  it('lists only known errors and repeats none within an operation', () => {
     for (const { id, errors } of OPERATIONS) {
       expect(Object.keys(ERRORS), id).toEqual(expect.arrayContaining([...errors]))
       expect(new Set(errors).size, id).toBe(errors.length)
@@ -96,7 +96,7 @@ describe('OPERATIONS', () => {
     expect(OPERATIONS.filter(({ method, idempotent }) => method === 'GET' && idempotent)).toEqual([])
   })
 
-  it('refuses unknown members in every body and query', () => {
+  it('rejects unknown members in every body and query', () => {
     for (const { id, body, query } of OPERATIONS) {
       for (const schema of [body, query]) {
         if (schema === undefined) continue
@@ -108,7 +108,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('pages every list', () => {
+  it('accepts limit and cursor in every list operation', () => {
     for (const { id, method, query, responses } of OPERATIONS) {
       const isList = parse(responses[200]?.schema, { items: [], nextCursor: null }).success
       if (method !== 'GET' || !isList) continue

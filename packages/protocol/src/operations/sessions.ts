@@ -91,7 +91,7 @@ export const sessionOperations = {
     scope: 'sessions:export:{sessionId}',
     idempotent: true,
     privileged: true,
-    responses: { 200: { stream: 'ndjson', description: 'One JSON record per line; the last one is a checksum.' } },
+    responses: { 200: { stream: 'ndjson', description: 'One JSON record per line; the last line is a checksum.' } },
     errors: ['session-not-found'],
     summary: 'Export a session.',
   },
@@ -103,7 +103,7 @@ export const sessionOperations = {
     idempotent: false,
     query: v.strictObject({ lastEventId: v.optional(v.string()) }),
     responses: {
-      200: { stream: 'event-stream', description: 'Live events, starting after the cursor when one is given.' },
+      200: { stream: 'event-stream', description: 'Live events, starting after the cursor if the request has one.' },
     },
     errors: ['session-not-found', 'overloaded'],
     summary: 'Follow the events of a session.',

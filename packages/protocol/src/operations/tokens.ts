@@ -45,7 +45,11 @@ export const tokenOperations = {
     privileged: true,
     body: MintTokenRequest,
     responses: {
-      201: { schema: MintedToken, location: true, description: 'The token, including its secret, shown once.' },
+      201: {
+        schema: MintedToken,
+        location: true,
+        description: 'The token with its secret, which no later response shows.',
+      },
     },
     errors: ['scope-escalation-denied'],
     summary: 'Mint a token within the caller’s own scopes.',
@@ -59,7 +63,13 @@ export const tokenOperations = {
     sealed: true,
     privileged: true,
     body: RotateTokenRequest,
-    responses: { 201: { schema: MintedToken, location: true, description: 'The replacement token, shown once.' } },
+    responses: {
+      201: {
+        schema: MintedToken,
+        location: true,
+        description: 'The replacement token with its secret, which no later response shows.',
+      },
+    },
     errors: ['token-not-found', 'token-not-active', 'scope-escalation-denied'],
     summary: 'Replace a token with a new one that has the same subject and scopes.',
   },

@@ -68,7 +68,11 @@ export const triggerOperations = {
     scope: 'triggers:fire:{triggerId}',
     idempotent: true,
     responses: {
-      202: { schema: FireReceipt, location: true, description: 'The trigger fired, even if it is disabled.' },
+      202: {
+        schema: FireReceipt,
+        location: true,
+        description: 'The trigger fired; a disabled trigger can also be fired.',
+      },
     },
     errors: [
       'trigger-not-found',

@@ -103,7 +103,7 @@ export const workflowOperations = {
     body: ForkRequest,
     responses: {},
     errors: [],
-    summary: 'Fork a workflow thread; this interface always refuses it.',
+    summary: 'Fork a workflow thread; always answered with not-implemented.',
     refused: true,
   },
   deleteThread: {

@@ -34,7 +34,7 @@ export const AuditFilterEntries = {
   until: v.optional(Timestamp),
 }
 
-/** `expected` is a prefix check: entry number `size` must have that `hash`. */
+/** With `expected`, the verification also checks that entry number `size` has the hash `hash`. */
 export const VerifyAuditRequest = strictObject({
   expected: v.optional(strictObject({ size: Count, hash: Sha256 })),
 })

@@ -12,7 +12,7 @@ export const McpServer = v.object({
   source: v.picklist(['config', 'api']),
 })
 
-/** Over REST, only HTTP servers can be bound: a request must never start a process. */
+/** Clients can add only HTTP servers over REST: a request must never start a process. */
 export const BindMcpServerRequest = strictObject({
   id: OperatorId,
   transport: v.literal('http'),

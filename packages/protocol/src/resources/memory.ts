@@ -62,7 +62,7 @@ export const PutBlockRequest = strictObject({
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
 })
 
-/** Near-duplicate facts that disagree. `facts` contains those that still exist. */
+/** Near-duplicate facts that disagree. `facts` leaves out deleted facts. */
 export const MemoryConflict = v.object({
   id: v.string(),
   namespace: v.string(),
@@ -75,7 +75,7 @@ export const MemoryConflict = v.object({
   reason: v.optional(v.string()),
 })
 
-/** `keep` names the facts to keep; the others are deleted. `text` replaces the text of the fact that is kept. */
+/** `keep` lists the facts to keep; other facts are deleted. `text` replaces the text of the kept fact. */
 export const ResolveConflictRequest = strictObject({
   keep: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2)),
   text: v.optional(FactText),

@@ -10,7 +10,7 @@ import { CreateTriggerRequest } from './triggers.ts'
 const Page = v.strictObject(PageEntries)
 
 describe('PageEntries', () => {
-  it('defaults to the newest 50', () => {
+  it('defaults to a limit of 50, newest first', () => {
     expect(v.parse(Page, {})).toEqual({ limit: 50, order: 'desc' })
   })
 
@@ -18,11 +18,11 @@ describe('PageEntries', () => {
     expect(v.parse(Page, { limit }).limit).toBe(Number(limit))
   })
 
-  it.each(['0', '201', '-1', '1.5', '1e2', ' 5', '', 'all'])('refuses the limit %j', (limit) => {
+  it.each(['0', '201', '-1', '1.5', '1e2', ' 5', '', 'all'])('rejects the limit %j', (limit) => {
     expect(v.is(Page, { limit })).toBe(false)
   })
 
-  it('refuses an unknown order', () => {
+  it('rejects an unknown order', () => {
     expect(v.is(Page, { order: 'random' })).toBe(false)
   })
 })
@@ -31,28 +31,28 @@ describe('Metadata', () => {
   const entries = (count: number, value: string) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]))
 
-  it('accepts 16 keys of 512 characters and refuses more', () => {
+  it('accepts 16 keys of 512 characters and rejects more', () => {
     expect(v.is(Metadata, entries(16, 'x'.repeat(512)))).toBe(true)
     expect(v.is(Metadata, entries(17, 'x'))).toBe(false)
     expect(v.is(Metadata, entries(1, 'x'.repeat(513)))).toBe(false)
     expect(v.is(Metadata, { key: 1 })).toBe(false)
   })
 
-  it('refuses an array, whose indexes would become keys', () => {
+  it('rejects an array, whose indexes would become keys', () => {
     const { issues } = v.safeParse(RunRequest, { metadata: ['a'] })
     expect(issues?.map((issue) => v.getDotPath(issue))).toEqual(['metadata'])
   })
 })
 
 describe('RunRequest', () => {
-  it('refuses an array as the budget', () => {
+  it('rejects an array as the budget', () => {
     expect(v.is(RunRequest, { budget: {} })).toBe(true)
     expect(v.is(RunRequest, { budget: [] })).toBe(false)
   })
 })
 
 describe('UpdateFactRequest', () => {
-  it('accepts any subset of a fact and refuses unknown members', () => {
+  it('accepts any subset of the members of a fact and rejects unknown members', () => {
     expect(v.is(UpdateFactRequest, {})).toBe(true)
     expect(v.is(CreateFactRequest, {})).toBe(false)
     expect(v.is(UpdateFactRequest, { importance: 2 })).toBe(false)
@@ -61,7 +61,7 @@ describe('UpdateFactRequest', () => {
 })
 
 describe('MintTokenRequest', () => {
-  it('refuses scopes that cannot be granted and reports their index', () => {
+  it('rejects scopes that cannot be granted and reports their index', () => {
     const result = v.safeParse(MintTokenRequest, { name: 'ci', scopes: ['agents:read', 'agents:fly'] })
     expect(result.issues?.map((issue) => v.getDotPath(issue))).toEqual(['scopes.1'])
   })
@@ -75,7 +75,7 @@ describe('MintTokenRequest', () => {
 })
 
 describe('BindMcpServerRequest', () => {
-  it('refuses a server that would start a process', () => {
+  it('rejects a stdio server, which would start a process', () => {
     expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'http', url: 'https://mcp.example.com' })).toBe(true)
     expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'stdio', command: 'sh' })).toBe(false)
   })
@@ -109,23 +109,23 @@ describe('CreateTriggerRequest', () => {
     { id: 't', kind: 'idle', idleMs: 1_000, target: { agentId: 'a', workflowId: 'b' } },
     { id: 't', kind: 'weekly', target },
     { id: 'a/b', kind: 'interval', intervalMs: 1_000, target },
-  ])('refuses %j', (request) => {
+  ])('rejects %j', (request) => {
     expect(v.is(CreateTriggerRequest, request)).toBe(false)
   })
 })
 
-describe('the target of a trigger', () => {
+describe('CreateTriggerRequest.target', () => {
   const problemOf = (target: unknown) => {
     const given = { id: 'nightly', kind: 'interval', intervalMs: 60_000, target }
     return v.safeParse(CreateTriggerRequest, given).issues?.map(({ message }) => message) ?? []
   }
 
-  it('names the unknown member', () => {
+  it('rejects an unknown member and names it', () => {
     expect(problemOf({ agentId: 'a', budget: {} })).toEqual([expect.stringContaining('has no member budget')])
     expect(problemOf({ workflow: 'w' })).toEqual([expect.stringContaining('has no member workflow:')])
   })
 
-  it('asks for the missing agentId or workflowId', () => {
+  it('requires either an agentId or a workflowId', () => {
     for (const target of [{}, { input: 1 }, 'a', [], { agentId: 'a', workflowId: 'w' }]) {
       expect(problemOf(target)).toEqual(['must name an agentId or a workflowId'])
     }

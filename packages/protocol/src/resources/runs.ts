@@ -46,12 +46,12 @@ export const WaitingFor = v.object({
   dueAt: v.optional(Timestamp),
 })
 
-/** A hundred years. A longer timeout would never end anything, and its deadline might not be a valid date. */
+/** A hundred years. A longer timeout would never expire in practice, and its deadline might not be a valid date. */
 const LONGEST_MS = 36_525 * 86_400_000
 
 export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
 
-/** Limits on what a run may use; at the first limit it reaches, it ends with finish reason `budget-exhausted`. */
+/** Limits on what a run may use. A run that reaches a limit ends with the finish reason `budget-exhausted`. */
 export const Budget = strictObject({
   tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
@@ -59,7 +59,7 @@ export const Budget = strictObject({
   wallClockMs: v.optional(TimeoutMs),
 })
 
-/** The outcome or current status of a run: the body of every response to a request that starts or awaits one. */
+/** The outcome or current status of a run: the response body of every request that starts a run or waits for it. */
 export const RunOutcome = v.object({
   runId: v.string(),
   status: RunStatus,

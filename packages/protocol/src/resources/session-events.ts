@@ -7,5 +7,5 @@ export const SessionEvent = v.object({
   metadata: v.optional(Session.entries.metadata),
 })
 
-/** Refers to the message; its content may exceed the size of an event and is read from the transcript. */
+/** Refers to a message. Clients read the content, which can exceed the size of an event, from the transcript. */
 export const MessageEvent = v.object({ messageId: v.string(), ...v.pick(Message, ['role', 'runId']).entries })

@@ -23,7 +23,7 @@ const WorkflowTarget = strictObject({
 })
 const TARGET_MEMBERS = ['agentId', 'workflowId', 'input', 'sessionId']
 
-/** Names the unknown member, if there is one. */
+/** The validation message names the unknown member, if there is one. */
 const Target = v.union([AgentTarget, WorkflowTarget], ({ input }) => {
   const unknown = isPlainObject(input) ? Object.keys(input).find((name) => !TARGET_MEMBERS.includes(name)) : undefined
   if (unknown === undefined) return 'must name an agentId or a workflowId'

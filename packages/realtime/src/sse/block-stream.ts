@@ -13,7 +13,7 @@ export interface BlockStreamDeps {
 export interface BlockSource {
   /** Each item is one or more whole blocks. */
   readonly blocks: AsyncGenerator<string, void, void>
-  /** Called once when the stream has ended for any reason. Must wake `blocks` if it is waiting. */
+  /** Called once when the stream has ended for any reason. Must wake `blocks` if that generator is waiting. */
   readonly onEnd: () => void
   /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
   readonly hangUp?: (() => void) | undefined

@@ -26,7 +26,7 @@ async function setUp(options?: WorldOptions) {
 }
 
 describe('a WebSocket client that reads nothing', () => {
-  it('is sent a bounded amount and closed with 4006 after 10 s', async () => {
+  it('receives a bounded amount of data and is closed with 4006 after 10 s', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(1_000)
     expect(socket.unsentBytes()).toBeLessThan(70_000)
@@ -38,7 +38,7 @@ describe('a WebSocket client that reads nothing', () => {
     expect(socket.closed).toEqual(THROTTLED)
   })
 
-  it('is terminated 5 s after a close frame it does not read', async () => {
+  it('is terminated 5 s after a close frame that the client does not read', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(1_000)
     clock.advance(10_000)
@@ -61,7 +61,7 @@ describe('a WebSocket client that reads nothing', () => {
     expect(socket.isTerminated).toBe(false)
   })
 
-  it('stays open while no event is waiting for it', async () => {
+  it('stays connected while no event is waiting to be sent', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(10)
 

@@ -11,7 +11,7 @@ const publish = (world: ReturnType<typeof createWorld>, count: number) =>
   ])
 
 describe('a closed connection', () => {
-  it('releases its subscriptions from memory', async () => {
+  it('releases the events that were kept in memory for its subscriptions', async () => {
     const world = createWorld()
     const { connection, call } = await connected(world)
     await call('subscription.subscribe', subscribe)
@@ -53,7 +53,7 @@ describe('an idle connection', () => {
     expect(first?.wake).toBe(second?.wake)
   })
 
-  it('does not share an event source of an earlier log', async () => {
+  it('does not share the event source of a connection that was opened on another log', async () => {
     let epoch = 'e1'
     const world = createWorld({
       eventsOf: ({ events }) => ({ ...events, head: async () => ({ ...(await events.head()), epoch }) }),
@@ -66,7 +66,7 @@ describe('an idle connection', () => {
     expect(after.record.subscriptions.map(({ source }) => source.epoch)).toEqual(['e2'])
   })
 
-  it('has no closures of its own', async () => {
+  it('stores no closures', async () => {
     const records = (await Promise.all([connected(createWorld()), connected(createWorld())])).map(
       ({ record }) => record,
     )

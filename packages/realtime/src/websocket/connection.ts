@@ -18,7 +18,7 @@ export interface Socket {
   terminate(): void
 }
 
-/** The stream below the WebSocket, for data that is already framed. */
+/** The network stream under the WebSocket, for data that is already framed. */
 export interface Wire {
   write(bytes: Uint8Array, onWritten: OnWritten): unknown
 }
@@ -50,18 +50,18 @@ export interface Connection extends Accepted {
   /** Consecutive messages that were not JSON. */
   unparsableInARow: number
   missedPongs: number
-  /** Cancels the timeout of `initialize`, and later that of the closing handshake. */
+  /** Cancels the timeout of `initialize`, and later the timeout of the closing handshake. */
   cancelTimer: (() => void) | undefined
   /** Stops watching the token. */
   unwatchToken: (() => void) | undefined
-  /** When its last messages arrived, for the rate limit. */
+  /** Counts the client's recent messages for the rate limit. */
   readonly received: WindowState
   /** Received frames not yet answered, in order; `undefined` while idle. */
   unanswered: ReadFrame[] | undefined
 
-  /** Replaced rather than mutated: most connections have none or one. */
+  /** An array that is replaced rather than mutated, because most connections have at most one subscription. */
   subscriptions: readonly Subscription[]
-  /** Number of the last subscription id issued to it. */
+  /** Number in the last subscription id that was issued on this connection. */
   lastSubscriptionNumber: number
   /** Subscriptions that may have unsent events, in the order they are served. */
   behind: Set<Subscription> | undefined

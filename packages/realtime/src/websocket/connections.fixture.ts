@@ -72,7 +72,7 @@ export function createFakeSocket(): FakeSocket {
     }
   }
 
-  /** Node calls back for a write once all of it has been flushed. */
+  /** Like Node, calls `onWritten` once all messages of the write have been flushed. */
   const accept = (messages: readonly string[], onWritten?: OnWritten) => {
     for (const [index, text] of messages.entries()) {
       unsent += text.length
@@ -125,7 +125,7 @@ export function createFakeSocket(): FakeSocket {
   }
 }
 
-/** Decodes unmasked text messages of one frame each. @see RFC 6455, section 5.2 */
+/** Decodes unmasked text messages, each of which is a single frame. @see RFC 6455, section 5.2 */
 export function messagesOf(bytes: Uint8Array): readonly string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const messages: string[] = []

@@ -14,7 +14,7 @@ const publish = (world: ReturnType<typeof createWorld>, count: number, payload =
   ])
 
 describe('a JSON-RPC request', () => {
-  it('is refused before initialize', async () => {
+  it('is rejected before initialize', async () => {
     const { connection, socket } = createWorld().connect()
     socket.keepTaking()
 
@@ -26,7 +26,7 @@ describe('a JSON-RPC request', () => {
     expect(socket.frames.map(({ error }) => error?.code)).toEqual([-32005, -32005, undefined, -32005, undefined])
   })
 
-  it('receives its principal and limits from initialize', async () => {
+  it('returns the principal and the limits if its method is initialize', async () => {
     const { socket } = await connected(createWorld())
 
     expect(socket.frames[0]?.result).toEqual({
@@ -53,7 +53,7 @@ describe('a JSON-RPC request', () => {
     ['{"jsonrpc":"2.0","id":7,"method":"ping","params":{"unknown":1}}', 7, -32602],
     ['{', null, -32700],
     ['', null, -32700],
-  ])('is answered for %s with id %j and code %d, and the connection stays open', async (text, id, expected) => {
+  ])('is rejected without closing the connection if it is %s (id %j, code %d)', async (text, id, expected) => {
     const { connection, socket, call } = await connected(createWorld())
 
     connection.receive(text)
@@ -97,7 +97,7 @@ describe('a JSON-RPC request', () => {
     expect(silent.socket.closed).toEqual(code('protocol.violation', 4008))
   })
 
-  it('closes the connection with 4005 if it exceeds the message limit in 10 s', async () => {
+  it('closes the connection with 4005 if it exceeds the limit of messages per 10 s', async () => {
     const world = createWorld()
     const { connection, socket } = await connected(world)
     for (let sent = 1; sent < 100; sent++) request(connection, 'ping')
@@ -183,13 +183,13 @@ describe('a WebSocket subscription', () => {
     [{ ...subscribe, lastEventId: 'nonsense' }, -32602],
     [{ ...subscribe, lastEventId: 'e1.1', sinceEventId: 'e1.2' }, -32602],
     [{ subject: 'agent:echo/runs/run_none/events' }, -32010],
-  ])('is refused for params %j with code %d', async (params, expected) => {
+  ])('is rejected for params %j with code %d', async (params, expected) => {
     const { call } = await connected(createWorld())
 
     expect((await call('subscription.subscribe', params)).error?.code).toBe(expected)
   })
 
-  it('is refused without its scope and over the connection limit', async () => {
+  it("is refused without the required scope and over the connection's limit of subscriptions", async () => {
     const world = createWorld()
     const { call } = await connected(world, { subject: 'alice', scopes: ['sessions:read'] })
     expect((await call('subscription.subscribe', subscribe)).error?.code).toBe(-32003)
@@ -250,7 +250,7 @@ describe('a WebSocket subscription', () => {
     expect(await subscribeAfter(position + 1)).toMatchObject({ recovered: true, replayedCount: 2 })
   })
 
-  it('shares one rendering of an event with all subscriptions to its subject', async () => {
+  it('shares one rendering of each event with all other subscriptions to its subject', async () => {
     const world = createWorld()
     const clients = await Promise.all(Array.from({ length: 5 }, () => connected(world)))
     for (const { call } of clients) await call('subscription.subscribe', subscribe)

@@ -61,7 +61,10 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     outbox.close(connection)
   }
 
-  /** Terminates the socket if the client does not complete the closing handshake, to free the unsent data. */
+  /**
+   * Closes the WebSocket. If the client does not complete the closing handshake, terminates the socket to free unsent
+   * data.
+   */
   const hangUp = (connection: Connection, code: number, reason: string) => {
     connection.socket.close(code, reason)
     connection.cancelTimer = timers.after(CLOSE_TIMEOUT_MS, () => connection.socket.terminate())
@@ -128,7 +131,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     refuse(connection, { id, name: 'protocol-violation', message })
   }
 
-  /** Answers messages in the order they arrived, including those that arrive while it runs. */
+  /** Answers messages in the order of arrival, including messages that arrive while others are being answered. */
   const answerAll = async (connection: Connection, unanswered: ReadFrame[]) => {
     connection.unanswered = unanswered
     try {

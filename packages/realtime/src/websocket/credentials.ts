@@ -34,8 +34,8 @@ const CLOSE_NAMES: Partial<Record<ErrorCode, CloseName>> = {
 }
 
 /**
- * Authenticates an upgrade. A rejected credential yields a close code rather than an HTTP error, because a browser can
- * read only a close code, after the handshake.
+ * Authenticates an upgrade. A rejected credential yields a close code rather than an HTTP error, because a page can
+ * read the close code of a WebSocket but not the HTTP error of a failed handshake.
  *
  * @throws AppError for any other refusal, such as `auth-locked-out`
  */

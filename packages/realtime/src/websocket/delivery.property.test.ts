@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const SUBJECT = 'agent:echo/events'
 const positionOf = (eventId: string | undefined) => Number(eventId?.split('.')[1])
 
-/** A server, and one client that concatenates events over many connections. */
+/** A server, and a client that collects events over many connections. */
 function createModel() {
   const clock = createManualClock()
   let trimmedThrough = 0
@@ -73,7 +73,7 @@ function createModel() {
     await world.unitOfWork.commit([{ type: 'event.append', events }])
   }
 
-  /** Closes the connection and checks that it received a prefix of what was due. */
+  /** Closes the connection and checks that the client received a prefix of the events due. */
   const leave = () => {
     collect()
     socket = undefined

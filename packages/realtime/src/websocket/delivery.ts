@@ -21,8 +21,8 @@ export interface Follow {
 /** Delivers events to subscriptions. A subscription is a position in the log, not a queue. */
 export interface Delivery {
   /**
-   * A subscription id that is new on this connection. Connections use the same ids, so that they can share encoded
-   * frames.
+   * Returns a subscription id that is new on this connection. All connections use the same series of ids, so that they
+   * can share encoded frames.
    */
   nextId(connection: Connection): string
   follow(connection: Connection, follow: Follow): void
@@ -72,8 +72,8 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
   }
 
   /**
-   * Serves the subscriptions that are behind in turn, while the client keeps reading and the events are in memory.
-   * Returns the storage read it has to wait for, if any.
+   * Serves in turn the subscriptions that are behind, while the client keeps reading and the events are in memory. If
+   * the next events must be read from storage, returns a promise to wait for.
    */
   const serve = (connection: Connection, behind: Set<Subscription>): Promise<void> | undefined => {
     for (const subscription of behind) {

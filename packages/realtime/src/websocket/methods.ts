@@ -127,7 +127,7 @@ async function subscribe(
   }
 }
 
-/** Counts the events a reader gets before it reaches the head; the event that ends its stream is the last of them. */
+/** Counts the events that a reader gets before it reaches the head of the log, or before its stream ends. */
 async function countReplayed(
   events: EventLog,
   stream: EventStream,
@@ -135,7 +135,8 @@ async function countReplayed(
 ): Promise<number> {
   const count = await events.count(stream, range)
   if (count <= 1) return count
-  // Deleting a session deletes its earlier events, so if the deletion comes first, the rest belong to a later session.
+  // Deleting a session also deletes its earlier events. If the first event is the deletion, all others belong to a
+  // later session with the same id.
   const [first] = await events.read(stream, { after: range.after, limit: 1 })
   return first !== undefined && endsStream(stream, first.type) ? 1 : count
 }
@@ -145,7 +146,7 @@ function cursorOf({ lastEventId, sinceEventId }: ParamsOf<'subscription.subscrib
   const cursor = lastEventId ?? sinceEventId
   if (sinceEventId !== undefined && sinceEventId !== cursor) {
     throw new AppError('validation-failed', {
-      message: 'sinceEventId: must equal lastEventId, of which it is an alias',
+      message: 'sinceEventId: must equal lastEventId if both are given',
     })
   }
   if (cursor !== undefined && parseEventId(cursor) === undefined) {

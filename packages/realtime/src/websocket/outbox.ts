@@ -28,7 +28,7 @@ export interface Outbox {
   close(connection: Connection): void
 }
 
-/** A slow client costs this plus one block of frames; a fast client never reaches it. */
+/** Delivery pauses at this many unsent bytes, so a slow client costs at most these bytes plus one block of frames. */
 const MAX_PACED_BYTES = 49_152
 
 export function createOutbox({ timers, stallMs, limits, onRoom, onStalled }: OutboxDeps): Outbox {
@@ -62,8 +62,9 @@ export function createOutbox({ timers, stallMs, limits, onRoom, onStalled }: Out
     sendFrames(connection, frames) {
       const { isOpen, socket, wire } = connection
       if (!isOpen) return
-      // Without compression, ws writes each frame at once and whole, so its frames and these never interleave. No frame
-      // may follow a close frame: once ws is closing, use its `send`, which only adds the data to `bufferedAmount`.
+      // Without compression, ws writes each frame at once and whole, so its frames never interleave with these. No
+      // frame may follow a close frame: once ws is closing, use its `send`, which only adds the data to
+      // `bufferedAmount`.
       if (socket.readyState === socket.OPEN) wire.write(frames, () => onWritten(connection))
       else socket.send(frames, () => onWritten(connection))
       checkUnsent(connection)

@@ -15,7 +15,7 @@ const pageOf = (...events: readonly DeliveredEvent[]): FeedPage => ({ events, ha
 const many = (count: number, text: string) => Array.from({ length: count }, (_, n) => anEvent(n + 1, { text }))
 
 describe('createFramesOf', () => {
-  // One below, at and above the sizes at which the length encoding changes, in bytes.
+  // Lengths around 126 and 65,536 bytes, where the length encoding of a frame changes.
   it.each([0, 1, 60, 125, 126, 127, 1_000, 65_535, 65_536, 70_000])('encodes a payload of %i characters', (length) => {
     for (const character of ['x', 'é', '語', '😀']) {
       const text = character.repeat(length)

@@ -19,7 +19,7 @@ export interface FrameRecipient {
 /** Encodes a page into frames, once for all subscriptions with the same id. */
 export type FramesOf = (page: FeedPage, addressee: FrameRecipient) => readonly FrameBlock[]
 
-/** Cached encodings per page. Most clients have few subscriptions, so few ids are in use. */
+/** Maximum encodings cached per page. Most clients have few subscriptions, so few ids are in use. */
 const MAX_VARIANTS = 4
 /** Small enough that a slow client buffers little, large enough that a page needs only a few writes. */
 const BLOCK_BYTES = 16_384

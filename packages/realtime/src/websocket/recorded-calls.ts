@@ -17,7 +17,10 @@ const RECORDED_METHODS: Partial<Record<RpcMethod, Operation>> = { 'run.cancel': 
 
 const MAX_TARGET = 256
 
-/** Audits these methods like their REST operations, under the JSON-RPC method name and the WebSocket path. */
+/**
+ * Audits the methods with side effects like the corresponding REST operations, under the JSON-RPC method name and the
+ * WebSocket path.
+ */
 export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): CallMethod {
   const callRecorded = async (call: RecordedCall) => {
     const { caller, method, operation, params } = call

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ANYONE, connected, createWorld } from './connections.fixture.ts'
 
 describe('run.cancel', () => {
-  it("aborts within the caller's scopes and returns the status of the run", async () => {
+  it("aborts only runs that the caller's scopes cover, and returns the status of the run", async () => {
     const asked: unknown[] = []
     const world = createWorld({
       async abortRun(given) {
@@ -29,7 +29,7 @@ describe('run.cancel', () => {
     expect((await reader.call('run.cancel', { runId: 'run_a' })).error?.code).toBe(-32003)
   })
 
-  it('is audited like an abort over HTTP, successful or refused, unlike other methods', async () => {
+  it('is audited like an abort over HTTP, whether it succeeds or is refused; other methods are not', async () => {
     const recorded: unknown[] = []
     const world = createWorld({
       abortRun: async () => ({ status: 200 }),
@@ -70,7 +70,7 @@ describe('run.cancel', () => {
     expect(asked).toEqual([])
   })
 
-  it('is refused for a run that does not exist', async () => {
+  it('is rejected for a run that does not exist', async () => {
     const { call } = await connected(createWorld())
 
     expect((await call('run.cancel', { runId: 'run_none' })).error?.code).toBe(-32010)

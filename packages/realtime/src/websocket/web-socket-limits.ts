@@ -6,8 +6,8 @@ export interface WebSocketLimits {
   readonly maxFrameBytes: number // per client message
   readonly maxMessages: number // per connection and `MESSAGE_WINDOW_MS`
   readonly heartbeatMs: number
-  readonly maxUnsentBytes: number // if exceeded for the stall time, the connection is closed
-  readonly maxUnsentBurstBytes: number // if exceeded at all, the connection is closed
+  readonly maxUnsentBytes: number // the connection is closed if it exceeds this for the stall time
+  readonly maxUnsentBurstBytes: number // the connection is closed as soon as it exceeds this
 }
 
 export const MESSAGE_WINDOW_MS = 10_000

@@ -58,7 +58,7 @@ async function start() {
 }
 
 describe('an open WebSocket', () => {
-  it('is counted, and its token is watched, until it closes', async () => {
+  it('is counted and has its token watched until the connection closes', async () => {
     const { webSockets, watching, connect } = await start()
     const sockets = [await connect(), await connect()]
     expect([webSockets.size(), watching.size]).toEqual([2, 2])
@@ -68,7 +68,7 @@ describe('an open WebSocket', () => {
     await expect.poll(() => [webSockets.size(), watching.size]).toEqual([1, 1])
   })
 
-  it('is closed when its token is lost, without affecting others', async () => {
+  it('is closed when its token is revoked, without affecting other WebSockets', async () => {
     const { watching, connect } = await start()
     const [lost, kept] = [await connect(), await connect()]
 

@@ -130,7 +130,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     return opened
   }
 
-  /** Closes a socket that was never registered and reads nothing; it is terminated after a second. */
+  /** Closes a socket that was never registered, and terminates it if it is still open after a second. */
   const closeRefused = (socket: WebSocket, closeAs: CloseName) => {
     refused.add(socket)
     socket.close(CLOSE_CODES[closeAs].code, closeAs)
@@ -156,7 +156,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   const authenticateAndOpen = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
-    // Loaded with the first upgrade.
+    // `ws` is loaded on the first upgrade.
     loadingServer ??= loadServer()
     const server = await loadingServer
     const { authorization, origin } = upgrade.incoming.headers

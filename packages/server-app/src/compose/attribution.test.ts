@@ -44,7 +44,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual(['run_1', 'run_1'])
   })
 
-  it('attributes every part of a generator, wherever it is advanced', async () => {
+  it('attributes every part of a generator, whichever code advances it', async () => {
     const { seen, call } = setUp(async function* (note) {
       try {
         note()
@@ -64,7 +64,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual(['run_1', 'run_1', 'run_1'])
   })
 
-  it('does not attribute the caller or work passed to outside()', async () => {
+  it('does not attribute the code of the caller or a function passed to outside()', async () => {
     const { attribution, seen, note, call } = setUp(async (inner) => {
       attribution.outside(inner)
       await attribution.outside(() => nextTurn().then(inner))

@@ -16,7 +16,7 @@ export interface Attribution {
   workflow(registration: WorkflowRegistration): WorkflowRegistration
   /** The run whose code led to this call. */
   runId(): string | undefined
-  /** Calls `fn` as work of the server, whichever code led to it. */
+  /** Calls `fn` as work of the server, even if the code of a run led to the call. */
   outside<T>(fn: () => T): T
 }
 
@@ -53,7 +53,7 @@ export function createAttribution(): Attribution {
   }
 }
 
-/** The body of a generator runs where it is advanced, not where it was created. */
+/** The body of a generator runs in the context of the code that advances it, not of the code that created it. */
 function trackedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {
   const advance = {
     next: (...value: Parameters<T['next']>) => within(() => generator.next(...value)),

@@ -73,7 +73,8 @@ export function compose(parts: Parts) {
   const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.peppers
   const sealer = createNodeSealer([secret, ...previousSecrets])
 
-  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the outermost.
+  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the
+  // outermost decorator.
   const idempotency = withReadCache(storage.idempotency, meter)
   const timed = withCommitTiming(unattributedUnitOfWork(storage.unitOfWork, outside), platform)
   const audit = createAudit({

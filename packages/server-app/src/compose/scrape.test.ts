@@ -150,7 +150,7 @@ const jsonOf = async (response: Response) =>
 let failed: { readonly runId: string; readonly status: string }
 let failedRecord: { readonly status: string }
 
-/** Moves every metric, and leaves a run executing, a run queued and a stream open. */
+/** Changes every metric, and leaves one run executing, one run queued and one stream open. */
 async function scenario() {
   const work = async () => jsonOf(await post('/agents/works/run', { 'idempotency-key': 'k' }))
   const { runId: ended } = await work()
@@ -179,7 +179,7 @@ async function scenario() {
 }
 
 describe('GET /metrics', () => {
-  it.each(METRIC_ROWS)('shows %s with a value from the code that it measures', (name, { type }) => {
+  it.each(METRIC_ROWS)('includes %s with a value that the measured code has recorded', (name, { type }) => {
     const shown = samples.filter((sample) => sample.name === (type === 'histogram' ? `${name}_count` : name))
 
     expect(shown.length).toBeGreaterThan(0)
@@ -187,7 +187,7 @@ describe('GET /metrics', () => {
     if (name !== 'svc_event_loop_delay_seconds') expect(Math.max(...shown.map(({ value }) => value))).toBeGreaterThan(0)
   })
 
-  it('shows exactly the metrics of the table', () => {
+  it('includes exactly the metrics in METRICS', () => {
     const names = new Set(samples.map(({ name }) => name))
     const expected = METRIC_ROWS.flatMap(([name, { type }]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -223,7 +223,7 @@ describe('GET /metrics', () => {
     expect(values.get('svc_idempotency_hit_ratio')).toBeCloseTo(1 / 3)
   })
 
-  it('labels a failed run with the status of its answer and its record', () => {
+  it('labels a failed run with the status that the answer and the stored run have', () => {
     const series = samples.map((sample) => `${sample.series} ${sample.value}`)
 
     expect([failed.status, failedRecord.status]).toEqual(['failed', 'failed'])
@@ -263,7 +263,7 @@ describe('GET /metrics', () => {
     })
     if (error !== undefined && process.env.CI !== 'true') {
       const reason = 'promtool is not on the PATH: install the package prometheus'
-      // biome-ignore lint/suspicious/noConsole: a skipped check says why
+      // biome-ignore lint/suspicious/noConsole: a skipped check prints its reason
       console.warn(`skipped: ${reason}`)
       skip(reason)
     }

@@ -47,7 +47,7 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
   }
 }
 
-/** A unit without a limit has no remaining budget, and no series. */
+/** A budget unit without a limit has no remaining amount, so it has no time series. */
 function gaugeConsolidator(meter: ReadableMeter, { counts, budget }: ReturnType<ConsolidatorGroup['readState']>): void {
   const { deadLetters, ...depths } = counts
   for (const [phase, depth] of Object.entries(depths)) meter.gauge('svc_consolidator_queue_depth', { phase }, depth)

@@ -28,7 +28,7 @@ type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | '
 export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpServers'>, Tools {
   readonly config: ServerConfig
   readonly hub: EventHub
-  /** MCP servers bound over REST. */
+  /** MCP servers added over REST. */
   readonly boundServers: Storage['mcpServers']
   readonly embedder: Embedder | undefined
   readonly phases: Partial<ConsolidatorPhases>

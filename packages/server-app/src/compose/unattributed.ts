@@ -3,12 +3,12 @@ import type { Attribution } from './attribution.ts'
 
 type Outside = Attribution['outside']
 
-/** What a timer calls is work of the server, even if the code of a run led to the timer. */
+/** Timer callbacks are work of the server, even if the code of a run started the timer. */
 export const unattributedTimers = (timers: Timers, outside: Outside): Timers => ({
   after: (delayMs, fn) => outside(() => timers.after(delayMs, fn)),
 })
 
-/** A commit is work of the server, whichever code led to it. */
+/** A commit is work of the server, even if the code of a run led to the commit. */
 export const unattributedUnitOfWork = (unitOfWork: UnitOfWork, outside: Outside): UnitOfWork => ({
   commit: (writes) => outside(() => unitOfWork.commit(writes)),
 })

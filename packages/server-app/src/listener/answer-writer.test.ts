@@ -56,7 +56,7 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
   })
 
-  it('reaches a client whose body was only partly read', async () => {
+  it('reaches a client whose body the server has read only in part', async () => {
     const listener = await open(async (request) => {
       const reader = request.body?.getReader()
       await reader?.read()
@@ -91,7 +91,7 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it('is written at once when no other is pending, else at the end of the turn', async () => {
+  it('is written at once if no other answer is pending, otherwise at the end of the event loop turn', async () => {
     const { listener, held } = await openHeld()
     const clients = [dial(listener), dial(listener)]
     for (const { socket } of clients) socket.write(POST('Content-Length: 0', CLOSE))
@@ -120,7 +120,7 @@ describe('an answer', () => {
     expect((await received).match(/<.*?>/g)).toEqual([...paths, '/'].map((path) => `<${path}>`))
   })
 
-  it('keeps the connection open once the body was read', async () => {
+  it('keeps the connection open if the body was read', async () => {
     const { socket, received } = dial(
       await open(async (request) => text(200, `<${(await request.arrayBuffer()).byteLength}>`)),
     )
@@ -158,26 +158,29 @@ describe('a streamed answer', () => {
     ['text/event-stream', 'end', 'end'],
     ['text/event-stream', 'resetAndDestroy', 'close'],
     ['application/x-ndjson', 'resetAndDestroy', 'close'],
-  ] as const)('is cancelled when the client disconnected before it began: %s, %s', async (type, leave, seen) => {
-    const asked = Promise.withResolvers<void>()
-    const left = Promise.withResolvers<void>()
-    const listener = await open(async (_, { incoming } = {}) => {
-      const { socket } = incoming as IncomingMessage
-      const closed = new Promise((resolve) => socket.once(seen, resolve))
-      asked.resolve()
-      await closed
-      return new Response(new ReadableStream({ cancel: () => left.resolve() }), { headers: { 'Content-Type': type } })
-    })
-    const { socket } = dial(listener)
-    socket.write(POST('Content-Length: 0'))
-    await asked.promise
+  ] as const)(
+    'is cancelled if the client has disconnected before the answer begins: %s, %s',
+    async (type, leave, seen) => {
+      const asked = Promise.withResolvers<void>()
+      const left = Promise.withResolvers<void>()
+      const listener = await open(async (_, { incoming } = {}) => {
+        const { socket } = incoming as IncomingMessage
+        const closed = new Promise((resolve) => socket.once(seen, resolve))
+        asked.resolve()
+        await closed
+        return new Response(new ReadableStream({ cancel: () => left.resolve() }), { headers: { 'Content-Type': type } })
+      })
+      const { socket } = dial(listener)
+      socket.write(POST('Content-Length: 0'))
+      await asked.promise
 
-    socket[leave]()
+      socket[leave]()
 
-    await expect(left.promise).resolves.toBeUndefined()
-  })
+      await expect(left.promise).resolves.toBeUndefined()
+    },
+  )
 
-  it('is cancelled when the client disconnects while it waits behind another answer', async () => {
+  it('is cancelled when the client disconnects while the answer waits behind another answer', async () => {
     const left: string[] = []
     const asked: string[] = []
     const listener = await open(async ({ url }) => {
@@ -216,7 +219,7 @@ describe('a streamed answer', () => {
     expect(taken).toBeLessThan(64)
   })
 
-  it('does not end as complete when its source fails', async () => {
+  it('is cut off before its final chunk when its source fails', async () => {
     const { socket, received } = dial(await streamed({ pull: () => Promise.reject(new Error('gone')) }))
     socket.write(POST('Content-Length: 0'))
 
@@ -256,7 +259,7 @@ describe('a half-closed connection', () => {
     expect(await received).toMatch(/all[\s\S]* of it[\s\S]*0\r\n\r\n$/)
   })
 
-  it('cancels an event stream without ending it as complete', async () => {
+  it('cancels its event stream and does not receive the final chunk', async () => {
     const { socket, received } = dial(
       await open(async (_, env) => {
         const ended = hasEnded(env)

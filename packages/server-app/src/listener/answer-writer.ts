@@ -5,9 +5,9 @@ import { writeAnswer } from './write-answer.ts'
 
 /** Sends the answers of one listener. Answers of the same turn of the event loop are written as one batch. */
 export interface AnswerWriter {
-  /** Sends the answer once it is decided. Resolves when it is handed to the connection. */
+  /** Sends the answer once `pending` resolves. Resolves when the answer has been passed to the connection. */
   send(incoming: IncomingMessage, outgoing: ServerResponse, pending: Promise<Outgoing>): Promise<void>
-  /** Writes every decided answer now instead of at the end of the turn. */
+  /** Writes all answers that are ready immediately, instead of at the end of the turn. */
   flush(): void
 }
 
@@ -23,9 +23,9 @@ const MAX_BATCH = 32
 
 export function createAnswerWriter(): AnswerWriter {
   let pendingCount = 0
-  // Whether a request arrived in this turn of the event loop, so that more may follow.
+  // Whether a request has arrived in this turn of the event loop: more may follow.
   let isReading = false
-  // Writing a batch in one go wakes a client that reads several connections once instead of once per answer.
+  // Answers are written together: a client with several connections then wakes up once per batch, not once per answer.
   let batch: DecidedAnswer[] = []
 
   const endReading = () => {
@@ -54,8 +54,8 @@ export function createAnswerWriter(): AnswerWriter {
     writeAll(answers)
   }
 
-  // The end of the request that is being parsed may already be buffered: writing its answer now would close the
-  // connection.
+  // Skips incomplete requests. The end of the request being parsed may already be buffered, and writing the answer
+  // before that end is parsed would close the connection.
   const flushComplete = () => {
     const answers = batch.filter(({ incoming }) => incoming.complete)
     batch = batch.filter(({ incoming }) => !incoming.complete)

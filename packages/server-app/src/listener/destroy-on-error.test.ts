@@ -14,14 +14,14 @@ afterEach(async () => {
   for (const listener of opened.splice(0)) await listener.close(0)
 })
 
-/** The server's socket of a connection whose client asks for an upgrade. */
+/** Returns the server's socket of a connection on which a client requests an upgrade. */
 async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
   const asked = new Promise<Duplex>((resolve) => {
     const take: OnUpgrade = (incoming, socket, head) => {
       onUpgrade(incoming, socket, head)
       setImmediate(() => resolve(socket))
     }
-    listen({ answer: () => Promise.reject(new Error('asked for no answer')), onUpgrade: take }, ADDRESS).then(
+    listen({ answer: () => Promise.reject(new Error('no request was expected')), onUpgrade: take }, ADDRESS).then(
       (listener) => {
         opened.push(listener)
         const headers = { connection: 'Upgrade', upgrade: 'websocket' }

@@ -12,7 +12,7 @@ function received(body: string) {
 }
 
 describe('toHttpRequest', () => {
-  it('has no getters, so that requests share one shape and are collected after their answer', async () => {
+  it('returns an object without getters, so that requests share one hidden class and are garbage-collected early', async () => {
     const request = received('hello')
 
     expect(Object.values(Object.getOwnPropertyDescriptors(request)).filter(({ get }) => get !== undefined)).toEqual([])

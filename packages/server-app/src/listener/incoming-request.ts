@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '@perdure/http'
 
 /**
- * Wraps a received request for the HTTP stages; `undefined` if its host is not what a URL parser reads from it. Calls
+ * Wraps a received request for the HTTP stages; `undefined` if a URL parser would read a different host. Calls
  * `callForBody` before it reads the body, so that the listener can answer `Expect: 100-continue` first.
  */
 export function toHttpRequest(
@@ -42,7 +42,8 @@ const PLAIN_TARGET = /^\/[!#$&-;=?-[\]_a-z~]*$/
 const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/
 
 /**
- * The normalized URL; `undefined` if normalizing changes the host. Skips the URL parser where it would change nothing.
+ * The normalized URL; `undefined` if normalizing changes the host. Skips the URL parser if the URL is already
+ * normalized.
  */
 function urlOf({ url: target = '', headers }: IncomingMessage, hostname: string): string | undefined {
   if (!target.startsWith('/')) return new URL(target).href

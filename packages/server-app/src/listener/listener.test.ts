@@ -25,11 +25,11 @@ describe('listen', () => {
     ['the method CONNECT', ['CONNECT 127.0.0.1:80 HTTP/1.1', HOST]],
     ['a request line that is not HTTP', ['nonsense']],
     ['a malformed length', ['POST / HTTP/1.1', HOST, 'Content-Length: x']],
-  ])('refuses a request with %s', async (_, lines) => {
+  ])('rejects a request with %s', async (_, lines) => {
     expectRefusal(await send(await open(), lines), [400, 'validation-failed'])
   })
 
-  it('refuses a HEAD request without a body', async () => {
+  it('sends no body when it rejects a HEAD request', async () => {
     const { status, headers, body } = await send(await open(), ['HEAD /\\evil HTTP/1.1', HOST])
 
     expect([status, body]).toEqual([400, ''])
@@ -42,20 +42,20 @@ describe('listen', () => {
     [['GET /v1 HTTP/1.1', 'Host: my_host.internal:1'], 'http://my_host.internal:1/v1'],
     [['GET http://elsewhere.example/v1 HTTP/1.1', HOST], 'http://elsewhere.example/v1'],
     [['GET /v1 HTTP/1.0'], 'http://127.0.0.1/v1'],
-  ])('passes on the normalized URL of %j', async (lines, url) => {
+  ])('passes the normalized URL of %j to the app', async (lines, url) => {
     const { status, body } = await send(await open(), [...lines, CLOSE])
 
     expect([status, JSON.parse(body).url]).toEqual([200, url])
   })
 
-  it('refuses with the request id that the client has sent', async () => {
+  it('returns the request id that the client sent when it rejects a request', async () => {
     const refused = await send(await open(), ['OPTIONS * HTTP/1.1', HOST, 'X-Request-Id: mine.1'])
 
     expect(refused.headers.get('x-request-id')).toBe('mine.1')
     expectRefusal(refused, [400, 'validation-failed'])
   })
 
-  it('accepts 100 header fields and refuses more', async () => {
+  it('accepts 100 header fields and rejects more', async () => {
     const listener = await open()
 
     expect((await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(98)])).status).toBe(200)
@@ -63,13 +63,13 @@ describe('listen', () => {
     expectRefusal(await send(listener, ['GET / HTTP/1.1', ...fields(1_500), HOST]), [431, 'headers-too-large'])
   })
 
-  it('refuses a header block larger than 16 KiB', async () => {
+  it('rejects a header block larger than 16 KiB', async () => {
     const refused = await send(await open(), ['GET / HTTP/1.1', HOST, `X-Large: ${'x'.repeat(17_000)}`])
 
     expectRefusal(refused, [431, 'headers-too-large'])
   })
 
-  it('refuses a malformed chunked body while reading it', async () => {
+  it('rejects a malformed chunked body while reading the body', async () => {
     const listener = await open()
 
     const refused = await send(listener, ['POST / HTTP/1.1', HOST, 'Transfer-Encoding: chunked'], 'nonsense\r\n')
@@ -87,7 +87,7 @@ describe('listen', () => {
     expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ sent: 'hi' })
   })
 
-  it('closes although the client of a refused CONNECT keeps its end open', async () => {
+  it('closes even if the client of a rejected CONNECT request keeps its end of the connection open', async () => {
     const listener = await open()
     const { socket, soFar } = dial(listener)
     socket.write(['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n'))
@@ -106,7 +106,7 @@ describe('listen', () => {
     ])
   })
 
-  it('answers an unexpected exception with the error envelope and without its message', async () => {
+  it('answers an unexpected exception with an error envelope that omits the message of the exception', async () => {
     const listener = await open(() => Promise.reject(new Error('hunter2')))
 
     const refused = await send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
@@ -116,11 +116,11 @@ describe('listen', () => {
   })
 })
 
-describe('a request timeout', () => {
+describe('the request timeout', () => {
   const impatient = { headersTimeoutMs: 200, requestTimeoutMs: 200 }
   const timedOut: [number, string] = [408, 'request-timeout']
 
-  it('refuses a client whose headers do not end, while other clients are served', async () => {
+  it('answers 408 to clients that never finish their headers, while other clients are served', async () => {
     const listener = await open(echo, impatient)
     const slow = Array.from({ length: 20 }, () => dial(listener))
     for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nX-Slow: `)
@@ -131,7 +131,7 @@ describe('a request timeout', () => {
     for (const { received } of slow) expectRefusal(parse(await received), timedOut)
   })
 
-  it('refuses a client whose body does not end, while other clients are served', async () => {
+  it('answers 408 to clients that never finish their body, while other clients are served', async () => {
     const listener = await open(echo, impatient)
     const slow = Array.from({ length: 20 }, () => dial(listener))
     for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nContent-Length: 100\r\n\r\nx`)
@@ -149,7 +149,7 @@ describe('a request timeout', () => {
     attacker.socket.write(`GET / HTTP/1.1\r\n`)
     const answering = send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
 
-    // By the time the other client is refused, the timeouts have passed for this one too.
+    // When the attacker gets its 408, the timeouts have also elapsed for the client that waits for its answer.
     expectRefusal(parse(await attacker.received), timedOut)
     later.resolve(new Response('done'))
 
@@ -157,8 +157,8 @@ describe('a request timeout', () => {
   })
 })
 
-describe('a header limit', () => {
-  it('applies to the number and to the size of header fields', async () => {
+describe('the header limit', () => {
+  it('applies to the number and to the total size of header fields', async () => {
     const listener = await open(echo, { maxHeaders: 5, headerLimitBytes: 1_024 })
 
     const answers = [
@@ -193,7 +193,7 @@ describe('close', () => {
     await closed
   })
 
-  it('ends a connection that keeps sending requests after the next answer', async () => {
+  it('ends a connection after its next answer, even if the client keeps sending requests', async () => {
     const asked: (() => void)[] = []
     const listener = await open(() => new Promise((resolve) => asked.push(() => resolve(new Response('done')))))
     const { socket, received } = dial(listener)

@@ -18,13 +18,13 @@ export interface Address {
 }
 
 export interface Listener extends Address {
-  /** Stops accepting, waits up to `graceMs` for open connections, then destroys them. */
+  /** Stops accepting connections, waits up to `graceMs` for open connections, then destroys them. */
   close(graceMs: number): Promise<void>
 }
 
 export interface Answering {
   readonly answer: HttpApp['answer']
-  /** Without it, an upgrade request is answered like any other request. */
+  /** If omitted, an upgrade request is answered like any other request. */
   readonly onUpgrade?: OnUpgrade | undefined
 }
 
@@ -154,7 +154,7 @@ async function close(server: Server, graceMs: number, openRequests: OpenRequests
   clearTimeout(timeout)
 }
 
-/** Node detaches the socket of a CONNECT request: it neither closes it nor handles its errors. */
+/** Node detaches the socket of a CONNECT request: Node then neither closes the socket nor handles its errors. */
 function refuseTunnel(incoming: IncomingMessage, socket: Duplex, openRequests: OpenRequests): void {
   socket.on('error', destroyOnError)
   socket.once('finish', () => socket.destroy())

@@ -6,7 +6,8 @@ describe('garbage after a request', () => {
   const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
 
   /**
-   * A server that answers `/now` at once and holds every other answer until it is released; those come in two parts.
+   * Starts a server that answers `/now` at once and holds every other answer until the test releases it. A released
+   * answer is sent in two parts.
    */
   async function openHeld() {
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -23,13 +24,13 @@ describe('garbage after a request', () => {
       }
       return new Response(new ReadableStream({ pull }))
     })
-    // When this request is answered, the server has read what other connections sent before it.
+    // Once this request is answered, the server has read everything that other connections sent earlier.
     return { listener, release, hasRead: () => send(listener, ['GET /now HTTP/1.1', HOST, CLOSE]) }
   }
   const get = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
   const answersIn = (text: string) => text.match(/HTTP\/1\.1 \d+|connection: close|\/\w+ in| two parts/gi)
 
-  it('is not answered; the request before it is answered, and the connection ends', async () => {
+  it('gets no answer, but the request before it is answered, and the connection ends', async () => {
     const { listener, release, hasRead } = await openHeld()
     const { socket, received } = dial(listener)
     socket.write(get('/whole'))
@@ -91,7 +92,7 @@ describe('garbage after a request', () => {
     expect((await received).match(/HTTP\/1\.1 /g)).toHaveLength(1)
   })
 
-  it('is refused once the request before it is answered', async () => {
+  it('is rejected once the request before it is answered', async () => {
     const { socket, received, soFar } = dial(await open())
     socket.write(POST)
     await expect.poll(soFar).toContain('"sent":"hi"')
@@ -154,7 +155,7 @@ describe('an upgrade or CONNECT after open requests', () => {
     expect(statuses(text)).toHaveLength(2)
   })
 
-  it.each([UPGRADE, CONNECT])('does not delay a closing listener: %j', async (last) => {
+  it.each([UPGRADE, CONNECT])('does not delay the close of the listener: %j', async (last) => {
     const { listener, hasAsked } = await openHeld(() => new Response())
     const { socket, received } = dial(listener)
     socket.write(`${GET('/1')}${last}`)

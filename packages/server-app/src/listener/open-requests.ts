@@ -7,7 +7,8 @@ interface Exchange {
 }
 
 /**
- * The requests of each connection that are still open: the answer is not sent, or the body has not arrived completely.
+ * Tracks the open requests of each connection. A request is open until its answer is sent and its body has arrived
+ * completely.
  */
 export interface OpenRequests {
   add(incoming: IncomingMessage, outgoing: ServerResponse): void
@@ -20,7 +21,7 @@ export interface OpenRequests {
   endAfterAnswers(socket: Duplex): void
   /**
    * Calls `proceed` once every earlier request on the connection is answered. For sockets that Node has detached from
-   * its HTTP server. Never calls it if the connection ends with those answers.
+   * its HTTP server. Never calls `proceed` if the connection closes with those answers.
    */
   whenFree(socket: Duplex, proceed: () => void): void
   /** Destroys the sockets that wait in `whenFree`: the HTTP server no longer tracks them. */

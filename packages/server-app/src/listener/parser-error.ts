@@ -17,7 +17,8 @@ const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
 
 /**
  * Sends the error envelope for a request that Node's HTTP parser rejects. If an earlier request on the connection is
- * still open, the client would take the envelope for its answer, so the connection ends after the open answers instead.
+ * still open, the client would take the envelope for the answer to that request, so the connection ends after the open
+ * answers instead.
  */
 export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, deps: ParserErrorDeps): void {
   const { code = '' } = error

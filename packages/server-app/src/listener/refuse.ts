@@ -11,12 +11,12 @@ export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, erro
   writeAnswer(incoming, outgoing, toAnswer(error, incoming))
 }
 
-/** Writes a refusal to a socket on which no answer is being written, and closes it. */
+/** Writes a refusal to a socket on which no answer is being written, and closes the socket. */
 export function refuseOnSocket(socket: Duplex, error: AppError, incoming?: IncomingMessage): void {
   write(socket, toAnswer(error, incoming))
 }
 
-/** Writes a complete answer to a socket on which no other is being written, and closes it. */
+/** Writes a complete answer to a socket on which no other answer is being written, and closes the socket. */
 export async function sendOnSocket(socket: Duplex, answer: Outgoing): Promise<void> {
   const { status, headers, text } = isResponse(answer) ? await readText(answer) : answer
   write(socket, { status, headers: { ...headers, Connection: 'close' }, text })

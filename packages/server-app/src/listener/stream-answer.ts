@@ -24,7 +24,7 @@ export async function streamAnswer(
       await pipe(reader, outgoing)
     }
     await rest
-    // A cancelled body must not end with the final chunk: the client would take it for complete.
+    // A cancelled body must not end with the final chunk: the client would take the body for complete.
     if (isDisconnected) incoming.socket.destroySoon()
     else outgoing.end()
   } catch {
@@ -36,9 +36,9 @@ export async function streamAnswer(
 const EVENT_STREAM = 'text/event-stream'
 
 /**
- * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client may end its
- * half of the connection and still wait for a finite answer; the reader of an event stream that does so has
- * disconnected. Returns a function that removes the listeners.
+ * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client that ends
+ * its half of the connection may still wait for a finite answer, but counts as disconnected if it reads an event
+ * stream. Returns a function that removes the listeners.
  */
 function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: () => void): () => void {
   const isEndless = headers.get('content-type')?.startsWith(EVENT_STREAM) === true
@@ -56,7 +56,7 @@ async function pipe(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: S
   }
 }
 
-/** Resolves when more can be written, or when nothing can be written any more. */
+/** Resolves when more can be written, or when the answer has been closed. */
 const drained = (outgoing: ServerResponse) =>
   new Promise<void>((resolve) => {
     const settle = () => {

@@ -4,7 +4,7 @@ import { AppError } from '@perdure/ports'
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const CONTINUE = /^100-continue$/i
 
-/** Why a request cannot be read although it is well-formed HTTP; `undefined` if it can. */
+/** Returns why a request cannot be read although it is well-formed HTTP; `undefined` if it can be read. */
 export type FindRefusal = (incoming: IncomingMessage) => AppError | undefined
 
 export function createFindRefusal(maxHeaders: number): FindRefusal {

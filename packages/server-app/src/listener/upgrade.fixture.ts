@@ -9,7 +9,7 @@ export interface UpgradeAnswer {
   readonly socket?: Duplex
 }
 
-/** Asks for a WebSocket in raw HTTP: a WebSocket client would not show the answer that refuses the upgrade. */
+/** Requests a WebSocket in raw HTTP, because a WebSocket client would hide the answer that refuses the upgrade. */
 export const askForUpgrade = (
   url: string,
   headers: Readonly<Record<string, string | undefined>> = {},

@@ -153,7 +153,7 @@ describe('an upgrade', () => {
     expect(health).toBe(200)
   })
 
-  it('is accepted from a listed origin and from its own, and echoes only the subprotocol', async () => {
+  it("is accepted from a listed origin and from the server's own, and the answer does not echo the ticket", async () => {
     const { url, mint } = await start({ server: { cors: { allowOrigins: ['https://app.example.com'] } } })
     const { token } = await mint('agents:read')
     const { ticket } = await ticketOf(url, token)
@@ -214,7 +214,7 @@ describe('WebSocket authentication', () => {
     client.socket.close()
   })
 
-  it('locks out an address that guesses tickets, but still accepts a valid token from it', async () => {
+  it('locks out an address that guesses tickets, but still accepts a valid token from that address', async () => {
     const { url, mint } = await start()
     const { token } = await mint('agents:read')
     const guess = (n: number) => upgrade(url, { 'sec-websocket-protocol': `svc.protocol.v1, ticket.guess-${n}` })

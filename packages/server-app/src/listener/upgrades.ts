@@ -14,13 +14,10 @@ export interface UpgradesDeps {
   readonly logger: Logger
 }
 
-/** Takes over the connection of a request that asks for another protocol. */
+/** Takes over the connection of an upgrade request. */
 export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/**
- * Runs an upgrade through the same HTTP stages as any other request. Only authentication happens in the WebSocket
- * itself.
- */
+/** Runs an upgrade request through the HTTP stages up to routing. Authentication is left to the WebSocket server. */
 export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
   const logUnrecorded = (error: unknown) => logger.error('failed to record a WebSocket upgrade', error)
 

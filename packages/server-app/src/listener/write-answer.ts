@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TextAnswer } from '@perdure/http'
 
-/** Added to the answer when the client is still sending: the rest of its request is never read. */
+/** Header of an answer that is sent before the whole request has arrived: the rest of the request is discarded. */
 export const CLOSE_CONNECTION = { Connection: 'close' }
 
 const DISCARD_MS = 500

@@ -5,7 +5,7 @@ import { CONFIG, directory, FILE, MARKER, mint, start } from './audit-server.fix
 import { connect } from './web-socket-client.fixture.ts'
 
 describe('the audit chain in a separate file', () => {
-  it('records accepted and denied WebSocket upgrades, and counts those without a valid credential', async () => {
+  it('records accepted and denied WebSocket upgrades, but only counts upgrades without a valid credential', async () => {
     const first = await start(FILE)
     const lacking = await mint('tokens:read', FILE)
     const ticketOf = async (token: string) => {
@@ -42,7 +42,7 @@ describe('the audit chain in a separate file', () => {
     )
   })
 
-  it('records every request once, with the detail of its action', async () => {
+  it('records every request once, with the details of its action', async () => {
     const { call, entries, admin, verify } = await start(FILE)
     const reader = await mint('agents:read', FILE)
     const run = (await (await call('/agents/echo/run', admin, { input: 1 })).json()) as { readonly runId: string }
@@ -62,7 +62,7 @@ describe('the audit chain in a separate file', () => {
     expect(await verify()).toMatchObject({ ok: true })
   })
 
-  it('counts failed authentication in one entry per address and minute', async () => {
+  it('counts failed authentications in one entry per address and minute', async () => {
     const { call, server } = await start(FILE)
     for (let n = 0; n < 5; n++) await call('/agents', 'junk')
     await server.stop()
@@ -98,7 +98,7 @@ describe('the audit chain in a separate file', () => {
     await expect(start({ ...FILE, audit })).rejects.toMatchObject({ kind: 'encryption-passphrase-wrong' })
   })
 
-  it('reports in health that both files are encrypted', async () => {
+  it('is reported as encrypted in /health if the main database is encrypted too', async () => {
     const storage = { ...CONFIG.storage, encryption: { enabled: true, passphraseRef: 'env:TEST_AUDIT_PASSPHRASE' } }
     const { url } = await start({ ...FILE, storage })
 
@@ -108,7 +108,7 @@ describe('the audit chain in a separate file', () => {
     })
   })
 
-  it('resolves every secret reference and lists them in /health/secrets', async () => {
+  it('has its passphrase reference listed as resolved in /health/secrets', async () => {
     const { call, admin } = await start(FILE)
 
     expect(await (await call('/health/secrets', admin)).json()).toEqual({

@@ -83,7 +83,7 @@ export async function mint(scope: string, config: ServerConfigInput, storage?: S
 
 export const actions = (entries: readonly Entry[]) => entries.map(({ action }) => action)
 
-/** While `fail(true)`, every commit that writes to the audit chain fails. */
+/** After `fail(true)`, every commit that writes to the audit chain fails, until `fail(false)`. */
 export function failing(storage: Storage): { readonly storage: Storage; readonly fail: (isOn: boolean) => void } {
   let isOn = false
   const commit = async (writes: readonly Write[]) => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { actions, CONFIG, directory, failing, MARKER, mint, start } from './audit-server.fixture.ts'
 
 describe('the audit chain in the main database', () => {
-  it('records privileged actions with their requests, and nothing else', async () => {
+  it('records only privileged actions, each with its request', async () => {
     const { call, entries, admin, verify } = await start(CONFIG)
     const run = (await (await call('/agents/echo/run', admin, { input: 1 })).json()) as { readonly runId: string }
     await call(`/runs/${run.runId}/replay`, admin, {}, { 'x-request-id': 'r1' })
@@ -40,7 +40,7 @@ describe('the audit chain in the main database', () => {
     ])
   })
 
-  it('refuses privileged requests while entries cannot be written', async () => {
+  it('makes the server refuse privileged requests while entries cannot be written', async () => {
     const { storage, fail } = failing(createInMemoryStorage())
     const { call, admin, entries } = await start(CONFIG, storage)
     const run = (await (await call('/agents/echo/run', admin, { input: MARKER })).json()) as { readonly runId: string }
@@ -88,7 +88,7 @@ describe('the audit chain in the main database', () => {
     expect(await second.verify()).toMatchObject({ ok: false, reason: 'base-forged', firstBadSeq: 2 })
   })
 
-  it('requires separate scopes to read, export and verify', async () => {
+  it('cannot be exported or verified with only the scope to read it', async () => {
     const { call } = await start(CONFIG)
     const reader = await mint('audit:read', CONFIG)
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** Sends every secret in every part of a request, in requests that are accepted and refused. */
+/** Sends every secret in every part of a request, both in accepted and in refused requests. */
 async function useEverything(url: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const post = (path: string, body: unknown, over: Record<string, string> = {}) =>

@@ -42,7 +42,7 @@ const undeclared = (error: ErrorCode, ids: readonly string[]) => {
   return holding.filter((operation) => !errorsOf(operation).includes(error))
 }
 
-it('answers a repeated request with a declared error when its answer was deleted with a session', async () => {
+it('answers a repeated request with a declared error if the stored answer was deleted with a session', async () => {
   const call = await start()
   const create = () => call('POST', '/sessions', { id: 'gone' })
   const first = await create()
@@ -55,7 +55,7 @@ it('answers a repeated request with a declared error when its answer was deleted
   expect(undeclared('session-not-found', HOLDING_SESSION_DATA)).toEqual([])
 })
 
-it('answers a repeated request with a declared error when its answer was deleted with a thread', async () => {
+it('answers a repeated request with a declared error if the stored answer was deleted with a thread', async () => {
   const call = await start()
   const execute = () => call('POST', '/workflows/copy/execute', { threadId: 'gone', input: 'secret' }, 'wait=30')
   const first = await execute()

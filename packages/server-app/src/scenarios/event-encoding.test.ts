@@ -72,12 +72,15 @@ describe('an encoded event', () => {
     ['redact', 'mail [redacted:email], token=[redacted:credential] \u2028 "quoted" \n done'],
     ['strip', 'mail , token= \u2028 "quoted" \n done'],
     ['pass', ASIDE],
-  ] as const)('applies the policy %s to commentary and reasoning, not to final text', async (policy, expected) => {
-    const { url, runId } = await start(policy)
-    const sse = dataOf(await (await fetch(`${url}/runs/${runId}/events`, { headers: STREAM })).text())
+  ] as const)(
+    'has the policy %s applied to commentary and reasoning, but not to final text',
+    async (policy, expected) => {
+      const { url, runId } = await start(policy)
+      const sse = dataOf(await (await fetch(`${url}/runs/${runId}/events`, { headers: STREAM })).text())
 
-    const said = sse.slice(1, 4).map((data) => (JSON.parse(data) as { payload: { delta: string } }).payload.delta)
+      const said = sse.slice(1, 4).map((data) => (JSON.parse(data) as { payload: { delta: string } }).payload.delta)
 
-    expect(said).toEqual([expected, expected, ASIDE])
-  })
+      expect(said).toEqual([expected, expected, ASIDE])
+    },
+  )
 })

@@ -188,8 +188,8 @@ async function changeWithoutRuns() {
 const seen = (wanted: string) => client.frames.filter(({ kind, type }) => kind === 'event' && type === wanted)
 const carrierOf = ({ subject }: Frame) => parseSubject(subject ?? '')?.name
 
-describe('the event table', () => {
-  it.each(ROWS)('emits %s with the payload and on the subjects of its row', (type, row) => {
+describe('a server', () => {
+  it.each(ROWS)('emits %s with the declared payload, and only on the declared subjects', (type, row) => {
     const frames = seen(type)
 
     expect(frames.length).toBeGreaterThan(0)
@@ -209,7 +209,7 @@ describe('the event table', () => {
     ['approval.requested', 'approvals'],
     ['approval.expired', 'approvals'],
     ['session.message', 'session'],
-  ])('carries %s on the subject %s', (type, subject) => {
+  ])('emits %s on the subject %s', (type, subject) => {
     expect(seen(type).map(carrierOf)).toContain(subject)
   })
 

@@ -29,7 +29,7 @@ export async function read(response: Response): Promise<Seen> {
   return { status, json: type.startsWith('application/json') && text !== '' ? JSON.parse(text) : {} }
 }
 
-/** Describes an answer that the operation does not declare; `undefined` for a declared one. */
+/** Describes an answer that the operation does not declare; `undefined` if the answer is declared. */
 export function problemOf(operation: Operation, { status, json }: Seen): string | undefined {
   if (operation.responses[status] !== undefined) return undefined
   const code = String(json.error) as ErrorCode

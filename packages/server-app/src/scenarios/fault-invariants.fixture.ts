@@ -81,7 +81,7 @@ function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Story[])
   }
 }
 
-/** Finds the resource that an answer to the operation has named. */
+/** Finds the resource that an answer of the operation named. */
 const FIND: Readonly<Record<string, (storage: Storage, id: string) => Promise<unknown>>> = {
   'agents.run': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'agents.stream': ({ runs }, id) => runs.find(id, EVERY_ROW),
@@ -93,7 +93,7 @@ const FIND: Readonly<Record<string, (storage: Storage, id: string) => Promise<un
 }
 
 /**
- * Every acknowledged resource exists, unless a client asked to delete it, or to disable it, after which it may be
+ * Every acknowledged resource exists, unless a client requested its deletion, or disabled it so that it could be
  * pruned.
  */
 async function expectAcknowledged(storage: Storage, stories: readonly Story[]): Promise<void> {

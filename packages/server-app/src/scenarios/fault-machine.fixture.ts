@@ -24,7 +24,7 @@ export interface Surroundings {
   readonly storage: Storage
   readonly clock: ManualClock
   readonly ids: IdGenerator
-  /** The key of each execution of a run's code that has done its work. */
+  /** The idempotency keys of runs, one for each time that the code of a run took effect. */
   readonly effects: string[]
   readonly errors: string[]
 }

@@ -16,7 +16,10 @@ export const nothingKnown = (): Known => ({ run: [], fact: [], token: [], approv
 type Random = () => number
 
 const AGENTS = ['plain', 'streams', 'asks', 'single', 'queued']
-/** Names used in paths and bodies. Only doomed ones are ever deleted, so that all others must exist. */
+/**
+ * Ids used in paths and bodies. Requests delete only doomed sessions and threads, so all others must still exist at the
+ * end.
+ */
 const SESSIONS = ['s-0', 's-1', 's-2']
 const DOOMED_SESSIONS = ['d-0', 'd-1']
 const THREADS = ['t-0', 't-1', 't-2']

@@ -31,7 +31,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
   const admin = await openTokenAdmin(FAULTY_CONFIG, { adapters: { storage, clock, ids, digest: nodeDigest, logger } })
   const { token } = await admin.mint({ name: 'admin', scopes: ['admin:*'] })
 
-  /** Advances the event loop and the clock until the condition holds; false if it never does. */
+  /** Advances the event loop and the clock until the condition holds; false if the condition never holds. */
   const until = async (condition: () => boolean, turns = 20_000): Promise<boolean> => {
     for (let n = 0; !condition(); n++) {
       if (n === turns) return false
@@ -42,7 +42,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
   }
   const pass = (turns: number) => until(() => false, turns)
 
-  /** Starts processes until one is ready: the faults may also crash a start. */
+  /** Starts processes until one is ready: the faults can crash a process during its start. */
   const boot = async (): Promise<Machine> => {
     for (let tries = 0; ; tries++) {
       const machine = createMachine(around, { ...options, seed: options.seed * 1_000 + injections.length })
@@ -99,7 +99,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
     })
     const asking = machine
     const answer = await read(await asking.fetch(request)).catch(() => undefined)
-    // The answer of a crashed process is lost; so is one that broke off.
+    // The answer of a crashed process is lost, and so is an answer that broke off.
     if (asking.isDead() || answer === undefined) return
     answers.push(answer)
     seen.add(operation.id)
@@ -116,7 +116,9 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
     if (kind !== undefined) known[kind].push(...(json.id === undefined ? idsOf(json.items) : [json.id]))
   }
 
-  /** Sends all requests at once. It is a problem if one stays unanswered although the process has not crashed. */
+  /**
+   * Sends all requests at once. Reports a problem if a request stays unanswered although the process has not crashed.
+   */
   const askAll = async (group: readonly Story[]): Promise<void> => {
     let open = group.length
     for (const story of group) void ask(story).finally(() => open--)

@@ -231,7 +231,7 @@ export function createIdempotencyModel(world: IdempotencyWorld) {
       await steps.crash({ kind: 'crash' })
       const again = await send(target)
       expect(again.status, again.text).toBe(STATUS[target.route])
-      // An answer that was received was also stored; one that was lost may have been.
+      // An answer that the client received is stored; a lost answer may or may not be stored.
       if (answer !== undefined) expect(again).toMatchObject({ isReplayed: true, text: answer.text })
       expect(effectsOf(target) - before).toBeLessThanOrEqual(1)
       known.set(idOf(target), { version: target.version, createdAt: world.clock.now(), seen: again })
@@ -269,8 +269,8 @@ export function createIdempotencyModel(world: IdempotencyWorld) {
 }
 
 /**
- * Runs random scripts of requests, crashes, token rotations and time. After each, every key must have had its effects
- * exactly once.
+ * Runs random scripts of requests, crashes, token rotations and clock advances. After each script, every key must have
+ * had its effects exactly once.
  */
 export async function checkIdempotency(
   open: () => Promise<Storage>,

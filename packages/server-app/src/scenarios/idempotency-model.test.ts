@@ -4,11 +4,11 @@ import { describe, it } from 'vitest'
 import { checkIdempotency } from './idempotency-model.fixture.ts'
 
 describe('an idempotency key', () => {
-  it('has its effects once and a single answer, in memory', async () => {
+  it('has its effects once and a single answer, with in-memory storage', async () => {
     await checkIdempotency(async () => createInMemoryStorage(), { numRuns: 400 })
   })
 
-  it('has its effects once and a single answer, on SQLite', async () => {
+  it('has its effects once and a single answer, with SQLite', async () => {
     await checkIdempotency(() => openSqliteStorage({ path: ':memory:' }), { numRuns: 150 })
   })
 })

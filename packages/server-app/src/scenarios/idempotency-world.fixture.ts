@@ -44,7 +44,7 @@ export interface Answer {
 export async function createIdempotencyWorld(storage: Storage) {
   const clock = createManualClock()
   const ids = createSequenceIds()
-  /** The inputs whose runs have had their effect on the outside world. */
+  /** The inputs of the runs that have had their effect on the outside world. */
   const ledger: string[] = []
   let gates: Gate[] = []
   let running = boot({ storage, clock, ids, ledger, hold: (gate) => gates.push(gate) })
@@ -79,7 +79,7 @@ export async function createIdempotencyWorld(storage: Storage) {
       if (status !== 201) throw new Error(`token rotation failed: ${status} ${text}`)
       holders[subject] = JSON.parse(text)
     },
-    /** Crashes the process with all pending work, and starts another on the same storage. */
+    /** Crashes the process with all pending work, and starts another process on the same storage. */
     async crash() {
       running.kill()
       gates = []
@@ -113,7 +113,7 @@ interface Gate {
   readonly go: () => void
 }
 
-/** One process. Once killed, it commits nothing more and sends no answers. */
+/** Starts one process. After its crash, the process commits nothing more and sends no answers. */
 function boot({ storage, clock, ids, ledger, hold }: Machine) {
   const life = { isOver: false, commits: 0, failNext: false, death: undefined as Death | undefined }
   const never = () => new Promise<never>(() => {})

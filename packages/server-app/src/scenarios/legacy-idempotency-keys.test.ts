@@ -7,7 +7,7 @@ import { CONFIG, directory, mint, start } from './audit-server.fixture.ts'
 const hashed = (identity: readonly string[]) => createHash('sha256').update(JSON.stringify(identity)).digest('hex')
 
 describe('a database with hashed idempotency keys of an earlier release', () => {
-  it('replays the answers stored under those keys', async () => {
+  it('still yields the answers stored under the hashed keys', async () => {
     const first = await start(CONFIG)
     const token = await mint('sessions:write', CONFIG)
     const create = (server: typeof first, key: string) =>

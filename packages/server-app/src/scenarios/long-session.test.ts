@@ -117,7 +117,7 @@ async function openWorld() {
 }
 
 describe('a session of 1,000 turns', () => {
-  it('costs the same at every turn, exports its transcript, and is deleted completely', async () => {
+  it('costs the same in every turn, can be exported, and is deleted completely', async () => {
     const { storage, sessions, turn } = await openWorld()
     const work: Work[] = []
     for (let index = 0; index < TURNS; index++) work.push(await turn(`turn ${index}`))

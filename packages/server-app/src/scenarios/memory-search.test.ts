@@ -7,7 +7,7 @@ describe('memory search in 720 facts', () => {
   const { facts, sameWords, otherWords } = makeCorpus(60, 60)
   const embedder = createHashEmbedder({ dimensions: 256, synonyms: MEANINGS })
 
-  it('finds a fact by a query in the same words', async () => {
+  it('finds a fact by a query that uses the same words', async () => {
     const storage = await openSqliteStorage({ path: ':memory:' })
     const { search } = await openCorpus(storage, facts)
 
@@ -18,7 +18,7 @@ describe('memory search in 720 facts', () => {
     await storage.close()
   })
 
-  it('finds a fact by a query in other words more often with an embedder than without', async () => {
+  it('finds facts by queries in other words more often with an embedder than without an embedder', async () => {
     const storage = await openSqliteStorage({ path: ':memory:' })
     const hybrid = await openCorpus(storage, facts, embedder)
     const byWords = await openCorpus(storage, [])

@@ -7,7 +7,7 @@ const run = (code: (context: RunContext) => Promise<unknown>) =>
 
 const inside = /made inside the durable call outer/
 
-describe('nested durable calls', () => {
+describe('a run', () => {
   it.each<[string, (context: RunContext) => Promise<unknown>]>([
     ['a step in a step', ({ step }) => step('outer', () => step('inner', async () => 1))],
     [
@@ -26,14 +26,14 @@ describe('nested durable calls', () => {
           await sleep('inner', 1)
         }),
     ],
-  ])('fails the run for %s', async (_, code) => {
+  ])('fails if it nests durable calls: %s', async (_, code) => {
     const { status, error } = await run(code)
 
     expect(status).toBe('failed')
     expect(error?.message).toMatch(inside)
   })
 
-  it('accepts parallel and consecutive calls', async () => {
+  it('completes if it makes durable calls in parallel or one after another', async () => {
     const { status, result } = await run(async ({ step }) => {
       const sides = await Promise.all([step('a', async () => 1), step('b', async () => 2)])
       return [...sides, await step('c', async () => 3)]

@@ -53,7 +53,7 @@ async function start(realtime: ServerConfigInput['realtime'] = {}) {
   return { server, url, metric }
 }
 
-/** Opens a WebSocket on a raw socket, which answers no ping by itself. */
+/** Opens a WebSocket on a raw socket, which does not answer pings. */
 async function openRaw(url: string): Promise<Duplex> {
   const headers = {
     ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
@@ -136,7 +136,7 @@ describe('an open WebSocket', () => {
     await expect.poll(() => metric('svc_ws_connections')).toBe(0)
   })
 
-  it('is terminated when its client answers no ping', async () => {
+  it('is terminated when its client does not answer pings', async () => {
     const { url } = await start({ webSocket: { heartbeatMs: 100 } })
     const [silent, answering] = [await openRaw(url), await connect(url)]
     await answering.initialize()

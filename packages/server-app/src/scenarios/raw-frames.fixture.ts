@@ -7,7 +7,7 @@ export interface RawFrame {
   readonly opcode: number
   readonly isMasked: boolean
   readonly payload: Uint8Array
-  /** Length in the header, if it differs from that of the payload. */
+  /** Length in the header, if it differs from the length of the payload. */
   readonly announced: number | undefined
 }
 

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.stop({ force: true })
 })
 
-/** An agent that stores its input in every place that a run can write to. */
+/** An agent that stores its input everywhere that a run can write. */
 const scribe = {
   id: 'scribe',
   async run(input: unknown, { emit, step, tool, session, agents, metadata }: AgentContext) {
@@ -116,8 +116,8 @@ function scan(path: string, words: readonly string[]): readonly string[] {
   return found
 }
 
-describe('deleting a session', () => {
-  it('leaves no row with its content or its runs, and does not touch other sessions', async () => {
+describe('the deletion of a session', () => {
+  it('leaves no row with content or runs of the session, and does not affect other sessions', async () => {
     const { server, path, call } = await startServer()
     const kept = await fill(call, KEPT, 'other-text')
     const gone = await fill(call, GONE, MARK)

@@ -17,7 +17,7 @@ const ENDING = ['busy', 'late', 'answered-late', 'lost', 'unknown'] as const
 
 describe('a server on a storage with random faults', () => {
   it.each(seeds)(
-    'gives only declared answers, keeps what it acknowledged, and recovers (seed %i)',
+    'gives only declared answers, loses nothing that it acknowledged, and recovers (seed %i)',
     async (seed) => {
       const storage = await OPEN[seed % 2 === 0 ? 'sqlite' : 'memory']()
       const world = await createFaultWorld(storage, { seed, share: 0.12, faults: PASSING })

@@ -70,7 +70,7 @@ const WINDOW = 20
 const windowsOf = (text: string) =>
   Array.from({ length: text.length - WINDOW + 1 }, (_, at) => text.slice(at, at + WINDOW))
 
-describe('secrecy of tokens', () => {
+describe('a server', () => {
   it('keeps tokens, and any 20 characters of them, out of files, the log, answers and metrics', async () => {
     const dir = createDir()
     const { send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
@@ -110,8 +110,8 @@ describe('secrecy of tokens', () => {
   })
 })
 
-describe.each([false, true])('secrecy of peppers, tickets and passphrases (encrypted: %s)', (isEncrypted) => {
-  it('keeps them out of files, the log, answers and audit exports', async () => {
+describe.each([false, true])('a server (encrypted: %s)', (isEncrypted) => {
+  it('keeps peppers, tickets and passphrases out of files, the log, answers and audit exports', async () => {
     const dir = createDir()
     const { server, send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' }, isEncrypted)
     const adminToken = await admin()
@@ -122,7 +122,7 @@ describe.each([false, true])('secrecy of peppers, tickets and passphrases (encry
       const options = { method: 'POST', body: {}, ...(n % 2 === 0 ? { key: `ticket-${n}` } : {}) }
       const { ticket } = (await (await send('/session/ws-ticket', adminToken, options)).json()) as { ticket: string }
       tickets.push(ticket)
-      // The first use is accepted, the second refused: both are logged and recorded.
+      // The first use of the ticket is accepted, the second is refused; both are logged and recorded.
       for (let use = 0; use < 2; use++) {
         const socket = new WebSocket(`ws://${host}:${port}${basePath}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
         socket.addEventListener('open', () => use === 0 && socket.close())
@@ -160,8 +160,8 @@ function searchFor(texts: readonly string[], dir: string) {
   return { found, look, files }
 }
 
-describe('pepper rotation', () => {
-  it('accepts old tokens while the old pepper is listed, and afterwards those used in the meantime', async () => {
+describe('a server during a pepper rotation', () => {
+  it('accepts old tokens while the old pepper is listed, and then only the old tokens that were used meanwhile', async () => {
     const dir = createDir()
     const before = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
     const adminToken = await before.admin()

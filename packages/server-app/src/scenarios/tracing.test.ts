@@ -178,7 +178,7 @@ describe('a trace', () => {
     expect(run?.spanContext().traceId).toBe(TRACE)
   })
 
-  it('includes the fire of a trigger', async () => {
+  it('includes a trigger firing and the run that it starts', async () => {
     const triggers = [
       { id: 'often', kind: 'interval' as const, intervalMs: 86_400_000, target: { agentId: 'helper', input: CANARY } },
     ]
@@ -221,7 +221,7 @@ function brokenStorage(): Storage {
 }
 
 describe('tracing without telemetry.traces', () => {
-  it('creates no span, even with a registered tracer provider', async () => {
+  it('creates no span, even if a tracer provider is registered', async () => {
     const { post } = await serve({ agents: [helper], config: { telemetry: { traces: false } } })
 
     expect((await post('/agents/helper/run', {})).status).toBe(200)
@@ -244,7 +244,7 @@ describe('tracing without telemetry.traces', () => {
 })
 
 describe('tracing during shutdown', () => {
-  it('flushes buffered spans, including those of the last runs', async () => {
+  it('flushes buffered spans, including the spans of the last runs', async () => {
     const flushed: unknown[] = []
     const keeping: SpanProcessor = {
       onStart: ignore,

@@ -61,7 +61,8 @@ const frame: fc.Arbitrary<RawFrame> = fc.record({
 const MARK = '{"jsonrpc":"2.0","id":"last","method":"ping"}'
 
 /**
- * Sends the frames on a new socket, and returns the frames received until the server closes it or answers the last one.
+ * Sends the frames on a new socket, and returns the frames received until the server closes the socket or answers the
+ * last message.
  */
 async function attack(frames: readonly RawFrame[]): Promise<readonly ServerFrame[]> {
   const socket: Socket = connectTo(port, '127.0.0.1')

@@ -34,7 +34,10 @@ import { type Encryption, openSqliteStorage, type SqliteStorage } from '@perdure
 import { version } from '../version.ts'
 import { resolveSecret } from './resolve-references.ts'
 
-/** Everything impure. A caller can replace any of them; the server never closes an adapter that was passed in. */
+/**
+ * Every dependency with side effects. A caller can replace any adapter; the server never closes an adapter that was
+ * passed in.
+ */
 export interface Adapters {
   readonly storage: Storage
   readonly clock: Clock

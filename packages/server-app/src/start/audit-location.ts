@@ -49,7 +49,7 @@ async function checkpointsOf(parts: OpenAuditLocation): Promise<CheckpointLog | 
   return file
 }
 
-/** A missing file passes: the first checkpoint creates it. */
+/** A missing file passes the check, because the first checkpoint creates the file. */
 async function requireAppendable(path: string): Promise<void> {
   try {
     await (await open(path, 'r+')).close()
@@ -64,7 +64,10 @@ async function requireAppendable(path: string): Promise<void> {
   }
 }
 
-/** Next to the audit chain. A storage that the caller passed in has no default: its files are not ours. */
+/**
+ * Defaults to a file next to the audit chain. A storage that the caller passed in has no default, because its files do
+ * not belong to the server.
+ */
 function defaultCheckpointPath({ audit, storage }: ServerConfig, ownsStorage: boolean): string | undefined {
   if (audit.enabled) return `${audit.path}.checkpoints`
   const isOwnFile = ownsStorage && storage.mode === 'server' && storage.path !== ':memory:'

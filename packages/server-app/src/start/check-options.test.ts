@@ -40,7 +40,7 @@ describe('createServer', () => {
     ['server.host: must', { config: { server: { host: '' } } }],
     ['server.basePath: must', { config: { server: { basePath: '/../v1' } } }],
     ['server.idempotency.ttlSeconds', { config: { server: { idempotency: { ttlSeconds: 1e300 } } } }],
-  ])('refuses invalid options as config-invalid, naming %s', async (path, options) => {
+  ])('rejects invalid options with config-invalid and names %s', async (path, options) => {
     expect(await refusalOf(options)).toMatchObject({
       kind: 'config-invalid',
       message: expect.stringMatching(new RegExp(`^${path.replace('.', '\\.')}\\b`)),
@@ -79,7 +79,7 @@ describe('createServer', () => {
 })
 
 describe('openTokenAdmin', () => {
-  it('refuses unknown adapters', async () => {
+  it('rejects unknown adapters', async () => {
     const adapters = { strage: {} } as never
 
     await expect(openTokenAdmin(parseConfig({}), { adapters })).rejects.toMatchObject({

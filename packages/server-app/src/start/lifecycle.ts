@@ -85,7 +85,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
     const { secrets, tracer } = await validate()
-    // Flushed after everything else is closed: closing ends spans too.
+    // The tracer is flushed after everything else is closed, because closing also ends spans.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watchGiven(given.storage)
     // Most code is loaded here, while the storage thread is starting.

@@ -31,12 +31,12 @@ describe('readMcpServers', () => {
     [{ id: 'a', url: 'https://a.example', headersRef: 'naked' }, 'mcpServers.0: headersRef'],
     [{ id: 'a', url: 'https://a.example', tokenExpiresAt: 'soon' }, 'mcpServers.0: tokenExpiresAt'],
     [null, 'mcpServers.0'],
-  ])('refuses %j and names the field', (registration, message) => {
+  ])('rejects %j and names the field', (registration, message) => {
     expect(() => readMcpServers([registration as McpServerRegistration])).toThrow(message)
     expect(() => readMcpServers([registration as McpServerRegistration])).not.toThrow('naked')
   })
 
-  it('refuses two servers with the same id', () => {
+  it('rejects two servers with the same id', () => {
     const server = { id: 'a', command: 'x' }
 
     expect(() => readMcpServers([server, server])).toThrow('registered twice')
@@ -44,7 +44,7 @@ describe('readMcpServers', () => {
 })
 
 describe('checkMcpSecrets', () => {
-  it('refuses a secret that does not resolve, naming the server and the field', async () => {
+  it('rejects a secret that does not resolve, and names the server and the field', async () => {
     const deps = {
       secretResolvers: [{ scheme: 'env', resolve: async () => undefined }],
       logger: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
@@ -75,11 +75,11 @@ describe('createRegisteredSkills', () => {
     [{ ...skill, instructions: 1 }, 'skills.0: instructions'],
     [{ ...skill, files: { a: 1 } }, 'skills.0: files'],
     ['pdf', 'skills.0'],
-  ])('refuses %j and names the field', (given, message) => {
+  ])('rejects %j and names the field', (given, message) => {
     expect(() => createRegisteredSkills([given as never])).toThrow(message)
   })
 
-  it('refuses two skills with the same name', () => {
+  it('rejects two skills with the same name', () => {
     expect(() => createRegisteredSkills([skill, skill])).toThrow('registered twice')
   })
 })

@@ -27,7 +27,7 @@ const HttpServer = v.strictObject({
 
 /**
  * A configured MCP server: a program (`command`, `args`, `env`, `cwd`, and secrets as `envRefs`), or a `url` with a
- * secret reference to its headers and the time at which their token expires.
+ * secret reference to the request headers and the expiry time of the token in these headers.
  */
 export type McpServerRegistration = v.InferInput<typeof StdioServer> | v.InferInput<typeof HttpServer>
 

@@ -26,7 +26,7 @@ const referencesOf = (config: ServerConfig): readonly Reference[] =>
   configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
 
 /**
- * Resolves every secret reference in the configuration, including those that are not in use, or only those of `fields`.
+ * Resolves the secret references in the configuration: those of `fields` if given, otherwise all, even if not in use.
  *
  * @throws StartError `secret-unresolvable` that names the field
  */

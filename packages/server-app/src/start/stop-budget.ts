@@ -2,7 +2,7 @@ import type { Timers } from '@perdure/ports'
 
 /** Time limits of one shutdown. Work that is still pending when they run out is abandoned. */
 export interface StopBudget {
-  /** Resolves when only the time to close is left: at the end of the drain, or at once when forced. */
+  /** Resolves when only the time for closing is left: when the drain timeout ends, or at once if forced. */
   readonly closing: Promise<void>
   /** Resolves when the time is used up. */
   readonly spent: Promise<void>

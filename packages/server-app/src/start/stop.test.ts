@@ -95,7 +95,7 @@ describe('stop', () => {
     await expect(fetch(`http://${host}:${port}/`)).rejects.toThrow()
   })
 
-  it('limits the hook to the time of the shutdown when the drain timeout is short', async () => {
+  it('limits the beforeShutdown hook to the total shutdown time if the drain timeout is short', async () => {
     const { server, untilSettled } = await make(
       { beforeShutdown: never },
       { config: { auth: { kind: 'none' }, server: { port: 0, shutdown: { drainTimeoutMs: 0 } } } },
@@ -105,7 +105,7 @@ describe('stop', () => {
     expect(await untilSettled(server.stop())).toBeLessThan(5_000)
   })
 
-  it('stops waiting for the hook when forced', async () => {
+  it('stops waiting for the beforeShutdown hook when forced', async () => {
     const { server, untilSettled } = await make({ beforeShutdown: never })
     await server.start()
     const stopped = server.stop()
@@ -115,7 +115,7 @@ describe('stop', () => {
     expect(await untilSettled(stopped)).toBeLessThanOrEqual(2_000)
   })
 
-  it('continues when the hook throws', async () => {
+  it('continues when the beforeShutdown hook throws', async () => {
     const { server, lines, untilSettled } = await make({ beforeShutdown: () => Promise.reject(new Error('no')) })
     await server.start()
 
@@ -142,7 +142,7 @@ describe('stop', () => {
     expect(await untilSettled(server.stop({ force: true }))).toBeLessThanOrEqual(2_000)
   })
 
-  it('does not wait longer for a start that hangs', async () => {
+  it('keeps to the time limit if the start hangs', async () => {
     const { server, untilSettled } = await make({ beforeStart: never })
     void server.start()
 

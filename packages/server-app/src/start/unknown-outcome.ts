@@ -1,7 +1,8 @@
 import { AppError, type Storage } from '@perdure/ports'
 
 /**
- * Reports commits with an unknown outcome. A storage that the caller opened signals them only by the error it throws.
+ * Reports commits with an unknown outcome. A storage that the caller opened reports such a commit only by throwing an
+ * error.
  */
 export function withUnknownOutcome(storage: Storage, onUnknown: (error: unknown) => void): Storage {
   const report = (error: unknown): never => {

@@ -22,7 +22,8 @@ export function createMovableClock(startMs: number): MovableClock {
 
   return {
     monotonicMs,
-    // The tolerance absorbs rounding errors of the sum, so that a timer due at a whole millisecond is due at it.
+    // The tolerance absorbs rounding errors of the sum, so that a timer due at a whole millisecond fires at that
+    // millisecond.
     now: () => Math.floor(startMs + monotonicMs() + 1e-6) as EpochMs,
     after(delayMs, fn) {
       const timer = {

@@ -32,7 +32,7 @@ describe('runAgent', () => {
     await expect(runAgent(mail, { to: 7 })).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
-  it('shows what a run waits for, and resumes it with a decision', async () => {
+  it('shows what a run waits for, and resumes the run with a decision', async () => {
     const asked = await runAgent(mail, { to: 'ann' })
 
     expect(asked).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'approval', name: 'send' }] })
@@ -53,7 +53,7 @@ describe('runAgent', () => {
     expect(sent.usage).toMatchObject({ inputTokens: 3, outputTokens: 4, toolCalls: 1 })
   })
 
-  it('isolates runs: a decision in one does not affect another', async () => {
+  it('isolates runs: a decision in one run does not affect another run', async () => {
     const [one, other] = await Promise.all([runAgent(mail, { to: 'ann' }), runAgent(mail, { to: 'bob' })])
 
     const denied = await one.decide('send', { granted: false, reason: 'no' })
@@ -133,13 +133,13 @@ describe('runWorkflow', () => {
     expect(done).toMatchObject({ status: 'completed', result: { begunAt: 'begun', sent: { ok: true, value: 'ann' } } })
   })
 
-  it('lets a wait time out', async () => {
+  it('resumes a run whose wait times out', async () => {
     const waiting = await (await runWorkflow(report, null, { agents: [mail] })).pass(30 * DAY_MS)
 
     expect(await waiting.pass(DAY_MS)).toMatchObject({ status: 'completed', result: 'too late' })
   })
 
-  it('starts at the given time', async () => {
+  it('starts the clock at the given time', async () => {
     const workflow = defineWorkflow({
       ...{ id: 'w', description: 'W' },
       workflow: { id: 'w', execute: async (_, ctx) => ctx.sleep('until', new Date('2030-01-01T00:00:00.000Z')) },

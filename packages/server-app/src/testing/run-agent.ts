@@ -31,8 +31,8 @@ export interface RunAgentOptions
 }
 
 /**
- * A snapshot of a run in a test. Each method acts on the run and resolves to a new snapshot once the run has settled
- * again.
+ * A snapshot of a run in a test. Each method acts on the run and resolves to a new snapshot once the run has ended or
+ * waits for something outside.
  */
 export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | 'result' | 'error' | 'usage'> {
   readonly runId: string
@@ -42,11 +42,11 @@ export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | '
   readonly approvals: readonly ApprovalResource[]
   /** The events of the run so far, in order. */
   readonly events: readonly { readonly type: string; readonly payload: unknown }[]
-  /** Decides the pending approval of that name. @throws Error if there is none */
+  /** Decides the pending approval with that name. @throws Error if no such approval is pending */
   decide(name: string, decision: SubmittedDecision): Promise<TestRun>
   /** Emits a named event, as `POST /events/:name` does. */
   emit(name: string, payload?: unknown): Promise<TestRun>
-  /** Advances the clock, which ends durable waits and delays between retries that are due by then. */
+  /** Advances the clock and ends the durable waits and retry delays that become due. */
   pass(ms: number): Promise<TestRun>
 }
 
@@ -55,7 +55,7 @@ export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | '
  * There is no listener and nothing to close. Resolves when the run and its child runs have ended or wait for something
  * outside.
  *
- * @throws AppError with which a request would be refused, such as `invalid-input`; StartError `config-invalid`
+ * @throws AppError that the server would answer, such as `invalid-input`; StartError `config-invalid`
  */
 export const runAgent = <Input>(agent: AgentRegistration<Input>, input?: unknown, options: RunAgentOptions = {}) =>
   runInMemory({ kind: 'agent', id: agent.id }, input, { ...options, agents: [agent, ...(options.agents ?? [])] })
@@ -92,7 +92,7 @@ interface World {
 }
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
-  // Loaded on use: importing this package for a server must not load them.
+  // Loaded on use, so that importing this package for a server does not load these modules.
   const [{ compose }, { createInMemoryStorage }] = await Promise.all([
     import('../compose/compose.ts'),
     import('@perdure/in-memory'),
@@ -169,7 +169,7 @@ async function eventsOf({ composition }: World, runId: string): Promise<TestRun[
   return events
 }
 
-/** Resolves when no run executes or is about to. */
+/** Resolves when no run executes or is about to execute. */
 async function idle({ composition, clock }: World): Promise<void> {
   for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns++) {
     await turn()
@@ -182,7 +182,7 @@ async function idle({ composition, clock }: World): Promise<void> {
 }
 
 /**
- * Turns of the event loop without a run before the world counts as idle: follow-ups of a run may need several turns to
- * start another.
+ * Consecutive turns of the event loop without a run until the world counts as idle: the follow-up work of a run may
+ * need several turns to start another run.
  */
 const QUIET_TURNS = 12

@@ -69,7 +69,7 @@ describe('a backup with a separate audit log', () => {
     await expect(restoreBackup(out, { path, audit })).rejects.toMatchObject({ kind: 'storage-corrupt' })
   })
 
-  it('fails verification when its audit log was altered, with or without the passphrase', async () => {
+  it('fails verification when its audit log was altered, whether or not a passphrase is given', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
     writeFileSync(auditCopyOf(out), 'altered')
@@ -89,7 +89,7 @@ describe('a backup with a separate audit log', () => {
     expect(readdirSync(directory).toSorted()).not.toContain('copies')
   })
 
-  it('restores nothing while a server holds the audit log', async () => {
+  it('is not restored while a server holds the audit log', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
     const log = await openSqliteStorage({ ...audit, ...quick })

@@ -55,8 +55,8 @@ const kindOf = (work: Promise<unknown>) =>
 describe.each([
   ['a plain file', undefined],
   ['an encrypted file', encryption],
-])('createBackup and restoreBackup on %s', (_, encryption) => {
-  it('copies every acknowledged commit while a server writes, and passes verification', async () => {
+])('a backup of %s', (_, encryption) => {
+  it('contains every acknowledged commit, even if a server is writing, and passes verification', async () => {
     const storage = await filled(300, { encryption })
     const writing = Promise.all(Array.from({ length: 300 }, () => append(storage)))
 
@@ -73,7 +73,7 @@ describe.each([
     expect(statSync(out).mode & 0o077).toBe(0)
   })
 
-  it('restores the backup with a new epoch and keeps the previous file', async () => {
+  it('is restored with a new epoch, and the previous file is kept', async () => {
     await (await filled(10, { encryption })).close()
     const before = await contentOf({ encryption })
     await createBackup(path, { out, encryption })
@@ -89,8 +89,8 @@ describe.each([
   })
 })
 
-describe('createBackup, verifyBackup and restoreBackup', () => {
-  it('refuses to overwrite a file and to copy a missing database', async () => {
+describe('createBackup', () => {
+  it('neither overwrites a file nor copies a missing database', async () => {
     await (await filled(1)).close()
     writeFileSync(out, 'mine')
 
@@ -100,7 +100,7 @@ describe('createBackup, verifyBackup and restoreBackup', () => {
     expect(readdirSync(directory)).not.toContain('none.db')
   })
 
-  it('leaves no incomplete copy when it is killed, and succeeds the next time', async () => {
+  it('leaves no incomplete copy when its process is killed, and succeeds the next time', async () => {
     await (await filled(2_000)).close()
     const script = `
       const { createBackup } = await import(process.argv[1])
@@ -119,12 +119,14 @@ describe('createBackup, verifyBackup and restoreBackup', () => {
     else expect(await createBackup(path, { out })).toMatchObject({ format: 1 })
     expect((await verifyBackup(out)).problems).toEqual([])
   })
+})
 
+describe('restoreBackup', () => {
   it.each([
     ['truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 4096), /bytes; its manifest says/],
     ['changed', (bytes: Buffer) => bytes.fill(7, 8_000, 8_100), /SHA-256 of the copy differs/],
     ['replaced by another file', () => Buffer.from('not a database at all'), /manifest says/],
-  ])('refuses to verify or restore a copy that was %s', async (_, damage, problem) => {
+  ])('rejects a copy that was %s, as verifyBackup does', async (_, damage, problem) => {
     await (await filled(200)).close()
     await createBackup(path, { out })
     writeFileSync(out, damage(readFileSync(out)))
@@ -134,7 +136,7 @@ describe('createBackup, verifyBackup and restoreBackup', () => {
     expect((await contentOf()).events).toBe(200)
   })
 
-  it('refuses to restore while a server holds the file', async () => {
+  it('fails while a server holds the file', async () => {
     const storage = await filled(3)
     await createBackup(path, { out })
 
@@ -144,7 +146,7 @@ describe('createBackup, verifyBackup and restoreBackup', () => {
     expect(await kindOf(restoreBackup(out, { path }))).toBe('done')
   })
 
-  it('restores over a damaged file and keeps that file unchanged', async () => {
+  it('replaces a damaged file and keeps it unchanged under another name', async () => {
     await (await filled(4)).close()
     await createBackup(path, { out })
     writeFileSync(path, 'damaged')
@@ -193,7 +195,7 @@ describe('checkDatabase', () => {
 })
 
 describe('vacuum', () => {
-  it('returns the space of deleted rows', async () => {
+  it('returns the space of deleted rows to the disk', async () => {
     const storage = await openSqliteStorage({ path })
     const big = Array.from({ length: 50 }, () => anEvent({ topic: 'all', payload: `"${'x'.repeat(20_000)}"` as never }))
     await storage.unitOfWork.commit([{ type: 'event.append', events: big }])

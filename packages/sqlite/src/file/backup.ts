@@ -10,7 +10,7 @@ import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { replaceFile, sha256OfFile } from './replace-file.ts'
 import { corruptError, translateStartError } from './sqlite-error.ts'
 
-/** The separate file of the audit log, if there is one. It is copied with the database, as `<copy>.audit`. */
+/** The database file of the audit log, if the audit log has its own file. A backup copies it to `<copy>.audit`. */
 export interface AuditFile {
   readonly path: string
   readonly encryption?: Encryption | undefined
@@ -43,8 +43,8 @@ export interface BackupManifest extends BackupPart {
 
 /**
  * Copies a consistent snapshot of the database, even while a server writes to it. The copy of an encrypted file is
- * encrypted with the same passphrase. The copy is complete and flushed before it gets its name, and the copy of the
- * audit log gets its name first: an interrupted backup leaves at most a `.partial` file, or an audit log without a
+ * encrypted with the same passphrase. Each copy gets its final name only after it is complete and flushed, the audit
+ * log before the database. An interrupted backup therefore leaves at most a `.partial` file, or an audit log without a
  * database.
  *
  * @throws StartError `storage-corrupt`, `encryption-passphrase-wrong`, `config-invalid` when `out` exists or the
@@ -60,7 +60,8 @@ export async function createBackup(path: string, options: BackupOptions): Promis
     const schemaVersion = source.pragma('user_version', { simple: true }) as number
     let auditPart: BackupPart | undefined
     const part = copyInto(source, out, () => {
-      // Copied after the database: an entry in transit to the audit log may be in both copies, but is never in neither.
+      // The audit log is copied after the database, so an entry that is being moved to the audit log is in at least one
+      // of the two copies.
       auditPart = auditSource && copyInto(auditSource, auditCopyOf(out))
     })
     const manifest: BackupManifest = {
@@ -91,7 +92,7 @@ const closeAndRethrow = (database: Database.Database) => (error: unknown) => {
   throw error
 }
 
-/** Calls `then` once the copy is complete, before it gets its name. */
+/** Calls `then` after the copy is complete and before it gets its final name. */
 function copyInto(source: Database.Database, out: string, then?: () => void): BackupPart {
   let part: BackupPart = { file: basename(out), bytes: 0, sha256: '' }
   replaceFile(out, (temporary) => {
@@ -114,11 +115,11 @@ export interface BackupCheck {
 }
 
 export interface VerifyBackupOptions extends Pick<BackupOptions, 'encryption'> {
-  /** Encryption of the copied audit log. Without it, that log is only compared with the manifest, not read. */
+  /** Encryption of the copied audit log. If omitted, the audit log is compared with the manifest but not read. */
   readonly auditEncryption?: Encryption | undefined
 }
 
-/** Compares a backup with its manifest and reads the whole file and its audit log. Changes nothing. */
+/** Compares a backup with its manifest, then reads the whole database and audit log. Changes nothing. */
 export async function verifyBackup(copy: string, options: VerifyBackupOptions = {}): Promise<BackupCheck> {
   if (fileSize(copy) === 0) throw missingError(copy)
   const manifest = readManifest(copy)
@@ -192,5 +193,5 @@ const missingError = (path: string): StartError =>
 const fileExistsError = (out: string): StartError =>
   new StartError('config-invalid', {
     message: `The file ${out} already exists.`,
-    hint: 'Choose another file with --out, or move this one away.',
+    hint: 'Choose another file with --out, or move the existing file away.',
   })

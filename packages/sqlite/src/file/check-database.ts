@@ -16,7 +16,7 @@ export interface DatabaseCheck {
   readonly audit: ChainCheck
 }
 
-/** The hash chain of the audit entries in this file. Only a server can check its keyed head: it has the key. */
+/** Result of checking the audit chain in this file. Only a server has the key to check the head of the chain. */
 export interface ChainCheck {
   readonly entries: number
   /** The first entry that is missing, altered or out of order. */

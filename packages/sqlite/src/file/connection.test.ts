@@ -46,7 +46,7 @@ describe('openConnection', () => {
     database.close()
   })
 
-  it('caches a variant and rebuilds it after too many others', () => {
+  it('caches a query variant and rebuilds it after 256 other variants', () => {
     const db = openConnection(path)
     let built = 0
     const variant = (name: string) =>

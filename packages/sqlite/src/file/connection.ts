@@ -11,7 +11,7 @@ export interface Connection {
   all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
   /** Yields rows one by one. This connection cannot write until the iteration ends. */
   each<Values, Row>(query: Query<Values, Row>, values: Values): Iterable<Row>
-  /** Returns the cached query of this name, or builds it. For queries whose conditions vary. */
+  /** Returns the cached query of this name, or builds and caches it. For queries whose conditions vary. */
   variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
 
@@ -47,12 +47,12 @@ export function openInlineConnection(path: string, options: ConnectionOptions): 
 }
 
 /**
- * Page size of a new file; an existing file keeps its own. Small, because a commit mostly changes a few dozen bytes per
- * page.
+ * Page size of a new file; an existing file keeps its page size. Pages are small because a commit usually changes only
+ * a few dozen bytes per page.
  */
 export const PAGE_BYTES = 2_048
 
-/** Size of the write-ahead log that triggers a checkpoint. */
+/** WAL size that triggers a checkpoint. */
 const LOG_BYTES = 8 * 1024 * 1024
 
 /** How long a statement waits for a lock that another process holds. */
@@ -66,7 +66,7 @@ const SETTINGS = [
   'cell_size_check = ON',
   'mmap_size = 0',
   'temp_store = MEMORY',
-  // A commit that splits a page walks the whole page cache, and few pages are hot.
+  // The page cache is small: few pages are hot, and a commit that splits a page walks the whole cache.
   'cache_size = -2000',
 ]
 

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Commits one run after another and prints the number of each once it is acknowledged. */
+/** Commits runs one at a time and prints the number of each acknowledged run. */
 const COMMIT_FOREVER = `
 const [module, path, template] = process.argv.slice(1)
 const { openSqliteStorage } = await import(module)
@@ -47,7 +47,7 @@ async function killAfterAcks(acks: number, template: RunRecord): Promise<number>
 }
 
 describe('a killed process', () => {
-  it('leaves every acknowledged commit and no partial one', async () => {
+  it('leaves every acknowledged commit and no partial commit', async () => {
     const newest = await killAfterAcks(20, aRun())
 
     const storage = await openSqliteStorage({ path })

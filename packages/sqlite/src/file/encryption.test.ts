@@ -29,7 +29,8 @@ beforeEach(() => {
 const openFile = (mode: 'lib' | 'server') => () =>
   openSqliteStorage({ path: join(root, `${files++}.db`), synchronous: 'normal', mode, encryption })
 
-// The cipher works below the tables and every open derives the key again, so only the suites that use the file most run here.
+// Encryption is invisible above the file layer, and deriving the key makes each open slow. Therefore only the suites
+// that use the file most run here.
 unitOfWorkContract({ name: 'encrypted SQLite file', open: openFile('lib') })
 factStoreContract({ name: 'encrypted SQLite file', open: openFile('lib') })
 auditLogContract({ name: 'encrypted SQLite file behind its worker', open: openFile('server') })
@@ -75,13 +76,13 @@ describe('an encrypted database', () => {
     for (const text of [MARKER, 'SQLite format 3', 'CREATE TABLE']) expect(allBytes().includes(text)).toBe(false)
   })
 
-  it('contains the plain text without encryption, which proves that the previous test can fail', async () => {
+  it('differs from a plain database, which contains the text that the previous test searches for', async () => {
     await fill({})
 
     expect(allBytes().includes(MARKER)).toBe(true)
   })
 
-  it('returns earlier writes when it is opened again', async () => {
+  it('returns earlier writes when it is reopened', async () => {
     await fill()
     const storage = await openSqliteStorage({ path, encryption })
 
@@ -89,7 +90,7 @@ describe('an encrypted database', () => {
     await storage.close()
   })
 
-  it('refuses a wrong passphrase and leaves the file unchanged byte for byte', async () => {
+  it('rejects a wrong passphrase and leaves the file unchanged byte for byte', async () => {
     await fill()
     const before = digests()
 
@@ -100,7 +101,7 @@ describe('an encrypted database', () => {
     expect(digests()).toEqual(before)
   })
 
-  it('is refused without encryption and stays unchanged', async () => {
+  it('cannot be opened without a passphrase and stays unchanged', async () => {
     await fill()
     const before = digests()
 
@@ -108,7 +109,7 @@ describe('an encrypted database', () => {
     expect(digests()).toEqual(before)
   })
 
-  it('refuses to open a plain file with encryption enabled', async () => {
+  it('is rejected if its file is not encrypted', async () => {
     await fill({})
     const before = digests()
 
@@ -116,12 +117,12 @@ describe('an encrypted database', () => {
     expect(digests()['data.db']).toBe(before['data.db'])
   })
 
-  it('refuses an empty passphrase', async () => {
+  it('cannot have an empty passphrase', async () => {
     expect(await refusalOf({ encryption: { passphrase: bytes('') } })).toBe('encryption-passphrase-missing')
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('reports a damaged file as unreadable', async () => {
+  it('is reported as unreadable if its file is damaged', async () => {
     writeFileSync(path, Buffer.alloc(8_192, 'x'))
 
     expect(await refusalOf({ encryption })).toBe('encryption-passphrase-wrong')
@@ -134,7 +135,7 @@ describe('an encrypted database', () => {
     await storage.close()
   })
 
-  it('migrates after making an encrypted copy', async () => {
+  it('is copied with encryption before it is migrated', async () => {
     const open = await databaseOpener(encryption)
     const first = open(path)
     applyMigrations(first, { path, now: () => 1, migrations: MIGRATIONS.slice(0, 2) })
@@ -165,7 +166,7 @@ describe('databaseOpener', () => {
     expect(await databaseOpener(undefined, load)).toBeTypeOf('function')
   })
 
-  it('refuses a driver that accepts a key but does not encrypt', async () => {
+  it('rejects a driver that accepts a key but does not encrypt', async () => {
     const { default: plain } = await import('better-sqlite3')
     const open = await databaseOpener(encryption, async () => ({ default: plain }))
 

@@ -1,5 +1,5 @@
 /** Encryption at rest of one database file. */
 export interface Encryption {
-  /** The resolved secret; the key of the file is derived from it. */
+  /** The resolved secret, from which the key of the file is derived. */
   readonly passphrase: Uint8Array
 }

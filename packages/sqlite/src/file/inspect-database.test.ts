@@ -49,11 +49,11 @@ async function expectRefusal(kind: string): Promise<void> {
   expect(readFileSync(path).equals(before)).toBe(true)
 }
 
-describe('opening an unusable file', () => {
+describe('openSqliteStorage on an unusable file', () => {
   it.each([
     ['short', 'hello'],
     ['long', 'This is not a database.\n'.repeat(1_000)],
-  ])('refuses a %s text file and leaves it unchanged', async (_, text) => {
+  ])('rejects a %s text file and leaves it unchanged', async (_, text) => {
     writeFileSync(path, text)
 
     await expectRefusal('storage-corrupt')
@@ -61,20 +61,20 @@ describe('opening an unusable file', () => {
     expect(readdirSync(directory).sort()).toEqual(['data.db', 'data.db.lock'])
   })
 
-  it('refuses the database of another program and leaves it unchanged', async () => {
+  it('rejects the database of another program and leaves it unchanged', async () => {
     change('CREATE TABLE theirs (a)')
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses a truncated file', async () => {
+  it('rejects a truncated file', async () => {
     await createDatabase()
     truncateSync(path, 10 * PAGE_BYTES)
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses damaged pages after an unclean shutdown', async () => {
+  it('rejects damaged pages after an unclean shutdown', async () => {
     await createDatabase()
     change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")
     damagePage()
@@ -82,7 +82,7 @@ describe('opening an unusable file', () => {
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses an applied migration that differs from the known one', async () => {
+  it('rejects a file with an applied migration that differs from the released migration', async () => {
     await createDatabase()
     change(`UPDATE schema_migrations SET checksum = '${'0123456789abcdef'.repeat(4)}' WHERE version = 2`)
 
@@ -93,7 +93,7 @@ describe('opening an unusable file', () => {
     ['a checksum with a wrong digit', "checksum = replace(checksum, 'a', 'b') WHERE version = 2"],
     ['an invalid checksum', "checksum = substr(checksum, 1, 63) || '~' WHERE version = 2"],
     ['an empty checksum', "checksum = '' WHERE version = 2"],
-    ['an invalid version', 'version = 0 WHERE version = 2'],
+    ['an invalid migration version', 'version = 0 WHERE version = 2'],
   ])('reports %s as damage, not as an edited migration', async (_, set) => {
     await createDatabase()
     change(`UPDATE schema_migrations SET ${set}`)
@@ -102,17 +102,17 @@ describe('opening an unusable file', () => {
   })
 
   it.each([
-    ['a lost record', 'DELETE FROM schema_migrations WHERE version > 3'],
-    ['a lost version', 'PRAGMA user_version = 3'],
-    ['a version below zero', 'PRAGMA user_version = -7'],
-  ])('reports %s as damage and repeats no migration', async (_, sql) => {
+    ['a missing migration record', 'DELETE FROM schema_migrations WHERE version > 3'],
+    ['an outdated schema version', 'PRAGMA user_version = 3'],
+    ['a negative schema version', 'PRAGMA user_version = -7'],
+  ])('reports %s as damage and applies no migration twice', async (_, sql) => {
     await createDatabase()
     change(sql)
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses a newer schema and leaves the file unchanged byte for byte', async () => {
+  it('rejects a newer schema and leaves the file unchanged byte for byte', async () => {
     await createDatabase()
     change('PRAGMA user_version = 99')
 
@@ -120,7 +120,7 @@ describe('opening an unusable file', () => {
   })
 })
 
-describe('opening a usable file', () => {
+describe('openSqliteStorage on a usable file', () => {
   it('succeeds after an unclean shutdown', async () => {
     await createDatabase()
     change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")

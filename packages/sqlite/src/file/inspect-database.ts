@@ -16,8 +16,8 @@ import type { Synchronous } from './synchronous.ts'
 
 export interface Inspection {
   /**
-   * Also reads the WAL, and the whole file if the last server did not shut down cleanly. Only for a caller that has the
-   * file to itself.
+   * Also reads the WAL, and the whole file if the last server did not shut down cleanly. Only
+   * for a caller that excludes other processes.
    */
   readonly checkAfterCrash: boolean
   /** How commits are flushed. With `normal`, power loss may tear more than one commit. */
@@ -62,7 +62,7 @@ function checkPassphrase(path: string, open: OpenDatabase): void {
   throw isUnreadable ? wrongPassphraseError(path, failure) : translateStartError(failure, path)
 }
 
-/** The error of a first read; `undefined` if it succeeds. */
+/** Returns the error of a first read, or `undefined` if the read succeeds. */
 function readFailure(path: string, open: OpenDatabase): unknown {
   const database = open(path, { readonly: true, fileMustExist: true })
   try {
@@ -81,7 +81,7 @@ const notEncryptedError = (path: string): StartError =>
     hint: 'Encrypt the file as the guide on audit and encryption describes, or set storage.path to a new file. The file was not changed.',
   })
 
-/** Whether the file has tables of another program and none of ours. */
+/** Whether the file holds tables, but not those of Perdure. */
 function isForeign(database: Database.Database): boolean {
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
   return names.length > 0 && !names.includes('schema_migrations')

@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Leaves the files as a process would that is killed after this many commits of this many bytes each. */
+/** Creates the files that a process leaves when it is killed after `commits` commits of `bytes` bytes each. */
 async function leaveFiles(commits: number, { bytes = 10, earlier = 0, pageBytes = PAGE_BYTES } = {}): Promise<void> {
   const from = join(directory, 'from.db')
   const database = new Database(from)
@@ -101,7 +101,7 @@ describe('the write-ahead log of a killed process', () => {
     await expect(countServed()).rejects.toMatchObject({ kind: 'storage-corrupt' })
   })
 
-  it('loses only the commits after the damage when a backup of it is restored', async () => {
+  it('loses only the commits after the damage when a backup of the database is restored', async () => {
     await leaveFiles(5)
     flip(commitsOf(log()).at(-2) ?? 0)
     const out = join(directory, 'rest.db')

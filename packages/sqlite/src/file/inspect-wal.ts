@@ -5,11 +5,11 @@ import { fileSize } from './private-file.ts'
 /**
  * Whether acknowledged commits follow a damaged frame of the write-ahead log. SQLite reads a log up to the first
  * invalid frame and silently drops the rest, because power loss may tear the commit being written. But with
- * `synchronous` at `full` each commit is flushed before the next one is written: a commit that is followed by another
- * was acknowledged, and power loss cannot have torn any frame before it.
+ * `synchronous: 'full'`, each commit is flushed before the next commit is written. So every commit except the last was
+ * acknowledged, and power loss cannot have torn the frames of those commits.
  *
- * Use it only while nothing writes to the log. In a log that is encrypted, or in another byte order than this
- * machine's, it finds nothing.
+ * Call this function only while nothing writes to the log. It finds no damage in a log that is encrypted or whose byte
+ * order is not this machine's.
  */
 export function hasCommitsAfterDamage(databasePath: string): boolean {
   const path = `${databasePath}-wal`
@@ -28,10 +28,10 @@ const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
 
 interface Frame {
-  /** Belongs to the current generation of the log; remnants of earlier generations have other salts. */
+  /** Whether the frame belongs to the current generation of the log. Frames of earlier generations have other salts. */
   readonly isCurrent: boolean
   readonly isCommit: boolean
-  /** Its checksum continues the checksum stored in the frame before it, whether or not that frame is valid. */
+  /** Whether the frame's checksum continues the checksum stored in the previous frame, valid or not. */
   readonly isChained: boolean
 }
 
@@ -50,9 +50,9 @@ function findsCommitAfterDamage(frames: Iterable<Frame>): boolean {
 const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
 
 /**
- * Finds the page size by the distance to the second frame, which repeats the salts of the first. A log of one frame
- * cannot lose an acknowledged commit, so the default will do. The database itself is never opened, because closing it
- * would release the locks that SQLite holds on it in this process.
+ * Derives the page size from the offset of the second frame, which repeats the salts of the first frame. A log of one
+ * frame cannot lose an acknowledged commit, so the default page size is good enough for it. This function never opens
+ * the database file, because closing that file would release the locks that SQLite holds on it in this process.
  */
 function pageBytesOf(file: number): number {
   const saltsAt = (frame: number) => {

@@ -38,7 +38,7 @@ process.stdout.write('held')
 setInterval(() => {}, 1000)`
 
 describe('takeLease', () => {
-  it('refuses a second holder immediately, with a hint', () => {
+  it('rejects a second holder immediately, with a hint', () => {
     const lease = takeLease(path)
 
     expect(() => takeLease(path)).toThrow(
@@ -48,7 +48,7 @@ describe('takeLease', () => {
     lease.release()
   })
 
-  it('still excludes other processes after a refused attempt in its own process', () => {
+  it('still excludes other processes after a second attempt in the same process has failed', () => {
     const lease = takeLease(path)
     expect(() => takeLease(path)).toThrow(expect.objectContaining({ kind: 'storage-locked' }))
 
@@ -58,7 +58,7 @@ describe('takeLease', () => {
     lease.release()
   })
 
-  it('can be taken again after release, which is idempotent', () => {
+  it('takes a lease again after it was released twice', () => {
     const lease = takeLease(path)
     lease.release()
     lease.release()
@@ -74,13 +74,13 @@ describe('takeLease', () => {
     first.release()
   })
 
-  it('creates the lock file for its owner only', () => {
+  it('creates a lock file that only its owner can access', () => {
     takeLease(path).release()
 
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600)
   })
 
-  it('outlives the last reference to it, and ends when its process dies', async () => {
+  it('holds an unreferenced lease until the process dies', async () => {
     const args = [...FLAGS, HOLD_LEASE, MODULE, path]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     onTestFinished(() => void child.kill('SIGKILL'))

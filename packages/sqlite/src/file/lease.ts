@@ -10,7 +10,7 @@ export interface Lease {
 
 /**
  * Takes the lease: an exclusive lock on `<path>.lock`, held until `release` or until the process dies. The lock file is
- * never deleted, because two processes could then lock two different files of the same name.
+ * never deleted, because otherwise two processes could lock two different files of the same name.
  *
  * @throws StartError `storage-locked` immediately when the lease is already held.
  */

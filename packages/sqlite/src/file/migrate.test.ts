@@ -38,7 +38,7 @@ const tables = (): unknown[] =>
   database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all()
 
 describe('MIGRATIONS', () => {
-  it('have consecutive numbers from 1 and unique names', () => {
+  it('lists consecutive versions from 1 and unique names', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1))
     expect(new Set(MIGRATIONS.map(({ name }) => name)).size).toBe(MIGRATIONS.length)
   })
@@ -57,7 +57,7 @@ describe('applyMigrations', () => {
     )
   })
 
-  it('does nothing the second time', () => {
+  it('does nothing when it is called again', () => {
     applyMigrations(database, { path, now })
     applyMigrations(database, { path, now: () => 2_000 })
 
@@ -74,7 +74,7 @@ describe('applyMigrations', () => {
     expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 2_000])
   })
 
-  it('keeps runs from a schema without child runs as top-level runs', () => {
+  it('turns runs of a schema without child runs into top-level runs', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 6) })
     database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');
@@ -89,7 +89,7 @@ describe('applyMigrations', () => {
     )
   })
 
-  it('continues event positions after the old sequence, even if the newest events were deleted', () => {
+  it('continues event positions where the old sequence ended, even if the newest events were deleted', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     database.exec(`
       INSERT INTO events (topic, type, at, payload) VALUES ('log', 'kept', 1, '1'), ('log', 'a', 2, '2'), ('log', 'b', 3, '3');
@@ -105,10 +105,10 @@ describe('applyMigrations', () => {
   })
 
   it.each([
-    ['there is no key', '', [false, false]],
-    ['a key with a response is unexpired', '(id, 200)', [true, false]],
+    ['no key exists', '', [false, false]],
+    ['a key has a response', '(id, 200)', [true, false]],
     ['a key waits for its response', '(id, NULL)', [true, true]],
-  ])('looks up keys of an earlier release as long as needed when %s', (_, row, expected) => {
+  ])('records until when hashed idempotency keys are looked up if %s', (_, row, expected) => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     const insert = "INSERT INTO idempotency (id, status, fingerprint, created_at, expires_at) SELECT *, 'f', 0, 50 FROM"
     if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
@@ -120,21 +120,18 @@ describe('applyMigrations', () => {
   it.each([
     ['is running', 'running', [true, true]],
     ['has ended', 'completed', [true, false]],
-  ])(
-    'looks up keys of an earlier release as long as needed when a run that such a key started %s',
-    (_, status, expected) => {
-      applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
-      database.exec(`
+  ])('records until when hashed idempotency keys are looked up if the run of a key %s', (_, status, expected) => {
+    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
+    database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');
       INSERT INTO runs (key, id, kind, target_id, owner, status, attempt, created_at, usage, metadata, input)
         VALUES (1, 'old', 'agent', 'echo', 'alice', '${status}', 1, 0, '{}', '{}', '1');
       INSERT INTO idempotency (id, run_id, content_of, status, fingerprint, created_at, expires_at)
         VALUES ('${'a'.repeat(64)}', 'old', 'old', ${status === 'running' ? 'NULL' : 200}, 'f', 0, 50)`)
-      applyMigrations(database, { path, now })
+    applyMigrations(database, { path, now })
 
-      expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
-    },
-  )
+    expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
+  })
 
   it('copies a database that holds data before migrating it, and keeps the copy', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
@@ -154,7 +151,7 @@ describe('applyMigrations', () => {
     expect(existsSync(`${path}.before-1`) || existsSync(`${path}.before-2`)).toBe(false)
   })
 
-  it('replaces the copy of an earlier failed attempt', () => {
+  it('replaces the copy that an earlier failed attempt made', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow()
     database.exec("INSERT INTO notes VALUES ('later')")
@@ -176,7 +173,7 @@ describe('applyMigrations', () => {
     expect(database.inTransaction).toBe(false)
   })
 
-  it('refuses a database whose applied migration has a different text', () => {
+  it('rejects a database if the text of an applied migration differs', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     const edited = { ...notes, sql: `${notes.sql} -- edited` }
 
@@ -186,7 +183,7 @@ describe('applyMigrations', () => {
     expect(appliedMigrations(database)).toHaveLength(1)
   })
 
-  it('refuses a database written by a newer release', () => {
+  it('rejects a database written by a newer release', () => {
     applyMigrations(database, { path, now, migrations: [notes, dates] })
     database.pragma('wal_checkpoint(TRUNCATE)')
     const before = readFileSync(path)
@@ -197,7 +194,7 @@ describe('applyMigrations', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  it('does nothing when another connection migrated first', () => {
+  it('does nothing if another connection has already migrated the database', () => {
     const other = openConnection(path).database
     applyMigrations(other, { path, now, migrations: [notes, dates] })
     other.close()

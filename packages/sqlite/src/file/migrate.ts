@@ -31,7 +31,7 @@ export function applyMigrations(database: Database.Database, options: MigrateOpt
 }
 
 /**
- * Compares the applied migrations with those of this release and returns the pending ones. Read-only.
+ * Compares the applied migrations with the migrations of this release and returns the pending ones. Read-only.
  *
  * @throws StartError `storage-newer-schema`; `storage-corrupt` when no release can have written the recorded
  *   migrations; `migration-failed` when a migration was edited after it was applied.
@@ -60,7 +60,9 @@ export function pendingMigrations(
   return migrations.slice(applied.length)
 }
 
-/** An edited migration changes almost every digit of the checksum; a checksum that differs in few digits is damaged. */
+/**
+ * An edited migration changes almost every digit of its checksum. If only a few digits differ, the checksum is damaged.
+ */
 function isDamaged(checksum: string, known: string): boolean {
   const differing = [...known].filter((digit, index) => digit !== checksum[index]).length
   return !/^[0-9a-f]{64}$/.test(checksum) || differing < known.length / 2
@@ -91,7 +93,7 @@ function applyMigration(database: Database.Database, migration: Migration, now: 
     const inserted = database
       .prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?) ON CONFLICT (version) DO NOTHING')
       .run(version, name, checksumOf(migration), now())
-    if (inserted.changes === 0) return // another process applied it first
+    if (inserted.changes === 0) return // another process applied the migration first
     database.exec(migration.sql)
     database.pragma(`user_version = ${version}`)
   })
@@ -140,7 +142,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const newerError = (version: number, latest: number): StartError =>
   new StartError('storage-newer-schema', {
     message: `The database has schema version ${version}; this release supports versions up to ${latest}.`,
-    hint: 'Start the release that wrote it, or restore the copy that was made before its migration.',
+    hint: 'Start the release that wrote the database, or restore the copy that was made before it was migrated.',
   })
 
 const damagedError = ({ name }: Database.Database, what: string): StartError => corruptError(name, new Error(what))

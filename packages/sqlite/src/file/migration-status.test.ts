@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 describe('migrationStatus', () => {
-  it('lists every migration as pending for a missing file and does not create it', async () => {
+  it('lists every migration as pending for a missing file and does not create the file', async () => {
     expect(await migrationStatus(path)).toEqual({ applied: [], pending: summaries })
     expect(existsSync(path)).toBe(false)
   })
@@ -34,14 +34,14 @@ describe('migrationStatus', () => {
 })
 
 describe('migrate', () => {
-  it('creates the database and migrates it to the newest schema', async () => {
+  it('creates a database with the newest schema', async () => {
     const status = await migrate(path, { now: () => 9 })
 
     expect(status.pending).toEqual([])
     expect(status).toEqual(await migrationStatus(path))
   })
 
-  it('refuses to run beside a server', async () => {
+  it('fails beside a running server', async () => {
     const storage = await openSqliteStorage({ path })
 
     await expect(migrate(path)).rejects.toMatchObject({ kind: 'storage-locked' })

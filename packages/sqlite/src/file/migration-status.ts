@@ -11,7 +11,7 @@ import { translateStartError } from './sqlite-error.ts'
 
 export interface MigrationOptions {
   readonly encryption?: Encryption | undefined
-  /** Timestamps for applied migrations; epoch milliseconds. */
+  /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
 }
 
@@ -38,7 +38,7 @@ export async function migrationStatus(
   }
 }
 
-/** Applies the pending migrations without serving. Takes the lease. @throws StartError */
+/** Applies the pending migrations without starting a server. Holds the lease meanwhile. @throws StartError */
 export async function migrate(
   path: string,
   { encryption, now = Date.now }: MigrationOptions = {},

@@ -2,7 +2,7 @@ import { StartError } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import type { Encryption } from './encryption.ts'
 
-/** Opens one connection. With encryption the key is set, but not yet verified: nothing has been read. */
+/** Opens one connection. With encryption, it sets the key, but a wrong key is detected only by the first read. */
 export type OpenDatabase = (path: string, options?: Database.Options) => Database.Database
 
 /**
@@ -16,7 +16,7 @@ export const openPlain: OpenDatabase = (path, options) => new Database(path, opt
 const PEER = 'better-sqlite3-multiple-ciphers'
 
 /**
- * Returns the function that opens the file. The driver that encrypts is an optional package and is loaded only if
+ * Returns the function that opens the file. The driver that supports encryption is an optional package, loaded only if
  * needed.
  *
  * @throws StartError `encryption-peer-missing`, `encryption-passphrase-missing`

@@ -7,7 +7,7 @@ import { preparePath } from './private-file.ts'
 const freshDir = () => realpathSync(mkdtempSync(join(tmpdir(), 'perdure-path-')))
 
 describe('preparePath', () => {
-  it('creates every missing directory for its owner only', () => {
+  it('creates missing directories that only their owner can access', () => {
     const dir = freshDir()
 
     expect(preparePath(join(dir, 'a/b/data.db'))).toBe(join(dir, 'a/b/data.db'))
@@ -36,7 +36,7 @@ describe('preparePath', () => {
     expect(preparePath(join(dir, 'data.db'))).toBe(join(dir, 'real/other.db'))
   })
 
-  it('refuses a directory below a file', () => {
+  it('rejects a path below a file', () => {
     const dir = freshDir()
     writeFileSync(join(dir, 'file'), '')
 
@@ -46,7 +46,7 @@ describe('preparePath', () => {
     )
   })
 
-  it.skipIf(process.platform !== 'linux')('refuses a location where the kernel creates no directories', () => {
+  it.skipIf(process.platform !== 'linux')('rejects a path where the kernel cannot create directories', () => {
     expect(() => preparePath('/proc/nope/x.db')).toThrow(
       expect.objectContaining({ kind: 'config-invalid', hint: expect.stringContaining('storage.path') }),
     )

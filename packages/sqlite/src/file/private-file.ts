@@ -17,7 +17,7 @@ export function preparePath(path: string): string {
   }
 }
 
-/** Creates parents one by one: a recursive `mkdir` never returns where the kernel fails it with ENOENT, as in /proc. */
+/** Creates parents one by one, because a recursive `mkdir` hangs if the kernel answers ENOENT, as it does in /proc. */
 function makeDirectory(path: string): void {
   if (isDirectory(path)) return
   makeDirectory(dirname(path))

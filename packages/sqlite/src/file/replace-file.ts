@@ -3,8 +3,8 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync, rmS
 import { dirname } from 'node:path'
 
 /**
- * Lets `write` create a file under a temporary name, flushes it and renames it to `target`. Readers see either the old
- * file or the complete new one. A failure leaves no file behind.
+ * Lets `write` create a file under a temporary name, flushes that file and renames it to `target`. Readers see either
+ * the old file or the complete new one. A failure leaves no file behind.
  */
 export function replaceFile(target: string, write: (temporary: string) => void): void {
   const temporary = `${target}${PARTIAL}`

@@ -12,7 +12,7 @@ import { translateStartError } from './sqlite-error.ts'
 export interface RestoreResult {
   /** Where the previous database is kept; `undefined` if there was none. */
   readonly kept: string | undefined
-  /** The same for the audit log; `undefined` if none was restored. */
+  /** The restored audit log and where its previous file is kept; `undefined` if no audit log was restored. */
   readonly audit?: { readonly path: string; readonly kept: string | undefined } | undefined
 }
 
@@ -64,7 +64,9 @@ async function replaceDatabase(
   }
 }
 
-/** Adds a second name by a hard link, so that an interruption never leaves the database missing. */
+/**
+ * Keeps the previous file under a second name. It uses a hard link, so an interruption cannot leave `target` missing.
+ */
 function keepPrevious(
   target: string,
   { open, now }: { readonly open: OpenDatabase; readonly now: () => number },
@@ -78,7 +80,7 @@ function keepPrevious(
   return kept
 }
 
-/** Best effort: a damaged file keeps its WAL under its new name. */
+/** Moves the WAL into the file. Best effort: if the file is damaged, `keepPrevious` keeps its WAL beside it. */
 function mergeWal(target: string, open: OpenDatabase): void {
   try {
     const { database } = openConnection(target, { open })
@@ -100,5 +102,5 @@ function assignNewEpoch(path: string, open: OpenDatabase): void {
 const badCopyError = (copy: string, problems: readonly string[]): StartError =>
   new StartError('storage-corrupt', {
     message: `The backup ${copy} cannot be restored: ${problems[0]}.`,
-    hint: 'Use another backup; `perdure backup verify` lists every problem of this one. Nothing was changed.',
+    hint: 'Use another backup; `perdure backup verify` lists every problem of this backup. Nothing was changed.',
   })

@@ -25,7 +25,7 @@ describe('translateError', () => {
     expect(translated).toMatchObject({ id, cause: error })
   })
 
-  it('gives the busy error both its code and its kind', () => {
+  it('sets both code and kind on a busy error', () => {
     expect(translateError(driverError('SQLITE_BUSY'))).toMatchObject({ code: 'SQLITE_BUSY', kind: 'sqlite-busy' })
   })
 

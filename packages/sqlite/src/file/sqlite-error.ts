@@ -9,7 +9,7 @@ export function translateError(error: unknown): unknown {
   return new AppError('internal-error', { message: 'The storage rejected a statement.', cause: error })
 }
 
-/** Translates a driver error into the `StartError` for opening a file. Returns any other error unchanged. */
+/** Translates a driver error thrown while opening a file into a `StartError`. Returns any other error unchanged. */
 export function translateStartError(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error
   if (isBusy(error.code)) return lockedError(path, error)
@@ -27,7 +27,7 @@ export interface SqliteError extends Error {
   readonly code: string
 }
 
-/** Checks the name, not the class: each of the two drivers has its own class. */
+/** Checks the name of the error, not its class, because each of the two drivers has its own error class. */
 export const isSqliteError = (error: unknown): error is SqliteError =>
   error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
 
@@ -58,13 +58,13 @@ export const damagedWalError = (path: string): StartError =>
 export const orphanedWalError = (path: string): StartError =>
   new StartError('storage-corrupt', {
     message: `The file ${path} is empty or missing, but its write-ahead log ${path}-wal is not.`,
-    hint: 'Put the file back, or remove the log to start with a new database. The log was not changed.',
+    hint: 'Put the database file back, or remove the log to start with a new database. The log was not changed.',
   })
 
 export const wrongPassphraseError = (path: string, cause?: unknown): StartError =>
   new StartError('encryption-passphrase-wrong', {
     message: `The file ${path} cannot be read with this passphrase.`,
-    hint: 'Use the passphrase that the file was created with. If it is the right one, the file is damaged: restore a backup. The file was not changed.',
+    hint: 'Use the passphrase that the file was created with. If the passphrase is right, the file is damaged: restore a backup. The file was not changed.',
     cause,
   })
 

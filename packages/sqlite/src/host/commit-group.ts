@@ -26,7 +26,7 @@ export function commitGroup(db: Connection, jobs: readonly WriteJob[]): readonly
 /** The whole group was rolled back because one job must be undone alone; the jobs have to run again with savepoints. */
 const ROLLED_BACK = 'rolled-back'
 
-/** Commits without savepoints: for each savepoint SQLite copies every page that its job touches. */
+/** Commits without savepoints, because for each savepoint SQLite copies every page that the job changes. */
 function commitTogether(db: Connection, jobs: readonly WriteJob[]): readonly JobResult[] | typeof ROLLED_BACK {
   db.run(BEGIN, undefined)
   const results: JobResult[] = []
@@ -83,7 +83,7 @@ function runJob(db: Connection, { name, request }: WriteJob): JobResult {
   }
 }
 
-/** Rolls back and returns the error to report: that of the rollback if it fails too, else `error`. */
+/** Rolls back. Returns the error to report: the error of the rollback if it fails too, otherwise `error`. */
 function undo(db: Connection, error: unknown): unknown {
   try {
     if (db.database.inTransaction) db.run(ROLLBACK, undefined)

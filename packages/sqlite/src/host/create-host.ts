@@ -33,7 +33,10 @@ export interface HostParts {
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 
-/** Upper limit for jobs in one transaction: small enough to answer one group while the next is written. */
+/**
+ * Upper limit for jobs in one transaction, small enough to answer the callers of one group while the next group
+ * commits.
+ */
 const MAX_JOBS = 32
 
 interface QueuedJob extends WriteJob {
@@ -59,7 +62,7 @@ export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve
     return translated
   }
 
-  /** After a group that did not fit, frees the reserve before the callers are answered. */
+  /** After a group that did not fit on the disk, frees the reserve before the callers are answered. */
   const updateDiskState = async (isDiskFull: boolean): Promise<void> => {
     if (state === 'failed') return
     if (isDiskFull) {
@@ -141,7 +144,7 @@ const isFull = (result: JobResult): boolean =>
   'error' in result && result.error instanceof AppError && result.error.id === 'storage-full'
 
 const failedError = (): AppError =>
-  new AppError('storage-failed', { message: 'The storage failed earlier and refuses every write.' })
+  new AppError('storage-failed', { message: 'The storage failed earlier and rejects every write.' })
 
 const fullError = (): AppError =>
   new AppError('storage-full', {

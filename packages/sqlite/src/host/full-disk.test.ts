@@ -49,7 +49,7 @@ const end: readonly Write[] = [
 const begin: readonly Write[] = [{ type: 'run.insert', run: aRun({ id: 'later' }) }]
 
 describe('a host on a full disk', () => {
-  it('refuses new runs, records ended runs, and resumes once there is space', async () => {
+  it('rejects new runs, records the end of runs, and resumes once there is space', async () => {
     const { host, disk } = setUp()
     await host.write('commit', [{ type: 'run.insert', run: aRun({ status: 'running' }) }])
     disk.hasRoom = false
@@ -90,7 +90,7 @@ describe('the reserve', () => {
 })
 
 describe('upkeep', () => {
-  it('truncates the log if nothing was written since the last checkpoint, and only checkpoints it otherwise', async () => {
+  it('truncates the log if nothing was written since the last checkpoint, and otherwise only checkpoints', async () => {
     const truncations: boolean[] = []
     let transactions = 0
     const checkDisk = async () => undefined
@@ -111,7 +111,7 @@ describe('upkeep', () => {
     expect(truncations).toEqual([true, false, true])
   })
 
-  it('checks the disk in every round while it is full', async () => {
+  it('checks the disk in every round while the disk is full', async () => {
     let checks = 0
     const work = createUpkeep({
       host: {

@@ -1,4 +1,4 @@
 export interface HostCounters {
   readonly transactions: number // group transactions begun
-  readonly writes: number // write operations answered, including refused ones
+  readonly writes: number // write operations answered, including rejected operations
 }

@@ -13,7 +13,7 @@ export interface Host {
   write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>
   /** Sees every acknowledged write. */
   read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
-  /** Checks whether a full disk has space again; if it has, the host accepts every write again. Never rejects. */
+  /** Checks whether a full disk has space again; if so, the host accepts every write again. Never rejects. */
   checkDisk(): Promise<void>
   state(): HostState
   counters(): HostCounters

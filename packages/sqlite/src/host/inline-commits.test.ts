@@ -70,7 +70,7 @@ describe('createInlineCommits', () => {
     expect(opened).toBe(0)
   })
 
-  it('starts once measured commits are fast and stops when they are slow', () => {
+  it('commits inline once measured commits are fast, and stops when they are slow', () => {
     const unknown = createInlineCommits({ open: openInline, now: () => 0 })
     expect(unknown.commit([job(insert('a'))])).toBeUndefined()
     for (let commits = 0; commits < 60; commits++) unknown.recordDuration(0.2)
@@ -122,7 +122,7 @@ describe('a worker host with inline commits', () => {
     await host.close()
   })
 
-  it('passes a commit that meets a lock to the storage thread, which waits', async () => {
+  it('passes a commit blocked by a lock to the storage thread, which waits for the lock', async () => {
     const { host } = start()
     const other = new Database(path)
     await host.write('commit', [insert('first')])

@@ -6,7 +6,7 @@ import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 export interface InlineCommitsOptions {
   /** Opens another connection to the file, used only by this thread. */
   readonly open: () => Connection
-  /** The assumed mean duration before any commit was measured. Milliseconds. */
+  /** Assumed mean duration of a commit until commits are measured, in milliseconds. */
   readonly initialMeanMs?: number | undefined
   /** A monotonic clock, in milliseconds. */
   readonly now?: (() => number) | undefined
@@ -18,7 +18,7 @@ export interface InlineCommitsOptions {
  * an inline commit blocks the event loop.
  */
 export interface InlineCommits {
-  /** Returns `undefined`, with nothing written, when the storage thread has to commit the jobs. */
+  /** Returns `undefined` and writes nothing if the storage thread has to commit the jobs. */
   commit(jobs: readonly WriteJob[]): readonly JobResult[] | undefined
   /** Records how long the storage thread took to commit a group. Milliseconds. */
   recordDuration(ms: number): void
@@ -26,15 +26,13 @@ export interface InlineCommits {
 }
 
 const INITIAL_MEAN_MS = 5
-/**
- * When commits take longer on average, the storage thread does them; about 20 faster ones bring the mean back down.
- */
+/** Above this mean, the storage thread commits. About 20 fast commits bring the mean back below this value. */
 const MAX_MEAN_MS = 1
 const MAX_SAMPLE_MS = 50
 const SAMPLE_WEIGHT = 1 / 16
 /**
- * Inline commits never checkpoint, because that takes a while. Every 64th eligible commit goes to the storage thread,
- * whose connection checkpoints the WAL.
+ * Inline commits never checkpoint, because a checkpoint takes a while. Every 64th eligible commit goes to the storage
+ * thread, whose connection checkpoints the WAL.
  */
 const MAX_STREAK = 64
 
@@ -77,8 +75,8 @@ const isSmall = ({ request }: WriteJob): boolean => {
 }
 
 /**
- * The text length of a write that agents and workflows make as they run: such a write touches only a few rows. Infinite
- * for every other write.
+ * Text length of a write. Writes that agents and workflows make while they run change only a few rows; the length of
+ * any other write counts as infinite.
  */
 function textLength(write: Write): number {
   switch (write.type) {
@@ -114,5 +112,5 @@ function textLength(write: Write): number {
 /** One event row counts as this many characters. */
 const EVENT_ROW = 1_024
 
-/** Another process holds the lock; the server's thread must not wait for it. */
+/** Whether another process holds the lock, for which the server's thread must not wait. */
 const isLocked = (result: JobResult): boolean => 'error' in result && isBusyError(result.error)

@@ -120,7 +120,7 @@ describe('group commit', () => {
     expect(await host.read('events.head', undefined)).toMatchObject({ position: 2 })
   })
 
-  it('hides a queued write from reads and shows an acknowledged one completely', async () => {
+  it('hides a queued write from reads and shows an acknowledged write completely', async () => {
     const write = host.write('commit', insert('a'))
 
     expect(await hasRun('a')).toBe(false)
@@ -144,11 +144,11 @@ describe('group commit', () => {
   })
 })
 
-describe('a full disk', () => {
+describe('a host on a full disk', () => {
   const limitTo = (pages: number) => db.database.pragma(`max_page_count = ${pages}`)
   const pageCount = () => db.database.pragma('page_count', { simple: true }) as number
 
-  it('refuses writes that do not fit, keeps serving reads, and accepts writes again once there is space', async () => {
+  it('rejects writes that do not fit, keeps serving reads, and accepts writes again once there is space', async () => {
     await host.write('commit', insert('a'))
     limitTo(pageCount() + 4)
 
@@ -164,7 +164,7 @@ describe('a full disk', () => {
     expect(fatal).toEqual([])
   })
 
-  it('acknowledges no write of a lost transaction', async () => {
+  it('acknowledges no write of a failed transaction', async () => {
     await host.write('commit', insert('before'))
     limitTo(pageCount() + 4)
 
@@ -181,8 +181,8 @@ describe('a full disk', () => {
   })
 })
 
-describe('a locked database', () => {
-  it('refuses the group, then accepts writes once the lock is released', async () => {
+describe('a host on a locked database', () => {
+  it('rejects the group, then accepts writes once the lock is released', async () => {
     const other = new Database(db.database.name)
     db.database.pragma('busy_timeout = 0')
     other.exec('BEGIN IMMEDIATE')
@@ -196,7 +196,7 @@ describe('a locked database', () => {
   })
 })
 
-describe('a failing disk', () => {
+describe('a host on a failing disk', () => {
   it('rejects every write of the failed group and every later write', async () => {
     host = createHost(failing('COMMIT', 'SQLITE_IOERR_FSYNC'))
 
@@ -219,7 +219,7 @@ describe('a failing disk', () => {
     expect(fatal).toEqual([expect.objectContaining({ id: 'storage-failed' })])
   })
 
-  it('fails in the same way when a read finds a damaged page', async () => {
+  it('rejects every write after a read has found a damaged page', async () => {
     const fail = () => {
       throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
     }
@@ -231,7 +231,7 @@ describe('a failing disk', () => {
     expect(fatal).toHaveLength(1)
   })
 
-  it('stays open when a commit does not fit on the disk, and refuses only that group', async () => {
+  it('does not fail when a commit does not fit on the disk, but rejects that group', async () => {
     const full = createHost(failing('COMMIT', 'SQLITE_FULL'))
 
     await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-full' })
@@ -270,7 +270,7 @@ describe('closing a host', () => {
     expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
   })
 
-  it('refuses later reads and writes', async () => {
+  it('rejects later reads and writes', async () => {
     await host.close()
 
     await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 export interface Reserve {
   /** Frees the space for the database. Never rejects. */
   release(): Promise<void>
-  /** Reserves the space again if enough is free. Resolves to whether writing may resume. Never rejects. */
+  /** Reserves the space again if enough is free. Resolves to whether writes may resume. Never rejects. */
   refill(): Promise<boolean>
 }
 

@@ -14,7 +14,7 @@ import {
   type WorkerRequest,
 } from './worker-message.ts'
 
-/** The thread that writes: a flush blocks this thread and never the event loop of the server. */
+/** Connection of the thread that writes. A flush blocks this thread, never the event loop of the server. */
 let db: Connection | undefined
 
 const unpackJobs = createJobUnpacker()
@@ -56,7 +56,7 @@ function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly JobRe
 const commit = (db: Connection, jobs: readonly WriteJob[]) =>
   commitGroup(db, jobs).map((result, index) => toMessage(result, jobs[index]))
 
-/** Does not wait: when a reader holds an old snapshot, a later checkpoint does the rest. */
+/** Does not wait for readers: if a reader holds an old snapshot, a later checkpoint does the rest. */
 function checkpoint({ database }: Connection, truncate: boolean): [] {
   database.pragma('busy_timeout = 0')
   try {

@@ -12,7 +12,10 @@ export interface UpkeepParts {
 /** Rounds between two checkpoints. */
 const CHECKPOINT_ROUNDS = 15
 
-/** Returns one round of upkeep for the database and its disk, to be called about every second. It never rejects. */
+/**
+ * Returns a function that does one round of upkeep for the database and its disk. Call it about once a second; it never
+ * rejects.
+ */
 export function createUpkeep({ host, checkpoint, walBytes, measureFreeSpace }: UpkeepParts): () => Promise<void> {
   let round = 0
   let transactions = host.counters().transactions

@@ -70,7 +70,7 @@ describe('createWorkerHost', () => {
     expect(host.counters()).toMatchObject({ writes: 65, transactions: 3 })
   })
 
-  it('returns conflicts and refusals unchanged, without affecting other writes of the group', async () => {
+  it('returns conflicts and errors unchanged, without affecting other writes of the group', async () => {
     const invalid: readonly Write[] = [
       { type: 'run.insert', run: { ...aRun({ id: 'invalid' }), owner: null } as unknown as RunRecord },
     ]
@@ -114,7 +114,7 @@ describe('createWorkerHost', () => {
     expect(await logged()).toEqual(['before', 'behind'])
   })
 
-  it('fails permanently when its thread dies, and reports it once', async () => {
+  it('fails permanently when its thread dies, and reports the failure once', async () => {
     await host.write('commit', insert('kept'))
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
@@ -137,7 +137,7 @@ describe('createWorkerHost', () => {
     expect(await host.read('runs.find', { id: 'kept', visibility: EVERY_ROW })).toBeDefined()
   })
 
-  it('refuses to write when its thread cannot open the file', async () => {
+  it('rejects writes when its thread cannot open the file', async () => {
     const lost = startStorageWorker()
     const readFrom = openConnection(path)
     const blind = createWorkerHost(lost, {

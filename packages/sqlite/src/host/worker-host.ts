@@ -25,13 +25,13 @@ interface WorkerReply {
 
 /** The thread that writes. Requests sent while it starts are queued. */
 export interface StorageWorker {
-  /** @throws AppError the refusal of the worker; `storage-failed` after the thread has ended */
+  /** @throws AppError the error of the worker; `storage-failed` after the thread has ended */
   send(request: WorkerRequest): Promise<WorkerReply>
-  /** Whether it has answered every request. */
+  /** Whether the worker has answered every request. */
   isIdle(): boolean
-  /** Resolves when the thread has ended; it ends by itself after `close`. */
+  /** Resolves when the thread has ended. The thread ends by itself after a `close` request. */
   readonly terminated: Promise<void>
-  /** Ends the thread without finishing its requests; resolves when it has ended. */
+  /** Ends the thread without finishing its requests. Resolves when the thread has ended. */
   terminate(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export interface WorkerHostOptions {
   readonly readFrom: Connection
   /** Opens a third connection, for inline commits on the calling thread. */
   readonly openInline: () => Connection
-  /** The assumed mean duration before any commit was measured. Milliseconds. */
+  /** Assumed mean duration of a commit until commits are measured, in milliseconds. */
   readonly initialMeanMs?: number | undefined
   readonly reserve?: Reserve | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
@@ -52,11 +52,12 @@ export interface WorkerHostOptions {
 }
 
 /**
- * Two, so that the worker already has the next group while an answer travels back; more would only make groups smaller.
+ * With two groups in flight, the worker already has the next group while a response travels back. A higher limit would
+ * only make groups smaller.
  */
 const MAX_GROUPS = 2
 
-/** Starts the thread. Loading its modules takes as long as opening the file, so start it first. */
+/** Starts the thread. Call it before opening the file: loading the modules of the thread takes just as long. */
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
@@ -100,7 +101,7 @@ export function startStorageWorker(): StorageWorker {
 export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptions): Host {
   const { path, synchronous, encryption, readFrom, openInline, initialMeanMs, reserve, onFatal, onClosed } = options
   const inline = createInlineCommits({ open: openInline, initialMeanMs })
-  // No caller awaits this: if it fails, the worker refuses every commit.
+  // No caller awaits this request: if the file cannot be opened, the worker rejects every commit.
   worker.send({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
 
   const commitInWorker = async (jobs: readonly WriteJob[]): Promise<readonly JobResult[]> => {

@@ -7,13 +7,13 @@ import type { WriteJob } from './commit-group.ts'
 /** JSON text: serializing and parsing it costs a fraction of a structured clone. */
 export type Packed<T> = string & { readonly __packed?: T }
 
-/** The audit keys are the only bytes in a job, so they travel as base64. */
+/** The audit keys are the only binary data in a job; they are encoded as base64. */
 export function packJobs(jobs: readonly WriteJob[]): Packed<readonly WriteJob[]> {
   const hasKeys = jobs.some(({ request }) => request.some(holdsKeys))
   return JSON.stringify(hasKeys ? jobs.map((job) => ({ ...job, request: job.request.map(withKeysAsText) })) : jobs)
 }
 
-/** Equal key texts become the same bytes, so that the HMAC key objects made from them are cached. */
+/** The unpacker returns one array for equal keys, so that the HMAC key object cached for that array is reused. */
 export function createJobUnpacker(): (packed: Packed<readonly WriteJob[]>) => readonly WriteJob[] {
   const keys = new Map<string, Uint8Array>()
 
@@ -68,8 +68,8 @@ export type WorkerAnswer =
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
 /**
- * The caller still has the events it committed, so only their positions travel back. When the storage created events
- * itself, as for a published audit entry, all events travel back.
+ * The caller still has the events it committed, so only their positions are sent back. When the storage created events
+ * itself, as for a published audit entry, all events are sent back.
  */
 export type JobResultMessage =
   | { readonly events: readonly StoredEvent[]; readonly counts: readonly number[] }

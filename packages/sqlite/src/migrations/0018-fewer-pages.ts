@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 
 /**
- * The next event position is the newest one plus one, without a sequence table. When the newest event is deleted, a
+ * The next event gets the newest position plus one, without a sequence table. When the newest event is deleted, a
  * trigger leaves an empty row that belongs to no stream, so that its position is never reused. Idempotency keys are no
  * longer hashed as a whole; `meta` records until when old keys stay valid.
  */

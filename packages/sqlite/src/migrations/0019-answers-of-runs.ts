@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The response that a run will provide is found by `content_of`, so that no second index has to cover it. */
+/** A response that a run will provide is found through `content_of`, so the index of executing requests omits it. */
 export const answersOfRuns: Migration = {
   version: 19,
   name: 'answers-of-runs',

@@ -1,4 +1,6 @@
-/** One schema change. Never edit a released one: every database that applied it stores the checksum of its text. */
+/**
+ * One schema change. Never edit a released migration: every database that applied it stores the checksum of its SQL.
+ */
 export interface Migration {
   readonly version: number // from 1, without gaps
   readonly name: string

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, from, paramsFor } from './compile.ts'
 
 describe('compile', () => {
-  it('binds values by name in parameter order, once per use', () => {
+  it('binds values by name in parameter order, once for each use of a parameter', () => {
     const query = compile<{ id: string; at: number }, unknown>((param) =>
       from
         .updateTable('tokens')
@@ -13,7 +13,7 @@ describe('compile', () => {
     expect(query.bind({ id: 'a', at: 5 })).toEqual([5, 5, 'a'])
   })
 
-  it('keeps constants between parameters', () => {
+  it('keeps constants in their position between parameters', () => {
     const query = compile<{ name: 'epoch'; limit: number }, unknown>((param) =>
       from
         .selectFrom('meta')

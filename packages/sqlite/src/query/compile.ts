@@ -34,9 +34,9 @@ export type Param<Values> = <Name extends keyof Values & string>(name: Name) => 
 const NAME = Symbol('parameter name')
 
 /**
- * Compiles a query once, at its first use: each thread uses few of the queries, and a starting server hardly any. Each
- * execution binds every `param`. The `+` hides the value from the planner: SQLite would recompile the statement at each
- * execution if its plan could depend on a bound value.
+ * Compiles a query at its first use, because each thread uses only a few queries, and a starting server hardly any.
+ * Each execution binds every `param`. The `+` hides the value from the planner: SQLite would recompile the statement at
+ * each execution if its plan could depend on a bound value.
  */
 export function compile<Values, Row>(build: (param: Param<Values>) => Compilable<Row>): Query<Values, Row> {
   let known: Compiled<Values> | undefined

@@ -8,7 +8,7 @@ import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
 import { memoryListQuery } from '../rows/memory-list.ts'
 import { beyond, ME, planOf } from './query-plans.fixture.ts'
 
-describe('queries on memory', () => {
+describe('a query on memory', () => {
   const at = { now: 0 as EpochMs }
 
   it.each([
@@ -19,7 +19,7 @@ describe('queries on memory', () => {
     ['facts_by_owner', { visibility: EVERY_ROW, owner: 'me', sourceSessionId: 'ses' }],
     ['facts_by_session', { visibility: ME, sourceSessionId: 'ses' }],
     ['facts_by_creation', { visibility: EVERY_ROW, tags: ['a'] }],
-  ] as const)('list facts in the order of index %s for %o', (index, filter) => {
+  ] as const)('lists facts in the order of index %s for filter %o', (index, filter) => {
     const plan = planOf(factListQuery({ filter: { ...at, ...filter }, page: beyond }))
 
     expect(plan).toContain(`USING INDEX ${index}`)
@@ -28,7 +28,7 @@ describe('queries on memory', () => {
   })
 
   it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
-    'start a full-text search at the word index for %o',
+    'starts a full-text search at the word index for filter %o',
     (filter) => {
       const plan = planOf(factSearchQuery({ ...at, ...filter }))
 
@@ -36,7 +36,7 @@ describe('queries on memory', () => {
     },
   )
 
-  it('find the facts for upkeep by indexes', () => {
+  it('finds the facts for upkeep through an index', () => {
     expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
     expect(planOf(UPKEEP.expiredOfOwner)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
     expect(planOf(UPKEEP.weighed)).toContain('USING INDEX facts_by_weight (weighed_at<?)')
@@ -52,14 +52,14 @@ describe('queries on memory', () => {
     ['_by_creation', { visibility: EVERY_ROW }],
     ['_by_owner', { visibility: ME }],
     ['_by_namespace', { visibility: ME, namespace: 'work' }],
-  ] as const)('list blocks and conflicts by index %s for %o', (index, request) => {
+  ] as const)('lists blocks and conflicts through index %s for request %o', (index, request) => {
     expect(planOf(memoryListQuery('blocks', { ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
     expect(planOf(memoryListQuery('memory_conflicts', { ...request, page: beyond }))).toContain(
       `USING INDEX memory_conflicts${index}`,
     )
   })
 
-  it('find the open conflicts of facts by fact id', () => {
+  it('finds the open conflicts of facts by fact id', () => {
     const plan = planOf(OPEN_CONFLICTS_OF_FACTS)
 
     expect(plan).toContain('memory_conflicts_open (fact_id=?)')
@@ -67,8 +67,8 @@ describe('queries on memory', () => {
   })
 })
 
-describe('queries of the consolidator', () => {
-  it('find jobs and sessions in index order', () => {
+describe('a query of the consolidator', () => {
+  it('finds jobs or sessions in index order', () => {
     for (const query of [DUE_JOBS, NEXT_JOB]) expect(planOf(query)).toMatch(/USING (COVERING )?INDEX jobs_due/)
     expect(planOf(deadLettersQuery(beyond))).toContain('USING INDEX jobs_dead')
     const plan = planOf(IDLE_SESSIONS)

@@ -15,7 +15,7 @@ export interface FactTable {
   readonly updated_at: number
   readonly expires_at: number | null
   readonly revision: number
-  readonly embedded_by: string | null // the embedder that processed it, whether or not it produced a vector
+  readonly embedded_by: string | null // the embedder that processed the fact, even if it produced no vector
   readonly tags: string
   readonly metadata: string
   readonly text: string

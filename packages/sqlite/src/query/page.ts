@@ -12,7 +12,7 @@ export interface PageValues {
 /** Identifies the conditions that a page adds to a query. */
 export const pageVariant = ({ order, cursor }: PageQuery): string => (cursor === undefined ? order : `${order} beyond`)
 
-/** Asks for one row more than the limit, to learn whether another page follows. */
+/** Reads one row more than the limit, to detect whether another page follows. */
 export function pageValues({ limit, cursor }: PageQuery): PageValues {
   const [afterRank, afterId] = cursor === undefined ? [0, ''] : decodeCursor(cursor)
   return { limit: limit + 1, afterRank, afterId }

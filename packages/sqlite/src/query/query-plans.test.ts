@@ -43,7 +43,7 @@ describe('the list of runs', () => {
     ['runs_unsuccessful', { statuses: ['failed'] }, EVERY_ROW],
   ]
 
-  it.each(lists)('uses the order of index %s for %o as seen by %o', (index, filter, visibility) => {
+  it.each(lists)('uses the order of index %s for filter %o and visibility %o', (index, filter, visibility) => {
     for (const page of [newest, beyond]) {
       const plan = planOf(listQuery({ filter, page, visibility }))
 
@@ -57,21 +57,21 @@ describe('the list of runs', () => {
     [{ targetId: 'echo' }, EVERY_ROW],
     [{}, ME],
     [{}, { agentIds: ['echo'] }],
-  ] as const)('sorts only active runs for several active statuses and %o as seen by %o', (more, visibility) => {
+  ] as const)('sorts only active runs for several active statuses, filter %o and visibility %o', (more, visibility) => {
     const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
 
     expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
   })
 
-  it('looks up runs by id when the caller may see single runs', () => {
+  it('looks up runs by id when the visibility lists run ids', () => {
     const plan = planOf(listQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
   })
 })
 
-describe('queries on run deadlines', () => {
-  it('use the order of the deadline index, which covers active runs only', () => {
+describe('a query on run deadlines', () => {
+  it('uses the order of the deadline index, which covers active runs only', () => {
     for (const query of [PAST_DEADLINE, NEXT_DEADLINE]) {
       const plan = planOf(query)
 
@@ -81,7 +81,7 @@ describe('queries on run deadlines', () => {
   })
 })
 
-describe('queries on durable calls', () => {
+describe('a query on durable calls', () => {
   it.each([
     ['ofRun', 'sqlite_autoindex_steps_1 (run_key=?)'],
     ['bySeq', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
@@ -90,14 +90,14 @@ describe('queries on durable calls', () => {
     ['forEvent', 'steps_by_event (event_name=?)'],
     ['forEventInRun', 'steps_by_run_and_event (run_key=? AND event_name=?)'],
     ['forChild', 'steps_by_child (child_run_id=?)'],
-  ] as const)('run query %s in the order of index %s', (name, index) => {
+  ] as const)('named %s uses the order of index %s', (name, index) => {
     const plan = planOf(STEP_QUERIES[name])
 
     expect(plan).toContain(`INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
   })
 
-  it('read the last order of a run without scanning its calls', () => {
+  it('finds the last order of a run without scanning its calls', () => {
     expect(planOf(LAST_ORDER)).toBe('SEARCH steps USING COVERING INDEX steps_settled (run_key=? AND order>?)')
   })
 })
@@ -118,7 +118,7 @@ describe('the list of approvals', () => {
     ['approvals_pending_by_owner', { status: 'pending' }, ME],
   ]
 
-  it.each(lists)('uses the order of index %s for %o as seen by %o', (index, filter, visibility) => {
+  it.each(lists)('uses the order of index %s for filter %o and visibility %o', (index, filter, visibility) => {
     for (const page of [newest, beyond]) {
       const plan = planOf(approvalListQuery({ filter, page, visibility }))
 
@@ -127,15 +127,15 @@ describe('the list of approvals', () => {
     }
   })
 
-  it('looks up approvals by id when the caller may see single approvals', () => {
+  it('looks up approvals by id when the visibility lists approval ids', () => {
     const plan = planOf(approvalListQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('sqlite_autoindex_approvals_1 (id=?)')
   })
 })
 
-describe('queries on expiring approvals', () => {
-  it('use the order of the expiry index, which covers pending approvals only', () => {
+describe('a query on expiring approvals', () => {
+  it('uses the order of the expiry index, which covers pending approvals only', () => {
     for (const query of [APPROVALS_DUE, NEXT_APPROVAL_DUE]) {
       const plan = planOf(query)
 
@@ -146,7 +146,7 @@ describe('queries on expiring approvals', () => {
 })
 
 describe('the deletion of a thread', () => {
-  it('finds its runs and all rows that refer to them without a scan', () => {
+  it('finds the runs of the thread and all rows that refer to those runs without a scan', () => {
     expect(planOf(THREAD_RUNS)).toContain('runs_by_thread (thread_id=?)')
     for (const query of [APPROVALS_OF_RUN, ...RUN_DELETIONS]) {
       const plan = planOf(query)
@@ -158,7 +158,7 @@ describe('the deletion of a thread', () => {
 })
 
 describe('the deletion of a session', () => {
-  it('finds its runs and all rows that refer to them or to the session without a scan', () => {
+  it('finds all rows that refer to the session or to its runs without a scan', () => {
     expect(planOf(SESSION_QUERIES.active)).toContain('runs_busy_by_session (session_id=?)')
     expect(planOf(REDACT_ANSWERS)).toContain('idempotency_by_content (content_of=?)')
     for (const query of [...SESSION_DELETIONS, ...Object.values(SESSION_QUERIES)]) {
@@ -180,20 +180,20 @@ describe('the search for idle sessions', () => {
   })
 })
 
-describe('queries on idempotency keys without a response', () => {
-  it('find requests interrupted by a crash by the index of executing requests', () => {
+describe('the lookup of idempotency keys without a response', () => {
+  it('uses the index of executing requests to find requests that a crash interrupted', () => {
     expect(planOf(interruptRecords)).toContain('idempotency_executing')
   })
 
-  it('find hashed keys of an earlier release by indexes', () => {
+  it('uses indexes to find hashed keys of an earlier release', () => {
     const [ofNoRun, ofRuns] = PENDING_LEGACY_IDS.map(planOf)
     expect(ofNoRun).toContain('idempotency_executing')
     expect(ofRuns).toMatch(/runs_active.*idempotency_by_content \(content_of=\?\)/)
   })
 })
 
-describe('completing the response of a run', () => {
-  it('finds the key by its content, or among executing requests', () => {
+describe('the completion of an idempotency key', () => {
+  it('finds the key of a run by content or among executing requests', () => {
     const plan = planOf(completeRecord)
 
     expect(plan).toContain('idempotency_by_content (content_of=?)')
@@ -206,7 +206,7 @@ describe('the list of sessions', () => {
     ['sessions_by_creation', EVERY_ROW],
     ['sessions_by_creation', MIXED],
     ['sessions_by_owner', ME],
-  ] as const)('uses the order of index %s as seen by %o', (index, visibility) => {
+  ] as const)('uses the order of index %s for visibility %o', (index, visibility) => {
     const plan = planOf(sessionListQuery({ page: beyond, visibility }))
 
     expect(plan).toContain(`USING INDEX ${index}`)
@@ -222,20 +222,20 @@ describe('the event log', () => {
   })
 })
 
-describe('queries on tokens', () => {
+describe('a query on tokens', () => {
   it.each([
-    ['read several tokens by id', SELECT_MANY, /tokens USING INDEX sqlite_autoindex_tokens_1 \(id=\?\)/],
+    ['reads several tokens by id', SELECT_MANY, /tokens USING INDEX sqlite_autoindex_tokens_1 \(id=\?\)/],
     [
-      'walk a token family by parent and successor',
+      'walks a token family by parent and successor',
       REVOKE_FAMILY,
       /child USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\).*old USING (?:COVERING )?INDEX tokens_by_successor/,
     ],
     [
-      'walk descendants by parent',
+      'walks the descendants of a token by parent',
       LIMIT_DESCENDANTS,
       /tokens USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
     ],
-    ['find children by parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
+    ['finds the children of a token by parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
   ] as const)('%s', (_, query, expected) => {
     const plan = planOf(query as Query<never, unknown>)
 
@@ -244,7 +244,7 @@ describe('queries on tokens', () => {
   })
 })
 
-describe('queries on triggers and fires', () => {
+describe('a query on triggers or fires', () => {
   it.each([
     ['triggers_due', TRIGGER_QUERIES.due],
     ['triggers_due', TRIGGER_QUERIES.nextDue],
@@ -258,7 +258,7 @@ describe('queries on triggers and fires', () => {
     ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: newest })],
     ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: beyond })],
     ['trigger_fires_started', fireListQuery({ filter: { triggerId: 'x', status: 'started' }, page: newest })],
-  ] as readonly (readonly [string, Query<never, unknown>])[])('use index %s', (index, query) => {
+  ] as readonly (readonly [string, Query<never, unknown>])[])('uses index %s', (index, query) => {
     expect(planOf(query)).toContain(index)
   })
 })

@@ -45,7 +45,7 @@ export function isVisible(visibility: Visibility, tests: AccessTests, param: Par
   return parts.length === 1 && isSelective(only) ? any : unindexed(any)
 }
 
-/** An index finds a single value in list order, and ids match few rows. */
+/** Whether the planner may use an index: an index returns a single value in list order, and ids match few rows. */
 const isSelective = ({ field, match }: AccessPart): boolean => match === 'one' || field === 'ids'
 
 /** The `+` makes the planner walk the list in order, instead of collecting and sorting every visible row. */

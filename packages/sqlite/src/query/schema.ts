@@ -234,7 +234,7 @@ export interface SessionTable {
   readonly title: string | null
   readonly user_id: string | null
   readonly agent_id: string | null
-  readonly last_seq: number // seq of the newest message; 0 if there is none
+  readonly last_seq: number // seq of the newest message; 0 without messages
   readonly created_at: number
   readonly updated_at: number
   readonly metadata: string

@@ -98,7 +98,7 @@ export function approvalListQuery({ filter, page, visibility }: ApprovalListRequ
 
 const hasStatus = (status: ApprovalStatus): RawBuilder<SqlBool> => sql`status = ${sql.lit(status)}`
 
-/** Literals, so that the partial index applies. */
+/** Must contain literals, so that the partial index applies. */
 const expiresAlone = sql<SqlBool>`status = 'pending' and seq is null and expires_at is not null`
 
 export const APPROVALS_DUE = compile<{ now: number; limit: number }, ApprovalRow>((param) =>

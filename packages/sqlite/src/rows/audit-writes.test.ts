@@ -23,9 +23,9 @@ const entry = {
 
 describe('an audit entry that the database rejects', () => {
   it.each([
-    ['a trigger', "CREATE TRIGGER no BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'no'); END"],
+    ['a trigger that aborts', "CREATE TRIGGER no BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'no'); END"],
     ['a missing table', 'DROP TABLE audit_entries'],
-  ])('rolls back its own commit and no other, given %s', async (_, damage) => {
+  ])('rolls back only its own commit, given %s', async (_, damage) => {
     const storage = await openSqliteStorage({ path, mode: 'lib' })
     const other = openConnection(path)
     other.database.exec(damage)

@@ -32,7 +32,7 @@ export const auditWrites: WriteAppliers<'audit.append' | 'audit.stage' | 'audit.
   },
 }
 
-/** Creating a key object costs more than using it. */
+/** Caches key objects, because creating one takes longer than using it. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject>()
 
 function keyObjectOf(key: Uint8Array): KeyObject {
@@ -59,7 +59,7 @@ function append(tx: Transaction, { entry, source, publish, keys = NO_AUDIT_KEY }
   return links.length
 }
 
-/** An action that cannot be audited must not happen. */
+/** Fails the commit with `audit-unavailable`: an action that cannot be audited must not happen. */
 function orAuditUnavailable<T>(work: () => T): T {
   try {
     return work()

@@ -61,7 +61,7 @@ const markSeen = compile<{ sessionId: string; changedAt: number }, unknown>((par
     .where('changed_at', '<=', param('changedAt')),
 )
 
-/** Does nothing for a deleted session, whose deletion removes this row too. */
+/** Does nothing if the session was deleted: the deletion also removed its row here. */
 const markExtracted = compile<{ sessionId: string; throughSeq: number }, unknown>((param) => ({
   compile: () =>
     sql`insert into extractions select id, ${param('throughSeq')} from sessions where id = ${param('sessionId')}

@@ -102,7 +102,9 @@ const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count:
 
 export const COUNT = { run: countStream('run'), session: countStream('session'), topic: countStream('topic') }
 
-/** The newest event, or the empty row that a trigger leaves for it: retention never lets a position be reused. */
+/**
+ * The newest event, or the empty row that a trigger left when that event was deleted, so that no position is reused.
+ */
 const selectHead = compile<object, { position: number | null }>(() =>
   from.selectFrom('events').select((eb) => eb.fn.max('position').as('position')),
 )

@@ -51,7 +51,7 @@ export const filterValues = (filter: FactFilter): FilterValues => ({
   tags: JSON.stringify(filter.tags ?? []),
 })
 
-/** Every condition of the filter. Only the first one may choose an index. */
+/** Every condition of the filter. Only the first condition may choose an index. */
 export function matchesFilter(filter: FactFilter, param: Param<FilterValues>): RawBuilder<SqlBool> {
   const [first, ...rest] = namesIn(filter).map((name) => FILTERS[name](param))
   const visible = isVisible(filter.visibility, MEMORY_ACCESS, param)

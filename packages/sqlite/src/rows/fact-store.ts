@@ -44,7 +44,7 @@ export function listFacts(db: Connection, { filter, page }: FactListRequest): Pa
   return toPage(rows, page, { toRecord: toFact, rankOf: (row) => row.created_at })
 }
 
-/** Quotes each word, so that no text is read as full-text query syntax. */
+/** Quotes each word, so that no word is interpreted as full-text query syntax. */
 export function searchFacts(
   db: Connection,
   { text, filter, limit }: { text: string; filter: FactFilter; limit: number },
@@ -124,7 +124,7 @@ export const factVectorQuery = (filter: FactFilter): Query<VectorValues, { id: s
         order by created_at desc, id desc limit ${param('limit')}`.compile(from),
   }))
 
-/** A view of the bytes; a copy if their offset is not aligned. */
+/** Returns a view of the bytes, or a copy if the byte offset is not aligned. */
 function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
   const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0
   const start = isAligned ? byteOffset : 0

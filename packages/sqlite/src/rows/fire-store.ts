@@ -15,7 +15,7 @@ export function findFire(db: Connection, id: string): FireRecord | undefined {
   return row === undefined ? undefined : toFire(row)
 }
 
-/** The scheduled fire of this occurrence. */
+/** Finds the stored fire with the same trigger and scheduled time. */
 export function findOccurrence(db: Connection, { triggerId, scheduledAt }: FireRecord): FireRecord | undefined {
   const row = db.get(SELECT_OCCURRENCE, { triggerId, scheduledAt })
   return row === undefined ? undefined : toFire(row)

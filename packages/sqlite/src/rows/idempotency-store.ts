@@ -9,8 +9,8 @@ import { readMeta } from './meta.ts'
 import { isOneOf } from './run-store.ts'
 
 /**
- * The exact `WHERE` text of the partial index: pending responses other than those that a run will provide. The response
- * of a run is found by `content_of`, and its run exists for as long as the response is pending.
+ * Matches pending responses that no run will provide, with the exact `WHERE` text of the partial index. A response that
+ * a run will provide is found by `content_of` instead: the run exists as long as the response is pending.
  */
 export const IS_PENDING_NON_RUN_ANSWER = sql<SqlBool>`status is null and coalesce(run_id, '') is not content_of`
 
@@ -20,15 +20,15 @@ export function findIdempotency(db: Connection, { id, now }: { id: string; now: 
 }
 
 /**
- * Before schema version 18 an id was 64 hex digits. A pending response under such an id counts, however long it stays
- * pending.
+ * Whether ids in the form used before schema version 18 (64 hex digits) must be looked up: some have not expired yet or
+ * still have a pending response.
  */
 export const holdsLegacyIds = (db: Connection, now: EpochMs): boolean =>
   now < Number(readMeta(db, 'hashed_ids_until')) || PENDING_LEGACY_IDS.some((query) => db.get(query, {}) !== undefined)
 
 const IS_LEGACY_ID = sql<SqlBool>`length(idempotency.id) = 64 and instr(idempotency.id, ':') = 0`
 
-/** Pending responses that no run provides, and those of runs that have not ended. */
+/** The first query finds a pending response that no run will provide; the second, one of a run that has not ended. */
 export const PENDING_LEGACY_IDS = [
   compile<object, { key: number }>(() =>
     from

@@ -30,7 +30,7 @@ export const idempotencyWrites: WriteAppliers<
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
-/** Overwrites an expired record with the same id; changes nothing if that record is live. */
+/** Inserts a record. Overwrites an expired record with the same id; changes nothing if a live record has that id. */
 const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((param) =>
   from
     .insertInto('idempotency')
@@ -66,7 +66,7 @@ export const interruptRecords = compile<ResponseColumns, unknown>((param) =>
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )
 
-/** Replaces the responses that hold content of a deleted resource; their keys stay reserved. */
+/** Replaces the responses that hold content of a deleted resource. The idempotency keys stay reserved. */
 export const redactAnswers = (db: Connection, contentOf: string, answer: StoredResponse): unknown =>
   db.run(REDACT_ANSWERS, { ...toResponseRow(answer), contentOf })
 

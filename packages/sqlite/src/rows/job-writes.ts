@@ -50,7 +50,7 @@ const insertJob = compile<NewJobValues, unknown>((param) => ({
       where not exists (select 1 from jobs where job_key = ${param('key')} and failed_at is null)`.compile(from),
 }))
 
-/** A claimed job runs once more after it completes. */
+/** Makes a claimed job run once more after it completes. */
 const markForRerun = compile<{ key: string }, unknown>((param) =>
   from
     .updateTable('jobs')

@@ -63,7 +63,7 @@ const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: 
       .where(isVisible(visibility, MEMORY_ACCESS, param)),
   )
 
-/** Queries each of the two indexes of open conflicts once. */
+/** Searches both indexes of open conflicts: one by `fact_id`, one by `other_fact_id`. */
 export const OPEN_CONFLICTS_OF_FACTS = compile<{ factIds: string }, ConflictRow>((param) => ({
   compile: () =>
     sql<ConflictRow>`select * from memory_conflicts where key in (

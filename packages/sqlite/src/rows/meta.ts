@@ -9,7 +9,9 @@ export function readMeta(db: Connection, name: MetaName): string {
   return row.value
 }
 
-/** The flag is `false` from opening a served database until its clean shutdown. */
+/**
+ * Sets the `clean_shutdown` flag, which is off from the moment a server opens the database until it shuts down cleanly.
+ */
 export const markShutdown = (db: Connection, isClean: boolean): void => {
   db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
 }
@@ -20,7 +22,7 @@ export function recordTrimmedThrough(db: Connection, position: number): void {
   db.run(updateValue, { name: 'trimmed_through', value: String(position) })
 }
 
-/** Best effort: a failure here (a full disk) only makes the next start run a `quick_check`. */
+/** Marks a clean shutdown. Best effort: if this fails, as on a full disk, the next start only runs a `quick_check`. */
 export function finishCleanly(db: Connection): void {
   try {
     markShutdown(db, true)

@@ -33,7 +33,7 @@ const recordTrimmed = (db: Connection, position: number | undefined): void => {
 const isActive = (alias: string) => sql<SqlBool>`${sql.ref(`${alias}.status`)} in (${statusList(ACTIVE_RUN_STATUSES)})`
 
 const RETENTION_QUERIES = {
-  /** The first event to keep; the scan stops there. */
+  /** Finds the first event to keep. Retention scans only the events before it. */
   firstKept: compile<{ readonly before: number }, { readonly position: number }>((param) =>
     from.selectFrom('events').select('position').where('at', '>=', param('before')).orderBy('position').limit(1),
   ),

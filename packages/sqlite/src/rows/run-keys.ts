@@ -1,7 +1,7 @@
 import { compile, from } from '../query/compile.ts'
 import type { Transaction } from './write-applier.ts'
 
-/** Returns the integer key of the run; assigns one if the run has none yet. */
+/** Returns the integer key of the run; assigns a key if the run has none yet. */
 export const runKey = (tx: Transaction, runId: string): number => firstOf(tx, runId, [knownKey, newKey])
 
 /** Like `runKey`, but tries to insert first: for a run that most likely has no key yet. */

@@ -92,7 +92,10 @@ function filterConditions(filter: RunFilter, param: Param<ListValues>): RawBuild
   })
 }
 
-/** Few runs are active or belong to one thread, session or parent, so no other condition may choose the index. */
+/**
+ * If the filter already leaves few runs (active, or of one thread, session or parent), hides `condition` from the
+ * planner.
+ */
 function unindexedIfFew(filter: RunFilter, condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
   const { threadId, sessionId, parentRunId, statuses } = filter
   const isActive = statuses?.every((status) => ACTIVE_RUN_STATUSES.includes(status)) ?? false
@@ -144,7 +147,7 @@ export const isOneOf = (statuses: readonly RunStatus[], column = 'status'): RawB
     sql` or `,
   )})`
 
-/** The exact `WHERE` text of the partial index, which covers only runs that have a deadline. */
+/** The exact `WHERE` text of the partial index on deadlines. */
 const HAS_NOT_ENDED = sql<SqlBool>`status not in (${statusList(ENDED_RUN_STATUSES)})`
 
 export const PAST_DEADLINE = compile<{ now: number; limit: number }, RunRow>((param) =>

@@ -63,8 +63,8 @@ export const SESSION_QUERIES = {
 }
 
 /**
- * Every table with rows of a session, except the rows of its runs; the session itself goes last. Facts are kept,
- * without the reference to the session.
+ * Deletes the rows of a session from every table, except the rows of its runs; the session itself is deleted last.
+ * Facts are kept, but lose their reference to the session.
  */
 export const SESSION_DELETIONS: readonly Query<SessionKeys, unknown>[] = [
   compile((param) => from.deleteFrom('events').where('session_id', '=', param('id'))),

@@ -12,7 +12,10 @@ export const threadWrites: WriteAppliers<'thread.delete'> = {
   },
 }
 
-/** Deletes runs with everything that belongs to them. Stored responses with their content become `answer`. */
+/**
+ * Deletes runs with everything that belongs to them. `answer` replaces stored responses that hold content of those
+ * runs.
+ */
 export function deleteRuns(tx: Transaction, runs: readonly RunKeys[], answer: StoredResponse): void {
   const { db } = tx
   for (const run of runs) {
@@ -45,7 +48,7 @@ export const APPROVALS_OF_RUN = compile<RunKeys, { id: string }>((param) =>
   from.selectFrom('approvals').select('id').where('run_id', '=', param('id')),
 )
 
-/** Deletes the rows of one run, referring rows first. Facts and fires are kept, without the reference to the run. */
+/** Deletes the rows of one run, referring rows first. Facts and fires are kept, but lose their reference to the run. */
 export const RUN_DELETIONS: readonly Query<RunKeys, unknown>[] = [
   compile((param) => from.deleteFrom('events').where('run_key', '=', param('key'))),
   compile((param) => from.deleteFrom('steps').where('run_key', '=', param('key'))),

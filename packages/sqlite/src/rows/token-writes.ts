@@ -59,7 +59,7 @@ const insertToken = compile<NewTokenRow, unknown>((param) =>
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-/** The recursion does not stop at a revoked token: tokens below it may have been added after it was revoked. */
+/** The recursion does not stop at a revoked token, because tokens may have been added below it after its revocation. */
 export const REVOKE_FAMILY = compile<TokenAt, unknown>((param) =>
   from
     .withRecursive('family(id)', (db) =>

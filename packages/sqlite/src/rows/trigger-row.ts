@@ -19,7 +19,7 @@ export const CHANGING_TRIGGER_COLUMNS = [
 
 export const TRIGGER_COLUMNS = ['id', ...CHANGING_TRIGGER_COLUMNS, 'created_at'] as const
 
-/** The columns that queries use; `definition` holds the other members. */
+/** Sets the columns that queries use; `definition` holds all other fields. */
 export function toTriggerRow(trigger: TriggerRecord): NewTriggerRow {
   const { id, kind, event, dueAt, lastFireId, lastStatus, version, createdAt, ...definition } = trigger
   return {

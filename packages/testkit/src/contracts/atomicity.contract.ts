@@ -84,7 +84,7 @@ async function seed(storage: Storage): Promise<void> {
 
 const ENDED = aRun({ id: 'run-ended', status: 'completed', completedAt: at(0) })
 
-/** One write of every type that succeeds after `seed` and has a visible effect. */
+/** One write of every type. Each succeeds after `seed` and has a visible effect. */
 const CHANGES: {
   readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence'>]: Extract<Write, { readonly type: T }>
 } = {
@@ -160,7 +160,7 @@ const CHANGES: {
   ...MEMORY_CHANGES,
 }
 
-/** One write of every type that can conflict; it conflicts after `seed`, with or without `CHANGES`. */
+/** One write of every type that can conflict. Each conflicts after `seed`, with or without `CHANGES` in between. */
 const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly type: T }> } = {
   'idempotency.reserve': {
     type: 'idempotency.reserve',

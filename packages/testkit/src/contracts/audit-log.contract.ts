@@ -177,7 +177,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'publishes an audit entry with its hashes in the same commit when asked',
+    title: 'publishes an audit entry with its hashes in the same commit if publish is set',
     async run(storage) {
       const { events } = await commit(storage, { type: 'audit.append', entry: anEntry(), publish: true })
       await append(storage, anEntry())

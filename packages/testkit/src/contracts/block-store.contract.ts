@@ -46,7 +46,7 @@ export const blockStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists exactly the blocks that the caller may see, optionally of one namespace',
+    title: 'lists exactly the blocks that the caller may see, in one namespace or in all',
     async run(storage) {
       await put(
         storage,

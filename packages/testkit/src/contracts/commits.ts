@@ -24,7 +24,7 @@ export async function commit(storage: Storage, ...writes: readonly Write[]): Pro
 export async function refused(storage: Storage, ...writes: readonly Write[]): Promise<Refused> {
   const outcome = await storage.unitOfWork.commit(writes)
   if (!outcome.committed) return outcome
-  throw new Error(`the commit went through, but one of its writes conflicts: ${JSON.stringify(writes)}`)
+  throw new Error(`the commit succeeded although one of its writes must conflict: ${JSON.stringify(writes)}`)
 }
 
 /** Inserts runs in order, each in its own commit. */
@@ -58,7 +58,7 @@ export async function walk<T>(
       throw new Error(`a page of ${page.items.length} exceeds the limit ${query.limit}`)
     items.push(...page.items)
     cursor = page.nextCursor ?? undefined
-    if (items.length > 10_000) throw new Error('the cursors lead round in circles')
+    if (items.length > 10_000) throw new Error('the cursors form a cycle')
   } while (cursor !== undefined)
   return items
 }

@@ -63,7 +63,7 @@ export const consolidationStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'records how far a session was extracted and never moves backwards',
+    title: 'records the last extracted message of a session and never moves backwards',
     async run(storage) {
       await insertSession(storage, 'a', 1)
       const extracted = (sessionId: string, throughSeq: number) =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type ContractCase, skipsWithoutCase } from './contract-case.ts'
 import { STORAGE_SUITES } from './storage.contract.ts'
 
-describe('the storage suites', () => {
-  it('have unique case titles, so that a skip identifies one case', () => {
+describe('STORAGE_SUITES', () => {
+  it('has unique case titles, so that a skip identifies one case', () => {
     const titles = STORAGE_SUITES.flatMap(({ cases }) => cases.map(({ title }) => title))
 
     expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])

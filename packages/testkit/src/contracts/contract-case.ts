@@ -1,7 +1,7 @@
 import type { Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
-/** One requirement for every adapter, with its test, which receives its own empty storage. */
+/** One requirement for every adapter; `run` tests it on an empty storage that no other case uses. */
 export interface ContractCase {
   readonly title: string
   run(storage: Storage): Promise<void>
@@ -23,7 +23,7 @@ export interface StorageHarness {
   readonly name: string
   /** Opens an empty storage. */
   open(): Promise<Storage>
-  /** Releases what `open` acquired, including the storage. Without it, the storage is only closed. */
+  /** Releases what `open` acquired, including the storage. If missing, the suite only closes the storage. */
   close?(storage: Storage): Promise<void>
   readonly skips?: readonly ContractSkip[]
 }
@@ -37,7 +37,7 @@ export function registerContract(suites: readonly ContractSuite[], harness: Stor
     })
   }
   if (skips.length === 0) return
-  it(`${name} skips only tests that exist`, () => {
+  it(`finds a case for every skip of ${name}`, () => {
     expect(skipsWithoutCase(suites, skips)).toEqual([])
   })
 }

@@ -48,7 +48,7 @@ const positions = (events: readonly StoredEvent[]): number[] => events.map(({ po
 
 const storedCases: readonly ContractCase[] = [
   {
-    title: 'starts an event log with an epoch, position 0 and nothing trimmed',
+    title: 'starts with an epoch, position 0 and nothing trimmed',
     async run(storage) {
       const head = await storage.events.head()
 

@@ -105,7 +105,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'returns up to the limit in the same order every time',
+    title: 'returns at most as many facts as the limit, in the same order every time',
     async run(storage) {
       await insertTexts(storage, NOISE)
 
@@ -143,7 +143,7 @@ const wordCases: readonly ContractCase[] = [
 
 const vectorCases: readonly ContractCase[] = [
   {
-    title: 'finds the nearest vectors of the embedder first and none that point away',
+    title: 'finds the nearest vectors of the embedder first and no vectors that point away',
     async run(storage) {
       await insertTexts(storage, { a: 'a', b: 'b', c: 'c', d: 'd', none: 'e' })
       await embed(storage, 'a', [1, 0])

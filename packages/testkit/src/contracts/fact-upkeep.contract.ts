@@ -12,7 +12,7 @@ const ids = (facts: readonly FactRecord[]) => facts.map(({ id }) => id)
 
 export const factUpkeepCases: readonly ContractCase[] = [
   {
-    title: 'groups facts of one owner and namespace that say the same, oldest first',
+    title: 'groups facts of one owner and namespace that say the same thing, oldest first',
     async run(storage) {
       await insert(
         storage,

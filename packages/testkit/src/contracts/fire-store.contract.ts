@@ -66,7 +66,7 @@ const insertCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'takes the same instant for another trigger, and for events and fires by hand again and again',
+    title: 'accepts the same instant for another trigger, and repeatedly for event fires and manual fires',
     async run(storage) {
       const more = (['event', 'manual'] as const).flatMap((cause) => [
         aFire({ id: `${cause}-1`, cause }),
@@ -124,7 +124,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'ends a started fire and sets the status of the trigger if it is the newest fire',
+    title: 'ends a started fire and, if it is the newest fire of its trigger, sets the status of the trigger',
     async run(storage) {
       const fire = aFire({ status: 'started', runId: 'run_1' })
       const trigger = aTrigger({ lastFireId: fire.id, lastStatus: 'started' })
@@ -139,7 +139,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps the trigger when an older fire ends and changes nothing when no fire is started',
+    title: 'leaves the trigger unchanged when an older fire ends, and ignores the end of a fire that is not started',
     async run(storage) {
       const fire = aFire({ status: 'started' })
       const trigger = aTrigger({ lastFireId: 'newer', lastStatus: 'skipped' })
@@ -159,7 +159,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'prunes fires created before an instant (exclusive), up to the limit, except pending and started ones',
+    title: 'prunes fires created before an instant (exclusive), up to the limit, except pending and started fires',
     async run(storage) {
       const fires = STATUSES.map((status, index) => aFire({ id: status, status, scheduledAt: at(index) }))
       const later = aFire({ id: 'later', status: 'missed', scheduledAt: at(50), createdAt: at(1) })

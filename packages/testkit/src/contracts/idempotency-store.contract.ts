@@ -227,7 +227,7 @@ const completeCases: readonly ContractCase[] = [
 
 const pruneCases: readonly ContractCase[] = [
   {
-    title: 'prunes answered records exactly from expiresAt and no executing records',
+    title: 'prunes answered records exactly from expiresAt and never prunes executing records',
     async run(storage) {
       await commit(
         storage,

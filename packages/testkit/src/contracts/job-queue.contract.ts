@@ -112,7 +112,7 @@ const leaseCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets another worker claim a job after its lease expires and fences off the first one',
+    title: 'lets another worker claim a job after its lease expires and rejects writes of the first worker',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim())
@@ -130,7 +130,7 @@ const leaseCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'requeues a completed job when asked',
+    title: 'requeues a completed job if runAgain is set',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim(), fail({ dueAt: at(1), attempts: 3 }), claim({ now: at(1) }))
@@ -143,7 +143,7 @@ const leaseCases: readonly ContractCase[] = [
 
 const failureCases: readonly ContractCase[] = [
   {
-    title: 'tries a failed job again when it says, and not before',
+    title: 'retries a failed job at the given time and not before',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim(), fail({ dueAt: at(70), attempts: 3 }))

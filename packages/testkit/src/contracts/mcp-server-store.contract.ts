@@ -12,7 +12,7 @@ const insert = (storage: Storage, ...servers: readonly McpServerRecord[]) =>
 
 export const mcpServerStoreCases: readonly ContractCase[] = [
   {
-    title: 'finds no server that was never bound',
+    title: 'finds no server that was never added',
     async run(storage) {
       await insert(storage, anMcpServer())
 
@@ -31,7 +31,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists all servers by id in code-unit order, regardless of when they were bound',
+    title: 'lists all servers by id in code-unit order, regardless of the order in which they were added',
     async run(storage) {
       expect(await storage.mcpServers.list()).toEqual([])
       await insert(storage, ...['b', 'a_1', 'B', '9', 'a-1'].map((id) => anMcpServer({ id })))
@@ -52,7 +52,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes a server and allows its id to be bound again',
+    title: 'deletes a server and allows its id to be used again',
     async run(storage) {
       await insert(storage, anMcpServer(), anMcpServer({ id: 'kept' }))
       await commit(storage, { type: 'mcp-server.delete', id: anMcpServer().id })

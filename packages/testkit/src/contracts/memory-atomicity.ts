@@ -31,7 +31,7 @@ export const seedMemory = (storage: Storage) =>
     { type: 'job.fail', id: 'dead', lease: 'lease', now: at(0), attempts: 5 },
   )
 
-/** One write of every type that succeeds after the seed and has a visible effect. */
+/** One write of every type. Each succeeds after the seed and has a visible effect. */
 export const MEMORY_CHANGES: { readonly [T in TypesOf<Write, MemoryPrefix>]: Extract<Write, { readonly type: T }> } = {
   'fact.insert': { type: 'fact.insert', fact: aFact({ id: 'mem-5', expiresAt: at(1) }) },
   'fact.replace': { type: 'fact.replace', fact: aFact({ id: 'mem-1', text: 'gulls', revision: 2 }) },
@@ -53,7 +53,7 @@ export const MEMORY_CHANGES: { readonly [T in TypesOf<Write, MemoryPrefix>]: Ext
   'consolidation.spend': { type: 'consolidation.spend', day: '2025-01-01', spend: { tokens: 1, costUsd: 0.5 } },
 }
 
-/** One write of every type that can conflict; it conflicts after the seed, with or without the changes. */
+/** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */
 export const MEMORY_CONFLICTS: {
   readonly [T in TypesOf<Conflict, MemoryPrefix>]: Extract<Write, { readonly type: T }>
 } = {

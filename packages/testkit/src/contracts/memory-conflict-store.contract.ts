@@ -89,7 +89,7 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists and finds exactly the conflicts that the caller may see, optionally of one namespace',
+    title: 'lists and finds exactly the conflicts that the caller may see, in one namespace or in all',
     async run(storage) {
       await open(
         storage,

@@ -3,7 +3,7 @@ import { BUILT_AT } from '../builders.ts'
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]
 
-/** A value for every optional field of a record: a missing one does not compile. */
+/** A value for every optional field of a record: a missing field does not compile. */
 export type Optionals<T> = { readonly [K in OptionalKeys<T>]-?: Exclude<T[K], undefined> }
 
 /** One object per field, with only that field. */

@@ -63,7 +63,7 @@ export const retentionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'trims the oldest events before an instant, up to the limit, and records how far',
+    title: 'trims the oldest events before an instant, up to the limit, and records the last trimmed position',
     async run(storage) {
       const events = [1, 2, 3, 5, 4].map((ms) => anEvent({ topic: 'log', at: at(ms) }))
       await commit(storage, { type: 'event.append', events })

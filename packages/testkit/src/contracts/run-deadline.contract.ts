@@ -71,7 +71,7 @@ export const runDeadlineCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'the next deadline is the earliest of all active runs, and moves when its run ends',
+    title: 'reports the earliest deadline of all active runs, and the next deadline when that run ends',
     async run(storage) {
       const early = aRun({ id: 'early', status: 'running', deadlineAt: at(10) })
       await insertRuns(storage, aRun({ id: 'late', deadlineAt: at(20) }), early)

@@ -112,7 +112,7 @@ export const runListCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'loses no run when the last one of a page leaves the filter before the next page',
+    title: 'loses no run when the last run of a page stops matching the filter before the next page is read',
     async run(storage) {
       const ids = ['a', 'b', 'c', 'd']
       await insertRuns(storage, ...ids.map((id) => aRun({ id, createdAt: BUILT_AT })))

@@ -159,7 +159,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'allows a transition from each of its statuses and from no other',
+    title: 'allows a transition from each status that it names and from no other status',
     async run(storage) {
       const statuses = RUN_STATUS_NAMES
       for (const status of statuses) {
@@ -234,7 +234,7 @@ const transitionCases: readonly ContractCase[] = [
 
 const fenceCases: readonly ContractCase[] = [
   {
-    title: 'lets the running attempt pass its fence and changes nothing',
+    title: 'lets the running attempt pass its fence without changing anything',
     async run(storage) {
       const run = aRun({ status: 'running', attempt: 3, usage: { ...NO_USAGE, toolCalls: 1 }, startedAt: BUILT_AT })
       await insertRuns(storage, run)
@@ -244,7 +244,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'stops an attempt at its fence when it is not the current one',
+    title: 'conflicts at the fence of an attempt that is not the current attempt',
     async run(storage) {
       const run = aRun({ status: 'running', attempt: 2 })
       await insertRuns(storage, run)
@@ -256,7 +256,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'stops a run at its fence when it is not running',
+    title: 'conflicts at the fence of a run that is not running',
     async run(storage) {
       for (const status of ['queued', 'suspended', 'completed', 'failed', 'aborted'] as const) {
         const run = aRun({ id: status, status })

@@ -207,7 +207,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'takes a new session of a deleted id, which starts empty',
+    title: 'accepts a new session with the id of a deleted session and starts it empty',
     async run(storage) {
       await seed(storage)
       await commit(storage, DELETION)

@@ -12,7 +12,7 @@ export interface SkillFixture {
 
 export interface SkillStoreHarness {
   readonly name: string
-  /** Opens a store with the given skills; the others can be installed, with their name as the source. */
+  /** Opens a store that contains `skills`; each of `sources` can be installed, with its name as the source. */
   open(given: {
     readonly skills: readonly SkillFixture[]
     readonly sources: readonly SkillFixture[]
@@ -34,7 +34,7 @@ const PDF: SkillFixture = {
 const PLAIN: SkillFixture = { name: 'Plain_2', description: 'Nothing else.', instructions: 'Just do it.' }
 const skill = (name: string): SkillFixture => ({ ...PLAIN, name })
 
-/** Paths that every store must refuse before it accesses anything. */
+/** Paths that every store must reject before it accesses any file. */
 export const REFUSED_SKILL_PATHS: readonly string[] = [
   ...['', '/', '/etc/passwd', '..', '../pdf/forms.md', '../../etc/passwd', 'scripts/../../x', './forms.md', '.'],
   ...['scripts//fill.py', 'forms.md/', 'forms.md\0.txt', '\0', '..\\forms.md', 'C:\\boot.ini', '\\\\host\\share'],
@@ -103,7 +103,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'refuses every path that is not a plain relative path',
+    title: 'rejects every path that is not a plain relative path',
     async run(open) {
       const store = await open({ skills: [PDF, PLAIN], sources: [] })
 

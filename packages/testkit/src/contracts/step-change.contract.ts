@@ -80,7 +80,7 @@ const fieldCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'allows a call change from its expected status and from no other',
+    title: 'allows a call change from its expected status and from no other status',
     async run(storage) {
       await insertRuns(storage, aRun())
       for (const [index, status] of STATUSES.entries()) {

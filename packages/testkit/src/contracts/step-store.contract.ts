@@ -123,7 +123,7 @@ async function insertFenced(storage: Storage): Promise<void> {
 
 const fenceCases: readonly ContractCase[] = [
   {
-    title: 'lets a call fence pass when all its calls are waiting and changes nothing',
+    title: 'passes a call fence whose calls are all waiting and changes nothing',
     async run(storage) {
       await insertFenced(storage)
       const before = await storage.steps.list(RUN_ID)
@@ -152,7 +152,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'stops a call fence at an unknown call and returns no current call',
+    title: 'conflicts at the fence of an unknown call and returns no current call',
     async run(storage) {
       await insertFenced(storage)
 
@@ -162,7 +162,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'applies a call fence after a change in the same commit',
+    title: 'checks a call fence after the earlier writes of the same commit',
     async run(storage) {
       await insertFenced(storage)
       const endCall: Write = {

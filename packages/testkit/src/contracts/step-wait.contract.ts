@@ -15,7 +15,7 @@ async function open(storage: Storage, ...steps: readonly StepRecord[]): Promise<
   await insertSteps(storage, ...steps)
 }
 
-/** One call in each status, the last one waiting; otherwise they are identical. */
+/** One call in each status, the last one waiting; in all other fields the calls are identical. */
 const inEveryStatus = (fields: Partial<StepRecord>): readonly StepRecord[] =>
   (['started', 'completed', 'failed', 'waiting'] as const).map((status, index) =>
     waiting({ seq: index + 1, status, ...fields }),

@@ -143,7 +143,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes nothing for an unknown thread or the second time',
+    title: 'deletes nothing for an unknown thread or when the thread is already deleted',
     async run(storage) {
       await seed(storage)
       const unknown = { ...DELETION, workflowId: 'unknown' }

@@ -5,7 +5,7 @@ import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
-/** Inserts tokens with these ids; `b<a` is a child of `a`. */
+/** Inserts tokens with these ids; `b<a` inserts `b` as a child of `a`. */
 async function grow(storage: Storage, ...links: readonly string[]): Promise<void> {
   for (const link of links) {
     const [id = '', parentId] = link.split('<')
@@ -36,7 +36,7 @@ const revokeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'revokes below an already revoked descendant and keeps its revocation time',
+    title: 'revokes a token whose descendants are already revoked and keeps their revocation times',
     async run(storage) {
       await grow(storage, 'a', 'b<a', 'c<b')
       await commit(storage, { type: 'token.revoke', id: 'b', at: at(1) })
@@ -49,7 +49,7 @@ const revokeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'revokes the tokens that a token replaced, with or without grace, and what those minted',
+    title: 'revokes the tokens that a token replaced, with or without a grace period, and the tokens that these minted',
     async run(storage) {
       await grow(storage, 'a', 'child<a', 'new', 'newest', 'other')
       await commit(storage, retire({ until: 60 }))
@@ -105,7 +105,7 @@ const revokeCases: readonly ContractCase[] = [
 
 const retireCases: readonly ContractCase[] = [
   {
-    title: 'revokes a retired token at once without grace and moves its children to the replacement',
+    title: 'revokes a retired token at once without a grace period and moves its children to the replacement',
     async run(storage) {
       await grow(storage, 'root', 'a<root', 'child<a', 'new<root')
 
@@ -125,7 +125,7 @@ const retireCases: readonly ContractCase[] = [
     ] as const
   ).map(
     ([what, expiresAt, ms]): ContractCase => ({
-      title: `sets the expiry of a token retired with grace to ${what}`,
+      title: `sets the expiry of a token retired with a grace period to ${what}`,
       async run(storage) {
         await commit(storage, { type: 'token.insert', token: aToken({ id: 'a', expiresAt }) })
 

@@ -18,7 +18,7 @@ export const seedTriggers = (storage: Storage) =>
     ...[STARTED, PENDING, OVER].map((fire) => ({ type: 'fire.insert', fire }) as const),
   )
 
-/** One write of every type that succeeds after the seed, in this order, and has a visible effect. */
+/** One write of every type. In this order, each succeeds after the seed and has a visible effect. */
 export const TRIGGER_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { readonly type: T }> } = {
   'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-3', kind: 'event', event: 'e' }) },
   'trigger.replace': { type: 'trigger.replace', trigger: { ...TRIGGER, dueAt: at(0), version: 2 } },
@@ -29,7 +29,7 @@ export const TRIGGER_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, {
   'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
 }
 
-/** One write of every type that can conflict; it conflicts after the seed, with or without the changes. */
+/** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */
 export const TRIGGER_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Write, { readonly type: T }> } = {
   'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2' }) },
   'trigger.replace': { type: 'trigger.replace', trigger: aTrigger({ id: 'trg-2', version: 9 }) },

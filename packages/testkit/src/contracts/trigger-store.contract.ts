@@ -98,7 +98,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes and counts one trigger with its fires',
+    title: 'deletes a trigger with its fires and does not count the fires',
     async run(storage) {
       await insert(storage, aTrigger(), aTrigger({ id: 'other' }))
       await commit(
@@ -191,7 +191,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reports busy while a directly started run is queued or running',
+    title: 'reports activity as busy while a run that a client started is queued or running',
     async run(storage) {
       await insertRuns(storage, aRun({ id: 'other', sessionId: 'other', status: 'running' }))
 

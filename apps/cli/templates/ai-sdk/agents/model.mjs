@@ -2,7 +2,7 @@ import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
 /**
- * With a key for the AI Gateway, the name of one of its models; without one, a mock, so that you can try everything
+ * With a key for the AI Gateway, the name of a model of the gateway; otherwise a mock, so that you can try everything
  * without a key. Any AI SDK model works here: npm i @ai-sdk/openai, then openai('gpt-5-mini').
  */
 export const model = process.env.AI_GATEWAY_API_KEY ? (process.env.AI_MODEL ?? 'openai/gpt-5-mini') : mockModel()

@@ -1,6 +1,9 @@
 import type { CronSchedule, EpochMs, TriggerRecord } from '@perdure/ports'
 
-/** The fields of a trigger that say when it fires. When code declares a trigger with other values, its schedule starts over. */
+/**
+ * The fields that determine when a trigger fires. If code changes one of these fields, the schedule of the trigger
+ * starts over.
+ */
 export const TRIGGER_RULE_FIELDS = ['kind', 'cron', 'timezone', 'intervalMs', 'idleMs', 'event'] as const
 
 export type TriggerRule = Pick<TriggerRecord, (typeof TRIGGER_RULE_FIELDS)[number]>
@@ -8,20 +11,24 @@ export type TriggerRule = Pick<TriggerRecord, (typeof TRIGGER_RULE_FIELDS)[numbe
 /** How one kind of trigger differs from the others. */
 export interface TriggerKindSpec {
   /**
-   * How its occurrences are determined: `clock` from the trigger alone, `activity` from the last activity of runs,
-   * `event` by named events, so none is known in advance.
+   * What determines the occurrences. `clock`: the trigger alone. `activity`: the last activity of runs. `event`: named
+   * events, so that no occurrence is known in advance.
    */
   readonly source: 'clock' | 'activity' | 'event'
   /**
-   * Whether the target needs an input of its own; a kind whose fires carry a payload passes on that payload instead.
+   * Whether the target needs an input of its own. False if the fires carry a payload, which becomes the input of the
+   * target.
    */
   readonly needsInput: boolean
   /** Loads what `problemOf` and `next` need. */
   ready(cronSchedule: CronSchedule): Promise<void>
-  /** The problem with a rule that fits its schema, starting with the field; `undefined` when it is valid. */
+  /**
+   * The problem with a rule that fits its schema, starting with the name of the field; `undefined` if the rule is
+   * valid.
+   */
   problemOf(rule: TriggerRule, cronSchedule: CronSchedule): string | undefined
-  /** The first occurrence after an instant, exclusively; always `undefined` unless `source` is `clock`. */
+  /** The first occurrence strictly after an instant; always `undefined` unless `source` is `clock`. */
   next(trigger: TriggerRecord, after: EpochMs, cronSchedule: CronSchedule): EpochMs | undefined
-  /** A short description of when it fires. */
+  /** A short description of when the trigger fires. */
   text(rule: TriggerRule): string
 }

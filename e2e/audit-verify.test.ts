@@ -13,7 +13,7 @@ const KEYS: AuditKeys = NO_AUDIT_KEY
 const directory = mkdtempSync(join(tmpdir(), 'perdure-audit-verify-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-it(`verifies ${ENTRIES} entries one page at a time and yields to other work after each page`, async () => {
+it(`verifies ${ENTRIES} audit entries one page at a time and yields to other work after each page`, async () => {
   const encryption = { passphrase: Buffer.from('passphrase') }
   const storage = await openSqliteStorage({ path: join(directory, 'audit.db'), synchronous: 'normal', encryption })
   const entryOf = (n: number) => ({

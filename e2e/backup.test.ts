@@ -98,7 +98,7 @@ const DATABASES = [
   ['a plain', {}, false],
 ] as const
 
-/** E2E_LONG adds the plain database; the unit tests of `createBackup` cover the difference without a server. */
+/** Without E2E_LONG, only the encrypted database is tested; the unit tests of `createBackup` cover both. */
 describe.each(process.env.E2E_LONG === undefined ? DATABASES.slice(0, 1) : DATABASES)(
   'a backup of %s database with an audit log, under load',
   (_, over, isEncrypted) => {

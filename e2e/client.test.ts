@@ -77,7 +77,9 @@ const idsOf = (items: readonly SubscriptionItem[]) =>
 
 const positionOf = (eventId: string) => Number(eventId.split('.')[1])
 
-/** The sentences received, each once: after a crash the last one may be sent again under the same number. */
+/**
+ * Joins the received sentences, each once: after a crash, the agent may repeat its last sentence under the same number.
+ */
 function textOf(items: readonly SubscriptionItem[]): string {
   const sentences = new Map<string, string>()
   for (const item of items) {

@@ -119,7 +119,7 @@ describe.runIf(INSTALLER === 'npm')('an installation', () => {
   })
 })
 
-describe(`a project outside of the workspace, installed with ${INSTALLER}`, () => {
+describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
   it('type-checks against the package declarations with skipLibCheck off', async () => {
     await project.bin('tsc', '-p', '.')
   })

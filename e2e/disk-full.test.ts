@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bearer, createSandbox, createToken, OPS_CONFIG, startServer } from './perdure-process.ts'
 
-/** Mounts a 24 MiB disk. @throws when this process may not mount one: the test must not pass without it */
+/**
+ * Mounts a 24 MiB disk.
+ *
+ * @throws if this process may not mount disks: without the disk, the test must fail, not pass
+ */
 function mountSmallDisk(path: string): void {
   mkdirSync(path)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', path])

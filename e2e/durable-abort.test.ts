@@ -30,7 +30,8 @@ describe('an agent that ignores its signal', () => {
 
     server.openGate('one')
     await eventually(() => server.ledger()).toContain('late one run-not-active')
-    // The late result was offered before this commit, so a leaked result would be visible now.
+    // The agent returned its late result before this commit, so the result would be visible by now if it were not
+    // discarded.
     await server.post('/agents/echo/run', { input: 'later' })
     expect(await server.run(first)).toEqual(record)
     expect(await server.events(first)).toEqual(events)

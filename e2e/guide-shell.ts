@@ -86,7 +86,7 @@ export function openGuideShell(
     },
     async close() {
       await interrupt().catch(() => undefined)
-      // A hanging block and leftover background jobs belong to the session of the shell.
+      // Kills by session, because a hanging block and leftover background jobs belong to the session of the shell.
       await once(spawn('pkill', ['-KILL', '-s', String(bash.pid)], { stdio: 'ignore' }), 'exit')
       await exited
     },

@@ -12,7 +12,7 @@ import {
 import { followBySse, followByWebSocket, gapsOf, idsOf, type Received } from './realtime-client.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
-/** The long form: E2E_REALTIME_SCALE=5 follows 50 sessions with 200 clients across 15 restarts. */
+/** E2E_REALTIME_SCALE=5 runs a longer test: 50 sessions with 200 clients across 15 restarts. */
 const SCALE = Number(process.env.E2E_REALTIME_SCALE ?? 1)
 const KILLS = 8 * SCALE
 const SESSIONS = SCALE === 1 ? 20 : 10 * SCALE
@@ -61,7 +61,7 @@ async function everyId(pageAfter: (cursor: string | undefined) => Promise<Page>)
   }
 }
 
-/** The words in order; a word repeated after a crash carries the same number. */
+/** Joins the words, each number once: after a crash, the agent repeats a word under the same number. */
 function joined(received: readonly Received[]): string {
   const words = new Map<number, string>()
   for (const one of received) {

@@ -46,7 +46,7 @@ describe('a revoked token', () => {
     await server.kill('SIGKILL')
   })
 
-  it('loses its streams when revoked from the command line beside the running server', async () => {
+  it('loses its streams when revoked from the command line while the server runs', async () => {
     const { sandbox, server, streams } = await openStreams(2)
     const [lost, kept] = streams
     if (lost === undefined || kept === undefined) throw new Error('expected two streams')
@@ -63,7 +63,7 @@ describe('a revoked token', () => {
     await server.kill('SIGKILL')
   })
 
-  it('makes the tokens that it minted invalid', async () => {
+  it('invalidates the tokens that were created with it', async () => {
     const { sandbox, server, admin } = await openStreams(0)
     const mint = (token: string) =>
       fetch(`${server.url}/tokens`, {

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { bearer, createSandbox, createToken, REALTIME_CONFIG, startServer } from './perdure-process.ts'
 import { followByWebSocket, gapsOf, idsOf } from './realtime-client.ts'
 
-/** The long form: E2E_READERS_SCALE=10 uses 900 fast readers and 100 slow ones. */
+/** E2E_READERS_SCALE=10 runs a longer test: 900 fast readers and 100 slow ones. */
 const SCALE = Number(process.env.E2E_READERS_SCALE ?? 1)
 const QUICK = 90 * SCALE
 const SLOW = 10 * SCALE

@@ -19,7 +19,7 @@ const REFUSED = [400]
 /** Answered before the body is read; an error in the body then closes the connection. */
 const EARLY = [401]
 
-/** Requests whose end two parsers could see in different positions, with the answers allowed for each. */
+/** Requests whose end two parsers could see at different positions, with the answers allowed for each. */
 export const SMUGGLING: readonly Case[] = [
   [
     'length, then chunks',

@@ -22,7 +22,7 @@ async function all<T>(url: string, path: string): Promise<readonly T[]> {
 }
 
 describe('a server that is killed again and again', () => {
-  it('starts one run for every second of an interval trigger, before or after the restart', async () => {
+  it('starts exactly one run for every second of an interval trigger, including the seconds while it was down', async () => {
     const rules = [{ ...RULE, target: { agentId: 'echo' } }]
     const sandbox = createSandbox({ E2E_RULES: JSON.stringify(rules) })
     const fireCount = async (url: string) =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const folder = join(import.meta.dirname, '..', 'docs', 'adr')
 const STATUS = /^(?:accepted|deprecated|(superseded|amended) by (\d{4}))$/
-/** The word with which a record links to the record that it changes. */
+/** The word before the link from a record to the record that it changes. */
 const LINK_BACK: Readonly<Record<string, string>> = { superseded: 'Supersedes', amended: 'Amends' }
 
 interface Adr {
@@ -47,7 +47,7 @@ const slugOf = (title: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
 
-/** The problems with the status of a record. */
+/** Checks that the status is valid and that the record it names links back. */
 function statusProblems({ file, number, status }: Adr): readonly string[] {
   const match = STATUS.exec(status)
   if (match === null) return [`${file}: the status "${status}" is not one of the list`]
@@ -60,7 +60,7 @@ function statusProblems({ file, number, status }: Adr): readonly string[] {
     : [`${changing.file}: does not say "${LINK_BACK[verb]} [${number}](${file})"`]
 }
 
-/** The problems with the records that this record claims to change: their status must name this record. */
+/** Checks that every record which this record amends or supersedes names this record in its status. */
 function unansweredLinks({ file, number, text }: Adr): readonly string[] {
   const links = [...text.matchAll(/^(Amends|Supersedes) \[(\d{4})\]/gm)]
   return links.flatMap(([, verb = '', target = '']) => {
@@ -81,11 +81,11 @@ describe('an architecture decision record', () => {
     expect(byNumber.size).toBe(adrs.length)
   })
 
-  it('has a status from the list, and the record that changed it links back', () => {
+  it('has a valid status, and the record that its status names links back', () => {
     expect(adrs.flatMap(statusProblems)).toEqual([])
   })
 
-  it('changes only records whose status names the changing record', () => {
+  it('is named in the status of every record that it amends or supersedes', () => {
     expect(adrs.flatMap(unansweredLinks)).toEqual([])
   })
 

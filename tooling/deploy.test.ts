@@ -144,7 +144,7 @@ describe('the deploy folder', () => {
     expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
   })
 
-  it('configures proxies with timeouts above the heartbeat interval and a body limit above the one of the server', () => {
+  it('configures proxies with timeouts above the heartbeat interval and a body limit above that of the server', () => {
     const [timeout] = directive('proxy_read_timeout', nginx)
     const [body] = directive('client_max_body_size', nginx)
 
@@ -205,12 +205,12 @@ describe('kubernetes.yaml', () => {
     ])
   })
 
-  it('mounts the disk where the image keeps its files', () => {
+  it('mounts the disk where the image stores the database', () => {
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain('/data')
     expect(dockerfile).toContain('PERDURE_STORAGE_PATH=/data/')
   })
 
-  it('probes less often than the rate limit allows, and allows five minutes for a start', () => {
+  it('probes less often than the rate limit allows, and allows five minutes for startup', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container
     const perMinute = [livenessProbe, readinessProbe].reduce((sum, { periodSeconds }) => sum + 60 / periodSeconds, 0)
 

@@ -72,7 +72,10 @@ const PLANTED = [
   ...coreTiers.flatMap((tier, index) => plantedTierViolations(tier, index)),
 ] as const
 
-/** Imports that a folder of this tier must not contain: of a neighbour in the tier, and of a folder one tier above. */
+/**
+ * Two imports that the folders of this tier must not contain: one of a neighbour in the tier, and one of a folder in
+ * the tier above.
+ */
 function plantedTierViolations(tier: readonly string[], index: number): readonly (readonly [string, string, string])[] {
   const [from = '', neighbour] = tier
   return [neighbour, coreTiers[index - 1]?.[0]].flatMap((to) =>

@@ -13,7 +13,7 @@ const sources = execFileSync(
   .split('\n')
   .filter((path) => path !== '' && !/\.(test|fixture|test-d)\.ts$/.test(path))
 
-/** Modules that build regular expressions at run time, and how to trigger that. */
+/** Modules that build regular expressions at run time, each with a function that makes the module build them. */
 const BUILDERS: Readonly<Record<string, () => Promise<unknown>>> = {
   'packages/client/src/event-stream-path.ts': () => import('../packages/client/src/event-stream-path.ts'),
   'packages/core/src/providers/http-date.ts': () => import('../packages/core/src/providers/http-date.ts'),
@@ -60,7 +60,7 @@ describe('a regular expression of the sources', () => {
     expect(bad.filter(({ status }) => status !== 'safe')).toEqual([])
   })
 
-  it('takes proportional time when built at run time, and its module is listed here', async () => {
+  it('takes time proportional to its input when built at run time, in a module listed in this file', async () => {
     const building = sources.filter((path) => regexUseOf(join(root, path)).built > 0)
     const built = await builtDuring(async () => {
       for (const build of Object.values(BUILDERS)) await build()

@@ -10,10 +10,9 @@ const HOST = join(SQLITE, 'src/host/worker-host.ts')
 const SPECIFIER = "'./storage-worker.ts'"
 
 /**
- * Starts the storage thread of tests from one JavaScript file, bundled from the current source. A thread that strips
- * types first compiles a WebAssembly program, which takes a third of a second, thousands of times per test run. After
- * many such compilations, V8 is also known to fail a check of its list of code pages, which ends the process with
- * SIGTRAP.
+ * Bundles the storage thread of tests from the current source into one JavaScript file. Without the bundle, each thread
+ * would compile a WebAssembly program to strip types: a third of a second, thousands of times per test run. After many
+ * such compilations, V8 is also known to fail a check of its list of code pages, which ends the process with SIGTRAP.
  */
 export function testThread(): Plugin {
   let bundled: Promise<string> | undefined

@@ -6,7 +6,7 @@ import type { BenchCase, Effort } from './bench-case.ts'
 
 const FLOOR_BODY = JSON.stringify({ input: { text: 'hello' } })
 
-/** Measures runs per second. Each call continues the series of keys, so that every key is new. */
+/** Measures runs per second. Each call continues the series of idempotency keys, so that every key is new. */
 export function keyedRuns({ port }: ServerProcess, path: string, { durationMs, warmUpMs }: Effort) {
   let firstKey = 0
   return async (connections: number, isKeyed = true): Promise<number> => {

@@ -1,6 +1,6 @@
-// Floor (c): writes the rows of a keyed durable run with hono and better-sqlite3: once as accepted before the run
-// executes, once as finished before the server answers. With FLOOR_GROUPED, the writes of one turn of the event loop
-// share a transaction; without it, every request uses two. FLOOR_SYNCHRONOUS is full or normal.
+// Floor (c): writes the rows of a durable run that has an idempotency key, with hono and better-sqlite3: once as
+// accepted before the run executes, once as finished before the server answers. With FLOOR_GROUPED, the writes of one
+// turn of the event loop share a transaction; without it, every request uses two. FLOOR_SYNCHRONOUS is full or normal.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { serve } from '@hono/node-server'

@@ -5,7 +5,7 @@ export interface Comparison {
   readonly unit: string
   readonly floor: readonly number[]
   readonly subject: readonly number[]
-  /** Limit for the ratio of the medians, subject to floor. */
+  /** Limit for the subject's median divided by the floor's median. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
   readonly note?: string
 }

@@ -1,5 +1,5 @@
 // Opens many WebSockets and prints `ready`. For each line on stdin, waits until every socket has received `events` more
-// events, then prints the time that took and the latency of the events.
+// events, then prints the elapsed time and the latency of the events.
 import { createInterface } from 'node:readline'
 import { WebSocket } from 'ws'
 import type { SocketPlan } from './sockets.ts'

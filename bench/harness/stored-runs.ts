@@ -13,7 +13,7 @@ export interface Stored {
   readonly running: number
 }
 
-/** Fills a database with the rows of finished keyed runs. Returns its size in bytes. */
+/** Fills a database with the rows of finished runs that have idempotency keys. Returns its size in bytes. */
 export async function storeRuns(folder: string, { runs, running }: Stored): Promise<number> {
   const path = join(folder, 'data.db')
   const storage = await openSqliteStorage({ path, mode: 'lib', synchronous: 'normal' })

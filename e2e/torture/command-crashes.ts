@@ -13,7 +13,7 @@ import { openWorld, SERVE } from './world.ts'
 
 export interface CommandCrashOptions {
   readonly seed: number
-  /** Number of points to try per command; default: all. */
+  /** Number of system calls at which to kill each command; default: all. */
   readonly points?: number
   readonly onPoint?: () => void
 }

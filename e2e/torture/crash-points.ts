@@ -19,10 +19,10 @@ export interface PointsOptions {
 }
 
 export interface PointsReport extends Report {
-  /** Calls of the storage thread during one scenario. */
+  /** Number of system calls that the storage thread makes during one scenario. */
   readonly calls: number
   readonly faults: number
-  /** Faults whose system call was reached. */
+  /** Number of injected faults whose system call the scenario reached. */
   readonly reached: number
 }
 

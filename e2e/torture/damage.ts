@@ -24,7 +24,7 @@ export interface DamageReport {
   readonly served: number
   /** Number of copies whose damage SQLite cannot detect: a changed value in a page, or unused space. */
   readonly unseen: number
-  /** Number of servers that lost only the commits that were cut from the log. */
+  /** Number of servers that lost only the commits that were cut from the WAL. */
   readonly behind: number
 }
 

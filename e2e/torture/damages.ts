@@ -18,7 +18,7 @@ export type Expectation =
 
 export interface Damage {
   readonly name: string
-  /** Suffix that the damaged file has after the database name, such as `-wal`; empty for the database itself. */
+  /** Suffix of the damaged file, such as `-wal`; empty for the database itself. */
   readonly of: string
   readonly expects: Expectation
   /** Damages the file at this path. */
@@ -102,7 +102,9 @@ export function auditDamages(path: string, random: () => number, { flips, cuts }
 const FRAMES_AT = 32
 const FRAME_HEADER = 24
 
-/** How many bytes of a WAL were certainly flushed: the three newest commits may have been in progress. */
+/**
+ * How many bytes of a WAL were certainly flushed: all except the three newest commits, which may have been in progress.
+ */
 function flushedBytes(log: Buffer): number {
   const frame = FRAME_HEADER + log.readUInt32BE(8)
   const salts = log.subarray(16, 24)

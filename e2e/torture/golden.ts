@@ -52,7 +52,9 @@ const OURS = "name NOT LIKE 'sqlite_%'"
 
 const plain = (row: Row): Row => ({ ...row })
 
-/** Returns the rows that are missing from the later contents, compared by the earlier columns. */
+/**
+ * Returns the rows that are missing from the later contents. Compares only the columns that the earlier contents have.
+ */
 export function lostRows(before: Contents, after: Contents): readonly string[] {
   return Object.entries(before.rows).flatMap(([table, rows]) => {
     const now = after.rows[table] ?? []

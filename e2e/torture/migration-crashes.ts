@@ -12,7 +12,7 @@ import { SERVE } from './world.ts'
 
 export interface MigrationCrashOptions {
   readonly seed: number
-  /** Number of points to try; default: all. */
+  /** Number of system calls at which to kill the migration; default: all. */
   readonly points?: number
   /** The version to migrate from. */
   readonly from: number

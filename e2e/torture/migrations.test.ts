@@ -85,7 +85,7 @@ describe('a migration', () => {
     expect(killed).toBe(5)
   })
 
-  it('is done by one of two processes that start it at once', async () => {
+  it('is done by only one of two processes that start it at the same time', async () => {
     const { sandbox, path } = unpack(6)
     const before = withCopy(path, readContents)
 

@@ -27,8 +27,9 @@ const TRACE = `trace=${FILE_CALLS.join(',')}`
 const strace = (...args: readonly string[]) => ['strace', '-f', '-qq', '-e', TRACE, ...args]
 
 /**
- * Runs clients while the server is killed, and killed again one to three times while it starts: at a system call of any
- * thread, during opening the files, WAL recovery, migrations or run recovery. Checks every invariant at the end.
+ * Runs clients while the server is killed, then killed one to three more times during startup. Each startup kill
+ * happens at a system call of any thread: while it opens files, recovers the WAL, migrates or recovers runs. Checks
+ * every invariant at the end.
  */
 export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashOptions): Promise<StartCrashReport> {
   requireTool('strace')

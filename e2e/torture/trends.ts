@@ -29,9 +29,9 @@ const MAY_GROW: Readonly<Record<Steady, { readonly by: number; readonly share: n
   walMiB: { by: 8, share: 0.2 },
 }
 const MAX_WAL_MIB = 64
-/** Data that is kept for good: the share of file growth in the first period that a later one may add. */
+/** Some data is never removed, so a later period may grow the file by this share of the growth in the first period. */
 const KEPT_SHARE = 0.4
-/** The measured part of a period is cut into this many windows; each counts by its median. */
+/** The measured part of a period is divided into this many windows; each window is represented by its median. */
 const WINDOWS = 8
 
 /**
@@ -76,7 +76,10 @@ function growthOf(periods: readonly (readonly Sample[])[], name: Steady, slope: 
   return [`${name} grew by ${growth.toFixed(1)} in ${span.toFixed(0)} s, from about ${level.toFixed(0)}`]
 }
 
-/** Retention removes the data of one period in the next period, days later, and the file reuses its space. */
+/**
+ * Compares the growth of the file in the last period with that in the first. The clock advances by days between
+ * periods, so retention removes the data of the previous period and the file reuses the space.
+ */
 function fileGrowth(periods: readonly (readonly Sample[])[], ends: readonly number[]): readonly string[] {
   const [before, last] = ends.slice(-2)
   if (ends.length < 3 || before === undefined || last === undefined) return []

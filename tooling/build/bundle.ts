@@ -4,7 +4,7 @@ import type { BuildOptions, Plugin } from 'rolldown'
 import { noticesOf } from './notices.ts'
 
 export interface BundlePlan {
-  /** Entry points that processes and importing modules load; their bundles share code. */
+  /** Entry points of processes and of packages that other modules import; their bundles share code. */
   readonly entries: readonly string[]
   /** Entry points of threads; each becomes one file with everything it uses, as threads share no modules. */
   readonly threads: readonly string[]
@@ -36,7 +36,7 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
       entryFileNames: format === 'cjs' ? '[name].cjs' : '[name].js',
       chunkFileNames: '[name].js',
       comments: { jsdoc: false },
-      // Modules shared by several entries and loaded at once go into one file.
+      // Modules that several entries import statically go into one file.
       codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] },
     },
   })
@@ -61,9 +61,9 @@ const WIDE = /[^\0-\xff]/g
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
- * An import of a Node.js module lists all its members, and reading some of them loads more of Node.js: all of `fetch`
- * for the `WebSocket` of `node:http`, all file streams for `node:fs`. Destructuring the module itself loads nothing
- * more.
+ * Importing a Node.js module reads all its members, and reading some of them loads more of Node.js: all of `fetch` for
+ * the `WebSocket` of `node:http`, all file streams for `node:fs`. Destructuring the module object reads only the
+ * requested members.
  */
 const destructuredBuiltins: Plugin = {
   name: 'destructured-builtins',

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { packages, pnpm, root } from '../consumer/packages.ts'
 
 /**
- * Rehearses a release of the committed state in a copy of the repository. Publishes nothing and changes nothing here.
+ * Rehearses a release of the committed state in a copy of the repository. Publishes nothing and leaves this repository
+ * unchanged.
  */
 function rehearse(): void {
   const copy = join(mkdtempSync(join(tmpdir(), 'perdure-release-')), 'perdure')

@@ -17,8 +17,8 @@ const cli = folderOf('@perdure/cli')
 const { version } = manifestOf(cli)
 
 /**
- * Packs the command with everything it loads, except the native module, into one tarball for `npx` and images. Bundles
- * from the sources; only the files of `perdure deploy print` must be built before.
+ * Packs the command with everything it loads, except the native module, into one tarball for `npx` and container
+ * images. Bundles from the sources; run the build first only for the files of `perdure deploy print`.
  */
 export async function packStandalone(to: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))

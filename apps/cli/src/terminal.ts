@@ -1,4 +1,4 @@
-/** The part of its process that a command uses. */
+/** The parts of the process that a command uses. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string

@@ -79,7 +79,7 @@ async function perform(step: Step, server: ModelServer, pace: ManualPace): Promi
   }
 }
 
-/** Checks the guarantee to a reader: every event once, in order, with a gap wherever events are missing. */
+/** Checks that the reader received every event once, in order, with a gap wherever events are missing. */
 function checkContinuity(published: readonly string[], items: readonly SubscriptionItem[]): void {
   let next = 0
   let hasGap = false

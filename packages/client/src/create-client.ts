@@ -26,7 +26,7 @@ export function createClient(options: ClientOptions): PerdureClient {
   const ending = new AbortController()
   const { WebSocket = globalWebSocket() } = options
 
-  /** Makes one attempt only, because the hub retries, and does so early when the network returns. */
+  /** Makes a single attempt: the socket hub retries it, without waiting for the backoff once the network is back. */
   const mintTicket = async (): Promise<string | undefined> => {
     if (context.token === undefined) return undefined
     const { ticket } = await rest.realtime.createWsTicket({ signal: ending.signal, maxRetries: 0 })

@@ -22,7 +22,7 @@ describe('createCursorGate', () => {
     expect([gate.admits('e.5'), gate.admits('e.4'), gate.admits('e.6')]).toEqual([false, false, true])
   })
 
-  it('moves to a position without an event, but never backwards', () => {
+  it('moves to a position that the server sends without an event, but never backwards', () => {
     const gate = createCursorGate(undefined)
 
     gate.prime('e.7')
@@ -57,7 +57,7 @@ describe('createCursorGate', () => {
     expect(gate.admitsGap('new.5')).toBe(true)
   })
 
-  it('compares an id of unknown form only with the last id', () => {
+  it('checks an id of unknown form only for equality with the last id', () => {
     const gate = createCursorGate(undefined)
 
     expect(['x', 'x', 'w'].map((id) => gate.admits(id))).toEqual([true, false, true])

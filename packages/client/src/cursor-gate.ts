@@ -24,7 +24,8 @@ interface Position {
  */
 export function createCursorGate(lastEventId: string | undefined): CursorGate {
   let cursor = lastEventId
-  let isOpen = false // after a gap the log may have restarted below the cursor
+  // True after a gap: the log may have restarted below the cursor, so the next event is admitted at any position.
+  let isOpen = false
   let lastGap: string | undefined
 
   const isBehind = (eventId: string): boolean => {

@@ -1,4 +1,7 @@
-/** A queue between a producer that pushes and one consumer that pulls. The producer enforces the bound. */
+/**
+ * A queue between a producer that pushes and one consumer that pulls. The queue does not limit its size; the producer
+ * stops at `isFull()`.
+ */
 export interface ItemBuffer<Item> {
   /** Adds an item. The caller must stop pushing once `isFull()` returns true. */
   push(item: Item): void

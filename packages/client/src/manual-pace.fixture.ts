@@ -8,7 +8,7 @@ export interface ManualPace extends Pace {
   waiting(): number[]
 }
 
-/** Waits until pending promises, stream chunks and messages have arrived. */
+/** Waits until pending promises have settled and stream chunks and messages have arrived. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 24; turn += 1) await setImmediate()
 }

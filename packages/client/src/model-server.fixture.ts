@@ -10,7 +10,10 @@ interface Reader {
   push(event: Event): void
 }
 
-/** A model of the server with one event log: both transports, lost connections, restarts and retention. */
+/**
+ * A model of the server: one event log, served over both transports. Simulates lost connections, restarts and
+ * retention.
+ */
 export interface ModelServer {
   readonly fetch: typeof globalThis.fetch
   readonly WebSocket: WebSocketConstructor

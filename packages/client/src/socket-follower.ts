@@ -40,7 +40,7 @@ export async function* followOverSocket(
     subject,
     cursor: gate.cursor,
     onSubscribed(headEventId) {
-      // Without a cursor, a subscription to a run starts at the run's first event, before the head.
+      // A run subscription without a cursor starts at the run's first event, so it must not skip to the head.
       if (gate.cursor() === undefined && !isRunSubject(subject)) gate.prime(headEventId)
     },
     onEvent(event) {

@@ -13,7 +13,10 @@ export interface SocketHubDeps extends Pick<ClientContext, 'baseUrl' | 'pace'> {
   readonly onConnection: (change: ConnectionChange) => void
 }
 
-/** The WebSocket shared by a client's subscriptions: opened with the first, closed shortly after the last. */
+/**
+ * The WebSocket that a client's subscriptions share. Opens with the first subscription and closes shortly after the
+ * last one ends.
+ */
 export interface SocketHub {
   attach(follower: SocketFollower): void
   /** Stops delivering to the follower. Attaching it again resumes at its cursor. */

@@ -21,7 +21,7 @@ describe('a subscription', () => {
     expect(server.upgrades).toEqual([])
   })
 
-  it('delivers published events over a WebSocket opened with its own ticket', async () => {
+  it('delivers published events over a WebSocket that it opens with a ticket', async () => {
     const { client, server, pace, changes } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -39,7 +39,7 @@ describe('a subscription', () => {
     expect(changes).toEqual([{ state: 'connecting' }, { state: 'open' }])
   })
 
-  it('shares one WebSocket, which closes shortly after the last subscription', async () => {
+  it('shares one WebSocket, which closes shortly after the last subscription ends', async () => {
     const { client, server, pace } = createClientWorld()
     const subscriptions = ['a', 'b', 'c'].map((id) => client.subscribe(`agent:${id}/events`))
     const seen = subscriptions.map(collect)

@@ -59,7 +59,7 @@ describe('a subscription without a WebSocket', () => {
     expect(server.upgrades).toHaveLength(6)
   })
 
-  it('does not fall back if it has only tickets, which cannot open a stream', async () => {
+  it('does not fall back if it has tickets but no token, because a ticket cannot open an event stream', async () => {
     const { client, server, pace } = createClientWorld({ token: undefined, tickets: async () => 'mine' })
     server.refuse(3)
     const seen = collect(client.subscribe(SESSION, { lastEventId: 'e1.0' }))

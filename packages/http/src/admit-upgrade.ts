@@ -23,8 +23,8 @@ export interface UpgradeOutcome {
 
 /**
  * Checks the Origin header, because upgrades have no preflight: it must be the server's own origin or an allowed
- * origin. Without authentication, `*` allows no origin, and a browser request without an Origin header is admitted only
- * if Sec-Fetch-Site does not name another site.
+ * origin. If authentication is off, `*` does not make an origin allowed, and a browser request without an Origin header
+ * is admitted only if Sec-Fetch-Site does not name another site.
  *
  * @throws AppError `cors-denied`; `validation-failed` if the route is not a WebSocket
  */

@@ -236,7 +236,7 @@ export const testDigest: Digest = {
   equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
 }
 
-/** Encodes the text so that a search cannot find it; the real sealer has its own tests. */
+/** Only encodes the text, so that tests can check that no plain text is stored. The real sealer has its own tests. */
 const testSealer: Sealer = {
   seal: (text, context) => Buffer.from(JSON.stringify([context, text])).toString('hex'),
   open(sealed, context) {

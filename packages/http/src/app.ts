@@ -51,7 +51,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const exchangeOf = (request: HttpRequest, env: HttpEnv) =>
     createExchange(request, env, { router, startedMs: clock.monotonicMs() })
 
-  /** Runs the work, then records its response. If recording fails, that error is sent instead. */
+  /** Runs the work, then records its response. If recording fails, the client receives the recording error instead. */
   const recorded = async (exchange: Exchange, work: () => Promise<Outgoing>) => {
     const { outgoing, error } = await catchError(exchange, work)
     const sent = await catchError(exchange, async () => {

@@ -7,8 +7,8 @@ import { toRequest } from './operation-request.fixture.ts'
 const ID = 'echo'
 
 /**
- * Every scope that a token can hold: unrestricted, for an id, for another id, for the caller's own rows, or with
- * wildcards.
+ * Every scope that a token can hold: unrestricted, limited to the id in the request, to another id or to the caller's
+ * own rows, and with wildcards.
  */
 const HELD: readonly string[] = [
   'admin:*',
@@ -128,7 +128,7 @@ const OWNED = OPERATIONS.filter(({ scope, path }) => {
   return path.includes('/:') && rules.some((rule) => isGrantable(`${rule.split(':', 2).join(':')}:own`))
 })
 
-describe("another owner's row", () => {
+describe("a request for another owner's row", () => {
   async function withRows() {
     const made = setUp()
     for (const owner of ['alice', 'bob']) {
@@ -148,7 +148,7 @@ describe("another owner's row", () => {
 
   // Putting a block always writes the caller's own row, so another owner's row cannot be addressed.
   it.each(OWNED.filter(({ id }) => id !== 'memory.put-block').map(byId))(
-    'is answered by %s exactly like a missing row',
+    'gets exactly the same answer as for a missing row: %s',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const resources = ['runs', 'approvals', 'sessions', 'memory']
@@ -167,7 +167,7 @@ describe("another owner's row", () => {
   )
 
   it.each(OWNED.filter(({ id }) => id.startsWith('runs.')).map(byId))(
-    'is answered by %s like a missing row if the token covers only another agent',
+    'gets the same answer as for a missing row if the token covers only another agent: %s',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const token = await mint('agents:*:other', 'workflows:*:other')

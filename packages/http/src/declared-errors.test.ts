@@ -9,7 +9,7 @@ interface Scenario extends AppOptions {
   readonly headers?: Record<string, string>
   readonly body?: string
   readonly query?: string
-  /** Number of requests to send first. */
+  /** Number of requests to send before the request under test. */
   readonly before?: number
 }
 

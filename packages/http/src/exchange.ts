@@ -19,12 +19,12 @@ export interface Exchange {
   /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
   readonly startedMs: number // monotonic
-  /** Key of the request's privileged actions in the request log, compared by object identity. */
+  /** The request log keys the request's privileged actions by this object: pass the same object, not a copy. */
   origin: RequestOrigin
   requestId: string
   clientAddress: string
   isSecure: boolean // the client used TLS
-  /** Names the span of this request if it is traced, otherwise the parent span that the client sent. */
+  /** Names the span of this request if the request is traced, otherwise the parent span that the client sent. */
   traceparent: string | undefined
   span: Span
   principal: Principal

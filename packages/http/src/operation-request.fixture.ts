@@ -12,7 +12,7 @@ export interface RequestOptions {
   readonly agentId?: string | undefined
 }
 
-/** Bodies of operations whose members depend on each other. */
+/** Bodies whose members depend on each other, by operation; they cannot be derived from the schema alone. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'tokens.create': { name: 'ci', scopes: ['agents:read'] },
   'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },

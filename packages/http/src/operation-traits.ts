@@ -7,7 +7,7 @@ export function scopeRuleOf({ scope }: Operation, { metricsRequireAuth }: HttpCo
   return isConditional && !metricsRequireAuth ? null : scope
 }
 
-/** Whether the operation starts a run and can answer with its event stream instead of 202. */
+/** Whether the operation starts a run and can answer with the run's event stream instead of 202. */
 export const isStreamingStart = ({ responses }: Operation): boolean =>
   responses[200]?.stream === 'event-stream' && responses[202]?.location === true
 

@@ -107,7 +107,7 @@ describe('a row that the caller may not see', () => {
       const foreign = await call(token, operation, 'of-bob')
 
       expect(await rowsOf('bob')).toBe(before)
-      // An operation that creates a row under a free id answers 404 if the id is taken.
+      // Some operations create the row if its id is free; for another owner's row they answer the same or 404.
       if (missing.status >= 400) expect(foreign).toEqual(missing)
       else expect([missing.status, 404], JSON.stringify(foreign)).toContain(foreign.status)
     },
@@ -160,7 +160,7 @@ describe('a row that the caller may see', () => {
     expect(await send(token, new Request(url, { method: 'DELETE' }))).toMatchObject({ status: 204 })
   })
 
-  it('cannot be changed without the scope for its target, which the hint names', async () => {
+  it('cannot be changed without the scope for its target, and the hint names that scope', async () => {
     const { send, mint, rowsOf } = await setUp()
     const before = await rowsOf('bob')
     const token = await mint('runs:read', 'agents:invoke:other')

@@ -63,7 +63,7 @@ expectCaught([
     caughtBy: 'rolls back all earlier writes when a final token.revoke conflicts',
   },
   {
-    fault: 'commits in several steps that interleave with others',
+    fault: 'commits in several steps that interleave with other commits',
     breakPorts: ({ unitOfWork }) => ({ unitOfWork: commitOneByOne(unitOfWork) }),
     cases: unitOfWorkCases,
     caughtBy: 'numbers the events of concurrent commits contiguously per commit',

@@ -8,7 +8,7 @@ export interface ConsolidationTable extends SessionBelongings {
   readonly appliers: Pick<WriteAppliers, 'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'>
 }
 
-/** Reads from other tables. */
+/** What this table reads from other tables. */
 export interface SessionActivity {
   /** Every session with the time of its last change. */
   sessions(): readonly ChangedSession[]

@@ -17,7 +17,7 @@ export interface FactTable extends RunBelongings, SessionBelongings {
   >
 }
 
-/** The vector of a fact, or the record that its embedder cannot embed it. */
+/** The vector of a fact, or a marker that its embedder cannot embed the fact. */
 interface Embedding {
   readonly embedder: string
   readonly vector?: readonly number[] | undefined

@@ -39,7 +39,7 @@ describe('withFaults', () => {
     ['full', 'storage-full', false],
     ['lost', 'storage-failed', false],
     ['unknown', 'storage-failed', true],
-  ] as const)('rejects a commit that gets the fault %s with %s', async (fault, id, isDone) => {
+  ] as const)('injects the fault %s by rejecting a commit with %s', async (fault, id, isDone) => {
     const { storage, inner } = failingOnce(fault)
 
     await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id })

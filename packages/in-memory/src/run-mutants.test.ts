@@ -76,7 +76,7 @@ expectCaught([
     caughtBy: 'lists exactly the runs that the caller may see',
   },
   {
-    fault: 'finds runs past their deadline a millisecond late',
+    fault: 'lists a run as past its deadline a millisecond late',
     breakPorts: ({ runs }) => ({
       runs: { ...runs, pastDeadline: (now, limit) => runs.pastDeadline(justBefore(now), limit) },
     }),
@@ -113,7 +113,7 @@ expectCaught([
     caughtBy: 'numbers the calls of each run in the order in which they complete or fail',
   },
   {
-    fault: 'finds waiting calls due a millisecond late',
+    fault: 'lists a waiting call as due a millisecond late',
     breakPorts: ({ steps }) => ({ steps: { ...steps, due: (now, limit) => steps.due(justBefore(now), limit) } }),
     cases: stepStoreCases,
     caughtBy: 'treats a waiting call as due exactly from dueAt',

@@ -50,7 +50,7 @@ expectCaught([
       write.type === 'idempotency.reserve' ? { ...write, record: { ...write.record, contentOf: undefined } } : write,
     ),
     cases: sessionStoreCases,
-    caughtBy: 'replaces only the responses that contain content of a deleted session and keeps their keys used',
+    caughtBy: 'replaces only the responses that contain content of a deleted session and keeps their keys reserved',
   },
   {
     fault: 'applies a session update based on stale data',
@@ -63,7 +63,7 @@ expectCaught([
     caughtBy: 'refuses an update based on a stale title or stale metadata and returns the session',
   },
   {
-    fault: 'finds idle sessions a millisecond late',
+    fault: 'lists a session as idle a millisecond late',
     breakPorts: ({ sessions }) => ({
       sessions: {
         ...sessions,

@@ -23,7 +23,7 @@ const json = (response: ServerResponse, value: unknown) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** A hand-written server that can misbehave as no library would. */
+/** A server without an HTTP library, so that it can violate the protocol. */
 async function startServer(onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] }))) {
   const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {

@@ -41,7 +41,7 @@ export function createLogger({ level = 'info', json = true, stream = process.std
 
 const OWN_KEYS = new Set(['level', 'time', 'msg', 'err'])
 
-/** Renames fields whose names are reserved for members that every line has. */
+/** Renames fields that would overwrite a member of every line, such as its time or level. */
 function withoutOwnKeys(fields: LogFields = {}): LogFields {
   const names = Object.keys(fields)
   if (!names.some((name) => OWN_KEYS.has(name))) return fields

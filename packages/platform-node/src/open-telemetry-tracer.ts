@@ -10,7 +10,7 @@ export interface TracerOptions {
   /** Release of the server, used as the version of the instrumentation scope. */
   readonly version: string
   readonly logger: Pick<Logger, 'warn'>
-  /** Folder of the modules that register the SDK. The copy of the optional package installed there is preferred. */
+  /** Folder of the modules that register the SDK. If the optional package is installed there, that copy is used. */
   readonly from?: string
   /** Loads the package if `from` does not contain a copy. */
   readonly load?: () => Promise<unknown>
@@ -41,7 +41,10 @@ export async function openTracer({ version, logger, from, load = loadPeer }: Tra
 
 const loadPeer = (): Promise<unknown> => import('@opentelemetry/api')
 
-/** Loads the copy that registers the SDK, because another copy finds that SDK only if the registering copy is newer. */
+/**
+ * Loads the copy through which the operator registers the SDK: an older or equal copy finds the SDK, a newer one does
+ * not.
+ */
 function peerBeside(folder: string): unknown {
   try {
     return createRequire(join(folder, 'package.json'))(PEER)

@@ -18,9 +18,9 @@ interface BufferedUpdate {
 }
 
 /**
- * The metrics of the table `METRICS` in their own registry, rendered in the text exposition format 0.0.4. The meter
- * passes updates to the library in batches, at the latest when the metrics are read: an update made on its own, between
- * other work, takes four times as long.
+ * The metrics of the table `METRICS` in their own registry, rendered in the text exposition format 0.0.4. Passes
+ * updates to the library in batches, because a single update between other work takes four times as long. Pending
+ * updates are passed on before the metrics are read.
  */
 export function createPrometheusMeter(): ReadableMeter {
   const registry = new Registry(Registry.PROMETHEUS_CONTENT_TYPE)

@@ -1,4 +1,4 @@
-// The main entry point of the client loads seventy more files, for unused Node.js metrics and a push gateway.
+// The main entry point of prom-client loads seventy more files, for unused Node.js metrics and a push gateway.
 declare module '@prometheus-io/client/lib/counter.js' {
   import { Counter } from '@prometheus-io/client'
   export = Counter

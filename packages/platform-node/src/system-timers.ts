@@ -14,7 +14,7 @@ export const systemTimers: Timers = {
       handle = setTimeout(() => (remainingMs > 0 ? arm() : fn()), chunkMs)
     }
     arm()
-    // A caller that keeps the cancel function must not keep the timer alive through it.
+    // Clears the handle, so that a caller that keeps the cancel function does not keep the cancelled timer in memory.
     return () => {
       clearTimeout(handle)
       handle = undefined

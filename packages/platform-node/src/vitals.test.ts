@@ -12,7 +12,7 @@ const blockFor = (ms: number) => {
 const timersHaveRun = () => new Promise((resolve) => setTimeout(resolve, 30))
 
 describe('openVitals', () => {
-  it('reports how late a blocked event loop made timers', async () => {
+  it('reports how late timers fired while the event loop was blocked', async () => {
     const watched = openVitals()
     vitals = watched
     const blocked = async () => {

@@ -14,7 +14,7 @@ describe('instanceof', () => {
     expect(refused).not.toBeInstanceOf(AppError)
   })
 
-  it('does not match an error by its name alone', () => {
+  it('does not match an error that only has the same name', () => {
     const stranger = Object.assign(new Error('?'), { name: 'AppError', id: 'agent-lazy' })
 
     expect(stranger).not.toBeInstanceOf(AppError)

@@ -10,7 +10,8 @@ export interface AppErrorOptions {
 }
 
 /**
- * The only error class for a refused request. Its identifier is in `code` or `kind`, according to its row in `ERRORS`.
+ * The only error class for a refused request. The row of the error in `ERRORS` decides whether `code` or `kind` carries
+ * its identifier.
  */
 export class AppError extends NamedError {
   readonly id: ErrorCode
@@ -31,8 +32,8 @@ export class AppError extends NamedError {
   }
 
   /**
-   * Also matches errors from another copy of this package: an adapter can bundle a copy, and the standalone command
-   * does.
+   * Also matches errors from another copy of this package: an adapter and the standalone command can each bundle their
+   * own copy.
    */
   static override [Symbol.hasInstance](value: unknown): value is AppError {
     return isNamedError(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)

@@ -8,7 +8,7 @@ import type { JsonText } from './json-text.ts'
 /** `prevHash` of the first link. */
 export const GENESIS_HASH = '0'.repeat(64)
 
-/** Action of the entry that is inserted when no key authenticates the chain so far. */
+/** The `action` of the entry that records that no key authenticated the chain before it. */
 export const UNVOUCHED = 'audit.unvouched'
 
 export type ChainDigest = Pick<Digest, 'sha256' | 'hmacSha256'>

@@ -51,7 +51,8 @@ export interface AuditState {
 }
 
 /**
- * An entry that was committed with its privileged action and still has to be moved to the chain in another database.
+ * An entry that was committed together with the action it records, but has not yet been moved to the audit chain, which
+ * is in another database.
  */
 export interface StagedAuditEntry {
   readonly key: string

@@ -21,6 +21,6 @@ export interface ConsolidationStore {
   idleSessions(before: EpochMs, limit: number): Promise<readonly ChangedSession[]>
   /** Returns the `seq` of the last message that was extracted; 0 initially. */
   extractedThrough(sessionId: string): Promise<number>
-  /** Returns the spend of the day (`YYYY-MM-DD`). */
+  /** Returns what the consolidator spent on this day (`YYYY-MM-DD`). */
   spentOn(day: string): Promise<ConsolidationSpend>
 }

@@ -53,16 +53,16 @@ export interface FactRevision {
   }
 }
 
-/** The decisions of a phase, written in one commit together with the completion of the job. */
+/** What a phase has decided to write; committed in one transaction with the completion of the job. */
 export interface PhaseResult {
   readonly remember?: readonly FoundFact[]
   readonly revise?: readonly FactRevision[]
   readonly forget?: readonly FactRecord[]
-  /** Facts whose importance has decayed to this value; nothing else about these facts changes. */
+  /** New importance of facts whose importance has decayed; nothing else about these facts changes. */
   readonly weigh?: readonly { readonly fact: FactRecord; readonly importance: number }[]
   /** Cost of the phase; counts against the daily budget. */
   readonly spent?: ConsolidationSpend
-  /** Whether work remains that does not fit into this commit: the job is then queued again. */
+  /** True when work remains that does not fit into this commit. The job is then queued again. */
   readonly hasMore?: boolean
 }
 

@@ -50,10 +50,10 @@ export type ConsolidatorWrite =
   | { readonly type: 'consolidation.seen'; readonly sessionId: string; readonly changedAt: EpochMs }
   /** Records the last message of the session that was extracted; never decreases. */
   | { readonly type: 'consolidation.extracted'; readonly sessionId: string; readonly throughSeq: number }
-  /** Adds to the spend of the day (`YYYY-MM-DD`). */
+  /** Adds to what the consolidator spent on this day (`YYYY-MM-DD`). */
   | { readonly type: 'consolidation.spend'; readonly day: string; readonly spend: ConsolidationSpend }
 
-/** The conflicts of the consolidator's writes. */
+/** The conflicts that the writes of the consolidator can cause. */
 export interface ConsolidatorWriteConflict {
   readonly type: 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'
   readonly current?: JobRecord | undefined

@@ -7,14 +7,14 @@ export interface CronRule {
 }
 
 /**
- * Port. Computes the instants of a cron rule. Every matching wall time is one occurrence, at its instant. A wall time
- * that a clock change skips occurs right after the gap, together with all other wall times in that gap. A wall time
- * that a clock change repeats occurs only the first time.
+ * Port. Computes when a cron rule fires. Each matching wall time is one occurrence. If a clock change skips matching
+ * wall times, they all occur right after the gap, at the same instant. If a clock change repeats a wall time, only the
+ * first one counts.
  */
 export interface CronSchedule {
   /**
-   * Loads what the other methods need; they throw until this call resolves. Loading is a separate call because most
-   * servers have no cron rules. Idempotent.
+   * Loads what the other methods need; they throw until this call resolves. Loading is a separate call so that a server
+   * without cron rules can skip it. Idempotent.
    */
   ready(): Promise<void>
   /** Describes what is wrong with the rule; `undefined` if it is valid. Never throws. */

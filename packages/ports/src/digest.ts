@@ -6,6 +6,6 @@ export interface Digest {
   hmacSha256(key: Uint8Array, text: string): string
   /** Derives a 32-byte key for one purpose from a secret, with HKDF-SHA256 (RFC 5869) without a salt. */
   deriveKey(secret: Uint8Array, purpose: string): Uint8Array
-  /** Compares in a time that depends only on the lengths, not on the content. */
+  /** Compares in constant time: the duration depends only on the lengths, not on the content. */
   equals(a: string, b: string): boolean
 }

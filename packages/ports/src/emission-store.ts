@@ -2,8 +2,8 @@ import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 
 /**
- * Waiting calls that an accepted named event still has to end. Calls that started to wait after the event was accepted
- * are not included.
+ * One part of the delivery of an accepted named event: waiting calls that the event still has to end. Excludes calls
+ * that started to wait after the event was accepted.
  */
 export interface EmissionPart {
   readonly id: string

@@ -79,7 +79,7 @@ export interface FactUpkeep {
     range: { readonly owner?: string | undefined; readonly at: EpochMs },
     limit: number,
   ): Promise<readonly FactRecord[]>
-  /** Lists facts that have neither a vector nor a record that they cannot be embedded, oldest first. */
+  /** Lists facts that have no vector and are not recorded as impossible to embed, oldest first. */
   unembedded(limit: number): Promise<readonly FactRecord[]>
 }
 

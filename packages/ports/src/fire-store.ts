@@ -3,9 +3,9 @@ import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 
 /**
- * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: the outcome of
- * the run; also `failed` if the run could not start. `skipped`: not started because of a policy. `missed`: the server
- * did not fire it in time and does not catch up.
+ * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: how the run
+ * ended; a run that could not be started is also `failed`. `skipped`: not started because of a policy. `missed`: the
+ * server did not fire it in time and does not catch up.
  */
 export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipped' | 'missed'
 

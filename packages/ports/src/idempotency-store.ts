@@ -6,12 +6,13 @@ export interface StoredResponse {
   readonly body: string // exact bytes, UTF-8; empty for 204
   readonly location?: string | undefined
   readonly contentType?: string | undefined
-  /** The body contains a secret and is sealed; only holders of the key can read it. */
+  /** The body contains a secret, so it is stored encrypted by the `Sealer`. */
   readonly sealed?: true | undefined
 }
 
 /**
- * A request stored under its key. Without `response` it is still executing; `runId` names the run that will answer it.
+ * A request stored under its idempotency key. Without `response`, it is still executing; `runId` then names the run
+ * whose outcome becomes the response.
  */
 export interface IdempotencyRecord {
   readonly id: string // principal subject, method and route path as 32 lower-case hex digits; then a colon and the key

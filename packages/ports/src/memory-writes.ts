@@ -8,8 +8,8 @@ export type MemoryWrite =
   /** Conflicts when the id is taken. */
   | { readonly type: 'fact.insert'; readonly fact: FactRecord }
   /**
-   * Replaces the fact, except for `id`, `owner` and `createdAt`, if its revision is one less than that of `fact`;
-   * conflicts otherwise. Deletes its vector if the text changed.
+   * Replaces every member except `id`, `owner` and `createdAt`, if the stored revision is one less than that of `fact`;
+   * conflicts otherwise. Deletes the vector of the fact if the text changed.
    */
   | { readonly type: 'fact.replace'; readonly fact: FactRecord }
   /** Deletes the fact and its vector if it has this revision; conflicts otherwise. */
@@ -46,7 +46,7 @@ export type MemoryWrite =
   /** Conflicts unless the conflict is open. */
   | { readonly type: 'conflict.resolve'; readonly id: string; readonly resolution: MemoryConflictResolution }
 
-/** The conflicts of writes to memory. */
+/** The conflicts that writes to memory can cause. */
 export type MemoryWriteConflict =
   | { readonly type: 'fact.insert' | 'fact.replace' | 'fact.delete'; readonly current?: FactRecord | undefined }
   | { readonly type: 'block.delete' }

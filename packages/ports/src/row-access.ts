@@ -1,6 +1,7 @@
 /**
- * The rows that a caller may see: those with this `owner`, and those whose id, agent or workflow is in the list
- * (`'all'`: any). A row is visible if any member matches. `EVERY_ROW` makes all rows visible, an empty object none.
+ * The rows that a caller may see: those with this `owner`, and those whose id, agent or workflow is in the
+ * corresponding list (`'all'` stands for every value). One matching member is enough. `EVERY_ROW` makes all rows
+ * visible, an empty object none.
  */
 export interface RowAccess {
   readonly owner?: string

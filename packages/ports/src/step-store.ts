@@ -5,7 +5,10 @@ import type { RunError, RunUsage } from './run-store.ts'
 /** Kind of durable call: work that the run does, or something it waits for. */
 export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child'
 
-/** `started`: its code is executing, or was executing when the process died. `waiting`: an outside outcome ends it. */
+/**
+ * `started`: its code is executing, or was executing when the process died. `waiting`: a timer, event, approval or
+ * child run will end it.
+ */
 export type StepStatus = 'started' | 'waiting' | 'completed' | 'failed'
 
 /** One durable call of a run, identified by its `seq`. A re-execution must make the same calls in the same order. */
@@ -44,6 +47,6 @@ export interface StepStore {
   nextDueAt(): Promise<EpochMs | undefined>
   /** Lists calls that wait for the named event, oldest first; with `runId`, only calls of that run. */
   waitingForEvent(eventName: string, limit: number, runId?: string): Promise<readonly StepRecord[]>
-  /** Returns the waiting call that the end of this child run will end. */
+  /** Returns the call that waits for this child run to end. */
   waitingForChild(childRunId: string): Promise<StepRecord | undefined>
 }

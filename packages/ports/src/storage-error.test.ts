@@ -18,7 +18,7 @@ describe('the classification of storage errors', () => {
     [new AppError('run-not-found'), [false, false, false]],
     [new Error('foreign'), [false, false, false]],
     ['text', [false, false, false]],
-  ])('gives %s these answers to busy, retryable and storage error: %j', (error, expected) => {
+  ])('classifies %s as busy, retryable and caused by the storage: %j', (error, expected) => {
     expect([isStorageBusy(error), isRetryable(error), isStorageError(error)]).toEqual(expected)
   })
 })

@@ -2,8 +2,8 @@ import { AppError, type AppErrorOptions } from './app-error.ts'
 
 /**
  * Reports that the storage is in use elsewhere: nothing was written, and a retry may soon succeed. Every adapter throws
- * this error, whatever its database. Clients receive the identifiers of the row `SQLITE_BUSY`, which are part of the
- * protocol.
+ * this error, whatever its database. Clients receive the code and kind of the row `SQLITE_BUSY` in `ERRORS`, which are
+ * part of the protocol.
  */
 export const storageBusy = (options?: AppErrorOptions): AppError => new AppError('SQLITE_BUSY', options)
 

@@ -57,7 +57,7 @@ export interface TriggerOverview {
   readonly nextDueAt?: EpochMs | undefined
 }
 
-/** Recent activity of clients: runs that neither a trigger nor another run started. */
+/** Recent activity caused by clients: runs that neither a trigger nor another run started. */
 export interface Activity {
   readonly isBusy: boolean // whether one of these runs is queued or running
   readonly endedAt?: EpochMs | undefined // when the last of these runs ended

@@ -27,8 +27,8 @@ export type Write =
    */
   | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
   /**
-   * Stores the response in every record that is still executing without a run, because its process died. Only valid at
-   * startup, before any request executes.
+   * Stores the response in every record that has no run and still counts as executing: the process that executed it
+   * died. Only valid at startup, before any request executes.
    */
   | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
   /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
@@ -97,11 +97,11 @@ export type Write =
   /** Sets `updatedAt`; a no-op for an unknown session. */
   | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes the session with its messages, events and jobs, and its runs with their calls, approvals and events.
-   * Replaces stored responses that contain content of any of these with `answer`, so their keys stay used. Keeps facts
-   * and fires but clears their references to the deleted rows. Conflicts when there is no such session, and while one
-   * of its runs is queued, running or suspended. With `idleSince`, also conflicts when the session was active after
-   * that instant, and advances `trimmedThrough` past the events it removes.
+   * Deletes the session with its messages, events and jobs, and its runs with their calls, approvals and events. Stored
+   * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
+   * Facts and fires are kept, without their references to the deleted rows. Conflicts when there is no such session,
+   * and while one of its runs is queued, running or suspended. With `idleSince`, also conflicts when the session was
+   * active after that instant, and advances `trimmedThrough` past the events it removes.
    */
   | {
       readonly type: 'session.delete'
@@ -145,10 +145,10 @@ export type Write =
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes every run of this thread of the workflow, whatever its status, with its calls, approvals and events.
-   * Replaces stored responses that contain content of any of these with `answer`, so their keys stay used. Keeps facts
-   * and fires but clears their references to the deleted rows. Never conflicts; its count is the number of deleted
-   * runs. Event positions are not reused.
+   * Deletes every run of this thread of the workflow, whatever its status, with its calls, approvals and events. Stored
+   * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
+   * Facts and fires are kept, without their references to the deleted rows. Never conflicts; its count is the number of
+   * deleted runs. Event positions are not reused.
    */
   | {
       readonly type: 'thread.delete'
@@ -157,8 +157,9 @@ export type Write =
       readonly answer: StoredResponse
     }
   /**
-   * Appends to the audit chain and moves its head, using `appendEntry`. Never conflicts; its count is the number of
-   * appended links. An entry whose `source` was already appended and not released since is not appended again.
+   * Appends to the audit chain and moves its head, using `appendEntry`. If an entry with the same `source` was already
+   * appended and its source was not released since, appends nothing. Never conflicts; its count is the number of
+   * appended links.
    */
   | {
       readonly type: 'audit.append'
@@ -168,15 +169,20 @@ export type Write =
       readonly source?: string | undefined
       /** Whether to append `audit.appended` to the event log as well. */
       readonly publish?: boolean | undefined
-      /** The request that performed the action, matched by object identity; not stored. */
+      /**
+       * The request that performed the action. Not stored: the request log uses this object as its key, so pass the
+       * same object, not a copy.
+       */
       readonly origin?: RequestOrigin | undefined
     }
   /**
    * Stores an entry for a chain in another database, in the same commit as the action. Never conflicts; its count is 0
-   * if the key is already known.
+   * if an entry with this key was stored before.
    */
   | { readonly type: 'audit.stage'; readonly key: string; readonly entry: NewAuditEntry }
-  /** Removes the entries staged under these keys, and the keys from the known sources. Never conflicts. */
+  /**
+   * Removes the entries staged under these keys and releases the keys as sources of `audit.append`. Never conflicts.
+   */
   | { readonly type: 'audit.release'; readonly keys: readonly string[] }
   /**
    * Removes the entries up to and including `throughSeq` and signs that location as the base. Never conflicts; its

@@ -13,7 +13,7 @@ export interface ConfigField {
   readonly choices?: readonly string[] | undefined
   readonly default: string | number | boolean | readonly string[] | undefined
   readonly note: string
-  /** The field holds a secret reference, or a list of them. */
+  /** True when the field holds a secret reference or a list of them. */
   readonly isSecret: boolean
 }
 
@@ -56,7 +56,7 @@ function toField(path: string, schema: v.GenericSchema, fallback: unknown): Conf
   }
 }
 
-/** Whether the schema is `SecretReference` (by identity), also when wrapped in a metadata pipe or an array. */
+/** Whether the schema is the object `SecretReference` itself, possibly wrapped in a metadata pipe or an array. */
 function isSecret(schema: v.GenericSchema): boolean {
   if (schema === SecretReference) return true
   const { pipe, item } = schema as { readonly pipe?: readonly unknown[]; readonly item?: v.GenericSchema }

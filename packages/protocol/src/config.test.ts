@@ -32,7 +32,7 @@ const valueAt = (root: unknown, path: string) =>
   path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], root)
 
 describe('ServerConfigSchema', () => {
-  it.each(Object.entries(SEED_DEFAULTS))('has the default of the interface document for %s', (path, expected) => {
+  it.each(Object.entries(SEED_DEFAULTS))('has the default from the interface document for %s', (path, expected) => {
     expect(valueAt(v.parse(ServerConfigSchema, {}), path)).toEqual(expected)
   })
 
@@ -103,7 +103,7 @@ describe('ServerConfigSchema', () => {
     },
   )
 
-  it('accepts the maximum of each unit and rejects the next integer', () => {
+  it('accepts the maximum duration and size and rejects the next integer', () => {
     const withinTenYears = (ttlSeconds: number) => messagesOf({ server: { idempotency: { ttlSeconds } } }).length === 0
     const withinTimers = (drainTimeoutMs: number) =>
       messagesOf({ server: { shutdown: { drainTimeoutMs } } }).length === 0
@@ -170,7 +170,7 @@ describe('configFields', () => {
     for (const { path, note } of configFields) expect(note, path).toMatch(/^\S.*\.$/)
   })
 
-  it('gives each field a distinct environment name', () => {
+  it('gives each field its own environment variable', () => {
     const names = configFields.map(({ env }) => env)
     expect(new Set(names).size).toBe(names.length)
   })

@@ -17,7 +17,7 @@ import {
 } from './config-values.ts'
 import { strictObject } from './plain-object.ts'
 
-/** The text for a field on the reference page and in `--help`. */
+/** The description of a field on the reference page and in `--help`. */
 export interface FieldNote {
   readonly note: string
 }
@@ -107,7 +107,7 @@ export const ServerConfigSchema = strictObject({
       note: 'Path of the database file. The default is the literal of the published interface document, kept on purpose.',
     }),
     mode: field(v.picklist(['server', 'lib']), 'server', {
-      note: 'server: the process owns the file exclusively; lib: the storage is embedded in another process.',
+      note: 'server: the process owns the file exclusively; lib: no exclusive lock, so other processes may open the file too.',
     }),
     synchronous: field(v.picklist(['full', 'normal']), 'full', {
       note: 'full: commits survive a power loss; normal: commits survive a crash of the process.',

@@ -29,7 +29,7 @@ const CARRIED_AS_DATA: readonly ErrorCode[] = [
 ]
 
 describe('errorsOf', () => {
-  it('gives a public read only the errors that any request can cause', () => {
+  it('gives a public read no errors except those that any request can cause', () => {
     expect(errorsOf(byId('health.live'))).toEqual([
       'validation-failed',
       'host-denied',
@@ -38,7 +38,7 @@ describe('errorsOf', () => {
     ])
   })
 
-  it('gives a guarded read its own errors and the errors for credentials, scope and storage', () => {
+  it('gives a read that requires a scope the errors for credentials, scope and storage, and its own', () => {
     expect(errorsOf(byId('agents.get'))).toEqual([
       'validation-failed',
       'auth-expired',
@@ -91,7 +91,7 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('scope-denied')
   })
 
-  it('gives a refused operation the errors of every stage and not-implemented, but no errors of its own', () => {
+  it('gives an operation without a handler the errors of every stage and not-implemented, but none of its own', () => {
     expect(errorsOf({ ...byId('consolidator.run'), refused: true })).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
@@ -133,7 +133,7 @@ describe('errorsOf', () => {
 })
 
 describe('ERRORS', () => {
-  it('lists only errors that either an operation or one of the lists in this test contains, never both', () => {
+  it('assigns each error either to operations or to one of the lists in this file, never to both', () => {
     const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
     const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
 

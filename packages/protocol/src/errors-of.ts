@@ -28,9 +28,9 @@ const IMPLICATIONS: readonly Implication[] = [
 ]
 
 /**
- * Every error that the operation can return, in catalogue order. A request to a refused operation passes every stage
- * and then gets `not-implemented`: the operation never reserves an idempotency key and never returns an error of its
- * own, so these errors are left out.
+ * Every error that the operation can return, in catalogue order. A request to an operation without a handler passes
+ * every stage and then gets `not-implemented`. Such an operation never reserves an idempotency key and never returns an
+ * error of its own, so these errors are left out.
  */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const implied = IMPLICATIONS.flatMap(({ when, errors }) => (when(operation) ? errors : []))

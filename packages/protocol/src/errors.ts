@@ -7,7 +7,7 @@ export interface ErrorSpec {
   readonly status: number
   /** Property that carries the identifier: `code` for agents, sessions and workflows, `kind` for all others. */
   readonly family: 'code' | 'kind'
-  /** A second identifier, in `kind`, of an error whose family is `code`. */
+  /** A second identifier, sent in `kind`, for an error whose family is `code`. */
   readonly alias?: string
   /** Whether the same request, unchanged, can succeed later. */
   readonly retryable: boolean
@@ -18,7 +18,7 @@ export interface ErrorSpec {
  * Every error identifier that a client can receive. Permanent: a row is never renamed or reused. Sorted by status, then
  * name.
  */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const ERRORS = {
   'idempotency-key-invalid': { status: 400, family: 'kind', retryable: false, summary: 'The Idempotency-Key header must be 1 to 255 visible ASCII characters.' },
   'idempotency-key-required': { status: 400, family: 'kind', retryable: false, summary: 'The Idempotency-Key header is missing, and the server requires it on this route.' },

@@ -46,7 +46,7 @@ const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'serv
 const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as const
 
 /** Every event type that the server knows. Agents can also emit types that start with a different first segment. */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const EVENTS = {
   'run.queued': { ...lifecycle, summary: 'The run waits for a slot.' },
   'run.started': { ...lifecycle, summary: 'An attempt of the run starts.' },

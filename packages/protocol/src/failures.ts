@@ -41,7 +41,7 @@ export interface ProviderStatusRule {
 }
 
 /** Classifies the HTTP status of a provider; the first matching rule applies. */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const PROVIDER_STATUS_RULES: readonly ProviderStatusRule[] = [
   { statuses: [[0, 0]], kind: 'transient', retryable: true },
   { statuses: [[429, 429]], kind: 'rate-limit', retryable: true, honoursRetryAfter: true },

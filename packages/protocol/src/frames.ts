@@ -7,7 +7,10 @@ export const SUBPROTOCOL = 'svc.protocol.v1'
 export const TICKET_PREFIX = 'ticket.'
 
 const text = (maxLength: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
-/** Numbers come first because most clients send them: valibot builds an issue for every option that does not match. */
+/**
+ * Numbers come first because most clients send them, and valibot builds an issue for each earlier option that does not
+ * match.
+ */
 const RequestId = v.union([v.pipe(v.number(), v.safeInteger()), v.pipe(v.string(), v.maxLength(128))])
 const Version = v.literal('1')
 

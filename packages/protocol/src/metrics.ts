@@ -11,7 +11,7 @@ const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const LONG = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400] as const
 
 /** Every metric the server exposes. */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const METRICS = {
   svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], help: 'Agent runs that ended, by status.' },
   svc_auth_failures_total: { type: 'counter', labels: ['code'], help: 'Authentication failures, by error code.' },

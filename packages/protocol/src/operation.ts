@@ -44,14 +44,16 @@ export interface Operation {
   readonly sealed?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
-  /** Responds only after its audit entry is durable; has no effect when the entry cannot be written. */
+  /**
+   * The operation responds only after its audit entry is durable. It has no effect when the entry cannot be written.
+   */
   readonly privileged?: true
   /** Successful responses by status; health checks also list 503. */
   readonly responses: { readonly [status: number]: ResponseSpec }
   /** Errors beyond those that the other fields imply; see `errorsOf`. */
   readonly errors: readonly ErrorCode[]
   readonly summary: string
-  /** The contract requires 501 `not-implemented`; there is no handler. */
+  /** The contract defines this operation as not implemented: it has no handler and responds 501 `not-implemented`. */
   readonly refused?: true
 }
 

@@ -7,7 +7,7 @@ export interface SpanAttributeSpec {
  * Every attribute that a span can have: names, ids, counts and codes, never an input, a result, the text of an error or
  * a secret. Attributes without the prefix `perdure.` follow the OpenTelemetry semantic conventions.
  */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const SPAN_ATTRIBUTES = {
   'perdure.fire.id': { type: 'string', help: 'Id of the trigger fire.' },
   'perdure.mcp.server.id': { type: 'string', help: 'Id of the MCP server.' },
@@ -135,7 +135,7 @@ export const SPANS = {
 
 export type SpanName = keyof typeof SPANS
 
-/** The attributes that the code creating the span supplies. */
+/** The attributes that the code must supply when it creates the span. */
 export type SpanAttributesOf<Name extends SpanName> = SpanAttributes<(typeof SPANS)[Name]['attributes'][number]>
 
 /** The name of a span, such as `invoke_agent echo`; attributes without a value are left out. */

@@ -4,7 +4,7 @@ import { OPERATOR_ID } from './ids.ts'
  * What each subject carries, and the scope that lets a caller subscribe; `{name}` stands for an id. A caller with
  * `rowScope` can subscribe too, but receives only the rows that the grant covers: with `own`, the caller's own rows.
  */
-// biome-ignore format: a table is read by its rows
+// biome-ignore format: one line per table row
 export const SUBJECTS = {
   agentRun: { pattern: 'agent:{agentId}/runs/{runId}/events', scope: 'agents:read:{agentId}', rowScope: 'runs:read:{runId}', summary: 'One run of the agent.' },
   workflowRun: { pattern: 'workflow:{workflowId}/runs/{runId}/events', scope: 'workflows:read:{workflowId}', rowScope: 'runs:read:{runId}', summary: 'One run of the workflow.' },

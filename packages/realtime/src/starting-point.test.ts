@@ -31,7 +31,7 @@ describe('findStartingPoint', () => {
     }
   })
 
-  it('skips no event that retention has not deleted', async () => {
+  it('skips no retained event', async () => {
     expect(await fromFirst(retained, undefined, at(4, 12))).toEqual({ after: 3, cursor: 'e1.3' })
   })
 

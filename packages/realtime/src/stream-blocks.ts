@@ -43,8 +43,8 @@ export async function* renderStreamBlocks(
 }
 
 /**
- * If there is a gap, the reader first keeps the cursor that it sent: if the connection breaks before the gap arrives,
- * the next connection reports the gap again.
+ * The id of the first block. If there is a gap, it is the cursor that the reader sent, if well-formed: should the
+ * connection break before the gap arrives, the next connection reports the gap again.
  */
 const primingId = ({ cursor, gap }: StartingPoint, lastEventId: string | undefined): string =>
   gap !== undefined && lastEventId !== undefined && parseEventId(lastEventId) !== undefined ? lastEventId : cursor

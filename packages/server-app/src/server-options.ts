@@ -10,7 +10,7 @@ export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
-  /** Rules that start runs. A trigger that an earlier start declared and that is missing here becomes an orphan. */
+  /** Rules that start runs. A trigger that was declared at an earlier start but is missing here becomes an orphan. */
   readonly triggers?: readonly TriggerRegistration[]
   /** Skills defined in code. They take precedence over skills in `config.skills.directories`. */
   readonly skills?: readonly InMemorySkill[]

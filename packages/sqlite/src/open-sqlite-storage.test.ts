@@ -45,7 +45,7 @@ describe('openSqliteStorage', () => {
     expect(directories).toEqual([0o700, 0o700])
   })
 
-  it('removes read permission of other users from an existing database', async () => {
+  it('revokes the read permission of other users on an existing database', async () => {
     await (await openSqliteStorage({ path })).close()
     chmodSync(path, 0o644)
 
@@ -127,7 +127,7 @@ describe('openSqliteStorage', () => {
     expect(cleanShutdown()).toBe('1')
   })
 
-  it('empties the write-ahead log on close, even while a tool has the file open', async () => {
+  it('empties the write-ahead log on close, even while another program has the file open', async () => {
     const storage = await openSqliteStorage({ path })
     const tool = await openSqliteStorage({ path, mode: 'lib' })
     await storage.unitOfWork.commit(insert('a'))

@@ -34,7 +34,10 @@ export interface SqliteStorageOptions {
   readonly encryption?: Encryption | undefined
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
-  /** Called at most once, when the outcome of a commit is unknown. Must end the process; the next start recovers. */
+  /**
+   * Called at most once, when the outcome of a commit is unknown. Must end the process; the next startup recovers the
+   * file.
+   */
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 

@@ -19,7 +19,7 @@ export function createHashEmbedder({ dimensions = 64, synonyms = {} }: HashEmbed
 
 export interface HashEmbedderOptions {
   readonly dimensions?: number
-  /** The word to embed instead of each key, to imitate a model that knows synonyms. */
+  /** Maps a word to the word that is embedded in its place, to imitate a model that knows synonyms. */
   readonly synonyms?: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-// The domain with only the reference storage: no server, no Node adapter of Perdure, no file.
+// Uses only the domain and its in-memory storage: no server, no Node adapter of Perdure, no files.
 import {
   createAgentRegistry,
   createEngine,

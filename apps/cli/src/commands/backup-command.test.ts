@@ -31,7 +31,7 @@ describe('perdure backup with perdure restore', () => {
     expect(restored).toMatchObject({ exitCode: 0, document: { kept: expect.stringContaining('.before-restore-') } })
   })
 
-  it('writes the backup to the folder backups beside the database when --out is missing', async () => {
+  it('writes the backup to the folder backups next to the database when --out is missing', async () => {
     const { exitCode, out } = await perdure('backup', 'create')
 
     expect(exitCode).toBe(0)

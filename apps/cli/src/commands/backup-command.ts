@@ -46,7 +46,7 @@ export function finishWithProblems({ finish }: Call, problems: readonly string[]
 export const problemsText = (problems: readonly string[]): string =>
   `${problems.length === 0 ? 'verified' : problems.join('\n')}\n`
 
-/** `data-20260101T120000Z.db` in the folder `backups` beside the database. */
+/** `data-20260101T120000Z.db` in the folder `backups` next to the database. */
 function defaultBackupPath(path: string, now: number): string {
   const stamp = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
   const extension = extname(path)

@@ -43,7 +43,7 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
     const configDir = configPath === undefined ? cwd : dirname(configPath)
     sources = watchSources({ cwd, configPath, configDir }, (change) => supervision?.restart(change))
   }
-  // Must run before the first child starts, because each child restores on exit the terminal mode that it found.
+  // Must run before the first child starts: a child restores on exit the terminal mode that it found at its start.
   const stopKeys = listenToKeys(terminal, {
     open: openPage,
     mint: () => supervision?.mint(),

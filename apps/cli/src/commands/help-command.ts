@@ -16,7 +16,7 @@ function topicText(word: string): string | undefined {
   return Object.hasOwn(TOPICS, word) ? TOPICS[word]?.() : undefined
 }
 
-/** The help text that the field `docs` of an error report names. */
+/** Help text for a topic that an error report refers to in its `docs` field (`errors/<id>`). */
 function errorText(id: string): string | undefined {
   if (Object.hasOwn(START_ERRORS, id))
     return `${id}: the server refuses to start\n${START_ERRORS[id as StartErrorKind]}\n`

@@ -43,7 +43,7 @@ export function showOutcome(call: Call, outcome: Outcome): void {
 
 /**
  * Whether the run is suspended until someone acts: approves, resumes or sends an event. A sleep or a child run ends by
- * itself. Also checks the current state, because the wait of an old event may be over.
+ * itself. Also checks the current state, because the wait that an earlier event reported may be over.
  */
 export async function awaitsAction(call: Call, runId: string, { type, payload }: Event): Promise<boolean> {
   if (type !== 'run.suspended') return false

@@ -9,7 +9,7 @@ const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
   'storage-newer-schema': 'storage.path',
 }
 
-/** The configuration field that a start error is about, taken from the start of its message or from its kind. */
+/** The configuration field that a start error is about, taken from the beginning of its message or from its kind. */
 export function fieldOf({ kind, message }: Pick<StartError, 'kind' | 'message'>): string | undefined {
   const named = configFields
     .map(({ path }) => path)

@@ -43,7 +43,7 @@ describe('summarize', () => {
     }
   })
 
-  it('returns every sentence of a text that has fewer than the wanted number', () => {
+  it('returns every sentence if the text has fewer than requested', () => {
     expect(summarize('Only one.', 5).chosen).toHaveLength(1)
     expect(summarize('', 5)).toEqual({ chosen: [], sentenceCount: 0, words: 0, topTerms: [] })
   })
@@ -64,7 +64,7 @@ describe('summarize', () => {
     ])
   })
 
-  it('picks exactly the wanted number of sentences if the text has enough', () => {
+  it('picks exactly the requested number of sentences if the text has enough', () => {
     const words = fc.constantFrom('Server', 'agent', 'run', 'the', 'of', 'durable', 'log')
     const sentence = fc.array(words, { minLength: 1, maxLength: 8 }).map((parts) => `X${parts.join(' ')}. `)
 

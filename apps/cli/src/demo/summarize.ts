@@ -87,7 +87,10 @@ function termWeight(stems: readonly string[], frequency: Frequency, covered: Rea
 /** Penalizes sentences that only introduce what follows, and very long ones. */
 const formWeight = (text: string): number => (/[:：]$/.test(text) ? 0.4 : text.length > LONG_SENTENCE ? 0.7 : 1)
 
-/** From 1.5 for the first sentence down towards 1; the last one gets 1.1, because it often concludes. */
+/**
+ * The first sentence weighs 1.5, and the weight falls towards 1. The last sentence weighs 1.1, because it often
+ * concludes the text.
+ */
 function positionWeight(index: number, length: number): number {
   if (length > 3 && index === length - 1) return 1.1
   return 1 + 0.5 / (1 + index)

@@ -14,7 +14,7 @@ export interface DevSetup {
   readonly json: boolean
   /** Port of the previous server, reused if the configured port is 0, so that clients can reconnect. */
   readonly boundPort: number | undefined
-  /** Realm of the existing token; a server with another realm mints a new token. */
+  /** Realm for which the existing token is valid (see `ServedFacts`); a server with another realm mints a new token. */
   readonly tokenRealm: string | undefined
 }
 

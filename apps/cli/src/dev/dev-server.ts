@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 const isSource = import.meta.url.endsWith('.ts')
 new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.cjs', import.meta.url)).unref()
 
-// Imported only after the watch has started: loading is slow, and the parent may end meanwhile.
+// Imported only after `parent-watch` has started: these imports are slow, and the parent may exit in the meantime.
 const { allowClosedPipes, processTerminal } = await import('../process-terminal.ts')
 const { parentLink } = await import('./parent-link.ts')
 const { serveDev } = await import('./serve-dev.ts')

@@ -148,7 +148,7 @@ describe('supervise', () => {
     expect(processes).toHaveLength(3)
   })
 
-  it('starts a configuration three seconds into a burst of changes, and the newest one after the burst', () => {
+  it('starts one configuration three seconds into a burst of changes, and the newest one after it', () => {
     const { at, restart, processes, seen } = serving()
     const change = (requestedAtMs: number) => restart({ files: ['/a.mjs'], requestedAtMs })
     for (let ms = 1_000; ms <= 7_000; ms += 500) change(ms)

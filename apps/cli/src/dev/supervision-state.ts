@@ -14,7 +14,7 @@ export interface Candidate {
   readonly id: number
   /** `undefined` for the first start. */
   readonly restart: Restart | undefined
-  /** Time of the first change since the last candidate that was served or refused. */
+  /** Time of the first change since a candidate was last served or refused. */
   readonly firstChangeMs: number | undefined
   /** The newest change that has to wait until this candidate is served or refused. */
   readonly postponed: Restart | undefined

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => void refusing.close())
 
-/** Arguments that pass parsing, so that the command fails at its server or its missing configuration. */
+/** Arguments that pass parsing, so that the command fails only at the server or the missing configuration. */
 function argumentsOf({ path, target, arguments: given = [], flags = [] }: CommandSpec): readonly string[] {
   const values = path === 'api' ? ['runs.list'] : given.filter(({ optional }) => !optional).map(() => 'x')
   const required = flags.filter((flag) => flag.required).flatMap(({ name }) => [`--${name}`, 'x'])

@@ -37,7 +37,9 @@ export function readContexts(env: Env): Contexts {
   })
 }
 
-/** Replaces the file by a rename, so that readers never see half of it. Only the owner can read the stored tokens. */
+/**
+ * Replaces the file by a rename, so that readers never see a partial file. Only the owner can read the stored tokens.
+ */
 export function writeContexts(env: Env, contexts: Contexts): void {
   const path = contextsPath(env)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -176,7 +176,7 @@ describe('second decision on an approval', () => {
     ['missing payload', { payload: undefined }],
     ['reason', { reason: 'other' }],
     ['verdict', { granted: false }],
-  ])('is rejected with a different %s, naming who decided first', async (_, over) => {
+  ])('is rejected if it differs (%s), with an error that names the first decider', async (_, over) => {
     const { run, server } = await setUpRun(suspending(2))
     const [approvalId = ''] = run.approvalIds
     await server.engine.resolveApproval({ approvalId, ...decide })
@@ -268,7 +268,7 @@ describe('approval of ctx.suspend', () => {
     })
   })
 
-  it('rejects a decision after it has expired', async () => {
+  it('rejects a decision once the approval has expired', async () => {
     const { run, server } = await setUpRun(suspending(2, 1_000))
     const [approvalId = ''] = run.approvalIds
     await server.engine.advance(1_000)

@@ -43,8 +43,8 @@ const PROBE: NewAuditEntry = {
 const KEY = 'probe'
 
 /**
- * Tests both databases without changing them: the failing fence rolls back the link that the first commit appends, and
- * the second commit releases the entry that it stages.
+ * Tests whether both databases accept writes, without changing them: the first commit appends an entry but is rolled
+ * back, because its `run.fence` names a run that does not exist; the second commit stages an entry and releases it.
  */
 async function probe(unitOfWork: UnitOfWork): Promise<void> {
   await Promise.all([

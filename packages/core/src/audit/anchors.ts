@@ -2,9 +2,9 @@ import type { AuditCheckpoint, AuditLink, CheckpointLine, CheckpointLog } from '
 
 type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
 
-/** Reads the checkpoint log in step with a walk along the chain, one checkpoint at a time. */
+/** The checkpoints that a verification compares with the chain. Reads the checkpoint log as the walk proceeds. */
 export interface Anchors {
-  /** Whether every checkpoint with this `seq` has this hash. Must be called with ascending `seq`. */
+  /** Whether every checkpoint at the location's `seq` has its hash. Must be called with ascending `seq`. */
   matchAt(location: ChainLocation): Promise<boolean>
   /**
    * The highest checkpoint after `seq`. If the chain ends at `seq`, this checkpoint shows that later entries are

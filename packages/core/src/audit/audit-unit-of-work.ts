@@ -12,7 +12,7 @@ export interface AuditingOptions {
 }
 
 /**
- * For a process that writes to the database of a running server: adds the audit entries of the process to the server's
+ * For a process that writes to the database of a running server: adds the process's audit entries to the server's
  * chain.
  */
 export function auditingUnitOfWork(unitOfWork: UnitOfWork, options: AuditingOptions): UnitOfWork {
@@ -22,13 +22,13 @@ export function auditingUnitOfWork(unitOfWork: UnitOfWork, options: AuditingOpti
   return withAuditChain(unitOfWork, { requestLog, keys, publish: events !== 'none' })
 }
 
-/** Random keys, unique across processes. */
+/** Generates random keys for staged entries; the keys are unique across processes. */
 export const newKeys =
   ({ randomBytes }: Pick<IdGenerator, 'randomBytes'>): (() => string) =>
   () =>
     Array.from(randomBytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Adds the keys that sign each appended link. */
+/** Adds the signing keys to each write that appends an audit entry. */
 export function withAuditChain(
   unitOfWork: UnitOfWork,
   { requestLog, ...chain }: { readonly requestLog: RequestLog; readonly keys: AuditKeys; readonly publish: boolean },

@@ -104,7 +104,7 @@ describe('audit chain in its own file', () => {
     expect(await entriesOf(file)).toHaveLength(3)
   })
 
-  it('does not fail a request whose action is already staged when the file cannot be written', async () => {
+  it('answers a request whose action is already staged, even if the file cannot be written', async () => {
     const { audit, fault, file, clock, main } = createTestAudit({ inFile: true })
     await audit.start()
     const request = aRequest(PRIVILEGED)

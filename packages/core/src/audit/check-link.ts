@@ -19,7 +19,7 @@ export function checkLink(
   return membersOf(entry)?.seq === seq ? undefined : { seq, reason: 'entry-misplaced' }
 }
 
-/** Whether the entry records that the chain was continued without a valid head. */
+/** Whether the entry records that the chain was continued although no valid head confirmed its last entry. */
 export const isUnvouched = ({ entry }: AuditLink): boolean =>
   entry.includes(UNVOUCHED) && membersOf(entry)?.action === UNVOUCHED
 

@@ -25,7 +25,7 @@ export interface FileChainDeps {
 }
 
 const SPOOL_ENTRIES = 10_000
-/** A read first writes pending entries, but waits no longer than this for a file that another process has locked. */
+/** A read first writes pending entries. If another process has locked the file, the read waits at most this long. */
 const FLUSH_TIMEOUT_MS = 2_000
 
 /**

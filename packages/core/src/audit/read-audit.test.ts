@@ -82,7 +82,7 @@ describe('listAudit', () => {
 })
 
 describe('createAudit with a file that another process has locked', () => {
-  it('waits two seconds to write pending entries, then reads the stored entries', async () => {
+  it('stops trying to write pending entries after two seconds, then reads the stored entries', async () => {
     const storage = createInMemoryStorage()
     const held = Promise.withResolvers<never>()
     let isHeld = false

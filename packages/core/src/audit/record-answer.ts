@@ -24,8 +24,8 @@ export interface AnsweredRequest {
   /** Whether the answer was stored by an earlier request with the same Idempotency-Key. */
   readonly isReplayed: boolean
   /**
-   * Key of the request's privileged actions in the request log. Compared by identity: pass the object that the actions
-   * were added with.
+   * The request log finds the request's privileged actions by this object: pass the object with which the actions were
+   * committed, not a copy.
    */
   readonly origin: RequestOrigin
 }

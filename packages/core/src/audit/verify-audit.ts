@@ -64,8 +64,8 @@ interface Evidence {
 interface Progress {
   readonly last: ChainLocation // the last verified entry
   readonly anchoredSeq: number // the newest entry confirmed by a checkpoint or the base
-  readonly hashAtHead: string | undefined // hash of the entry whose `seq` the head contains
-  readonly unvouched: Finding | undefined // the first entry after which nothing confirms the chain
+  readonly hashAtHead: string | undefined // hash of the entry at the `seq` of the signed head
+  readonly unvouched: Finding | undefined // the first entry that continued the chain without a valid head
 }
 
 const PAGE = 500

@@ -49,5 +49,5 @@ function isWithin(grant: string, wanted: string): boolean {
   return wide.id === undefined || wide.id === '*' || wide.id === narrow.id
 }
 
-/** Resources whose scopes are compared as whole strings. */
+/** Resources whose scopes match only if the whole strings are equal. */
 const LITERAL_RESOURCES: ReadonlySet<string> = new Set(['traces', 'admin'])

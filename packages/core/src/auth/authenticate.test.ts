@@ -127,7 +127,7 @@ describe('createAuthenticate', () => {
     expect(touches).toBe(1)
   })
 
-  it('rejects a lookup result with another digest', async () => {
+  it('rejects a token if the storage returns a record with a different digest', async () => {
     const { shared, manage } = createTokens()
     const { token, record } = await manage.mint({ name: 'ci', scopes: ['agents:read'] }, 'cli')
     const tokens = { ...shared.tokens, findByDigest: async () => ({ ...record, digest: 'another' }) }

@@ -96,7 +96,7 @@ describe('authorize', () => {
     expect(decide([held], rule as ScopeRule)).toEqual(visibility)
   })
 
-  it('reads the scope from a rule that has other members', () => {
+  it('checks only the member scope of a rule that also has other members', () => {
     const metrics = { scope: 'admin:metrics:read', whenConfig: 'metrics.requireAuth' } as const
     const replay = { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' } as const
 

@@ -29,8 +29,8 @@ export function authorize(principal: Principal, rule: ScopeRule, params: Readonl
 }
 
 /**
- * Decides whether a principal may call an operation, and which rows it may affect. For an operation with a `sight`,
- * these are the rows that the principal owns or may read.
+ * Decides whether a principal may call an operation, and which rows it may affect. If the operation has `sight` scopes,
+ * these are the rows that the principal owns or may read with one of these scopes.
  *
  * @throws AppError `scope-denied`
  */

@@ -106,7 +106,7 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
 
 const REVOKING_WRITES: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
 
-/** Checks the watched tokens as soon as a commit that revokes or retires a token is durable. */
+/** Checks the watched tokens as soon as a commit that revokes or rotates a token is durable. */
 export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<CredentialWatch, 'check'>): UnitOfWork {
   return {
     async commit(writes) {

@@ -23,7 +23,7 @@ const Result = v.strictObject({
 })
 
 /**
- * Validates the result of a phase: a custom phase may return the output of a model.
+ * Validates the result of a phase: a custom phase may return model output that it has not checked.
  *
  * @throws AppError `validation-failed`
  */

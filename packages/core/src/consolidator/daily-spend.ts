@@ -1,6 +1,6 @@
 import type { ConsolidationSpend, ConsolidationStore, EpochMs } from '@perdure/ports'
 
-/** The budget of custom phases per day (UTC); unlimited if omitted. */
+/** What custom phases may spend per day (UTC); an omitted limit does not apply. */
 export interface BudgetLimits {
   readonly tokensPerDay?: number | undefined
   readonly usdCentsPerDay?: number | undefined

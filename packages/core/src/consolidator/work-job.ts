@@ -35,7 +35,7 @@ export interface WorkJobDeps extends PhaseReadsDeps {
 }
 
 /**
- * Claims a job and runs its phase. The result and the completion of the job are one commit that requires the lease, so
+ * Claims a job and runs its phase. One commit, which requires the lease, stores the result and completes the job, so
  * a process that crashes or loses the lease leaves neither a partial nor a repeated effect. A failed phase is retried
  * with backoff; after five attempts the job becomes a dead letter. When `stopping` aborts, the job returns to the queue
  * unchanged.

@@ -225,7 +225,7 @@ describe('the budget of a run', () => {
     expect(await readsWith({ tokens: 100, toolCalls: 9 })).toBe(await readsWith(undefined))
   })
 
-  it('limits random trees of runs in any commit order', () =>
+  it('limits the usage of random trees of runs in any commit order', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.constant([])), async (plan) => {
         const family = await runFamily(plan)
@@ -237,7 +237,7 @@ describe('the budget of a run', () => {
       { numRuns: 100 },
     ))
 
-  it('limits random trees of runs across crashes', () =>
+  it('limits the usage of random trees of runs across crashes', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 })), async (plan) =>
         expectWithin(await runFamily(plan), plan),

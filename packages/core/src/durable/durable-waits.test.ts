@@ -63,7 +63,7 @@ describe('ctx.sleep', () => {
 })
 
 describe('a wait of a run that has ended', () => {
-  it('is closed when it becomes due, and is not found again', async () => {
+  it('is closed when it becomes due, and is no longer listed as due', async () => {
     const process = processes()
     const engine = await process(async ({ sleep }) => sleep('nap', 60_000))
     const runId = await startFlow(engine)

@@ -5,6 +5,6 @@ export interface Effect<T> {
   readonly writes: readonly Write[]
   readonly events?: readonly NewEvent[]
   readonly value: T
-  /** Returns the error to throw after this conflict, or `undefined` to call the deciding function again. */
+  /** Returns the error to throw after this conflict, or `undefined` to call `decide` again. */
   readonly refuse?: (conflict: Conflict) => Error | undefined
 }

@@ -160,7 +160,7 @@ describe('emit', () => {
     expect(await types()).toEqual(['note.kept', 'note.next'])
   })
 
-  it('returns the events that a busy storage refused when the attempt ends', async () => {
+  it('returns the refused events when the attempt ends while the storage is busy', async () => {
     const { journal, types, fail } = await setUp()
     fail(storageBusy())
     const kept = journal.emit('note.kept', {})

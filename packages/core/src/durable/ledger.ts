@@ -141,7 +141,7 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
       }),
     isBlockedAt: (seqs) => isBlocked() && seqs.length === waiting.size && seqs.every((seq) => waiting.has(seq)),
     async finish() {
-      // Code that was not awaited may still have to repeat its calls.
+      // Branches that the code did not await may still have recorded calls to make.
       for (let before = 0; order.nextRecorded() !== undefined && before !== order.nextSeq(); ) {
         before = order.nextSeq()
         await deliveries.drained()

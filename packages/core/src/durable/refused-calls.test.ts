@@ -62,7 +62,7 @@ describe('ctx.step', () => {
     ['a negative delay', ['s', () => 1, { retry: { initialDelayMs: -1 } }]],
     ['a maximum delay that is not a number', ['s', () => 1, { retry: { maxDelayMs: Number.NaN } }]],
     ['a factor below 1', ['s', () => 1, { retry: { factor: 0.5 } }]],
-  ])('rejects %s at the call and stores no step', async (_, given) => {
+  ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ step }) => step(...given))
 
     expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
@@ -92,13 +92,13 @@ describe('ctx.suspend', () => {
     ['a circular state', { state: cycle }],
     ['a state with a BigInt', { state: { n: 1n } }],
     ['a state over the limit', { state: 'x'.repeat(2_000) }],
-  ])('rejects %s at the call', async (_, request) => {
+  ])('rejects a call with %s', async (_, request) => {
     const { status, error } = await runUntyped(({ suspend }) => suspend(request))
 
     expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
   })
 
-  it('keeps its arguments as they were at the call', async () => {
+  it('ignores changes that are made to its arguments after the call', async () => {
     const state: Record<string, unknown> = { n: 1 }
     const { status, approvals } = await runUntyped(({ suspend }) => {
       const suspension = suspend({ approvals: [{ name: 'a' }], state })
@@ -131,7 +131,7 @@ describe('ctx.tool', () => {
     ['an invalid approval', [{ name: 't', execute: () => 1, approval: 'yes' }]],
     ['an approval that expires in the past', [{ name: 't', execute: () => 1, approval: { timeoutMs: -5 } }]],
     ['a missing name', [{ execute: () => 1 }]],
-  ])('rejects %s at the call and stores no step', async (_, given) => {
+  ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ tool }) => tool(...given))
 
     expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
@@ -172,7 +172,7 @@ describe('ctx.approval', () => {
     ['a payload that is not JSON', { payload: cycle }],
     ['a title that is not a string', { title: {} }],
     ['an infinite timeout', { timeoutMs: Number.POSITIVE_INFINITY }],
-  ])('rejects %s at the call and stores no step', async (_, options) => {
+  ])('rejects a call with %s and stores no step', async (_, options) => {
     const { error, steps } = await runUntyped(({ approval }) => approval('a', options))
 
     expect(error).toMatchObject({ kind: 'validation-failed' })

@@ -177,7 +177,7 @@ function fenceOf({ id }: RunRecord, recorded: readonly StepRecord[]): readonly W
   return open.length === 0 ? [] : [{ type: 'step.fence', runId: id, seqs: open.map(({ seq }) => seq) }]
 }
 
-/** The unused part of each limit except the time limit: a child ends at the deadline of its parent. */
+/** The unused part of each limit. Omits the time limit, because a child ends at the deadline of its parent anyway. */
 function leftOf({ limits, used }: FamilyAccount): RunBudget {
   const { tokens, costUsd, toolCalls } = limits
   const { inputTokens, outputTokens, costUsd: cost, toolCalls: calls } = used()

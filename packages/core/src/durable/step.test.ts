@@ -219,7 +219,7 @@ describe('ctx.step', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'failed', error: { code: 'workflow-divergence' } })
   })
 
-  it('does not emit an event a second time when it precedes a recorded call', async () => {
+  it('does not repeat an event that was emitted before a recorded call', async () => {
     const process = processes()
     const code: Code = async ({ step, emit, attempt }) => {
       await emit('note.before', { attempt })

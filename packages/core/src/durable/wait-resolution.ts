@@ -7,21 +7,21 @@ import { completionEvents } from './step-events.ts'
 export interface ResolvedWait {
   readonly step: StepRecord
   readonly result?: JsonText | undefined
-  /** The change to apply instead of completion; for a step when a person has decided whether it may run again. */
+  /** Replaces the completion of the call; set when a person has decided whether a step may execute again. */
   readonly change?: StepChange | ((run: RunRecord) => StepChange) | undefined
 }
 
 /** The writes that end waits of one run, and the updated run if they resume it. */
 export interface WaitResolution {
   readonly writes: readonly Write[]
-  /** To append after everything else in the commit. */
+  /** Append these events after all other writes of the commit. */
   readonly events: readonly NewEvent[]
   readonly resumed: RunRecord | undefined
 }
 
 export interface ResolutionDetail {
   readonly at: EpochMs
-  /** Resumes a run that returned `ctx.suspend(…)`. */
+  /** Resumes a run that returned `ctx.suspend(…)`: the resumption to store in its record. */
   readonly resumption?: JsonText | undefined
 }
 

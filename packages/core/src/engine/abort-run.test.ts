@@ -163,7 +163,7 @@ describe('abortAgent', () => {
 })
 
 describe('timeoutMs', () => {
-  it('aborts the run with reason timeout after the shorter time limit, from the request or the agent', async () => {
+  it('uses the lower timeoutMs of request and agent, and aborts the run with reason timeout', async () => {
     let reason: unknown
     const slow = agentOf(
       'slow',

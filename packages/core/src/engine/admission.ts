@@ -11,7 +11,7 @@ export interface SlotRequest {
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
   readonly onBusy: OnBusy
-  /** The run is already accepted, so its claim is never rejected, even when the queue is full. */
+  /** Whether the run was accepted earlier. Its claim is then never rejected, even when the queue is full. */
   readonly isAccepted?: boolean
 }
 

@@ -29,7 +29,7 @@ export interface AwaitedRun {
 
 /**
  * Answers with the outcome of a run, or with 202 and its current status once `waitMs` has passed or the server stops.
- * The answer that is committed first is stored under the idempotency key.
+ * Whichever of the two answers is committed first is stored under the idempotency key.
  */
 export async function awaitOutcome(
   deps: AwaitOutcomeDeps,

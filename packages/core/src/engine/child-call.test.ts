@@ -74,7 +74,7 @@ describe('ctx.agents.run with an input schema', () => {
     expect((await run()).parent?.result).toBe('{"n":2,"unit":"apples"}')
   })
 
-  it('waits for an asynchronous schema while nothing else is pending', async () => {
+  it('does not treat the parent as blocked while an asynchronous schema parses the input', async () => {
     const { run } = setUp(
       agentOf('child', async (input) => input, { input: ASYNC_NUMBER }),
       parentOf(async ({ agents }) => [await agents.run('child', { n: 2 }), await agents.run('child', { n: 3 })]),
@@ -86,7 +86,7 @@ describe('ctx.agents.run with an input schema', () => {
     })
   })
 
-  it('rejects an input that is not JSON at the call', async () => {
+  it('rejects the call if its input is not JSON', async () => {
     const { run } = setUp(
       agentOf('child', async () => 1),
       parentOf(({ agents }) => agents.run('child', 1n)),

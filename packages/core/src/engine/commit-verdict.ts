@@ -11,7 +11,7 @@ export interface CommitVerdictDeps extends EndRunDeps, RetryDeps {
 /**
  * Commits the result of one execution: the run ends or is suspended.
  *
- * @param events events of the code that are not in the log yet
+ * @param events events emitted by the code that are not in the log yet
  * @returns whether the result was written; false when the run has ended or changed in the meantime
  */
 export async function commitVerdict(

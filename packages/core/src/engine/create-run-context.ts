@@ -49,7 +49,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       try {
         checkMembers('ctx.emit', options, ['phase'])
         if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
-        // Rejects the same events as the first execution did.
+        // A replay must reject the same events as the first execution, even though it emits none.
         journal.check(type, payload, options.phase)
         return ledger.yieldTurn()
       } catch (error) {
@@ -102,8 +102,8 @@ const lazily = (name: keyof RunServices): PropertyDescriptor => ({
 })
 
 /**
- * Shared by all contexts: with its own getters, each context would have its own hidden class, which lives until a full
- * garbage collection.
+ * Shared by all contexts. If each context had its own getters, each would also get its own hidden class, which V8 keeps
+ * until a full garbage collection.
  */
 const SERVICES = {
   session: lazily('session'),

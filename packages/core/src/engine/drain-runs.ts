@@ -34,8 +34,8 @@ export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
 }
 
 /**
- * The process must exit, so a commit is retried only while the storage is busy, and only for this long. Waiting for a
- * full disk would take longer.
+ * The process must exit, so a commit is retried only while the storage is busy, and only for this long. A full disk is
+ * not worth retrying: it is rarely cleared in that time.
  */
 const RETRY_MS = 1_000
 

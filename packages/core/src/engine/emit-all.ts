@@ -30,7 +30,7 @@ export async function emitAll(
       checkMembers('what a generator yields', next.value, ['type', 'payload', 'phase'])
       const { type, payload, phase } = next.value
       const durable = journal.emit(type, payload, phase)
-      // Events that are written together share a promise.
+      // Events that are written together share one promise, which needs only one handler.
       if (durable !== newest) durable.catch(onRefused)
       newest = durable
       if (count % EVENTS_AHEAD > 0) continue

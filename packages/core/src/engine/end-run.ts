@@ -34,7 +34,7 @@ export interface RunEnd {
   readonly result?: JsonText
   readonly error?: RunError
   readonly usage?: RunUsage
-  /** Conflicts when `usage` is no longer complete; `again` then returns the end to commit instead. */
+  /** Writes that conflict when `usage` is no longer complete; `again` then returns the end to commit instead. */
   readonly fence?: readonly Write[]
   readonly again?: () => Promise<RunEnd>
   /** Why the run was aborted, as given by the caller. */

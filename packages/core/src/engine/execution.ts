@@ -88,7 +88,7 @@ export interface ExecutionRequest {
   readonly span: Span
 }
 
-/** Executes the code of a run once, from its start, replaying the recorded calls. */
+/** Executes the code of a run once, from the beginning, replaying the recorded calls. */
 export async function startExecution(
   deps: ExecutionDeps,
   { run, target, signal, isFirst, span }: ExecutionRequest,

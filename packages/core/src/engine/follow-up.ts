@@ -96,7 +96,7 @@ async function expireApprovals(deps: FollowUpDeps, run: RunRecord): Promise<void
   for (const approval of await pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
 }
 
-/** Collects the approvals in memory: few are pending when a run ends, and few are left over at start. */
+/** Collects the approvals in memory: few are pending when a run ends, and few are left over at startup. */
 async function pendingApprovals(
   { approvals }: FollowUpDeps,
   filter: { readonly runId?: string },

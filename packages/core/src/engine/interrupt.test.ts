@@ -50,7 +50,7 @@ describe('a run with onBusy interrupt', () => {
     },
   )
 
-  it('is aborted by each newer run', async () => {
+  it('is aborted by the next run, which may be aborted in turn', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })
     const replies = [1, 2, 3, 4].map(() => engine.run('latest'))

@@ -68,7 +68,7 @@ describe('recover', () => {
     expect(attempts).toEqual([2])
   })
 
-  it('fails a run after maxAttempts', async () => {
+  it('fails a run that has used up maxAttempts', async () => {
     const start = processes()
     const task = agentOf('task', never, { recovery: 'resume', maxAttempts: 2 })
     const first = start({ agents: [task] })

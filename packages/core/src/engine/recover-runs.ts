@@ -71,7 +71,8 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
 }
 
 async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
-  // A child may be recovered first, so the usage is read again after a conflict.
+  // A child that ends before the commit makes this usage incomplete. The commit then conflicts, and the usage is read
+  // again.
   const again = async (): Promise<RunEnd> => ({
     ...how,
     ...(await usageWithChildren(deps, run)),

@@ -8,7 +8,7 @@ import { AGENTS, type AgentId, createWorld, type World } from './run-lifecycle-m
 interface Model {
   readonly runOfKey: Map<string, string>
   readonly ended: Map<string, RunRecord>
-  /** Executions of the step of each run at the time its result was stored. */
+  /** How often the step of each run had executed when its result was stored. */
   readonly stepsDone: Map<string, number>
 }
 

@@ -23,7 +23,7 @@ function breakable() {
 }
 
 describe('an accepted run', () => {
-  it('is queued again after a restart, even beyond a lower maxQueued', async () => {
+  it('is queued again after a restart, even if maxQueued is now too low for all accepted runs', async () => {
     const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
     const before = createTestEngine({ ...shared, agents: [agentOf('task', never)], concurrency: 1 })
     for (const input of [1, 2, 3, 4]) await before.run('task', { body: { input }, answer: 'accepted' })
@@ -122,7 +122,7 @@ describe('the runner on a failing storage', () => {
     expect(engine.readAgents.state('slow').running).toBe(0)
   })
 
-  it('fails the run when its end could not be stored but the storage works again', async () => {
+  it('fails the run if its end could not be stored, as soon as the storage works again', async () => {
     const storage = createInMemoryStorage()
     let isBroken = false
     const unitOfWork: Storage['unitOfWork'] = {

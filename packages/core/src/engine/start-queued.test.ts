@@ -79,7 +79,7 @@ describe('startRun when slots are taken', () => {
     expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
   })
 
-  it('starts one of many concurrent executions of a thread, and accepts another after its end', async () => {
+  it('starts only one of many concurrent executions of a thread, and accepts another once it has ended', async () => {
     const open = gate()
     const engine = createTestEngine({ workflows: [workflowOf('flow', () => open.promise)] })
     const execute = () => engine.execute('flow', { body: { threadId: 'one' } })

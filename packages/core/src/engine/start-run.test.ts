@@ -99,7 +99,7 @@ describe('startRun', () => {
       }),
       { code: 'run-failed', message: '[object Object]' },
     ],
-  ])('fails the run whatever the agent throws (%#)', async (thrown, error) => {
+  ])('fails the run with a readable error for any value that the agent throws (%#)', async (thrown, error) => {
     const engine = createTestEngine({
       agents: [
         agentOf('bad', async () => {

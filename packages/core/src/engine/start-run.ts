@@ -60,7 +60,7 @@ export interface RunRequestBody {
   readonly threadId?: string | undefined
 }
 
-/** The trigger that starts a run instead of a client. */
+/** The trigger that starts the run; a run that a client starts has no origin. */
 export interface RunOrigin {
   readonly triggerId: string
   /**
@@ -68,7 +68,7 @@ export interface RunOrigin {
    * @throws to refuse the start
    */
   writes(run: RunRecord): Promise<readonly Write[]>
-  /** The reply of the start; when missing, the reply for an accepted run. */
+  /** Returns the reply to the start request; when missing, the reply is the usual one for an accepted run. */
   reply?(run: RunRecord): Reply
 }
 
@@ -137,8 +137,8 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 }
 
 /**
- * Looks up a stored answer before the run claims a lane or a thread. Other requests skip this read: their commit
- * detects the repeated key.
+ * Looks up a stored answer before the run claims a lane or a thread, because a repeated request would find it busy. A
+ * request that claims neither skips this read: its commit detects the repeated key.
  */
 async function earlierAnswer(
   { recall }: StartRunDeps,
@@ -197,7 +197,8 @@ const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
 /**
- * Without a thread id there is nothing to claim: the run gets a new thread, which no other request can claim.
+ * Claims the thread to continue. Without a thread id it claims nothing: the run gets a new thread, which no other
+ * request can claim.
  *
  * @throws AppError `agent-busy`
  */

@@ -82,7 +82,7 @@ describe('createReadHealth', () => {
     expect(reads).toBe(2)
   })
 
-  it('reports failing when the storage is not writable, however long the log is', async () => {
+  it('reports failing when the storage is not writable, even if the write-ahead log is also too long', async () => {
     const { health } = storageIs({ writable: false, walBytes: 9_999, message: 'the disk is full' })
     const { status, checks } = await health.document()
 

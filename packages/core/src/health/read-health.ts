@@ -12,7 +12,7 @@ export interface ReadHealthDeps {
   readonly clock: Clock
   readonly version: string
   readonly walWarnThresholdBytes: number
-  /** The storage check warns below this free disk space; never if missing. */
+  /** The storage check warns when free disk space falls below this value; if missing, it never warns about space. */
   readonly minFreeBytes?: number | undefined
   /** Statistics of the cache in front of the event log. */
   readonly replayBuffer: () => HotCacheStats

@@ -20,9 +20,9 @@ export interface CommitOnceDeps {
   readonly clock: Clock
   /** How long an answer is stored, in milliseconds. */
   readonly idempotencyTtlMs: number
-  /** Required for requests whose answers are stored sealed. */
+  /** Encrypts answers that contain a secret; required for requests with such answers. */
   readonly sealer?: Sealer | undefined
-  /** Caches the answers found by a repeated key. */
+  /** Caches a stored answer when a repeated key finds it. */
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
 }
 
@@ -30,13 +30,14 @@ export interface CommitOnceDeps {
 export interface Decision {
   readonly writes: readonly Write[]
   readonly reply: Reply
-  /** The run whose outcome becomes the answer; the key stays in flight until then, unless `remember` is true. */
+  /** The run whose outcome becomes the answer. The key stays in flight until that outcome unless `remember` is true. */
   readonly runId?: string
   /** Whether to store `reply` as the answer for the key. */
   readonly remember: boolean
   /**
    * Id of the run, session or approval whose content the answer contains; deleting that resource also deletes the
-   * answer. Defaults to the run, or else to the resource in the request path. `null` for none.
+   * answer. Defaults to the run, or else to the resource in the request path. `null` if it contains no
+   * such content.
    */
   readonly contentOf?: string | null
   /** Undoes in-memory preparation if the decision was not committed. */

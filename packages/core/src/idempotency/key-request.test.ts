@@ -94,7 +94,7 @@ describe('createKeyRequest', () => {
     )
   })
 
-  it('preserves the order of keys in the ids', () => {
+  it('derives ids that sort in the same order as their keys', () => {
     const ids = ['01a', '01b', '01c', '02a'].map((key) => keyed({}, key).id)
 
     expect([...ids].sort()).toEqual(ids)

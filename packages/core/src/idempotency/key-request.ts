@@ -37,8 +37,8 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
 
   return (identity, key) => {
     const request = {
-      // The key is not hashed, so that sequential keys stay adjacent in the index; each hashed key would touch another
-      // page.
+      // The key is not hashed, so that sequential keys stay adjacent in the index; hashed keys would touch a
+      // different page each.
       id: `${scopeOf(identity)}:${key}`,
       fingerprint: fingerprintOf(digest, identity),
       contentOf: identity.contentOf,

@@ -6,7 +6,7 @@ export interface KeyedRequest {
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
   /** Id of the run, session or approval in the path, whose content the answer may contain. */
   readonly contentOf?: string | undefined
-  /** The answer contains a secret, so its body is stored sealed. */
+  /** Set when the answer contains a secret: its body is then stored encrypted. */
   readonly sealed?: true | undefined
 }
 

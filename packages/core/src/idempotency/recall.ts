@@ -13,7 +13,7 @@ import type { Reply } from './reply.ts'
 
 interface ReplayAnswerDeps {
   readonly clock: Clock
-  /** Required for requests whose answers are stored sealed. */
+  /** Decrypts answers that contain a secret; required for requests with such answers. */
   readonly sealer?: Sealer | undefined
 }
 

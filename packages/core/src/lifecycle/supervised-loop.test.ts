@@ -34,7 +34,7 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(2)
   })
 
-  it('calls the work at least every 30 seconds, because the wall clock may step', async () => {
+  it('calls the work at least every 30 seconds, because the wall clock may be adjusted', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {
       calls++

@@ -23,7 +23,7 @@ export interface SupervisedLoop extends Daemon {
   state(): 'stopped' | 'running' | 'failing'
 }
 
-/** Upper limit of a delay: the wall clock may step, so due times are checked again at least this often. */
+/** Upper limit of a delay: the wall clock may be adjusted, so due times are checked again at least this often. */
 const MAX_DELAY_MS = 30_000
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 60_000

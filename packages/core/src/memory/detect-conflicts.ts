@@ -28,7 +28,7 @@ export interface SameCommit {
 }
 
 const CANDIDATES = 50
-/** Keeps facts that follow one template from flooding the list of conflicts. */
+/** Per write. Otherwise, many similar facts that follow one template would flood the list of conflicts. */
 const MAX_NEW_CONFLICTS = 3
 
 /**

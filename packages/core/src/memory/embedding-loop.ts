@@ -54,7 +54,7 @@ interface EmbeddedFact {
   readonly vector: readonly number[] | undefined
 }
 
-/** When a batch fails, embeds each text alone: if some texts succeed, each text that fails is itself the cause. */
+/** Embeds each text of a failed batch alone. If some succeed, the embedder works and the other texts are at fault. */
 async function embedAll({ embed }: Vectors, facts: readonly FactRecord[]): Promise<readonly EmbeddedFact[]> {
   const vectors = await embed(facts.map(({ text }) => text))
   if (vectors !== undefined) return facts.map((fact, index) => ({ fact, vector: vectors[index] }))

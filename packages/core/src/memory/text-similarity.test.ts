@@ -39,7 +39,7 @@ describe('fingerprintOf', () => {
 })
 
 describe('similarityOf', () => {
-  it('returns the share of the distinct words that both texts contain', () => {
+  it('returns the fraction of the distinct words that occur in both texts', () => {
     expect(similarityOf('a b c', 'c B a')).toBe(1)
     expect(similarityOf('a b c', 'a b d')).toBe(0.5)
     expect(similarityOf('a', 'b')).toBe(0)

@@ -17,7 +17,7 @@ export function fingerprintOf(text: string, digest: Pick<Digest, 'sha256'>): str
   return digest.sha256((significant.length > 0 ? significant : words).join(' '))
 }
 
-/** The Jaccard index of the words of two texts: the share of their distinct words that both contain, from 0 to 1. */
+/** The Jaccard index of the words of two texts: the fraction of their distinct words that occur in both texts. */
 export function similarityOf(text: string, other: string): number {
   const words = new Set(wordsOf(text))
   const others = new Set(wordsOf(other))
@@ -27,9 +27,8 @@ export function similarityOf(text: string, other: string): number {
 }
 
 /**
- * A search query for texts that may reach this similarity: every such text contains at least one of the returned words,
- * because it lacks fewer words than the query contains. The query consists of the longest words, because long words are
- * rare.
+ * A search query that finds every text that may reach this similarity. The query has one word more than such a text can
+ * lack, so the text contains at least one of the words. Uses the longest words, because they are usually rare.
  */
 export function candidateQueryOf(text: string, threshold: number): string {
   const words = [...new Set(wordsOf(text))]
@@ -52,7 +51,7 @@ function withoutQuotes(word: string): string {
   return withoutEnd(word.slice(start), QUOTES)
 }
 
-/** A loop from the end, because a regular expression would retry at every mark. */
+/** Uses a loop, because a regular expression that is anchored at the end would take quadratic time. */
 function withoutEnd(word: string, marks: ReadonlySet<string>): string {
   let end = word.length
   while (marks.has(word.charAt(end - 1))) end--

@@ -93,7 +93,7 @@ describe('conflict detection', () => {
     ])
   })
 
-  it('considers only near-duplicates of one owner and namespace with different statements', async () => {
+  it('ignores restatements, facts that are not near-duplicates, and facts of another owner or namespace', async () => {
     const { remember, conflicts } = createMemoryWorld()
     await remember(BLUE)
     await remember(GREEN, { owner: 'bob' })

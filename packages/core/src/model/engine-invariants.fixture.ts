@@ -16,7 +16,7 @@ interface Stored {
 
 /** Checks what must always hold and, if `isQuiet`, what must also hold when no work is pending. */
 export async function expectInvariants(world: World, isQuiet: boolean): Promise<void> {
-  // Copied before the reads: the engine may make decisions and effects while the storage is being read.
+  // Copied before the reads: the engine may decide approvals and cause effects while the storage is being read.
   const decisions = [...world.decided]
   const effects = [...world.environment.effects]
   const runs = await allRuns(world.environment)

@@ -23,7 +23,7 @@ function withLatency(storage: Storage): Storage {
   })
 }
 
-/** Like another thread: a commit is readable before it is answered. Answers arrive in commit order. */
+/** Like another thread: a commit is readable before its caller gets the answer. Answers arrive in commit order. */
 function withLateAnswers(storage: Storage): Storage {
   let answered: Promise<unknown> = Promise.resolve()
   let count = 0

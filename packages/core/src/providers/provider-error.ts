@@ -3,7 +3,7 @@ import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } fr
 
 export interface ProviderErrorOptions {
   readonly message?: string | undefined
-  /** Defaults to the entry of the kind in `PROVIDER_STATUS_RULES`, or false if the kind has none. */
+  /** Defaults to the value for the kind in `PROVIDER_STATUS_RULES`, or to false if the kind has no rule. */
   readonly retryable?: boolean | undefined
   readonly status?: number | undefined // 0 is a timeout or a network failure
   readonly retryAfterMs?: number | undefined

@@ -16,7 +16,7 @@ export interface RetryOptions {
   readonly factor?: number | undefined // default 2
   /** `'full'` (default) picks each delay at random between zero and its bound, so that callers do not retry in sync. */
   readonly jitter?: 'full' | 'none' | undefined
-  /** For a longer Retry-After, `retry` throws the error instead of waiting. Default 120,000. */
+  /** If Retry-After is longer than this, `retry` throws the error instead of waiting. Default 120,000. */
   readonly maxRetryAfterMs?: number | undefined
   /** Replaces the default rule, which retries errors with `retryable: true`. Not called for aborts. */
   readonly isRetryable?: ((error: unknown) => boolean) | undefined

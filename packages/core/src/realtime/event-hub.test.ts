@@ -110,7 +110,7 @@ describe('createEventHub with a cache', () => {
 })
 
 describe('withPublication', () => {
-  it('publishes committed events when readers can read them', async () => {
+  it('publishes events only after readers can read them', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub()
     const seen: Promise<readonly StoredEvent[]>[] = []

@@ -38,8 +38,8 @@ export interface EventHub {
 const EMPTY_STATS: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
 /**
- * Without a cache, every reader reads the log. With a cache, a reader still reads events from the log that were
- * published while its stream was not watched.
+ * Without a cache, every reader reads the log. With a cache, a reader still goes to the log for events that
+ * were published while its stream was not watched.
  */
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<Watcher>>()

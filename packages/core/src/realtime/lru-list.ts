@@ -5,8 +5,8 @@ export interface LruNode<Node> {
 }
 
 /**
- * Nodes ordered by when they were last touched. Uses a linked list, because iteration over a `Map` from the front
- * visits every deleted entry.
+ * Nodes ordered by when they were last touched. A linked list, because finding the oldest entry of a `Map` means
+ * stepping over the entries deleted before it.
  */
 export interface LruList<Node extends LruNode<Node>> {
   /** Makes the node the newest; inserts it if it is not in the list. */

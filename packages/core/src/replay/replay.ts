@@ -49,7 +49,7 @@ export interface Recording {
 export interface Replay {
   /** @throws AppError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
   page(request: ReplayRequest & { readonly page: PageQuery; readonly key?: KeyedRequest | undefined }): Promise<Reply>
-  /** Opens the recording for a stream. @throws as `page` */
+  /** Opens the recording for streaming. @throws AppError the errors of `page` */
   open(request: ReplayRequest): Promise<Recording>
 }
 

@@ -91,7 +91,7 @@ describe('createRetention for sessions', () => {
     await setup.daemon.stop()
   })
 
-  it('removes idle sessions as the actor retention, with an event and an audit entry each', async () => {
+  it('removes idle sessions, each with an event and an audit entry that names the actor retention', async () => {
     const setup = setUp(limits)
     const { storage, clock, daemon, advance, sessions } = setup
     await fill(setup, 3)

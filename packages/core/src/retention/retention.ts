@@ -19,8 +19,8 @@ export interface RetentionLimits {
 const DAY_MS = 86_400_000
 const EVERY_MS = 600_000
 /**
- * A limit per commit keeps each commit short, so that other writes are not delayed. The limit for runs is lower,
- * because a run has several rows.
+ * Limits keep each commit short, so that other writes are not delayed. The limit for runs is lower than the limit for
+ * events, because a run has several rows.
  */
 const EVENTS_PER_COMMIT = 500
 const RUNS_PER_COMMIT = 50

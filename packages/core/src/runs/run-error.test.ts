@@ -48,7 +48,7 @@ describe('toRunError', () => {
     ['a symbol', Symbol('s'), { code: 'run-failed', message: 'Symbol(s)' }],
     ['null', null, { code: 'run-failed', message: 'null' }],
     ['undefined', undefined, { code: 'run-failed', message: 'undefined' }],
-  ])('converts %s', (_, thrown, error) => {
+  ])('converts %s to an error with an identifier and a message', (_, thrown, error) => {
     expect(toRunError(thrown)).toEqual(error)
   })
 

@@ -3,7 +3,7 @@ import { readThrown, textOfThrown } from './thrown-value.ts'
 
 const MAX_MESSAGE_LENGTH = 4_096
 
-/** The error that a run records for a thrown value: with its `code`, else its `kind`, else `run-failed`. */
+/** The error to record for a thrown value. Keeps the `code` of the value, else its `kind`, else uses `run-failed`. */
 export function toRunError(thrown: unknown): RunError {
   const { code, kind } = readThrown(thrown, ['code', 'kind'])
   const text = textOfThrown(thrown)

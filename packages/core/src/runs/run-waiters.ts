@@ -9,7 +9,7 @@ export interface RunWaiters {
    * resolve on their own (timer, child) until `stopWaiting` is called.
    */
   wait(runId: string, how?: { readonly isPatient: boolean }): Promise<RunOutcome>
-  /** Whether a patient waiter exists, so that a suspension that resolves on its own is not an answer yet. */
+  /** Whether the run has a patient waiter, for which a suspension that resolves on its own is not an outcome. */
   hasPatientWaiter(runId: string): boolean
   /** Makes the waiters of the run impatient. @returns the latest suspension of the run, if the run is suspended */
   stopWaiting(runId: string): RunOutcome | undefined

@@ -27,7 +27,7 @@ export function readThrown<Name extends string>(
   return found
 }
 
-/** The message of a thrown value, or its text. */
+/** The message of a thrown value, or the value as a string if it has no message. */
 export function textOfThrown(thrown: unknown): string {
   try {
     const message = typeof thrown === 'object' ? (thrown as { readonly message?: unknown } | null)?.message : undefined

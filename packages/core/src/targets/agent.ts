@@ -22,7 +22,8 @@ export interface AgentRegistration<Input = unknown> extends RegistrationOptions<
 }
 
 /**
- * Returns its argument. For an agent in a module of its own, it gives `run` the input type of the schema in `input`.
+ * Returns its argument unchanged. Use it to define an agent in a separate module: the input of `run` then has the type
+ * that the schema in `input` returns.
  */
 export const defineAgent = <Input = unknown>(registration: AgentRegistration<Input>): AgentRegistration<Input> =>
   registration

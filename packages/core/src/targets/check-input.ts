@@ -6,7 +6,7 @@ import type { RunTarget } from './run-target.ts'
  * Returns the input parsed by the target's schema, or unchanged without a schema. Returns a promise only if the schema
  * is asynchronous.
  *
- * @throws AppError `invalid-input` with the paths
+ * @throws AppError `invalid-input` with the path of each issue
  */
 export function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: unknown): unknown {
   if (schema === undefined) return input ?? null

@@ -9,7 +9,7 @@ export type Recovery = 'fail' | 'resume'
 export interface RegistrationOptions<Input = unknown> {
   /** 1 to 128 letters, digits, `_` or `-`, starting with a letter or digit. */
   readonly id: string
-  /** For people; shown by `GET /agents` and `GET /workflows`. */
+  /** Shown to people by `GET /agents` and `GET /workflows`. */
   readonly description: string
   /**
    * Schema of the input, checked before a run is created; a mismatch is rejected as `invalid-input`. The code gets the
@@ -19,7 +19,7 @@ export interface RegistrationOptions<Input = unknown> {
   /** `'parallel'` (default), `'single'` (one run at a time) or `'session'` (one run at a time per session). */
   readonly concurrency?: Concurrency
   /**
-   * When no slot is free: `'reject'` (default) rejects the new run, `'queue'` queues it, `'interrupt'` aborts the run
+   * When `concurrency` does not allow another run yet: `'reject'` (default) rejects the new run, `'queue'` queues it, `'interrupt'` aborts the run
    * ahead of the new run.
    */
   readonly onBusy?: OnBusy

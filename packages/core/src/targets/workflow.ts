@@ -13,8 +13,8 @@ export interface WorkflowRegistration<Input = unknown> extends RegistrationOptio
 }
 
 /**
- * Returns its argument. For a workflow in a module of its own, it gives `execute` the input type of the schema in
- * `input`.
+ * Returns its argument unchanged. Use it to define a workflow in a separate module: the input of `execute` then has the
+ * type that the schema in `input` returns.
  */
 export const defineWorkflow = <Input = unknown>(
   registration: WorkflowRegistration<Input>,

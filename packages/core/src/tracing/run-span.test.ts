@@ -105,7 +105,7 @@ describe('run tracing', () => {
   it.each([
     ['abort', 'aborted', 'ok'],
     ['timeout', 'timeout', 'timeout'],
-  ])('ends the span on %s even if the code of the run never returns', async (how, reason, state) => {
+  ])('ends the span on %s even if the agent never returns', async (how, reason, state) => {
     const { tracer, engine } = setUp(() => new Promise(() => undefined))
     const timeoutMs = how === 'timeout' ? 1_000 : undefined
     const { runId } = outcomeOf(

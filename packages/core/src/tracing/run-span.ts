@@ -36,7 +36,7 @@ export function suspendRunSpan(span: Span): void {
   if (span !== noSpan) span.end({ attributes: { 'perdure.run.status': 'suspended' } })
 }
 
-/** Ends the span of an execution that was cut off. The code that ended the run reports the usage. */
+/** Ends the span of an aborted execution, without usage: the code that ended the run reports the usage. */
 export function abandonRunSpan(span: Span, signal: AbortSignal): void {
   if (span === noSpan) return
   const reason = signal.aborted ? String(signal.reason) : undefined

@@ -107,7 +107,7 @@ async function checkTarget(
   if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
 }
 
-/** Throws as if the target did not exist when the principal may not start it; the hint names the missing scope. */
+/** If the principal may not start the target, throws the error of a missing target; its hint names the scope. */
 function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kind' | 'id'>): void {
   try {
     authorizeTarget(principal, target)

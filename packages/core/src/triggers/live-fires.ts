@@ -18,7 +18,7 @@ export async function countPending({ fires }: Pick<LiveFiresDeps, 'fires'>, trig
   return items.length
 }
 
-/** Whether a run that this trigger started has not ended. Marks a fire whose run was deleted as failed. */
+/** Whether any run that this trigger started is still active. Marks a fire as failed if its run was deleted. */
 export async function hasLiveRun({ fires, runs, unitOfWork }: LiveFiresDeps, triggerId: string): Promise<boolean> {
   const started = await fires.list({ triggerId, status: 'started' }, { limit: MAX_STARTED_CHECKED, order: 'asc' })
   for (const { id, runId } of started.items) {

@@ -25,7 +25,7 @@ describe('manageTriggers', () => {
     expect(body).toMatchObject({ nextFireAt: '2025-01-01T01:00:00.000Z' })
   })
 
-  it('neither fires nor counts as missed the occurrences that were due while the trigger was disabled', async () => {
+  it('ignores occurrences that were due while the trigger was disabled, without counting them as missed', async () => {
     const server = await createStartedServer()
     await server.create(HOURLY)
     const { manageTriggers } = server.triggers

@@ -7,7 +7,7 @@ export type TriggerDecision =
   | {
       readonly kind: 'missed'
       readonly occurrences: readonly EpochMs[]
-      /** Whether no later occurrence is missed. */
+      /** Whether this is the last batch of missed occurrences. */
       readonly isLast: boolean
       readonly after: NextOccurrence
     }
@@ -15,7 +15,8 @@ export type TriggerDecision =
   | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: NextOccurrence }
 
 /**
- * Longest delay, in milliseconds, at which an occurrence is on time. The catch-up policy applies to later occurrences.
+ * An occurrence that is decided at most this many milliseconds after its due time is on time; the catch-up policy
+ * applies to all others.
  */
 const ON_TIME_MS = 60_000
 const MAX_OCCURRENCES_PER_DECISION = 1_000
@@ -74,7 +75,7 @@ interface CatchUpContext {
   readonly now: EpochMs
 }
 
-/** The newest of the due occurrences, which the catch-up policy allows to fire. */
+/** The due occurrences that the catch-up policy allows to fire; these are always the newest. */
 function occurrencesToFire(due: readonly EpochMs[], { schedule, trigger, now }: CatchUpContext): readonly EpochMs[] {
   const { catchUp, maxCatchUp, catchUpWindowMs } = trigger
   if (isExpired(trigger, now)) return []

@@ -27,7 +27,7 @@ export interface Schedule {
   next(trigger: TriggerRecord, after: EpochMs): EpochMs | undefined
   /** When an occurrence is due, including jitter. Repeated calls for an occurrence return the same time. */
   dueAt(trigger: TriggerRecord, occurrence: EpochMs): EpochMs
-  /** Like `next`, but also returns when the occurrence is due. */
+  /** Like `next`, but also returns the due time of the occurrence. */
   occurrenceAfter(trigger: TriggerRecord, after: EpochMs): NextOccurrence
   toNextOccurrence(trigger: TriggerRecord, occurrence: EpochMs | undefined): NextOccurrence
 }

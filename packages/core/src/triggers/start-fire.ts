@@ -33,7 +33,7 @@ export interface StartFireDeps {
 export interface StartFireRequest {
   readonly trigger: TriggerRecord
   readonly fire: FireRecord
-  /** Returns what is committed with the run, given the started fire. May throw to prevent the start. */
+  /** Returns the writes to commit together with the run. May throw to prevent the start. */
   readonly writes: (started: FireRecord) => Promise<readonly Write[]>
   /** The idempotency key of a request that fires by hand; defaults to a key derived from the fire. */
   readonly key?: KeyedRequest | undefined

@@ -17,7 +17,7 @@ export interface TriggerHealth extends TriggerOverview {
 }
 
 export interface TriggerDaemon extends Daemon {
-  /** Wakes the daemon to pick up created, changed or decided triggers. */
+  /** Wakes the daemon to process new or changed triggers and pending fires. */
   wake(): void
   /** Must be called for every run that has ended or was suspended. */
   observe(run: RunRecord): void
@@ -25,7 +25,7 @@ export interface TriggerDaemon extends Daemon {
   health(): TriggerHealth
 }
 
-/** At least the number of triggers that a server may have. */
+/** Rows per query; at least the maximum number of triggers of a server, so that one query returns all due triggers. */
 const BATCH = 1_000
 const RETRY_DELAY_MS = 1_000
 const PRUNE_EVERY_MS = 3_600_000
@@ -66,7 +66,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       stale.delete('clock')
       stale.add('idle')
     }
-    // The mark is cleared first, so that a change during the pass sets it again.
+    // Cleared before the work, so that a change during the work adds it again.
     if (!stale.delete('idle')) return
     try {
       hasIdle = await scheduleIdleTriggers(deps)

@@ -168,7 +168,7 @@ export function createModel(script: Script, now: number) {
       state.live = 0
       startNext()
     },
-    /** A crash fails the runs of agents that do not resume. */
+    /** The agents of the test do not resume after a crash, so their runs fail. */
     crash() {
       for (const [occurrence, status] of state.fires) if (status === 'started') state.fires.set(occurrence, 'failed')
       state.live = 0

@@ -11,7 +11,7 @@ export interface Window {
   readonly until: EpochMs
 }
 
-/** An instant and the wall times that count as occurring then. */
+/** An instant and the wall times that are counted as occurring at that instant. */
 interface Minute {
   readonly at: EpochMs
   readonly walls: readonly Wall[]

@@ -106,7 +106,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
       const events = await storage.events.read({ topic: `trigger:${id}/events` }, { after: 0, limit: 1_000 })
       return events.map(({ type }) => type)
     },
-    /** Ends every held run. */
+    /** Ends every run of the agents `held` and `single`, whose runs wait for this call. */
     async release() {
       for (const end of held.splice(0)) end()
       await server.untilIdle()

@@ -26,8 +26,9 @@ export async function deliverEmissions(deps: DeliverEmissionsDeps): Promise<void
 }
 
 /**
- * Resolves those calls of one part that are still waiting, and finishes the part in the same commit, so that a crash
- * never delivers the event twice. A run that waits for the same name again has a new call, which is not in the part.
+ * Resolves the calls in one batch of a stored delivery plan, except those that no longer wait. The same commit removes
+ * the batch, so a crash never delivers the event twice. A run that waits for the same name again has a new call, which
+ * is not in the batch.
  */
 async function deliverPart(deps: DeliverEmissionsDeps, part: EmissionPart): Promise<void> {
   const { unitOfWork, wakeRun } = deps

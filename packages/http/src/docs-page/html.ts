@@ -10,7 +10,7 @@ export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[
   markup: parts.map((part, index) => (index === 0 ? part : markupOf(values[index - 1]) + part)).join(''),
 })
 
-/** Marks text as safe markup. Only for derived styles and scripts. */
+/** Marks text as safe markup. Only for the styles and scripts that `pnpm derive` generates. */
 export const trusted = (markup: string): Html => ({ markup })
 
 /** Converts text with `code` in backticks to HTML. */

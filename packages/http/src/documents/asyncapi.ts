@@ -32,7 +32,8 @@ type Json = Readonly<Record<string, unknown>>
 
 /**
  * Builds the AsyncAPI 3.0 document: the WebSocket with its methods, every subject with its events, and the Server-Sent
- * Events streams. The document takes the server's side: the server receives requests and sends events.
+ * Events streams. Its operations are described from the server's perspective: the server receives requests and sends
+ * events.
  */
 export function buildAsyncApi({ basePath, version }: AsyncApiOptions): Json {
   return {

@@ -7,7 +7,8 @@ export const isSameOrigin = (origin: string, host: string): boolean =>
 const OWN_SITE_VALUES = new Set(['same-origin', 'none'])
 
 /**
- * Whether the request comes from this origin or not from a page, by its Sec-Fetch-Site. True if the header is missing.
+ * Whether Sec-Fetch-Site says that the request comes from this origin or directly from the user (`none`). True if the
+ * header is missing.
  */
 export const isFromOwnSite = ({ header }: RequestHead): boolean =>
   OWN_SITE_VALUES.has(header('sec-fetch-site') ?? 'none')

@@ -9,8 +9,8 @@ import { SECURITY_HEADERS } from './security-headers.ts'
 import { isResponse, type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
 
 /**
- * Converts an answer, new or replayed, to a response. The response is a run's event stream if this request, or an
- * earlier one with the same key, started the run, the operation offers streaming, and the client accepts it.
+ * Converts an answer, new or replayed, to a response. The response is the event stream of a run if the operation offers
+ * streaming, the client accepts it, and this request or an earlier one with the same key started the run.
  */
 export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
   const { head, route, headers, principal, requestId } = exchange

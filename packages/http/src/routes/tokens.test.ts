@@ -144,7 +144,7 @@ describe('/tokens', () => {
     expect(await refusalOf(await remove('/tokens/tok_x'))).toEqual({ status: 404, error: 'token-not-found' })
   })
 
-  it('admits no request after a revocation, even under concurrency', async () => {
+  it('admits no request after a revocation, even if requests are concurrent with the revocation', async () => {
     const { mint, remove, read } = await setUp({ config: { perIpRequests: 10_000 } })
     const { id, token } = await mint()
     let isRevoked = false

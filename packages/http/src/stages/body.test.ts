@@ -93,7 +93,7 @@ describe('the request body', () => {
     [{ timeoutMs: 0.5 }, 'body.timeoutMs: '],
     [[], 'body: must be an object'],
     [null, 'body: must be an object'],
-  ])('is rejected with the invalid member named: %j', async (body, message) => {
+  ])('is rejected with a message that names the invalid member: %j', async (body, message) => {
     const { app } = createTestApp()
 
     const refusal = await bodyOf(await app.fetch(post(RUN, body)))
@@ -121,7 +121,7 @@ describe('the query string', () => {
     ['/runs?__proto__=1', 'query.__proto__: unknown member'],
     ['/runs?limit=1&limit=2', 'query.limit: sent more than once'],
     ['/agents/echo?x=1', 'query.x: unknown member'],
-  ])('is rejected in %s', async (path, message) => {
+  ])('is rejected if a parameter is invalid, unknown or repeated: %s', async (path, message) => {
     const { app } = createTestApp()
 
     const refusal = await bodyOf(await app.fetch(get(path)))

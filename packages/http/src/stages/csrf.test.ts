@@ -32,7 +32,7 @@ describe('CSRF protection without authentication', () => {
     },
   )
 
-  it('admits an allowed origin, but no foreign origin if only * is allowed', async () => {
+  it('admits an origin listed in allowOrigins, but not one that only * allows', async () => {
     const headers = { Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }
 
     expect((await open(['https://app.example']).fetch(abort(headers))).status).toBe(202)

@@ -49,8 +49,8 @@ function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): v
 }
 
 /**
- * Decided by headers that only browsers send, so false for other clients. An origin allowed only by `*` is still
- * cross-site.
+ * Whether a browser sent the request for a page of another site. Reads headers that only browsers send, so the result
+ * is false for other clients. An origin allowed only by `*` is still cross-site.
  */
 function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boolean {
   const origin = head.header('origin')
@@ -72,7 +72,7 @@ function hasValidDoubleSubmit({ csrfTokens }: HttpAppDeps, exchange: Exchange, s
   const name = `${cookieNameOf(exchange)}=`
   const cookies = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
   const [cookie] = cookies
-  // If there are several cookies of this name, another host or path has set one of them.
+  // If several cookies have this name, another host or path has set one of them, so none can be trusted.
   if (cookies.length !== 1 || cookie === undefined) return false
   const sent = SAFE.has(method) ? cookie.slice(name.length) : (header(HEADER.toLowerCase()) ?? '')
   return csrfTokens.verify(session, cookie.slice(name.length), sent)

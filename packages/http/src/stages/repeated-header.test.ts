@@ -4,7 +4,7 @@ import { bodyOf, createTestApp, get } from '../app.fixture.ts'
 const sent = (...rawHeaders: string[]) => ({ incoming: { rawHeaders } })
 
 describe('a repeated header', () => {
-  it('is rejected if it is ambiguous', async () => {
+  it('is rejected if the header may have only one value', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(get('/agents'), sent('Host', 'a', 'host', 'b'))
@@ -17,7 +17,7 @@ describe('a repeated header', () => {
     })
   })
 
-  it('is accepted if it may be a list', async () => {
+  it('is accepted if the header may contain a list', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(get('/agents'), sent('Accept', 'a', 'Accept', 'b'))).status).toBe(200)

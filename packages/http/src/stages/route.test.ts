@@ -35,7 +35,7 @@ describe('routing', () => {
     expect((await app.fetch(send('OPTIONS', '/v1/nowhere'))).status).toBe(404)
   })
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('answers HEAD like GET, but without a body', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(send('HEAD', '/v1/agents/echo'))

@@ -90,7 +90,7 @@ describe('the idempotency metric', () => {
     expect(moved(OUTCOME)).toEqual({ [`${OUTCOME}{outcome="in-flight"}`]: 1 })
   })
 
-  it('counts a request rejected for its missing key, but none refused before the key is checked', async () => {
+  it('counts a request rejected for a missing key, but not one refused before the key check', async () => {
     const { app, moved } = metered({ config: { requireKey: 'enforce' } })
 
     await app.fetch(run())

@@ -33,7 +33,8 @@ export function createCronSchedule(): CronSchedule {
     const horizon = (from + HORIZON_MS) as WallMs
     for (let wall = nextWall(fields, from, horizon); wall !== undefined; wall = nextWall(fields, wall, horizon)) {
       const instant = clock.instantOf(wall)
-      // Skips a wall time that the clock shows a second time: the instant of its first occurrence has passed.
+      // When the clock is set back, it shows some wall times twice. `instantOf` yields the first occurrence, which may
+      // have passed.
       if (instant > after) return instant
     }
     return undefined

@@ -113,7 +113,7 @@ describe('OPERATIONS', () => {
     expect(OPERATIONS.map(describeRoute)).toEqual(expected)
   })
 
-  it('marks only the fork of a workflow as refused', () => {
+  it('marks only the operation that forks a workflow as refused', () => {
     expect(OPERATIONS.filter(({ refused }) => refused).map(({ id }) => id)).toEqual(['workflows.fork'])
   })
 })

@@ -7,5 +7,8 @@ export const SessionEvent = v.object({
   metadata: v.optional(Session.entries.metadata),
 })
 
-/** Refers to a message. Clients read the content, which can exceed the size of an event, from the transcript. */
+/**
+ * Refers to a message. Clients read its content from the transcript, because the content can exceed the size of an
+ * event.
+ */
 export const MessageEvent = v.object({ messageId: v.string(), ...v.pick(Message, ['role', 'runId']).entries })

@@ -59,7 +59,7 @@ export interface Connection extends Accepted {
   /** Received frames not yet answered, in order; `undefined` while idle. */
   unanswered: ReadFrame[] | undefined
 
-  /** An array that is replaced rather than mutated, because most connections have at most one subscription. */
+  /** Replaced rather than mutated, so that all new connections can share one empty array. */
   subscriptions: readonly Subscription[]
   /** Number in the last subscription id that was issued on this connection. */
   lastSubscriptionNumber: number

@@ -48,7 +48,7 @@ export interface FakeSocket extends Socket, Wire {
   readonly isTerminated: boolean
   /** Puts the client into the closing state. */
   startClosing(): void
-  /** Reads up to this many sent frames. */
+  /** Reads at most this many of the frames that the server has sent. */
   take(frames?: number): void
   /** Reads everything immediately from now on. */
   keepTaking(): void

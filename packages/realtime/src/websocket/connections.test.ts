@@ -83,7 +83,7 @@ describe('a JSON-RPC request', () => {
     expect(socket.closed).toBeUndefined()
   })
 
-  it('closes the connection with 4008 if it is binary or missing for 10 s', async () => {
+  it('closes the connection with 4008 if it is binary or does not arrive within 10 s', async () => {
     const world = createWorld()
     const { connection, socket } = await connected(world)
     const silent = world.connect()

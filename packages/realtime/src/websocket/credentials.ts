@@ -5,7 +5,7 @@ import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@perdure/protocol
 /** The credentials of an upgrade request. */
 export interface PresentedCredentials {
   readonly authorization: string | undefined
-  /** Offered subprotocols; a ticket is one of them. */
+  /** Offered subprotocols. A client sends its ticket as one of them. */
   readonly protocols: readonly string[]
   readonly origin: string | undefined
   readonly clientAddress: string

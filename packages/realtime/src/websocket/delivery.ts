@@ -34,7 +34,7 @@ export interface Delivery {
   close(connection: Connection): void
 }
 
-/** Keeps a busy subscription from delaying the others on its connection. */
+/** Limit per subscription, so that a busy subscription does not delay the others on its connection. */
 const MAX_EVENTS_PER_TURN = 64
 
 const MAX_SHARED_SOURCES = 1_000
@@ -72,7 +72,7 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
   }
 
   /**
-   * Serves in turn the subscriptions that are behind, while the client keeps reading and the events are in memory. If
+   * Lets the subscriptions that are behind take turns, while the client keeps reading and the events are in memory. If
    * the next events must be read from storage, returns a promise to wait for.
    */
   const serve = (connection: Connection, behind: Set<Subscription>): Promise<void> | undefined => {

@@ -18,8 +18,8 @@ const RECORDED_METHODS: Partial<Record<RpcMethod, Operation>> = { 'run.cancel': 
 const MAX_TARGET = 256
 
 /**
- * Audits the methods with side effects like the corresponding REST operations, under the JSON-RPC method name and the
- * WebSocket path.
+ * Audits calls of the methods in `RECORDED_METHODS`. The entry is the same as for the REST operation, except that it
+ * names the JSON-RPC method and the WebSocket path.
  */
 export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): CallMethod {
   const callRecorded = async (call: RecordedCall) => {

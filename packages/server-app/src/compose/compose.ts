@@ -57,7 +57,10 @@ export interface Parts {
 
 export type Composition = ReturnType<typeof compose>
 
-/** Connects the adapters with the use cases, and the use cases with the edges. Nothing is opened or started here. */
+/**
+ * Connects the adapters to the use cases, and the use cases to the edges (HTTP and WebSocket). Nothing is opened or
+ * started here.
+ */
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution

@@ -44,7 +44,7 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly idempotencyTtlMs: number
 }
 
-/** Connects sessions, memory, skills and MCP with the code of runs (`forRuns`) and with the edges (`forEdges`). */
+/** Connects sessions, memory, skills and MCP to the code of runs (`forRuns`) and to HTTP and WebSocket (`forEdges`). */
 export function createServices(deps: ServicesDeps) {
   const { config, mcp, outside, embedder } = deps
   const memory = createMemory({ ...deps, embedder, limits: config.memory })

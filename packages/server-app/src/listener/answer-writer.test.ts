@@ -136,7 +136,7 @@ type Source = NonNullable<ConstructorParameters<typeof ReadableStream<Uint8Array
 describe('a streamed answer', () => {
   const streamed = (source: Source) => open(async () => new Response(new ReadableStream(source), { headers: EVENTS }))
 
-  it('sends its headers before its first bytes', async () => {
+  it('sends its headers before the first bytes of its body', async () => {
     const { socket, soFar } = dial(await streamed({}))
     socket.write(POST('Content-Length: 0'))
 

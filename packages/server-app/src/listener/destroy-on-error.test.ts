@@ -72,7 +72,7 @@ describe('destroyOnError', () => {
     expect(await closing(await connectionOf(upgradesTo(ignore)))).toBe('reset by its client')
   })
 
-  it('leaves the errors of a connection to a WebSocket that handles them', async () => {
+  it('does not handle the errors of a connection whose WebSocket handles them', async () => {
     const socket = await connectionOf(upgradesTo((taken) => taken.on('error', ignore)))
 
     expect(socket.listeners('error')).toEqual([ignore])

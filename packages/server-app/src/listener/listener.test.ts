@@ -175,7 +175,7 @@ describe('close', () => {
   const LONG_MS = 600_000
   const REQUEST = `GET / HTTP/1.1\r\n${HOST}\r\n\r\n`
 
-  it('waits for a pending answer, but not for another request on its connection', async () => {
+  it('waits for a pending answer, but not for another request on the same connection', async () => {
     const asked = Promise.withResolvers<void>()
     const later = Promise.withResolvers<Response>()
     const listener = await open(() => {

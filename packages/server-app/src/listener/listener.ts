@@ -83,7 +83,7 @@ function createHttpServer(
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
-    // Once the server closes, a client that keeps sending requests must not keep its connection open.
+    // While the server is closing, a client must not keep its connection open by sending more requests.
     if (!server.listening) outgoing.shouldKeepAlive = false
     openRequests.add(incoming, outgoing)
     const refusal = findRefusal(incoming)

@@ -21,7 +21,7 @@ export interface OpenRequests {
   endAfterAnswers(socket: Duplex): void
   /**
    * Calls `proceed` once every earlier request on the connection is answered. For sockets that Node has detached from
-   * its HTTP server. Never calls `proceed` if the connection closes with those answers.
+   * its HTTP server. Never calls `proceed` if the connection closes after those answers.
    */
   whenFree(socket: Duplex, proceed: () => void): void
   /** Destroys the sockets that wait in `whenFree`: the HTTP server no longer tracks them. */

@@ -115,12 +115,12 @@ describe('an upgrade', () => {
 
   it.each<[string, Readonly<Record<string, string | undefined>>]>([
     ['no subprotocol', { 'sec-websocket-protocol': undefined }],
-    ['a ticket alone', { 'sec-websocket-protocol': 'ticket.abc' }],
-    ['a subprotocol twice', { 'sec-websocket-protocol': 'svc.protocol.v1, svc.protocol.v1' }],
+    ['a ticket as its only subprotocol', { 'sec-websocket-protocol': 'ticket.abc' }],
+    ['a duplicate subprotocol', { 'sec-websocket-protocol': 'svc.protocol.v1, svc.protocol.v1' }],
     ['no key', { 'sec-websocket-key': undefined }],
     ['a malformed key', { 'sec-websocket-key': 'short' }],
-    ['another version', { 'sec-websocket-version': '8' }],
-  ])('is refused with validation-failed for %s', async (_, headers) => {
+    ['an unsupported version', { 'sec-websocket-version': '8' }],
+  ])('is refused with validation-failed if it has %s', async (_, headers) => {
     const { url } = await start()
 
     expect(refusal(await upgrade(url, headers))).toEqual({ status: 400, error: 'validation-failed' })

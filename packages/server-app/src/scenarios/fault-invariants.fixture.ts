@@ -63,7 +63,7 @@ function expectJustifiedFailure({ id, targetId, status, error }: RunRecord): voi
   expect(allowed, `${id} of ${targetId}: ${error?.message}`).toContain(error?.code ?? error?.kind)
 }
 
-/** A key has one run, and every answer under it names the same resource. */
+/** Each idempotency key has one run, and all answers to requests with that key name the same resource. */
 function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Story[]): void {
   const byKey = Map.groupBy(
     runs.filter(({ metadata }) => metadata.key !== undefined),

@@ -24,7 +24,7 @@ export interface Surroundings {
   readonly storage: Storage
   readonly clock: ManualClock
   readonly ids: IdGenerator
-  /** The idempotency keys of runs, one for each time that the code of a run took effect. */
+  /** One entry each time that the code of a run takes effect: the idempotency key and, in a workflow, the step. */
   readonly effects: string[]
   readonly errors: string[]
 }

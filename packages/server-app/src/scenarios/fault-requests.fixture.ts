@@ -17,8 +17,8 @@ type Random = () => number
 
 const AGENTS = ['plain', 'streams', 'asks', 'single', 'queued']
 /**
- * Ids used in paths and bodies. Requests delete only doomed sessions and threads, so all others must still exist at the
- * end.
+ * Ids used in paths and bodies. Requests may delete only the sessions and threads in the `DOOMED_` lists, so all others
+ * must still exist at the end.
  */
 const SESSIONS = ['s-0', 's-1', 's-2']
 const DOOMED_SESSIONS = ['d-0', 'd-1']

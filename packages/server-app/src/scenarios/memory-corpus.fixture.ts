@@ -129,7 +129,7 @@ export interface Quality {
   readonly meanReciprocalRank: number
 }
 
-/** Measures how well a search ranks the wanted facts. */
+/** Measures how high a search ranks the fact that answers each query. */
 export async function measure(
   search: (query: string) => Promise<readonly string[]>,
   labelled: readonly Labelled[],

@@ -18,7 +18,7 @@ describe('memory search in 720 facts', () => {
     await storage.close()
   })
 
-  it('finds facts by queries in other words more often with an embedder than without an embedder', async () => {
+  it('finds more facts with an embedder than without one if the queries use other words', async () => {
     const storage = await openSqliteStorage({ path: ':memory:' })
     const hybrid = await openCorpus(storage, facts, embedder)
     const byWords = await openCorpus(storage, [])

@@ -148,7 +148,7 @@ describe.each([false, true])('a server (encrypted: %s)', (isEncrypted) => {
   })
 })
 
-/** Searches every file of the folder, and the texts given to `look`, for any 20 characters of the secrets. */
+/** Searches every file of the folder, and each text passed to `look`, for any 20 consecutive characters of a secret. */
 function searchFor(texts: readonly string[], dir: string) {
   const secrets = new Set(texts.flatMap(windowsOf))
   const found: string[] = []
@@ -161,7 +161,7 @@ function searchFor(texts: readonly string[], dir: string) {
 }
 
 describe('a server during a pepper rotation', () => {
-  it('accepts old tokens while the old pepper is listed, and then only the old tokens that were used meanwhile', async () => {
+  it('accepts old tokens while the old pepper is listed, and later only those used while it was listed', async () => {
     const dir = createDir()
     const before = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
     const adminToken = await before.admin()

@@ -30,7 +30,7 @@ describe('audit.checkpointPath', () => {
   it.each([
     ['folder', 'is a folder'],
     ['file/below', 'ENOTDIR'],
-  ])('makes the start fail with the reason if it is %s; the database is released', async (path, reason) => {
+  ])('makes startup fail with the reason, and releases the database, if it is %s', async (path, reason) => {
     const refused = await serverWith(path)
 
     await expect(refused.start()).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe('audit.checkpointPath', () => {
     expect(statSync(join(directory, 'folder')).isDirectory()).toBe(true)
   })
 
-  it('may name a file in a missing folder, which the start creates', async () => {
+  it('may name a file in a missing folder, which startup creates', async () => {
     const server = await serverWith('later/checkpoints')
     await server.start()
 

@@ -41,7 +41,7 @@ export interface LifecycleParts {
   readonly configDir: string
 }
 
-/** Closes what the start has opened. Called in reverse order. */
+/** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
 
 const SHUTDOWN_HOOK_MS = 5_000

@@ -26,8 +26,9 @@ const HttpServer = v.strictObject({
 })
 
 /**
- * A configured MCP server: a program (`command`, `args`, `env`, `cwd`, and secrets as `envRefs`), or a `url` with a
- * secret reference to the request headers and the expiry time of the token in these headers.
+ * A configured MCP server: a program (`command`, `args`, `env`, `cwd`, and secrets as `envRefs`), or a `url`. With a
+ * `url`, `headersRef` refers to the secret that contains the request headers, and `tokenExpiresAt` is the expiry time
+ * of the token in these headers.
  */
 export type McpServerRegistration = v.InferInput<typeof StdioServer> | v.InferInput<typeof HttpServer>
 

@@ -83,8 +83,8 @@ export function encryptionOf(
 }
 
 /**
- * `audit.keyRef`, else a key derived from the pepper. Previous keys still verify. Without any key, entries carry only
- * checksums.
+ * Uses the key in `audit.keyRef`, otherwise one derived from the pepper. Previous keys can still verify older entries.
+ * Without any key, entries carry only checksums.
  */
 function auditKeysOf(key: Uint8Array | undefined, peppers: readonly Uint8Array[]): AuditKeys {
   if (key !== undefined && key.length < KEY_BYTES) {

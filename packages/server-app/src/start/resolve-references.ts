@@ -26,7 +26,7 @@ const referencesOf = (config: ServerConfig): readonly Reference[] =>
   configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
 
 /**
- * Resolves the secret references in the configuration: those of `fields` if given, otherwise all, even if not in use.
+ * Resolves secret references in the configuration: those of `fields` if given, otherwise all, including unused ones.
  *
  * @throws StartError `secret-unresolvable` that names the field
  */

@@ -85,7 +85,7 @@ const occupy = ({ host, port, basePath }: { host: string; port: number; basePath
   })
 
 describe('stop', () => {
-  it('continues after five seconds without a hanging beforeShutdown hook, and logs it', async () => {
+  it('abandons a hanging beforeShutdown hook after five seconds, and logs that', async () => {
     const { server, lines, untilSettled } = await make({ beforeShutdown: never })
     const { host, port } = await server.start()
 

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('openTokenAdmin', () => {
-  it('mints before the first start and revokes next to a running server', async () => {
+  it('mints a token before the first start, and revokes it while a server is running', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { pepperRef: 'env:TEST_PEPPER' }, storage: { path }, server: { port: 0 } }
     const admin = await openTokenAdmin(parseConfig(config))

@@ -7,7 +7,7 @@ import { createPlatform, openStorage } from './adapters.ts'
 import { checkAdapters } from './check-options.ts'
 import { validateBeforeBind } from './pre-bind.ts'
 
-/** Manages tokens directly in the database file, before the first start or next to a running server. */
+/** Manages tokens directly in the database file, before the first start or while a server is running. */
 export interface TokenAdmin {
   mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
   list(page: PageQuery): Promise<Page<TokenRecord>>

@@ -1,8 +1,8 @@
 import { AppError, type Storage } from '@perdure/ports'
 
 /**
- * Reports commits with an unknown outcome. A storage that the caller opened reports such a commit only by throwing an
- * error.
+ * Reports commits with an unknown outcome. Needed for a storage that the caller opened, because it reports such a
+ * commit only by throwing an error.
  */
 export function withUnknownOutcome(storage: Storage, onUnknown: (error: unknown) => void): Storage {
   const report = (error: unknown): never => {

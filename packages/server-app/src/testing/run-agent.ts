@@ -125,7 +125,7 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
 const DEFAULT_START_MS = Date.UTC(2025, 0, 1)
 const NO_VITALS = { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: () => undefined }
 
-/** The state of a run once nothing executes any more. */
+/** Waits until nothing is executing, then returns the state of the run. */
 async function snapshotOf(world: World, runId: string): Promise<TestRun> {
   const { engine } = world.composition
   await idle(world)
@@ -182,7 +182,7 @@ async function idle({ composition, clock }: World): Promise<void> {
 }
 
 /**
- * Consecutive turns of the event loop without a run until the world counts as idle: the follow-up work of a run may
- * need several turns to start another run.
+ * Runs count as idle after this many consecutive turns of the event loop without an executing or queued run: the
+ * follow-up work of a run may need several turns to start another run.
  */
 const QUIET_TURNS = 12

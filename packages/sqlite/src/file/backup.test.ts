@@ -159,7 +159,7 @@ describe('restoreBackup', () => {
 })
 
 describe('checkDatabase', () => {
-  it('reports no findings beside a running server', async () => {
+  it('reports no findings while a server is running', async () => {
     const storage = await filled(5)
 
     expect(await checkDatabase(path)).toEqual({

@@ -106,7 +106,7 @@ function copyInto(source: Database.Database, out: string, then?: () => void): Ba
 
 export const auditCopyOf = (copy: string): string => `${copy}.audit`
 
-/** The result of verifying a backup. It can be restored if `problems` is empty. */
+/** The result of verifying a backup. The backup can be restored if `problems` is empty. */
 export interface BackupCheck {
   readonly problems: readonly string[]
   /** `undefined` if the backup has no manifest. */

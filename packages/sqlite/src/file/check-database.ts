@@ -24,7 +24,7 @@ export interface ChainCheck {
 }
 
 /**
- * Checks the whole file: its pages, its references and the audit chain. Read-only; safe beside a running server.
+ * Checks the whole file: its pages, its references and the audit chain. Read-only; safe while a server is running.
  *
  * @throws StartError `storage-corrupt` for a file that is not a Perdure database, `storage-newer-schema`,
  *   `migration-failed`, `encryption-passphrase-wrong`, …

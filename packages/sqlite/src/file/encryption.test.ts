@@ -76,7 +76,7 @@ describe('an encrypted database', () => {
     for (const text of [MARKER, 'SQLite format 3', 'CREATE TABLE']) expect(allBytes().includes(text)).toBe(false)
   })
 
-  it('differs from a plain database, which contains the text that the previous test searches for', async () => {
+  it('hides text that is readable in the file of a plain database', async () => {
     await fill({})
 
     expect(allBytes().includes(MARKER)).toBe(true)

@@ -16,8 +16,8 @@ import type { Synchronous } from './synchronous.ts'
 
 export interface Inspection {
   /**
-   * Also reads the WAL, and the whole file if the last server did not shut down cleanly. Only
-   * for a caller that excludes other processes.
+   * Also reads the WAL, and the whole file if the last server did not shut down cleanly. Set this only when no other
+   * process can open the file.
    */
   readonly checkAfterCrash: boolean
   /** How commits are flushed. With `normal`, power loss may tear more than one commit. */

@@ -108,7 +108,7 @@ describe('applyMigrations', () => {
     ['no key exists', '', [false, false]],
     ['a key has a response', '(id, 200)', [true, false]],
     ['a key waits for its response', '(id, NULL)', [true, true]],
-  ])('records until when hashed idempotency keys are looked up if %s', (_, row, expected) => {
+  ])('records how long hashed idempotency keys are looked up if %s', (_, row, expected) => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     const insert = "INSERT INTO idempotency (id, status, fingerprint, created_at, expires_at) SELECT *, 'f', 0, 50 FROM"
     if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
@@ -120,7 +120,7 @@ describe('applyMigrations', () => {
   it.each([
     ['is running', 'running', [true, true]],
     ['has ended', 'completed', [true, false]],
-  ])('records until when hashed idempotency keys are looked up if the run of a key %s', (_, status, expected) => {
+  ])('records how long hashed idempotency keys are looked up if the run of a key %s', (_, status, expected) => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');

@@ -23,7 +23,7 @@ describe('migrationStatus', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('lists the applied migrations beside a running server', async () => {
+  it('lists the applied migrations while a server is running', async () => {
     const storage = await openSqliteStorage({ path, now: () => 7 })
 
     const status = await migrationStatus(path)
@@ -41,7 +41,7 @@ describe('migrate', () => {
     expect(status).toEqual(await migrationStatus(path))
   })
 
-  it('fails beside a running server', async () => {
+  it('fails while a server is running', async () => {
     const storage = await openSqliteStorage({ path })
 
     await expect(migrate(path)).rejects.toMatchObject({ kind: 'storage-locked' })

@@ -21,7 +21,9 @@ export interface MigrationStatus {
 }
 
 /**
- * Lists the applied and pending migrations of the file. Read-only; does not create a missing file. @throws StartError
+ * Lists the applied and pending migrations of the file. Read-only; does not create a missing file.
+ *
+ * @throws StartError
  */
 export async function migrationStatus(
   path: string,

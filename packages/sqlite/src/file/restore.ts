@@ -22,7 +22,7 @@ export interface RestoreOptions extends Omit<BackupOptions, 'out'> {
 
 /**
  * Atomically replaces the database with a backup, and the file `audit` with the audit log of that backup. The previous
- * files are kept beside the new ones. The restored database gets a new epoch, so that a client that has seen later
+ * files are kept in the same directory. The restored database gets a new epoch, so that a client that has seen later
  * events is notified of the gap.
  *
  * @throws StartError `storage-locked` while a server holds a file; `storage-corrupt` for a backup that fails
@@ -80,7 +80,7 @@ function keepPrevious(
   return kept
 }
 
-/** Moves the WAL into the file. Best effort: if the file is damaged, `keepPrevious` keeps its WAL beside it. */
+/** Moves the WAL into the file. Best effort: if the file is damaged, `keepPrevious` keeps its WAL too. */
 function mergeWal(target: string, open: OpenDatabase): void {
   try {
     const { database } = openConnection(target, { open })

@@ -23,7 +23,7 @@ export function commitGroup(db: Connection, jobs: readonly WriteJob[]): readonly
   }
 }
 
-/** The whole group was rolled back because one job must be undone alone; the jobs have to run again with savepoints. */
+/** The whole group was rolled back because one job conflicted or threw. All jobs have to run again, with savepoints. */
 const ROLLED_BACK = 'rolled-back'
 
 /** Commits without savepoints, because for each savepoint SQLite copies every page that the job changes. */

@@ -14,7 +14,8 @@ const RESERVE_BYTES = 16 * 1024 * 1024
 const MARGIN_BYTES = 1024 * 1024
 
 /**
- * A file of zeros beside the database. On a disk that was never large enough for it, the server runs without a reserve.
+ * A file of zeros in the directory of the database. If the disk was never large enough for it, the server runs without
+ * a reserve.
  */
 export function createReserve(databasePath: string, bytes = RESERVE_BYTES): Reserve {
   const path = `${databasePath}.ballast`

@@ -57,7 +57,10 @@ export interface WorkerHostOptions {
  */
 const MAX_GROUPS = 2
 
-/** Starts the thread. Call it before opening the file: loading the modules of the thread takes just as long. */
+/**
+ * Starts the thread. Call this before opening the file, so that the thread loads its modules meanwhile: both take about
+ * as long.
+ */
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)

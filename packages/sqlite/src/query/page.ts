@@ -9,7 +9,7 @@ export interface PageValues {
   readonly afterId: string
 }
 
-/** Identifies the conditions that a page adds to a query. */
+/** Cache key of the conditions that a page adds to a query. */
 export const pageVariant = ({ order, cursor }: PageQuery): string => (cursor === undefined ? order : `${order} beyond`)
 
 /** Reads one row more than the limit, to detect whether another page follows. */

@@ -97,7 +97,7 @@ describe('a query on durable calls', () => {
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
   })
 
-  it('finds the last order of a run without scanning its calls', () => {
+  it('finds the last end order of a run without scanning its calls', () => {
     expect(planOf(LAST_ORDER)).toBe('SEARCH steps USING COVERING INDEX steps_settled (run_key=? AND order>?)')
   })
 })

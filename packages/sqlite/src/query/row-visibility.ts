@@ -18,7 +18,7 @@ interface AccessPart {
   readonly value: string
 }
 
-/** Identifies the conditions that a visibility adds to a query. */
+/** Cache key of the conditions that a visibility adds to a query. */
 export const visibilityVariant = (visibility: Visibility): string =>
   visibility === EVERY_ROW
     ? EVERY_ROW

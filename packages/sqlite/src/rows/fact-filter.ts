@@ -38,7 +38,7 @@ const FILTERS = {
 const NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[]
 const namesIn = (filter: FactFilter) => NAMES.filter((name) => filter[name] !== undefined)
 
-/** Identifies the conditions that a filter adds to a query. */
+/** Cache key of the conditions that a filter adds to a query. */
 export const filterVariant = (filter: FactFilter): string =>
   `${namesIn(filter).join(' ')} / ${visibilityVariant(filter.visibility)}`
 

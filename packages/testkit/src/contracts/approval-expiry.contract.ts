@@ -15,7 +15,7 @@ const dueAt = async (storage: Storage, ms: number, limit = 10) =>
 
 export const approvalExpiryCases: readonly ContractCase[] = [
   {
-    title: 'treats an approval that no call waits for as due exactly from expiresAt',
+    title: 'treats an approval without a waiting call as due exactly from expiresAt',
     async run(storage) {
       expect([await dueAt(storage, 1_000), await storage.approvals.nextDueAt()]).toEqual([[], undefined])
       const approval = anApproval({ id: 'a', expiresAt: at(1_000) })
@@ -45,7 +45,7 @@ export const approvalExpiryCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'excludes resolved approvals and approvals that a call waits for from the due list',
+    title: 'lists neither resolved approvals nor approvals with a waiting call as due',
     async run(storage) {
       await open(
         storage,

@@ -53,7 +53,7 @@ async function open(storage: Storage, ...approvals: readonly ApprovalRecord[]): 
 
 const roundTripCases: readonly ContractCase[] = [
   {
-    title: 'finds no approval that was never inserted',
+    title: 'finds no approval for an unknown id',
     async run(storage) {
       await open(storage, anApproval())
 
@@ -114,7 +114,7 @@ const resolveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'resolves an approval to each outcome and leaves fields missing from the resolution unset',
+    title: 'resolves an approval to each outcome and does not set the fields that the resolution omits',
     async run(storage) {
       await open(storage)
       for (const status of ['granted', 'denied', 'expired'] as const) {

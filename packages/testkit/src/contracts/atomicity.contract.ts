@@ -285,7 +285,7 @@ export const atomicityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'assigns later events higher positions than any visible before a rolled-back commit',
+    title: 'assigns higher positions after a rolled-back commit than any position before it',
     async run(storage) {
       await seed(storage)
       const { position } = await storage.events.head()

@@ -32,7 +32,7 @@ const near = async (
   return found.map(({ id }) => id)
 }
 
-/** Unrelated facts, so that word rarity matters. */
+/** Facts without the searched words: word rarity affects the ranking only if there are other facts. */
 const NOISE = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`noise-${index}`, `filler number ${index}`]))
 
 const wordCases: readonly ContractCase[] = [
@@ -143,7 +143,7 @@ const wordCases: readonly ContractCase[] = [
 
 const vectorCases: readonly ContractCase[] = [
   {
-    title: 'finds the nearest vectors of the embedder first and no vectors that point away',
+    title: 'finds only vectors of the given embedder, nearest first, and none that point away',
     async run(storage) {
       await insertTexts(storage, { a: 'a', b: 'b', c: 'c', d: 'd', none: 'e' })
       await embed(storage, 'a', [1, 0])
@@ -168,7 +168,7 @@ const vectorCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps a vector while the text of its fact is unchanged and rejects one for an old revision',
+    title: 'keeps a vector until the text of its fact changes and ignores a vector for an old revision',
     async run(storage) {
       await insertTexts(storage, { a: 'same' })
       const late = { type: 'fact.embed', id: 'a', revision: 2, embedder: 'e', vector: [1] } as const

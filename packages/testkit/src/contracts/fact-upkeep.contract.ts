@@ -71,7 +71,7 @@ export const factUpkeepCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists facts with positive importance that were weighed before an instant, oldest first',
+    title: 'lists facts with positive importance and weighedAt at or before an instant, oldest first',
     async run(storage) {
       await insert(
         storage,

@@ -95,7 +95,7 @@ const insertCases: readonly ContractCase[] = [
 
 const changeCases: readonly ContractCase[] = [
   {
-    title: 'changes a fire that has the expected status and keeps fields missing from the change',
+    title: 'changes a fire that has the expected status and keeps the fields that the change omits',
     async run(storage) {
       await open(storage, aFire({ ...OPTIONALS }), aFire({ id: 'other', scheduledAt: at(1) }))
 
@@ -111,7 +111,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to change a fire with another status and returns the fire',
+    title: 'refuses to change a fire that does not have the expected status and returns the fire',
     async run(storage) {
       const current = aFire({ status: 'skipped' })
       await open(storage, current)

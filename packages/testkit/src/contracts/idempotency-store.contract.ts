@@ -54,7 +54,7 @@ const interruptCases: readonly ContractCase[] = [
 
 const findCases: readonly ContractCase[] = [
   {
-    title: 'finds no record for a key that was never reserved',
+    title: 'finds no record for an unknown key',
     async run(storage) {
       await commit(storage, reserve(executing()))
 

@@ -12,7 +12,7 @@ const insert = (storage: Storage, ...servers: readonly McpServerRecord[]) =>
 
 export const mcpServerStoreCases: readonly ContractCase[] = [
   {
-    title: 'finds no server that was never added',
+    title: 'finds no server for an unknown id',
     async run(storage) {
       await insert(storage, anMcpServer())
 

@@ -53,7 +53,7 @@ const insertRelated = async (storage: Storage): Promise<void> => {
 
 const roundTripCases: readonly ContractCase[] = [
   {
-    title: 'finds no run that was never inserted',
+    title: 'finds no run for an unknown id',
     async run(storage) {
       await insertRuns(storage, aRun())
 

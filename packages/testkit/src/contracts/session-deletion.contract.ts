@@ -99,7 +99,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces only the responses that contain content of a deleted session and keeps their keys used',
+    title: 'replaces only the responses that contain content of a deleted session and keeps their keys reserved',
     async run(storage) {
       await seed(storage)
       await commit(storage, DELETION)

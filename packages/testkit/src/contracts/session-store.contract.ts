@@ -41,7 +41,7 @@ const insertSessions = (storage: Storage, ...sessions: readonly SessionRecord[])
 
 export const sessionStoreCases: readonly ContractCase[] = [
   {
-    title: 'finds no session that was never inserted',
+    title: 'finds no session for an unknown id',
     async run(storage) {
       await insertSessions(storage, aSession())
 

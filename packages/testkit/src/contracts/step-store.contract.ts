@@ -33,7 +33,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds no call for a seq that was never inserted',
+    title: 'finds no call for an unknown seq',
     async run(storage) {
       await insertRuns(storage, aRun())
       await insertSteps(storage, aStep({ seq: 2 }))

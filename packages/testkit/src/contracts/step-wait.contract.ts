@@ -15,7 +15,7 @@ async function open(storage: Storage, ...steps: readonly StepRecord[]): Promise<
   await insertSteps(storage, ...steps)
 }
 
-/** One call in each status, the last one waiting; in all other fields the calls are identical. */
+/** One call per status, the waiting call last. All other fields of the calls are identical. */
 const inEveryStatus = (fields: Partial<StepRecord>): readonly StepRecord[] =>
   (['started', 'completed', 'failed', 'waiting'] as const).map((status, index) =>
     waiting({ seq: index + 1, status, ...fields }),
@@ -29,7 +29,7 @@ const endCall = (storage: Storage, { runId, seq }: StepRecord) =>
 
 const dueCases: readonly ContractCase[] = [
   {
-    title: 'reports no due call and no next due time while no call waits for a time',
+    title: 'reports no due call and no next due time while no call waits for a timer',
     async run(storage) {
       expect([await storage.steps.due(at(1_000), 10), await storage.steps.nextDueAt()]).toEqual([[], undefined])
       await open(storage, waiting({}), waiting({ seq: 2, kind: 'event', eventName: 'e' }))
@@ -117,7 +117,7 @@ const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists only the calls of one run that wait for an event when a run is given',
+    title: 'restricts the calls that wait for an event to one run when a run is given',
     async run(storage) {
       const eventName = 'e'
       await open(
@@ -135,7 +135,7 @@ const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists only waiting calls for an event',
+    title: 'lists a call for its event only while the call is waiting',
     async run(storage) {
       const steps = inEveryStatus({ kind: 'event', eventName: 'e' })
       await open(storage, ...steps)
@@ -163,7 +163,7 @@ const childCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds only a waiting call for a child run',
+    title: 'finds the call for a child run only while the call is waiting',
     async run(storage) {
       const steps = inEveryStatus({ kind: 'child', childRunId: 'run-b' })
       await open(storage, ...steps)

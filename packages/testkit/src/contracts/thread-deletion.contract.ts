@@ -73,7 +73,7 @@ const runIds = (rows: readonly { readonly runId?: string | undefined }[]) => row
 
 export const threadDeletionCases: readonly ContractCase[] = [
   {
-    title: 'deletes the runs of a thread with their calls, approvals and events and no other runs',
+    title: 'deletes exactly the runs of a thread, with their calls, approvals and events',
     async run(storage) {
       await seed(storage)
       const before = await Promise.all(KEPT.map((run) => belongings(storage, run)))
@@ -86,7 +86,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces only the responses that contain content of a deleted thread and keeps their keys used',
+    title: 'replaces only the responses that contain content of a deleted thread and keeps their keys reserved',
     async run(storage) {
       await seed(storage)
       const gone = ['first', 'apr-second']

@@ -57,7 +57,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces a whole trigger when the new version is the next one',
+    title: 'replaces a whole trigger if the new version is one higher',
     async run(storage) {
       await insert(storage, aTrigger({ ...OPTIONALS, target: FULL_TARGET }), aTrigger({ id: 'other' }))
       const next = aTrigger({ version: 2, kind: 'cron', enabled: false, missed: 4 })
@@ -69,7 +69,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to replace a trigger with another version or an unknown trigger',
+    title: 'refuses an unknown trigger and a version other than the stored version plus one',
     async run(storage) {
       const current = aTrigger({ version: 3 })
       await insert(storage, current)
@@ -171,7 +171,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reports when the last run ended that neither a trigger nor another run started',
+    title: 'reports the end time of the last run that a client started',
     async run(storage) {
       expect(await storage.triggers.lastActivity()).toEqual({ isBusy: false })
       const ended = (id: string, ms: number) => aRun({ id, status: 'completed', completedAt: at(ms) })

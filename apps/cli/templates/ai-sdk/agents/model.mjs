@@ -2,8 +2,9 @@ import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
 /**
- * With a key for the AI Gateway, the name of a model of the gateway; otherwise a mock, so that you can try everything
- * without a key. Any AI SDK model works here: npm i @ai-sdk/openai, then openai('gpt-5-mini').
+ * The model of the agent. With a key for the AI Gateway, this is the name of one of its models; otherwise it is a mock,
+ * so that you can try everything without a key. Any AI SDK model works here: npm i @ai-sdk/openai, then
+ * openai('gpt-5-mini').
  */
 export const model = process.env.AI_GATEWAY_API_KEY ? (process.env.AI_MODEL ?? 'openai/gpt-5-mini') : mockModel()
 

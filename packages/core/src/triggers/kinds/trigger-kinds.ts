@@ -5,7 +5,7 @@ import { idle } from './idle.ts'
 import { interval } from './interval.ts'
 import type { TriggerKindSpec } from './trigger-kind.ts'
 
-/** Every kind of trigger; a missing kind does not compile. */
+/** The specification of each kind of trigger; the type requires an entry for every kind. */
 const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event }
 
 /** The specification of the kind of a trigger. */

@@ -83,7 +83,7 @@ export const ERRORS = {
   unknown: { status: 500, family: 'kind', retryable: false, summary: 'An error from outside the server that has no identifier.' },
   'not-implemented': { status: 501, family: 'kind', retryable: false, summary: 'The operation is part of the interface but is not implemented in this release.' },
   'timer-driver-store-unsupported': { status: 501, family: 'code', retryable: false, summary: 'The storage adapter cannot hold durable timers.' },
-  SQLITE_BUSY: { status: 503, family: 'code', alias: 'sqlite-busy', retryable: true, summary: 'Another process holds a lock on the database. Also carries the kind sqlite-busy.' },
+  SQLITE_BUSY: { status: 503, family: 'code', alias: 'sqlite-busy', retryable: true, summary: 'Another process holds a lock on the database. The error also carries the kind sqlite-busy.' },
   'audit-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The audit entry could not be written, so the request had no effect.' },
   'mcp-server-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The MCP server is unreachable or violates the protocol.' },
   overloaded: { status: 503, family: 'kind', retryable: true, summary: 'The limit on open streams or connections is reached.' },

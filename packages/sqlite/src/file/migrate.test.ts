@@ -74,7 +74,7 @@ describe('applyMigrations', () => {
     expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 2_000])
   })
 
-  it('turns runs of a schema without child runs into top-level runs', () => {
+  it('turns runs from a schema that predates child runs into top-level runs', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 6) })
     database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');

@@ -1,27 +1,31 @@
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestModule } from 'vitest/node'
+import { summaryOf, type TestOutcome } from './tooling/run-summary.ts'
 import { testThread } from './tooling/test-thread.ts'
 
 const summary: Reporter = {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors) {
-    const counts = { passed: 0, failed: 0, skipped: 0 }
+    const outcomes: TestOutcome[] = []
+    let otherFailures = unhandledErrors.length
     for (const module of modules) {
       const suites = [...module.children.allSuites()]
-      counts.failed += [module, ...suites].filter((one) => one.errors().length > 0).length
+      otherFailures += [module, ...suites].filter((one) => one.errors().length > 0).length
       for (const test of module.children.allTests()) {
-        const { state } = test.result()
-        if (state in counts) counts[state as keyof typeof counts]++
+        const result = test.result()
+        const note = result.state === 'skipped' ? result.note : undefined
+        outcomes.push({ state: result.state, file: module.moduleId, title: test.fullName, note })
       }
     }
-    counts.failed += unhandledErrors.length
-    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
-    setImmediate(() => console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`))
+    setImmediate(() => console.log(summaryOf(outcomes, otherFailures).join('\n')))
   },
 }
 
 const conditions = ['perdure-source', 'module', 'node', 'development|production']
 
-/** Generous limits, because no test asserts a duration: a slow machine only takes longer. */
+/**
+ * Generous limits, because a slow machine only takes longer. A test of a promised time has a bound of its own, several
+ * times the promise.
+ */
 const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
 export default defineConfig({

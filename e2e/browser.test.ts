@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type ConnectionChange, createRestClient, type SubscriptionItem } from '../packages/client/src/index.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { type BrowserPage, CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
 import {
@@ -64,7 +65,7 @@ const codesOf = ({ changes }: PageState) =>
 const seenTypes = async () => typesOf(await stateOf())
 const seenCodes = async () => codesOf(await stateOf())
 
-describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM})`, () => {
+needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
   beforeAll(async () => {
     browser = await openBrowserPage()
     proxy = await createLossyNetwork()

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +12,8 @@ import {
   type Sandbox,
   startServer,
 } from './perdure-process.ts'
+
+const PEPPER = 'pepper-of-this-test-and-no-other'
 
 let sandbox: Sandbox
 let server: RunningServer
@@ -62,7 +64,7 @@ describe('the command line', () => {
       .map((line) => JSON.parse(line).type)
 
     expect(types).toEqual(['run.started', 'text.delta', 'text.delta', 'text.delta', 'run.completed'])
-    expect((await perdure('runs', 'trace', runId)).stdout).toMatch(/^agent echo +█+/)
+    expect((await perdure('runs', 'trace', runId)).stdout).toMatch(/^NAME .+\necho +agent +█+/)
     expect((await json('runs', 'export', runId)).events).toHaveLength(5)
     expect((await json('runs', 'list', '--agent', 'echo')).items[0].id).toBe(runId)
   })
@@ -115,6 +117,43 @@ describe('the command line', () => {
     ].map(({ code }) => code)
 
     expect(codes).toEqual([2, 3, 4, 4, 1])
+  })
+
+  it.skipIf(process.platform !== 'linux')('hides a token on the command line from the process list', async () => {
+    const server = ['--url', 'http://127.0.0.1:1/v1', '--token', 'perdure_live_v1_secret']
+    // Stays alive while it reads its input.
+    const child = spawn(process.execPath, [BINARY, 'agents', 'run', 'x', '--input', '-', ...server], {
+      cwd: sandbox.dir,
+      env: sandbox.env,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    })
+    const ended = once(child, 'close')
+    let stderr = ''
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    await expect.poll(() => stderr).toContain('warning: --token')
+    expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toMatch(/^perdure\0*$/)
+    child.stdin.end('{}')
+    await ended
+    expect(stderr).not.toContain('perdure_live_v1_secret')
+  })
+
+  it('leaves the environment out of the diagnostic reports of Node.js', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'perdure-report-'))
+    const options = `--report-on-signal --report-signal=SIGUSR2 --report-dir=${dir} --report-filename=report.json`
+    const env = { ...sandbox.env, NODE_OPTIONS: options, PERDURE_AUTH_PEPPER_REF: 'env:E2E_PEPPER', E2E_PEPPER: PEPPER }
+    const reported = await startServer({ dir, env }, ['server', '--port', '0'])
+    reported.process.kill('SIGUSR2')
+    await expect
+      .poll(() => existsSync(join(dir, 'report.json')) && readFileSync(join(dir, 'report.json'), 'utf8'))
+      .toMatch(/}\s*$/)
+    const report = readFileSync(join(dir, 'report.json'), 'utf8')
+    await reported.kill('SIGTERM')
+    removeFolder(dir)
+
+    expect(JSON.parse(report).header.commandLine).toContain('server')
+    expect(report).not.toContain(PEPPER)
   })
 
   it('exits 5 on a tampered audit chain and names the entry', async () => {

@@ -111,7 +111,8 @@ describe('a client', () => {
     await expect.poll(async () => (await client.runs.state(accepted.runId)).status).toBe('completed')
     for (let n = 0; n < 3; n += 1) await client.agents.run('echo', { input: n, metadata: { n: `${n}` } })
     const inputs: unknown[] = []
-    for await (const { input } of client.runs.list({ agentId: 'echo', limit: 2, order: 'asc' })) inputs.push(input)
+    for await (const { input } of client.runs.list({ agentId: 'echo', limit: 2, order: 'asc', include: 'input' }))
+      inputs.push(input)
     expect(inputs.slice(1)).toEqual([0, 1, 2])
     expect(await client.agents.abort('teller')).toEqual({ aborted: [] })
     expect(await (await client.metrics.get()).text()).toContain('svc_build_info')

@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Manifest, type Packed, packages, root } from '../tooling/consumer/packages.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
 import {
   type ConsumerProject,
@@ -150,7 +151,7 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
     expect(await response.json()).toMatchObject({ items: [{ id: 'echo' }] })
   })
 
-  it.skipIf(!hasChromium && !process.env.CI)(`runs the client in a bundled page (${CHROMIUM})`, async () => {
+  needsTool(CHROMIUM, hasChromium).it('runs the client in a bundled page', async () => {
     const entry = join(project.dir, 'page.mjs')
     const browser = await openBrowserPage({ entry, conditionNames: ['import', 'default'] })
     onTestFinished(() => browser.close())
@@ -158,7 +159,8 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
     const command = join(project.dir, 'node_modules/.bin/perdure')
     const server = await startProcess({ command, args: ['dev', '--json'], cwd: project.dir, env }, /\{"event":.*\}\n/)
     onTestFinished(async () => void (await server.stop()))
-    const { host, port, token } = JSON.parse(server.match[0])
+    const { host, port, tokenFile } = JSON.parse(server.match[0])
+    const { token } = JSON.parse(readFileSync(tokenFile, 'utf8'))
 
     const page = await browser.context.newPage()
     await page.goto(`${browser.origin}/#${new URLSearchParams({ api: `http://${host}:${port}/v1`, token })}`)

@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Event } from '../packages/client/src/index.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
 import { perdure, type RunningServer, removeFolder, type Sandbox, startServer } from './perdure-process.ts'
+import { unusedPort } from './unused-port.ts'
 
 const CONFIG = `
 import { say } from './agents/say.mjs'
@@ -132,6 +138,74 @@ describe('perdure dev', () => {
   })
 })
 
+describe('the start of perdure dev', () => {
+  it('says that another Perdure server has the port, and how to use another one', async () => {
+    const [first, second] = [createProject(), createProject()]
+    const server = await startServer(first.sandbox, ['dev', '--no-watch'])
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+    const { port } = new URL(server.url)
+
+    const refused = await perdure(second.sandbox, ['dev', '--no-watch', '--port', port])
+
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain(
+      `error[address-in-use]: another Perdure server, perhaps perdure dev in another folder, already listens on 127.0.0.1:${port}\n`,
+    )
+    expect(refused.stderr).toContain(
+      `hint: stop it, or start with --port ${Number(port) + 1} (--port 0 picks a free port)`,
+    )
+  })
+
+  it('says that another program has the port', async () => {
+    const { sandbox } = createProject()
+    const other = createServer((_, response) => response.end('{"status":"fine"}')).listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+
+    const { code, stderr } = await perdure(sandbox, ['dev', '--no-watch', '--port', `${port}`])
+
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`another program already listens on 127.0.0.1:${port}\n`),
+    ])
+  })
+
+  it('lets a debugger attach to the process that runs the agents, also after a restart', async () => {
+    const { sandbox, save, says } = createProject()
+    const port = await unusedPort()
+    const server = await startServer(sandbox, ['dev', '--inspect', `${port}`])
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+    const isDebuggable = () =>
+      fetch(`http://127.0.0.1:${port}/json/version`).then(
+        async (response) => JSON.stringify(await response.json()).includes('node.js'),
+        () => false,
+      )
+
+    await expect.poll(isDebuggable).toBe(true)
+    save('agents/say.mjs', agent('two'))
+    await restarts(server, 1)
+
+    await expect.poll(says).toBe('two')
+    await expect.poll(isDebuggable).toBe(true)
+    expect(server.stderr()).toContain(`Debugger listening on ws://127.0.0.1:${port}/`)
+    expect(server.stderr()).not.toContain('address already in use')
+  })
+
+  it('warns of values that a result loses as JSON', async () => {
+    const { sandbox, save, says } = createProject()
+    save('agents/say.mjs', agent('one').replace("return 'one'", 'return { score: NaN, tags: new Set() }'))
+    const server = await startServer(sandbox, ['dev', '--no-watch'])
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+
+    expect(await says()).toEqual({ score: null, tags: {} })
+
+    const lost = 'does not keep: result.score (NaN becomes null), result.tags (a Set becomes {})'
+    await expect.poll(server.stderr).toContain(lost)
+    expect(server.stderr().split(lost)).toHaveLength(2)
+  })
+})
+
 describe('perdure dev in a terminal', () => {
   it('responds to its keys', async () => {
     const { sandbox, tokenOf, says } = createProject()
@@ -158,6 +232,28 @@ describe('perdure dev in a terminal', () => {
 
     expect(await terminal.exited).toBe(0)
     await expect.poll(() => serverProcesses(sandbox)).toEqual([])
+  })
+
+  it('prints its token in a terminal, and without one a command that reads it', async () => {
+    const { sandbox, tokenOf } = createProject()
+    const terminal = openDevTerminal(sandbox, ['--no-watch'])
+    onTestFinished(terminal.kill)
+    await terminal.shows('q quit')
+    expect(terminal.screen()).toContain(`export PERDURE_TOKEN=${tokenOf()}`)
+    terminal.press('q')
+    await terminal.exited
+
+    const piped = await startServer(sandbox, ['dev', '--no-watch'])
+    onTestFinished(() => void piped.process.kill('SIGKILL'))
+    await expect.poll(piped.stdout).toContain('/runs?limit=5')
+    expect(piped.stdout() + piped.stderr()).not.toContain(tokenOf())
+    const [, commands = ''] = piped.stdout().split('this folder (Ctrl-C here stops the server):')
+    const { stdout } = await promisify(execFile)('bash', ['-ec', commands.replace('  Or call the API:', '')], {
+      cwd: sandbox.dir,
+      env: sandbox.env,
+    })
+    expect(stdout).toMatch(/^one\nRUN +OF[\s\S]+"result":"one"[\s\S]+"items":\[/)
+    await piped.kill('SIGTERM')
   })
 
   it('exits on Ctrl-C, and offers no keys without a terminal', async () => {

@@ -1,5 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
 import { CLIENT_CONFIG, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
@@ -41,7 +42,7 @@ async function openOperation(id: string) {
   return operation
 }
 
-describe.skipIf(!hasChromium && !process.env.CI)(`the page /docs in Chromium (${CHROMIUM})`, () => {
+needsTool(CHROMIUM, hasChromium).describe('the page /docs in Chromium', () => {
   beforeAll(async () => {
     const sandbox = createSandbox({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
     token = await createToken(sandbox)

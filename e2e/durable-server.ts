@@ -26,7 +26,7 @@ export interface Shown {
 
 interface Wait {
   readonly kind: string
-  readonly name: string
+  readonly name?: string
   readonly approvalId?: string
   readonly dueAt?: string
 }
@@ -52,12 +52,12 @@ export interface Answer<T = Shown> {
 /** A server process on a sandbox that survives restarts, with shortcuts for the calls of the tests. */
 export type DurableServer = Awaited<ReturnType<typeof startDurableServer>>
 
-const SERVE = ['server', '--config', DURABLE_CONFIG]
-
-export async function startDurableServer() {
-  const sandbox = createSandbox()
+/** @param env passed to the server; a change takes effect with the next start */
+export async function startDurableServer(config = DURABLE_CONFIG, env: NodeJS.ProcessEnv = {}) {
+  const serve = ['server', '--config', config]
+  const sandbox = createSandbox(env)
   const token = await createToken(sandbox)
-  let server = await startServer(sandbox, SERVE)
+  let server = await startServer(sandbox, serve)
   onTestFinished(() => void server.process.kill('SIGKILL'))
 
   const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
@@ -93,11 +93,11 @@ export async function startDurableServer() {
     openGate: (gate: string) => writeFileSync(join(sandbox.dir, `gate-${gate}`), ''),
     kill: (signal: NodeJS.Signals) => server.kill(signal),
     async start() {
-      server = await startServer(sandbox, SERVE)
+      server = await startServer(sandbox, serve)
     },
     async restart(signal: NodeJS.Signals = 'SIGKILL') {
       await server.kill(signal)
-      server = await startServer(sandbox, SERVE)
+      server = await startServer(sandbox, serve)
     },
   }
 }

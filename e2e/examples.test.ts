@@ -109,9 +109,8 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
 }
 
 describe('an example project', () => {
-  it.each(names)('behaves as its README describes: %s', async (name) => {
-    if (name === 'browser-client' && !hasChromium && !process.env.CI)
-      return console.warn(`${CHROMIUM} is missing: skipped`)
+  it.for(names)('behaves as its README describes: %s', async (name, { skip }) => {
+    skip(name === 'browser-client' && !hasChromium && !process.env.CI, `${CHROMIUM} is missing`)
     await CHECKS[name]?.()
     expect(CHECKS).toHaveProperty(name)
   })

@@ -55,7 +55,7 @@ interface Guide {
   readonly document: string
   readonly shell: GuideShell
   readonly port: number
-  /** The token that the last server printed. */
+  /** The token of the last `perdure dev`. */
   token: string
 }
 
@@ -76,7 +76,9 @@ async function execute(guide: Guide, block: GuideBlock, before: string): Promise
     )
   if (block.isServer) {
     const output = await shell.serve(text)
-    guide.token = /perdure_local_v1_\w+/.exec(output)?.[0] ?? guide.token
+    // `perdure dev` prints its token only on a terminal; the session file has it too.
+    const session = await shell.run('cat .graphorin/dev-session.json 2> /dev/null || true')
+    guide.token = /perdure_local_v1_\w+/.exec(session)?.[0] ?? guide.token
     return output
   }
   if (block.isStopped) await shell.interrupt()

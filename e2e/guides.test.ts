@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packages } from '../tooling/consumer/packages.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { createConsumerProject, packAll, versionOf } from './consumer-project.ts'
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { INSTALLED, removeCompileCache, runGuide } from './guide-runner.ts'
@@ -26,9 +27,7 @@ afterAll(removeCompileCache)
 const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(
   (tool) => spawnSync('which', [tool]).status !== 0,
 )
-const lack = missing.length === 0 ? '' : ` (missing here: ${missing.join(', ')})`
-
-describe.skipIf(missing.length > 0 && !process.env.CI)(`a guide${lack}`, () => {
+needsTool(missing.join(', '), missing.length === 0).describe('a guide', () => {
   // README assumes a clone of the repository.
   it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('has only blocks that succeed: %s', async (path) => {
     const { executed, skipped } = await runGuide(path, installed)

@@ -53,7 +53,8 @@ async function asClient({ project, path }: ExampleFile): Promise<string> {
   const args = ['dev', '--port', '0', '--json']
   const server = await startProcess({ command, args, cwd: dir, env: project.env }, /\{"event":.*\}\n/)
   try {
-    const { host, port, token } = JSON.parse(server.match[0])
+    const { host, port, tokenFile } = JSON.parse(server.match[0])
+    const { token } = JSON.parse(readFileSync(tokenFile, 'utf8'))
     const env = { ...project.env, API: `http://${host}:${port}/v1`, TOKEN: token }
     return (await project.nodeWith(env, path)).stdout
   } finally {

@@ -15,7 +15,7 @@ const packagesOf = (urls: readonly string[]) => [...new Set(urls.flatMap((url) =
 
 beforeAll(async () => {
   const loaded = join(createSandbox().dir, 'loaded')
-  const sandbox = createSandbox({ NODE_OPTIONS: `--import ${HOOK}`, E2E_LOADED: loaded })
+  const sandbox = createSandbox({ NODE_OPTIONS: `--import ${HOOK}?${encodeURIComponent(loaded)}` })
   const running = await startServer(sandbox)
   expect((await fetch(`${running.url}/health`)).status).toBe(200)
   await running.kill('SIGTERM')

@@ -53,8 +53,10 @@ describe('a project created by perdure init', () => {
     const { code, stdout } = await perdure('agents', 'run', 'assistant', '--input', '{"text":"hi there"}', '--stream')
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'You said: hi there\n' })
 
-    const [run] = (await json('runs', 'list')).items
-    expect(run).toMatchObject({ result: { text: 'You said: hi there' }, usage: { inputTokens: 4, outputTokens: 4 } })
+    expect(await json('runs', 'show', 'last')).toMatchObject({
+      result: { text: 'You said: hi there' },
+      usage: { inputTokens: 4, outputTokens: 4 },
+    })
   })
 
   it('pins the AI SDK version that the tests use', () => {

@@ -104,6 +104,16 @@ describe('a package of the workspace', () => {
     expect(text).toMatch(/\n```(?:js|ts|sh)\n/)
   })
 
+  it.each(packages.map((one) => [one.folder, one] as const))(
+    'packs the source maps that its code names: %s',
+    (_, { manifest }) => {
+      const { files = [] } = manifest
+
+      expect(files).toContain('dist')
+      expect(files.filter((pattern) => pattern.includes('.map'))).toEqual([])
+    },
+  )
+
   it.each(packages.map(({ folder }) => folder))('links only existing files in its README: %s', (folder) => {
     const links = [...readmeOf(folder).matchAll(/\]\((\.[^)#]*)/g)].map(([, path = '']) => path)
 

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isBuilt, markBuilt, sourcesOf } from './start-stamp.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const isWindows = process.platform === 'win32'
@@ -15,27 +16,52 @@ const run = (command, args) => {
   const result = spawnSync(command, args.map(quote), { cwd: root, env, stdio: 'inherit', shell: isWindows })
   if (result.status !== 0) process.exit(result.status ?? 1)
 }
-const installed = spawnSync('pnpm', ['--version'], { cwd: root, shell: isWindows, encoding: 'utf8' })
-const hasPinned = installed.status === 0 && `pnpm@${installed.stdout.trim()}` === pin
-const pnpm = (...args) => (hasPinned ? run('pnpm', args) : run('npx', ['-y', pin, ...args]))
 
-if (!['start', 'test', 'bench', 'torture'].includes(task)) {
-  console.error('usage: node tooling/run.mjs start|test|bench|torture [arguments]')
+let hasPinned
+const pnpm = (...args) => {
+  hasPinned ??= isPinnedInstalled()
+  return hasPinned ? run('pnpm', args) : run('npx', ['-y', pin, ...args])
+}
+function isPinnedInstalled() {
+  const { status, stdout } = spawnSync('pnpm', ['--version'], { cwd: root, shell: isWindows, encoding: 'utf8' })
+  return status === 0 && `pnpm@${stdout.trim()}` === pin
+}
+
+if (!['start', 'test', 'bench', 'torture', 'pack'].includes(task)) {
+  console.error('usage: node tooling/run.mjs start|test|bench|torture|pack [arguments]')
   process.exit(2)
 }
 
-pnpm('install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn')
-if (task === 'test') {
-  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
-  pnpm('exec', 'vitest', 'run', ...rest)
-} else if (task === 'bench') {
-  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
-  pnpm('--filter', '@perdure/bench', 'run', 'bench', ...rest)
-} else if (task === 'torture') {
-  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
-  pnpm('exec', 'node', 'e2e/torture/main.ts', ...rest)
+const install = () => {
+  const isFirst = !existsSync(join(root, 'node_modules'))
+  console.error(
+    isFirst ? 'installing packages (only now; this takes up to a minute) …' : 'checking the installed packages …',
+  )
+  pnpm('install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn')
+}
+const build = (...filter) => {
+  console.error('building …')
+  pnpm('exec', 'turbo', 'run', 'build', ...filter, '--output-logs=errors-only')
+}
+
+if (task === 'start') {
+  if (!isBuilt(root)) {
+    install()
+    const sources = sourcesOf(root)
+    build('--filter=@perdure/cli...')
+    markBuilt(root, sources)
+  }
+  serve()
 } else {
-  pnpm('exec', 'turbo', 'run', 'build', '--filter=@perdure/cli...', '--output-logs=errors-only')
+  install()
+  build()
+  if (task === 'test') pnpm('exec', 'vitest', 'run', ...rest)
+  if (task === 'bench') pnpm('--filter', '@perdure/bench', 'run', 'bench', ...rest)
+  if (task === 'torture') pnpm('exec', 'node', 'e2e/torture/main.ts', ...rest)
+  if (task === 'pack') pnpm('exec', 'node', '--conditions=perdure-source', 'tooling/release/pack.ts', ...rest)
+}
+
+function serve() {
   const bundled = join(root, 'node_modules/.bin', isWindows ? 'node.exe' : 'node')
   const node = existsSync(bundled) ? bundled : process.execPath
   const child = spawn(node, [join(root, 'apps/cli/bin/perdure.js'), 'dev', '--demo', ...rest], {

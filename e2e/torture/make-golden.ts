@@ -72,6 +72,8 @@ const ROWS: Readonly<Record<number, string>> = {
   17: `
     INSERT INTO jobs (id, job_key, phase, owner, attempts, due_at, is_again, created_at)
     VALUES ('job_old', 'decay', 'decay', 'alice', 0, ${Date.parse('2096-01-01')}, 0, ${AT});`,
+  20: `
+    INSERT INTO run_fields (field, value, run_at, run_key) VALUES ('metadata.k', 'v', ${AT}, 1);`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

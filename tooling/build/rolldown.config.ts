@@ -15,7 +15,7 @@ copyDeclarations('index.d.ts', { from: 'dist/.tsc', to: 'dist' })
 export default defineConfig(
   planBundles({
     entries: globSync(['src/index.ts', 'src/main.ts', 'src/compile-cache.ts', 'src/dev/dev-server.ts']),
-    threads: globSync(['src/host/storage-worker.ts', 'src/dev/parent-watch.ts']),
+    threads: globSync(['src/host/storage-worker.ts', 'src/dev/parent-watch.ts', 'src/watchdog/watchdog-thread.ts']),
     external: installed,
     externalOfThreads: installed.filter((name) => !name.startsWith('@perdure/')),
     dir: 'dist',

@@ -14,6 +14,7 @@ export interface Manifest {
   readonly publishConfig?: Readonly<Record<string, unknown>>
   readonly exports: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
+  readonly files?: readonly string[]
   readonly scripts?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

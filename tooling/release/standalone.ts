@@ -38,7 +38,11 @@ async function bundle(folder: string): Promise<void> {
   const external = [...NATIVE, ...OPTIONAL]
   const plans = planBundles({
     entries: ['main.ts', 'compile-cache.ts', 'dev/dev-server.ts'].map((file) => join(cli, 'src', file)),
-    threads: [join(cli, 'src/dev/parent-watch.ts'), join(folderOf('@perdure/sqlite'), 'src/host/storage-worker.ts')],
+    threads: [
+      join(cli, 'src/dev/parent-watch.ts'),
+      join(folderOf('@perdure/sqlite'), 'src/host/storage-worker.ts'),
+      join(folderOf('@perdure/platform-node'), 'src/watchdog/watchdog-thread.ts'),
+    ],
     external,
     externalOfThreads: external,
     dir: join(folder, 'dist'),

@@ -10,7 +10,13 @@ if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
     .then(() => import('../dist/main.js'))
     .then(
       (cli) => cli.main(),
-      (error) => refuse('not-built', `cannot load the command: ${error.message}`, 'run pnpm build', 1),
+      (error) => {
+        if (/EMFILE|ENFILE|too many open files/i.test(`${error.code} ${error.message}`)) {
+          const hint = 'raise the limit on open files to 1024 or more: ulimit -n'
+          return refuse('descriptor-limit', `cannot load the command: ${error.message}`, hint, 2)
+        }
+        return refuse('not-built', `cannot load the command: ${error.message}`, 'run pnpm build', 1)
+      },
     )
 } else {
   const message = `Node.js ${process.versions.node} is too old: perdure needs ${needed.join('.')} or newer`

@@ -9,17 +9,13 @@ const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a
 
 describe('reportText', () => {
   it('prints kind, message, hint and docs', () => {
-    expect(reportText(weak)).toBe(
-      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: perdure help errors/pepper-weak\n',
-    )
+    expect(reportText(weak)).toBe('error[pepper-weak]: too short\n  hint: make a longer one\n')
   })
 
   it('prints the cause', () => {
     const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
 
-    expect(reportText(error)).toBe(
-      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: perdure help errors/secret-unresolvable\n',
-    )
+    expect(reportText(error)).toBe('error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n')
   })
 
   it('prints the stack of an error without an identifier', () => {

@@ -27,10 +27,12 @@ export interface ErrorContext {
   readonly config?: LoadedConfig | undefined
   readonly serverUrl?: string | undefined
   readonly isVerbose?: boolean
+  /** The command that failed, such as `runs list`; `undefined` if the words name no command. */
+  readonly command?: string | undefined
 }
 
 export function reportOf(error: unknown, context: ErrorContext = {}): ErrorReport {
-  if (error instanceof CommanderError) return usageReport(error)
+  if (error instanceof CommanderError) return usageReport(error, context)
   const kind = identifierOf(error)
   const message = messageOf(error, context)
   const hint = hintOf(error, context)
@@ -48,17 +50,16 @@ export function reportOf(error: unknown, context: ErrorContext = {}): ErrorRepor
 }
 
 /**
- * `error[<kind>]: message`, then location, hint, cause and docs. An error without an identifier also gets its stack.
+ * `error[<kind>]: message`, then location, hint and cause. An error without an identifier also gets its stack.
  */
 export function reportText(error: unknown, context: ErrorContext = {}): string {
-  const { kind, message, hint, at, docs, requestId } = reportOf(error, context)
+  const { kind, message, hint, at, requestId } = reportOf(error, context)
   const lines = [`error[${kind}]: ${message}`]
   if (at !== undefined) lines.push(`  at ${at}`)
   if (hint !== undefined) lines.push(`  hint: ${hint}`)
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && !message.includes(cause.message)) lines.push(`  cause: ${cause.message}`)
   if (requestId !== undefined) lines.push(`  request: ${requestId}`)
-  if (docs !== undefined) lines.push(`  docs: perdure help ${docs}`)
   const isUnexpected = kind === 'unknown' || context.isVerbose === true
   if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`
@@ -107,11 +108,15 @@ function identifierOf(error: unknown): string {
 }
 
 /** commander writes `error: …` and puts its suggestion on a second line. */
-function usageReport({ message }: CommanderError): ErrorReport {
+function usageReport({ message }: CommanderError, { command }: ErrorContext): ErrorReport {
   const [first = '', suggestion] = message.replace(/^error: /, '').split('\n')
-  const hint = suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'run perdure --help'
-  return { error: 'usage', kind: 'usage', message: first, hint }
+  const hint =
+    suggestion?.replace(/^\((.*)\)$/, '$1') ?? `run perdure ${command === undefined ? '' : `${command} `}--help`
+  return { error: 'usage', kind: 'usage', message: withoutFlagValue(first), hint }
 }
+
+/** `unknown option '--tokn=…'` without the value, which may be a secret. */
+const withoutFlagValue = (message: string): string => message.replace(/^(unknown option '-[^=]*)=.*'$/s, "$1'")
 
 const stackLines = (stack: string): string =>
   stack

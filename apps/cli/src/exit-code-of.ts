@@ -31,7 +31,7 @@ export function exitCodeOf(error: unknown): number {
 function exitNameOf(error: unknown): ExitName {
   if (isCliError(error)) return error.exit
   if (error instanceof StartError) return 'usage'
-  if (isClientError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status] ?? 'failed'
+  if (isClientError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status ?? 0] ?? 'failed'
   if (!(error instanceof AppError)) return 'failed'
   return error.id === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.id].status] ?? 'failed')
 }

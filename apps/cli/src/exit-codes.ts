@@ -11,7 +11,7 @@ export const EXIT_CODES = {
   denied: { code: 4, meaning: 'authentication failed or the token lacks a scope' },
   problem: { code: 5, meaning: 'a check found a problem' },
   conflict: { code: 6, meaning: 'conflict: the file or resource already exists, or another request came first' },
-  storageFault: { code: 70, meaning: 'the server stopped because of a storage fault' },
+  storageFault: { code: 70, meaning: 'the server stopped because of a storage fault or a blocked event loop' },
   interrupted: { code: 130, meaning: 'interrupted' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>
 

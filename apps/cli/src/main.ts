@@ -1,8 +1,10 @@
+import { hideSecrets } from './hide-secrets.ts'
 import { allowClosedPipes, processTerminal } from './process-terminal.ts'
 import { runCli } from './run-cli.ts'
 
 /** Runs the command line of this process, then exits with its exit code. */
 export async function main(): Promise<void> {
+  hideSecrets()
   allowClosedPipes()
   const exitCode = await runCli(process.argv.slice(2), processTerminal())
   await Promise.all([flush(process.stdout), flush(process.stderr)])

@@ -8,6 +8,7 @@ import type { CommandSpec, FlagSpec } from './manifest/command-spec.ts'
 import { COMMAND_GROUPS, COMMANDS } from './manifest/commands.ts'
 import { completionScript } from './manifest/completion.ts'
 import { flagsOf } from './manifest/shared-flags.ts'
+import { readSecretFlags } from './secret-flags.ts'
 import { readVersion } from './version.ts'
 
 export interface ProgramDeps {
@@ -60,12 +61,15 @@ function addCommand(program: Command, spec: CommandSpec, { context, onCall }: Pr
   for (const flag of flagsOf(spec)) command.addOption(toOption(flag))
   command.addOption(new Option('--json-fields <names>').argParser(parseList).hideHelp())
   command.action(async () => {
-    const flags = command.opts()
+    const given = command.opts()
+    const near = contextIn(context, given.cwd)
+    const { values: flags, terminal } = await readSecretFlags(near.terminal, flagsOf(spec), given)
     const { createClient } = spec.target === 'server' ? await import('@perdure/client') : {}
     const deps = { cli: commandLine(context), createClient }
-    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, deps)
+    const call = createCall({ ...near, terminal }, flags as SharedFlags, deps)
     onCall(call)
-    await invoke(spec, call, { ...argumentsOf(spec, command.processedArgs), ...flags })
+    const words = await withWholeIds(spec, call, argumentsOf(spec, command.processedArgs))
+    await invoke(spec, call, { ...words, ...flags })
   })
 }
 
@@ -106,6 +110,19 @@ function parentOf(program: Command, words: readonly string[]): Command {
   }, program)
 }
 
+/** Commands that open the database themselves resolve ids there. */
+async function withWholeIds(
+  { arguments: specs = [], target }: CommandSpec,
+  call: Call,
+  words: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { name, idOf } = specs.find((one) => one.idOf !== undefined) ?? {}
+  const given = name === undefined ? undefined : words[name]
+  if (name === undefined || idOf === undefined || target !== 'server' || typeof given !== 'string') return words
+  const { resolveId } = await import('./resolve-id.ts')
+  return { ...words, [name]: await resolveId(call, idOf, given) }
+}
+
 const argumentsOf = ({ arguments: specs = [] }: CommandSpec, given: readonly unknown[]) =>
   Object.fromEntries(specs.map(({ name }, at) => [camelCase(name), given[at]]))
 
@@ -116,9 +133,13 @@ function contextIn(context: CommandContext, dir: unknown): CommandContext {
   return { ...context, terminal: { ...context.terminal, cwd: resolve(context.terminal.cwd, dir) } }
 }
 
-function toOption({ name, short, type, note, value, default: fallback, choices, required }: FlagSpec): Option {
+function toOption({ name, short, type, note, value, default: fallback, choices, required, bare }: FlagSpec): Option {
   const dashed = `${short === undefined ? '' : `-${short}, `}--${name}`
-  const option = new Option(type === 'boolean' ? dashed : `${dashed} <${value ?? name}>`, note)
+  const option = new Option(
+    type === 'boolean' ? dashed : `${dashed} ${bare === undefined ? `<${value ?? name}>` : `[${value ?? name}]`}`,
+    note,
+  )
+  if (bare !== undefined) option.preset(String(bare))
   if (type === 'integer') option.argParser((text) => parseInteger(name, text))
   if (type === 'list') option.argParser(parseList)
   if (type === 'pairs') option.argParser(addPair)

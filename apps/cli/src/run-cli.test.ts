@@ -36,6 +36,28 @@ describe('runCli', () => {
     expect(err).toContain('Did you mean --port?')
   })
 
+  it.each([
+    [['agents', 'run'], "missing required argument 'agent'", 'run perdure agents run --help'],
+    [['deploy', 'print'], "missing required argument 'what'", 'run perdure deploy print --help'],
+    [['server', 'surplus'], 'too many arguments', 'run perdure server --help'],
+    [
+      ['token', 'create', '--name', 'x', '--scopes', 'approvals:decide'],
+      'unknown scope',
+      'use one of approvals:read, approvals:resolve',
+    ],
+    [
+      ['token', 'create', '--name', 'x', '--scopes', 'agent:invoke:echo'],
+      'unknown scope',
+      'Did you mean agents:invoke:echo?',
+    ],
+  ])('leads from a usage error to the help of the command or to the nearest name: %j', async (args, message, hint) => {
+    const { exitCode, err } = await run(...args)
+
+    expect(exitCode).toBe(2)
+    expect(err).toContain(message)
+    expect(err).toContain(`hint: ${hint}`)
+  })
+
   it('writes a usage error as one JSON document with --json', async () => {
     const { exitCode, out } = await run('server', '--prot', '1', '--json')
 

@@ -1,8 +1,10 @@
 import { CommanderError } from 'commander'
 import type { ClosableCall } from './create-call.ts'
+import { withDescriptorHint } from './descriptor-error.ts'
 import { reportOf, reportText } from './error-report.ts'
 import { exitCodeOf } from './exit-code-of.ts'
 import { EXIT_CODES } from './exit-codes.ts'
+import { COMMANDS } from './manifest/commands.ts'
 import { commandsMatching, createProgram } from './program.ts'
 import { type Terminal, writeDocument } from './terminal.ts'
 
@@ -24,9 +26,15 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   try {
     await program.parseAsync(words, { from: 'user' })
     return exitCode
-  } catch (error) {
+  } catch (thrown) {
+    const error = withDescriptorHint(thrown)
     if (error instanceof CommanderError && isHelpOrVersion(error)) return exitCodeOfHelp(error)
-    const context = { config: call?.loaded(), serverUrl: urlOf(call), isVerbose: args.includes('--verbose') }
+    const context = {
+      config: call?.loaded(),
+      serverUrl: urlOf(call),
+      isVerbose: args.includes('--verbose'),
+      command: commandOf(words),
+    }
     terminal.stderr.write(reportText(error, context))
     if (wantsJson(words)) writeDocument(terminal, reportOf(error, context))
     return error instanceof CommanderError ? EXIT_CODES.usage.code : exitCodeOf(error)
@@ -45,6 +53,12 @@ function readJsonFlags(args: readonly string[]): readonly string[] {
     word.startsWith('--json=') && (end < 0 || at < end) ? `--json-fields=${word.slice('--json='.length)}` : word,
   )
 }
+
+/** The longest path of a command that the words begin with. */
+const commandOf = (words: readonly string[]): string | undefined =>
+  COMMANDS.map(({ path }) => path)
+    .filter((path) => path.split(' ').every((word, at) => words[at] === word))
+    .toSorted((a, b) => b.length - a.length)[0]
 
 const wantsJson = (words: readonly string[]): boolean =>
   words.some(

@@ -24,8 +24,8 @@ export interface PerdureErrorDetails {
 export class PerdureError extends Error {
   /** Stable error code. */
   readonly error: PerdureErrorCode
-  /** HTTP status; 0 if there was no response. */
-  readonly status: number
+  /** HTTP status; `undefined` if there was no response. */
+  readonly status: number | undefined
   /** The server's advice on how to fix the error. */
   readonly hint: string | undefined
   /** Identifies the request in the server's log. */
@@ -39,7 +39,7 @@ export class PerdureError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'PerdureError'
     this.error = error
-    this.status = details.status ?? 0
+    this.status = details.status
     this.hint = details.hint
     this.requestId = details.requestId
     this.retryAfterMs = details.retryAfterMs

@@ -54,8 +54,15 @@ function pathSegment(value: unknown, name: string): string {
   return encodeURIComponent(value).replaceAll('$', '%24')
 }
 
+/** An object, such as `metadata`, becomes one parameter per member: `metadata.ticket`. */
+function parametersOf([name, value]: readonly [string, unknown]): readonly (readonly [string, unknown])[] {
+  if (value === undefined) return []
+  if (typeof value !== 'object' || value === null) return [[name, value]]
+  return Object.entries(value).map(([key, member]) => [`${name}.${key}`, member] as const)
+}
+
 function formatQuery(query: Query | undefined): string {
-  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
+  const given = Object.entries(query ?? {}).flatMap(parametersOf)
   const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()
   return text === '' ? '' : `?${text}`
 }

@@ -47,10 +47,11 @@ const GATEWAY_STATUSES = [408, 502, 503, 504]
 function isRetried({ error, status }: PerdureError, isRepeatable: boolean): boolean {
   // The server sends 429 before it executes anything, so a retry is safe. A retry during a lockout only prolongs it.
   if (status === 429) return error !== 'auth-locked-out'
-  return isRepeatable && (error === 'network-failed' || GATEWAY_STATUSES.includes(status))
+  return isRepeatable && (error === 'network-failed' || (status !== undefined && GATEWAY_STATUSES.includes(status)))
 }
 
 /** Statuses of a subscription request for which retrying cannot help. */
-export const isFinalStatus = (status: number): boolean => FINAL_STATUSES.includes(status)
+export const isFinalStatus = (status: number | undefined): boolean =>
+  status !== undefined && FINAL_STATUSES.includes(status)
 
 const FINAL_STATUSES = [400, 401, 403, 404, 405, 421, 501]

@@ -132,7 +132,7 @@ describe('a client call', () => {
     const failed = failureOf(client.runs.get('run_1'))
     await pace.advance(60_000)
 
-    expect(await failed).toMatchObject({ error: 'network-failed', status: 0 })
+    expect(await failed).toMatchObject({ error: 'network-failed', status: undefined })
     expect(requests).toHaveLength(3)
   })
 

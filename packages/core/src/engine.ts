@@ -27,14 +27,18 @@ import { createWakeRun } from './durable/wake-run.ts'
 import { createAbortAgent } from './engine/abort-agent.ts'
 import { createAbortRun } from './engine/abort-run.ts'
 import { createAdmission } from './engine/admission.ts'
+import { checkRuns } from './engine/check-runs.ts'
 import { createCallChild } from './engine/child-call.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
 import { endRun } from './engine/end-run.ts'
 import { createFollowUp, reconcileRuns } from './engine/follow-up.ts'
+import { createForkRun } from './engine/fork-run.ts'
+import { createOutcomeWatch } from './engine/outcome-watch.ts'
+import { requeueAllParked } from './engine/park-run.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
-import { readRunLoad } from './engine/run-load.ts'
+import { executingRunIds, readRunLoad } from './engine/run-load.ts'
 import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
 import { createStartRun } from './engine/start-run.ts'
@@ -46,7 +50,7 @@ import type { PhaseHolder } from './lifecycle/phase.ts'
 import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
-import { createRunWaiters } from './runs/run-waiters.ts'
+import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
 import type { AgentRegistry } from './targets/agent-registry.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
@@ -73,6 +77,8 @@ export interface EngineDeps
   readonly meter: Meter
   /** Detects durable calls inside durable calls; if missing, they are not detected. */
   readonly nesting?: Nesting | undefined
+  /** Whether other processes write to the storage at the same time; false when missing. */
+  readonly isStorageShared?: boolean | undefined
   /** No tracing when missing. */
   readonly tracer?: Tracer | undefined
   readonly render: RenderEnvelope
@@ -82,6 +88,12 @@ export interface EngineDeps
   /** Creates the services on the context of a run. */
   readonly services: CreateRunServices
   readonly limits: EngineLimits
+  /** Whether the lines of `ctx.log` are also events of the run. Default: true. */
+  readonly captureLogs?: boolean | undefined
+  /** What to do with a run whose code no longer makes its recorded calls. Default: park it. */
+  readonly onDivergence?: 'park' | 'fail' | undefined
+  /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
+  readonly createSessionOnInvoke?: boolean | undefined
   /** Caches answers of repeated requests; no caching when missing. */
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
@@ -91,6 +103,7 @@ export interface EngineDeps
 export interface EngineLimits {
   readonly concurrency: number // runs that execute at once
   readonly maxQueued: number
+  readonly maxShare?: number | undefined // part of the slots that a subject may hold while others wait; 0.5 when missing
   readonly maxResultBytes: number
   readonly maxEventBytes: number
   readonly abortGraceMs: number
@@ -121,6 +134,8 @@ export function createEngine(given: EngineDeps) {
     runMeter,
     requireTimers,
     endWrites: fireEndWrites,
+    captureLogs: given.captureLogs ?? true,
+    onDivergence: given.onDivergence ?? 'park',
   }
 
   const families = createBudgetFamilies(deps)
@@ -129,7 +144,12 @@ export function createEngine(given: EngineDeps) {
     ...{ admission, families },
     callChild: (scope, agentId, input) => callChild(scope, agentId, input),
     onDue: (dueAt) => timerDriver.arm(dueAt),
+    onRetry: (startAt) => timerDriver.armStart(startAt),
+    canRetry: holdsTimers,
+    relaunch: (run) => runner.relaunch(run),
+    onChangedOutside: (runId) => void outcomeWatch.check(runId),
   })
+  const outcomeWatch = createOutcomeWatch({ ...deps, runner, isStorageShared: given.isStorageShared ?? false })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
   const runMutex = createKeyedMutex()
@@ -143,6 +163,9 @@ export function createEngine(given: EngineDeps) {
     ...deps,
     resolveWait,
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
+    launch: (run) => {
+      if (!runner.isLive(run.id, run.attempt)) runner.relaunch(run)
+    },
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the time budget is used up' }
       const { usage } = await usageWithChildren(deps, run)
@@ -152,9 +175,10 @@ export function createEngine(given: EngineDeps) {
   })
   const threadClaims = createThreadClaims()
   const startRun = createStartRun({ ...deps, runner, abortRun, threadClaims, onDeadline: (at) => timerDriver.arm(at) })
+  const forkRun = createForkRun({ ...deps, startRun, relaunch, onDue: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
-  const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended })
+  const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended, relaunch })
   const threads = createWorkflowThreads(deps)
   const followUpDeps = { ...deps, resolveWait, abortRun }
   const followUp = createFollowUp(followUpDeps)
@@ -172,7 +196,7 @@ export function createEngine(given: EngineDeps) {
   let fireEventTriggers: FireEventTriggers = NO_FIRES
 
   return {
-    ...{ startRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
+    ...{ startRun, forkRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
     readAgents: createReadAgents({ agents, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),
     readWorkflows: createReadWorkflows(deps),
@@ -188,9 +212,12 @@ export function createEngine(given: EngineDeps) {
       fireEventTriggers = fire
     },
     /** Calls the listener for every run that ends or suspends in this process. */
-    observeRuns: (listener: (run: RunRecord) => void) => runWaiters.observe(listener),
+    observeRuns: (listener: (run: RunRecord, info: OutcomeInfo) => void) => runWaiters.observe(listener),
     /** Reads the counts from memory, not from the storage. */
     readLoad: () => readRunLoad(runner),
+    executingRunIds: () => executingRunIds(runner),
+    /** Replays all open runs against the registered code, without executing or writing anything. */
+    checkRuns: () => checkRuns(deps),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
     /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {
@@ -200,8 +227,11 @@ export function createEngine(given: EngineDeps) {
     },
     /** Starts executing queued runs and firing durable timers. */
     async start() {
+      for (const owner of await deps.runs.owners(2)) admission.addSubject(owner)
       await lineUpRuns({ ...deps, runner })
+      await requeueAllParked({ ...deps, relaunch })
       await deliverEmissions({ ...deps, wakeRun })
+      outcomeWatch.start()
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },
@@ -215,6 +245,9 @@ export function createEngine(given: EngineDeps) {
       return waitForRuns({ ...deps, runner }, timeoutMs)
     },
     /** Queues or aborts the runs that still execute. */
-    release: () => releaseRuns({ ...deps, runner }),
+    release() {
+      void outcomeWatch.stop()
+      return releaseRuns({ ...deps, runner })
+    },
   }
 }

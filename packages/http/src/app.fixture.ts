@@ -58,7 +58,7 @@ const CONFIG: HttpConfig = {
   metricsRequireAuth: true,
 }
 
-interface LogLine {
+export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string
   readonly fields: LogFields | undefined
@@ -136,7 +136,7 @@ export function createTestApp(options: AppOptions = {}) {
   }
   const realtime = createRealtime({
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPT_LIMIT },
-    ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
+    ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })
   const named = { ...shared, recall, render, phase, meter: noMeter }
   const services = {
@@ -146,6 +146,7 @@ export function createTestApp(options: AppOptions = {}) {
   }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer },
+    isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
   const memory = createMemory({
     ...{ ...shared, hub: createEventHub(), embedder: undefined },
@@ -169,7 +170,7 @@ export function createTestApp(options: AppOptions = {}) {
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
-    keyRequest: createKeyRequest({ idempotency: storage.idempotency, clock, digest: testDigest }),
+    keyRequest: createKeyRequest({ ...storage, clock, digest: testDigest }),
     recall,
     ...{ ...engine, ...services, ...gate, ...triggers, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),

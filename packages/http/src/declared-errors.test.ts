@@ -33,6 +33,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     ...{
       startRun: reject,
       abortRun: reject,
+      forkRun: reject,
       abortAgent: reject,
       openRunStream: reject,
       resumeRun: reject,
@@ -55,7 +56,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     manageSkills: { install: reject, remove: reject },
     manageMcp: { list: reject, bind: reject, remove: reject },
     useMcp: { tools: reject, call: reject },
-    readRuns: { get: reject, outcome: reject, list: reject, events: reject },
+    readRuns: { get: reject, outcome: reject, list: reject, events: reject, logs: reject },
     readHealth: { document: reject, live: raise, ready: reject },
     readSecretsHealth: raise,
     readMetrics: reject,
@@ -94,6 +95,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'idempotency-key-invalid': () => ({ headers: key('has space') }),
   'idempotency-key-required': () => ({ config: { requireKey: 'enforce' } }),
   'invalid-input': () => fromUseCase('invalid-input'),
+  'version-unknown': () => fromUseCase('version-unknown'),
   'invalid-json': () => ({ body: '{' }),
   'validation-failed': () => ({ query: '&unknown=1' }),
   'auth-expired': () => fromToken('auth-expired'),
@@ -131,6 +133,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'idempotency-conflict': () => ({ headers: key('k'), deps: { recall: refusedRecall('idempotency-conflict') } }),
   'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refusedRecall('idempotency-in-flight') } }),
   'ticket-limit-exceeded': () => fromUseCase('ticket-limit-exceeded'),
+  'run-active': () => fromUseCase('run-active'),
   'run-not-active': () => fromUseCase('run-not-active'),
   'dead-letter-not-found': () => fromUseCase('dead-letter-not-found'),
   'memory-block-not-found': () => fromUseCase('memory-block-not-found'),
@@ -145,7 +148,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'not-implemented': () => ({}),
   SQLITE_BUSY: () => fromStorage('SQLITE_BUSY'),
   overloaded: ({ id }) =>
-    id.endsWith('.replay') || id === 'sessions.events'
+    id.endsWith('.replay') || id === 'sessions.events' || id === 'audit.verify'
       ? fromUseCase('overloaded')
       : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
   'audit-unavailable': () => ({ deps: { admit: refuse('audit-unavailable') } }),

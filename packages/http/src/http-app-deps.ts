@@ -13,6 +13,7 @@ import type {
   ExportAudit,
   ExportSession,
   FireByHand,
+  ForkRun,
   IssueTicket,
   KeyRequest,
   ListAudit,
@@ -98,6 +99,7 @@ export type AnswerNote = AnsweredRequest
 export interface UseCases {
   readonly startRun: StartRun
   readonly abortRun: AbortRun
+  readonly forkRun: ForkRun
   readonly abortAgent: AbortAgent
   readonly resumeRun: ResumeRun
   readonly readApprovals: ReadApprovals

@@ -27,5 +27,7 @@ const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[]
   Object.entries(operations).map(([name, operation]) => ({ operation, handle: handlers[name] ?? refuse }))
 
 function refuse(): never {
-  throw new AppError('not-implemented', { hint: 'do not call this operation: it always answers 501' })
+  throw new AppError('not-implemented', {
+    hint: 'this operation always answers 501; to repeat a run, use POST /runs/:runId/fork, /retry or /rerun',
+  })
 }

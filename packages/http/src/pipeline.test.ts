@@ -13,8 +13,9 @@ describe('the pipeline', () => {
       'route',
       'authentication',
       'csrf',
-      'body',
       'scope',
+      'body',
+      'body-scope',
       'idempotency',
       'audit',
     ])

@@ -7,6 +7,7 @@ import type { Route } from './router.ts'
 import { createAudit } from './stages/audit.ts'
 import { createAuthentication } from './stages/authentication.ts'
 import { createBody } from './stages/body.ts'
+import { createBodyScope } from './stages/body-scope.ts'
 import { createCors } from './stages/cors.ts'
 import { createCsrf } from './stages/csrf.ts'
 import { createHost } from './stages/host.ts'
@@ -30,8 +31,9 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['route', createRoute],
   ['authentication', createAuthentication],
   ['csrf', createCsrf],
-  ['body', createBody],
   ['scope', createScope],
+  ['body', createBody],
+  ['body-scope', createBodyScope],
   ['idempotency', createIdempotency],
   ['audit', createAudit],
 ]

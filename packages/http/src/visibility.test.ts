@@ -1,10 +1,9 @@
-import type { Visibility } from '@perdure/ports'
 import { isGrantable, OPERATIONS, type Operation } from '@perdure/protocol'
-import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { bearer, bodyOf, createTestApp, post } from './app.fixture.ts'
+import { post } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
 import { sampleOf } from './sample.fixture.ts'
+import { createOwnersApp } from './visibility.fixture.ts'
 
 /** Body members that refer to a row. */
 const ROW_MEMBERS = ['threadId', 'sessionId', 'runId']
@@ -17,11 +16,14 @@ const OF_EVERYBODY = ['runs.replay', 'sessions.replay', 'consolidator.run']
 /** Writes that can refer to another owner's row, by path parameter or body member. */
 const CHANGES_ROWS = WRITES.filter(
   (operation) =>
-    !OF_EVERYBODY.includes(operation.id) &&
-    (operation.path.includes('/:') || memberNames(operation).some((name) => ROW_MEMBERS.includes(name))),
+    !OF_EVERYBODY.includes(operation.id) && (operation.path.includes('/:') || rowMembers(operation).length > 0),
 )
 
-const byId = (operation: Operation) => [operation.id, operation] as const
+/** Each row member by itself, so that the refusal of one does not hide another. */
+const CASES = CHANGES_ROWS.flatMap((operation) => {
+  const members = rowMembers(operation)
+  return (members.length === 0 ? [undefined] : members).map((member) => [operation.id, member, operation] as const)
+})
 
 /** The scopes that admit the caller: `:own` where the grammar has it, otherwise unrestricted. */
 function writeScopes({ scope }: Operation): readonly string[] {
@@ -34,77 +36,42 @@ function writeScopes({ scope }: Operation): readonly string[] {
 }
 
 async function setUp() {
-  const made = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 } })
-  const { app, manage, storage, clock } = made
-  for (const owner of ['alice', 'bob']) {
-    const [id, waiting, done, thread] = [`of-${owner}`, `paused-${owner}`, `done-${owner}`, `flow-${owner}`]
-    const flow = { kind: 'workflow', targetId: 'steps', status: 'suspended' } as const
-    const outcome = await storage.unitOfWork.commit([
-      { type: 'session.insert', session: aSession({ id, owner }) },
-      { type: 'run.insert', run: aRun({ id, owner, status: 'running', targetId: 'echo' }) },
-      { type: 'run.insert', run: aRun({ id: waiting, owner, status: 'suspended', targetId: 'echo' }) },
-      { type: 'run.insert', run: aRun({ id: done, owner, status: 'completed', targetId: 'echo' }) },
-      { type: 'run.insert', run: aRun({ id: thread, owner, threadId: id, ...flow }) },
-      { type: 'approval.insert', approval: anApproval({ id, owner, runId: waiting }) },
-      { type: 'fact.insert', fact: aFact({ id, owner }) },
-      { type: 'block.put', block: aBlock({ id, owner, label: id }) },
-      { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
-    ])
-    expect(outcome).toMatchObject({ committed: true })
-  }
-
-  const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
-
-  const send = async (token: string, request: Request) => {
-    const response = await app.fetch(new Request(request, { headers: { ...headersOf(request), ...bearer(token) } }))
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-    const { requestId: _, ...body } = isJson ? await bodyOf(response) : {}
-    return { status: response.status, body }
-  }
-
-  const call = (token: string, operation: Operation, id: string) => send(token, requestFor(operation, id))
-
-  /** All stored rows of an owner. */
-  const rowsOf = async (owner: string) => {
-    const seen: Visibility = { owner }
-    const page = { limit: 200, order: 'asc' } as const
-    return JSON.stringify([
-      await storage.runs.list({}, page, seen),
-      await storage.sessions.list(page, seen),
-      await storage.approvals.list({}, page, seen),
-      await storage.facts.list({ visibility: seen, now: clock.now() }, page),
-      await storage.blocks.list(undefined, page, seen),
-      await storage.memoryConflicts.list(undefined, page, seen),
-    ])
-  }
-  return { ...made, mint, send, call, rowsOf }
+  const made = await createOwnersApp()
+  const call = (token: string, row: RowRef) => made.send(token, requestFor(row))
+  return { ...made, call }
 }
 
-function requestFor(operation: Operation, id: string): Request {
-  const named = memberNames(operation).filter((name) => ROW_MEMBERS.includes(name))
+interface RowRef {
+  readonly operation: Operation
+  readonly member: string | undefined
+  readonly id: string
+}
+
+function requestFor({ operation, member, id }: RowRef): Request {
   const sample = sampleOf(operation.body) as Record<string, unknown>
-  const given = Object.fromEntries(named.map((name) => [name, id]))
-  const body = named.length === 0 ? undefined : JSON.stringify({ ...sample, ...given })
+  const body = member === undefined ? undefined : JSON.stringify({ ...sample, [member]: id })
   const request = toRequest(operation, { id, body })
   return new Request(request.url.replace(/(\/workflows\/)[^/?]+/, '$1steps'), request)
+}
+
+function rowMembers(operation: Operation): readonly string[] {
+  return memberNames(operation).filter((name) => ROW_MEMBERS.includes(name))
 }
 
 function memberNames({ body }: Operation): readonly string[] {
   return body !== undefined && 'entries' in body ? Object.keys(body.entries as object) : []
 }
 
-const headersOf = (request: Request) => Object.fromEntries(request.headers)
-
 describe('a row that the caller may not see', () => {
-  it.each(CHANGES_ROWS.map(byId))(
-    'is not changed by %s, which gives the same answer as for a missing row',
-    async (_, operation) => {
+  it.each(CASES)(
+    'is not changed by %s (member %s), which gives the same answer as for a missing row',
+    async (_, member, operation) => {
       const { call, mint, rowsOf } = await setUp()
       const before = await rowsOf('bob')
       const token = await mint(...writeScopes(operation))
 
-      const missing = await call(token, operation, 'not-there')
-      const foreign = await call(token, operation, 'of-bob')
+      const missing = await call(token, { operation, member, id: 'not-there' })
+      const foreign = await call(token, { operation, member, id: 'of-bob' })
 
       expect(await rowsOf('bob')).toBe(before)
       // Some operations create the row if its id is free; for another owner's row they answer the same or 404.

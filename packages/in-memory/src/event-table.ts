@@ -79,10 +79,10 @@ export function createEventTable(epoch: string): EventTable {
         const start = countThrough(events, after)
         return withinLength(events.slice(start, start + limit), maxLength)
       },
-      async readBefore(stream, { before, limit }) {
+      async readBefore(stream, { before, limit, maxLength }) {
         const events = streams.get(streamName(stream)) ?? []
         const end = countThrough(events, before - 1)
-        return events.slice(Math.max(0, end - limit), end).reverse()
+        return withinLength(events.slice(Math.max(0, end - limit), end).reverse(), maxLength)
       },
       async count(stream, { after, through }) {
         const events = streams.get(streamName(stream)) ?? []

@@ -1,5 +1,11 @@
-import { type FactFilter, type FactRecord, type FactStore, type FactUpkeep, wordsOf } from '@perdure/ports'
-import { rankByWords } from './bm25.ts'
+import {
+  type FactFilter,
+  type FactRecord,
+  type FactStore,
+  type FactUpkeep,
+  searchByWords,
+  wordsOf,
+} from '@perdure/ports'
 import { createFactUpkeep } from './fact-upkeep.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
@@ -23,8 +29,6 @@ interface Embedding {
   readonly vector?: readonly number[] | undefined
 }
 
-const ALL = { limit: Number.MAX_SAFE_INTEGER, order: 'asc' } as const
-
 export function createFactTable(): FactTable {
   const facts = createRecordTable<FactRecord>()
   const embeddings = new Map<string, Embedding>()
@@ -33,8 +37,10 @@ export function createFactTable(): FactTable {
     const fact = facts.get(id)
     return fact?.revision === revision ? fact : undefined
   }
-  const matching = (filter: FactFilter, order: 'asc' | 'desc' = 'asc') =>
-    facts.page({ ...ALL, order }, (fact) => matches(fact, filter)).items
+  const matching = (filter: FactFilter, order: 'asc' | 'desc' = 'asc') => {
+    const found = facts.all().filter((fact) => matches(fact, filter))
+    return order === 'asc' ? found : found.reverse()
+  }
 
   const clearReferences = (isOf: (fact: FactRecord) => boolean, change: Partial<FactRecord>, undo: UndoLog) => {
     for (const fact of facts.all().filter(isOf)) facts.put(Object.freeze({ ...fact, ...change }), undo)
@@ -48,10 +54,21 @@ export function createFactTable(): FactTable {
       },
       list: async (filter, page) => facts.page(page, (fact) => matches(fact, filter)),
       async search(text, filter, limit) {
-        const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS)
-        const everything = facts.page(ALL, () => true).items
-        const ranked = rankByWords(everything, words)
-        return ranked.filter((fact) => matches(fact, filter)).slice(0, limit)
+        const having = (word: string) => indexed.filter(({ words }) => words.has(word)).map(({ fact }) => fact)
+        const indexed = facts.all().map((fact) => ({ fact, words: new Set(wordsOf(fact.text)) }))
+        const found = searchByWords(
+          {
+            having,
+            matching(words) {
+              const any = new Set(words.flatMap(having))
+              return matching(filter, 'desc').filter((fact) => any.has(fact))
+            },
+            texts: (chosen) => chosen,
+          },
+          text,
+          limit,
+        )
+        return found.flatMap((id) => facts.get(id) ?? [])
       },
       async nearest({ vector, embedder, candidates }, filter, limit) {
         const scored = matching(filter, 'desc').flatMap((fact) => {
@@ -68,7 +85,7 @@ export function createFactTable(): FactTable {
       },
     },
     upkeep: createFactUpkeep(
-      () => facts.page(ALL, () => true).items,
+      () => facts.all(),
       ({ id }) => embeddings.has(id),
     ),
     removeRun: (runId, undo) =>
@@ -114,8 +131,6 @@ export function createFactTable(): FactTable {
     },
   }
 }
-
-const MAX_WORDS = 64
 
 function matches(fact: FactRecord, filter: FactFilter): boolean {
   const { namespace, tags = [], sourceSessionId, owner, now, visibility } = filter

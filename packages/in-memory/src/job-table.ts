@@ -9,13 +9,12 @@ export interface JobTable extends SessionBelongings {
   readonly appliers: Pick<WriteAppliers, 'job.enqueue' | 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'>
 }
 
-const ALL = { limit: Number.MAX_SAFE_INTEGER, order: 'asc' } as const
 const IDLE = { lease: undefined, runAgain: false, error: undefined, attempts: 0 } as const
 
 export function createJobTable(): JobTable {
   const jobs = createRecordTable<JobRecord>()
   const alive = (matches: (job: JobRecord) => boolean) =>
-    jobs.page(ALL, (job) => job.failedAt === undefined && matches(job)).items
+    jobs.all().filter((job) => job.failedAt === undefined && matches(job))
   const ofPhases = (phases: readonly JobPhase[]) =>
     [...alive(({ phase }) => phases.includes(phase))].sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
   const held = (id: string, lease: string): JobRecord | undefined => {
@@ -46,7 +45,7 @@ export function createJobTable(): JobTable {
       async counts() {
         const living = alive(() => true)
         const countOf = (phase: JobPhase) => living.filter((job) => job.phase === phase).length
-        const deadLetters = jobs.page(ALL, ({ failedAt }) => failedAt !== undefined).items.length
+        const deadLetters = jobs.all().filter(({ failedAt }) => failedAt !== undefined).length
         return { extract: countOf('extract'), merge: countOf('merge'), decay: countOf('decay'), deadLetters }
       },
     },

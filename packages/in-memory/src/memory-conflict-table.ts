@@ -9,12 +9,10 @@ export interface MemoryConflictTable {
   readonly appliers: Pick<WriteAppliers, 'conflict.open' | 'conflict.resolve'>
 }
 
-const ALL = { limit: Number.MAX_SAFE_INTEGER, order: 'asc' } as const
-
 export function createMemoryConflictTable(): MemoryConflictTable {
   const conflicts = createRecordTable<MemoryConflictRecord>()
   const open = (matches: (conflict: MemoryConflictRecord) => boolean) =>
-    conflicts.page(ALL, (conflict) => conflict.status === 'open' && matches(conflict)).items
+    conflicts.all().filter((conflict) => conflict.status === 'open' && matches(conflict))
 
   return {
     store: {

@@ -10,7 +10,8 @@ const ordered: Ordered<SortKey> = {
   ],
   sortKeyOf: (sortKey) => sortKey,
 }
-const everything = () => true
+const show = (sortKey: SortKey) => sortKey
+const everything = { matches: () => true, show }
 
 describe('takePage', () => {
   it('continues after a cursor whose record no longer exists, in both orders', () => {
@@ -30,7 +31,7 @@ describe('takePage', () => {
   })
 
   it('returns a cursor only when another matching record follows', () => {
-    const isFirstOrLast = ([rank]: SortKey) => rank !== 1
+    const isFirstOrLast = { matches: ([rank]: SortKey) => rank !== 1, show }
 
     expect(takePage(ordered, { limit: 1, order: 'asc' }, isFirstOrLast).nextCursor).not.toBeNull()
     expect(takePage(ordered, { limit: 2, order: 'asc' }, isFirstOrLast).nextCursor).toBeNull()

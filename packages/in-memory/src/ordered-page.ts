@@ -1,4 +1,4 @@
-import { AppError, type Page, type PageQuery } from '@perdure/ports'
+import { AppError, contentBytes, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
 
 /** Sort key of a record: rank, then id. */
 export type SortKey = readonly [rank: number, id: string]
@@ -21,18 +21,39 @@ export function countBefore<T>({ records, sortKeyOf }: Ordered<T>, sortKey: Sort
   return low
 }
 
+/** Which records a page holds, and what it shows of them. */
+export interface Selection<T, Shown = T> {
+  readonly matches: (record: T) => boolean
+  readonly show: (record: T) => Shown
+}
+
 /** Returns a page of the matching records after the cursor, and a cursor if more matching records follow. */
-export function takePage<T>(ordered: Ordered<T>, query: PageQuery, matches: (record: T) => boolean): Page<T> {
-  const { records, sortKeyOf } = ordered
+export function takePage<T, Shown = T>(
+  ordered: Ordered<T>,
+  query: PageQuery,
+  { matches, show }: Selection<T, Shown>,
+): Page<Shown> {
+  const shown = takeWithinPage(matchingFrom(ordered, query, { matches, show }), query.limit, ({ item }) =>
+    contentBytes(item),
+  )
+  const last = shown.items.at(-1)
+  return {
+    items: shown.items.map(({ item }) => item),
+    nextCursor: shown.hasMore && last !== undefined ? encodeCursor(ordered.sortKeyOf(last.record)) : null,
+  }
+}
+
+function* matchingFrom<T, Shown>(
+  ordered: Ordered<T>,
+  query: PageQuery,
+  { matches, show }: Selection<T, Shown>,
+): Generator<{ readonly record: T; readonly item: Shown }, void, void> {
+  const { records } = ordered
   const step = query.order === 'asc' ? 1 : -1
-  const items: T[] = []
   for (let index = startOf(ordered, query); index >= 0 && index < records.length; index += step) {
     const record = records[index] as T
-    if (!matches(record)) continue
-    if (items.length === query.limit) return { items, nextCursor: encodeCursor(sortKeyOf(items.at(-1) as T)) }
-    items.push(record)
+    if (matches(record)) yield { record, item: show(record) }
   }
-  return { items, nextCursor: null }
 }
 
 function startOf<T>(ordered: Ordered<T>, { cursor, order }: PageQuery): number {

@@ -1,5 +1,5 @@
 import type { EpochMs, Page, PageQuery } from '@perdure/ports'
-import { countBefore, type SortKey, takePage } from './ordered-page.ts'
+import { countBefore, type Selection, type SortKey, takePage } from './ordered-page.ts'
 import type { UndoLog } from './undo-log.ts'
 
 /** Records by id, listed in creation order. */
@@ -12,6 +12,7 @@ export interface RecordTable<T> {
   /** Removes the record; a no-op for an unknown id. */
   delete(id: string, undo: UndoLog): void
   page(query: PageQuery, matches: (record: T) => boolean): Page<T>
+  pageOf<Shown>(query: PageQuery, selection: Selection<T, Shown>): Page<Shown>
 }
 
 export function createRecordTable<T extends { readonly id: string; readonly createdAt: EpochMs }>(): RecordTable<T> {
@@ -45,6 +46,7 @@ export function createRecordTable<T extends { readonly id: string; readonly crea
       undo.push(() => set(record))
       remove(record)
     },
-    page: (query, matches) => takePage(ordered, query, matches),
+    page: (query, matches) => takePage(ordered, query, { matches, show: (record) => record }),
+    pageOf: (query, selection) => takePage(ordered, query, selection),
   }
 }

@@ -1,6 +1,25 @@
-import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@perdure/ports'
+import {
+  type Activity,
+  type EpochMs,
+  endFields,
+  filterFields,
+  type ListedRun,
+  type OutlinedRun,
+  RUN_CONTENT,
+  type RunContent,
+  type RunField,
+  type RunFilter,
+  type RunPageQuery,
+  type RunRecord,
+  type RunStore,
+  type StartRange,
+  startFields,
+  takeWithinPage,
+  type Visibility,
+} from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { changed } from './changed.ts'
+import { outlined } from './outlined.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RetainedRuns } from './retention.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
@@ -25,12 +44,19 @@ export function createRunTable(): RunTable {
   const byId = new Map<string, RunRecord>()
   /** Active runs with a deadline. */
   const limited = new Map<string, RunRecord>()
+  /** Queued runs with a start time. */
+  const delayed = new Map<string, RunRecord>()
+  const fields = new Map<string, readonly RunField[]>()
 
   const put = (run: RunRecord, undo: UndoLog): void => {
     runs.put(run, undo)
     putEntry(byId, [run.id, run], undo)
     putEntry(limited, [run.id, isActive(run) && run.deadlineAt !== undefined ? run : undefined], undo)
+    putEntry(delayed, [run.id, run.status === 'queued' && run.startAt !== undefined ? run : undefined], undo)
   }
+
+  const addFields = (runId: string, added: readonly RunField[], undo: UndoLog) =>
+    putEntry(fields, [runId, [...(fields.get(runId) ?? []), ...added]], undo)
 
   const setThread = ({ threadId }: RunRecord, undo: UndoLog, change: (ids: readonly string[]) => readonly string[]) => {
     if (threadId !== undefined) putEntry(idsByThread, [threadId, change(idsByThread.get(threadId) ?? [])], undo)
@@ -41,25 +67,56 @@ export function createRunTable(): RunTable {
       .filter((run) => deadline(run) <= now)
       .sort((one, other) => deadline(one) - deadline(other))
 
+  const startingIn = ({ after, through }: StartRange): readonly RunRecord[] =>
+    Array.from(delayed.values())
+      .filter((run) => start(run) > after && start(run) <= through)
+      .sort((one, other) => start(one) - start(other) || (one.id < other.id ? -1 : 1))
+
+  const matching = (filter: RunFilter, visibility: Visibility) => {
+    const wanted = filterFields(filter)
+    return (run: RunRecord): boolean =>
+      matchesFilter(run, filter) && hasFields(fields.get(run.id) ?? [], wanted) && isVisible(ofTarget(run), visibility)
+  }
+
+  const outlinedRun = <Content extends RunContent>(run: RunRecord, content?: readonly Content[]) =>
+    outlined(withContent(run, content), content ?? (RUN_CONTENT as readonly RunContent[] as readonly Content[]), () =>
+      runs.get(run.id),
+    ) as OutlinedRun<Content>
+
   return {
     store: {
       async find(id, visibility) {
         const run = runs.get(id)
         return run !== undefined && isVisible(ofTarget(run), visibility) ? run : undefined
       },
-      async list(filter, page, visibility) {
-        return runs.page(page, (run) => matchesFilter(run, filter) && isVisible(ofTarget(run), visibility))
-      },
-      pastDeadline: async (now, limit) => lateAt(now).slice(0, limit),
+      list: async (filter, page, visibility) =>
+        runs.pageOf(page, {
+          matches: matching(filter, visibility),
+          show: (run) => withContent(run, page.content),
+        }),
+      outline: async <Content extends RunContent>(
+        filter: RunFilter,
+        page: RunPageQuery<Content>,
+        visibility: Visibility,
+      ) =>
+        runs.pageOf(page, {
+          matches: matching(filter, visibility),
+          show: (run) => outlinedRun(run, page.content),
+        }),
+      pastDeadline: async (now, limit) => takeWithinPage(lateAt(now), limit).items,
       nextDeadlineAt: async () => lateAt(END_OF_TIME)[0]?.deadlineAt,
+      starting: async (range, limit) => takeWithinPage(startingIn(range), limit).items,
+      nextStartAt: async (after) => startingIn({ after, through: END_OF_TIME })[0]?.startAt,
+      owners: async (limit) => Array.from(new Set(runs.all().map(({ owner }) => owner))).slice(0, limit),
     },
     isSessionActive: (sessionId) =>
       runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
     appliers: {
-      'run.insert'({ type, run }, { undo }) {
+      'run.insert'({ type, run, labels }, { undo }) {
         const current = runs.get(run.id)
         if (current !== undefined) return { type, current }
         put(run, undo)
+        addFields(run.id, [...startFields(run, labels), ...endFields(run)], undo)
         setThread(run, undo, (ids) => [...ids, run.id])
         return 1
       },
@@ -69,6 +126,7 @@ export function createRunTable(): RunTable {
           return { type, current }
         }
         put(changed(current, change), undo)
+        addFields(runId, endFields(change), undo)
         return 1
       },
       'run.fence'({ type, runId, attempt }) {
@@ -110,9 +168,20 @@ export function createRunTable(): RunTable {
       runs.delete(runId, undo)
       putEntry(byId, [runId, undefined], undo)
       putEntry(limited, [runId, undefined], undo)
+      putEntry(delayed, [runId, undefined], undo)
+      putEntry(fields, [runId, undefined], undo)
       setThread(run, undo, (ids) => ids.filter((id) => id !== runId))
     },
   }
+}
+
+function withContent<Content extends RunContent>(
+  run: RunRecord,
+  content: readonly Content[] | undefined,
+): ListedRun<Content> {
+  if (content === undefined) return run
+  const left = RUN_CONTENT.filter((name) => !content.some((wanted) => wanted === name))
+  return Object.freeze({ ...run, ...Object.fromEntries(left.map((name) => [name, undefined])) })
 }
 
 const isClientRun = (run: RunRecord, sessionId: string | undefined): boolean =>
@@ -121,6 +190,8 @@ const isClientRun = (run: RunRecord, sessionId: string | undefined): boolean =>
   (sessionId === undefined || run.sessionId === sessionId)
 
 const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
+
+const start = ({ startAt }: RunRecord): number => startAt ?? END_OF_TIME
 
 const deadline = ({ deadlineAt }: RunRecord): number => deadlineAt ?? END_OF_TIME
 
@@ -133,4 +204,15 @@ const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
   (filter.threadId === undefined || run.threadId === filter.threadId) &&
   (filter.sessionId === undefined || run.sessionId === filter.sessionId) &&
   (filter.parentRunId === undefined || run.parentRunId === filter.parentRunId) &&
-  (filter.since === undefined || run.createdAt >= filter.since)
+  (filter.owner === undefined || run.owner === filter.owner) &&
+  (filter.ids === undefined || filter.ids.includes(run.id)) &&
+  (filter.isParked === undefined || isParked(run)) &&
+  (filter.since === undefined || run.createdAt >= filter.since) &&
+  (filter.until === undefined || run.createdAt < filter.until) &&
+  (filter.finishReason !== 'completed' || run.finishReason === 'completed')
+
+const isParked = ({ status, parked }: RunRecord): boolean =>
+  status === 'suspended' && parked !== undefined && String(parked) !== 'null'
+
+const hasFields = (fields: readonly RunField[], wanted: readonly RunField[]): boolean =>
+  wanted.every(([name, value]) => fields.some((field) => field[0] === name && field[1] === value))

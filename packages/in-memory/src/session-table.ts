@@ -1,6 +1,7 @@
 import type { MessageRecord, SessionRecord, SessionStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
+import { outlined } from './outlined.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
@@ -28,7 +29,16 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
       list: async (page, visibility) => sessions.page(page, (session) => isVisible(session, visibility)),
       async messages(sessionId, page) {
         const records = transcripts.get(sessionId) ?? []
-        return takePage({ records, sortKeyOf: ({ seq, id }) => [seq, id] }, page, () => true)
+        const every = { matches: () => true, show: (message: MessageRecord) => message }
+        return takePage({ records, sortKeyOf: ({ seq, id }) => [seq, id] }, page, every)
+      },
+      async outlineMessages(sessionId, page) {
+        const records = transcripts.get(sessionId) ?? []
+        const find = (id: string) => transcripts.get(sessionId)?.find((message) => message.id === id)
+        return takePage({ records, sortKeyOf: ({ seq, id }) => [seq, id] }, page, {
+          matches: () => true,
+          show: (message) => outlined(message, ['content'], () => find(message.id)),
+        })
       },
       async idleSince({ until, limit, after }) {
         return sessions
@@ -38,7 +48,7 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
           .slice(0, limit)
       },
     },
-    all: () => sessions.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items,
+    all: () => [...sessions.all()],
     appliers: {
       'session.insert'({ type, session }, { undo }) {
         const current = sessions.get(session.id)

@@ -1,5 +1,7 @@
 import type { EpochMs, StepChange, StepRecord, StepStore } from '@perdure/ports'
 import { changed } from './changed.ts'
+import { takePage } from './ordered-page.ts'
+import { outlined } from './outlined.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -25,6 +27,11 @@ export function createStepTable(): StepTable {
     putEntry(lastOrders, [runId, Math.max(endOrder, lastOrders.get(runId) ?? 0)], undo)
   }
 
+  const ofRun = (runId: string) =>
+    Array.from(stepsByRun.get(runId)?.values() ?? []).sort((one, other) => one.seq - other.seq)
+
+  const lastOrderOf = (runId: string) => Math.max(0, ...ofRun(runId).map(({ endOrder = 0 }) => endOrder))
+
   const waitingBy = (matches: (step: StepRecord) => boolean, rankOf: (step: StepRecord) => number) =>
     Array.from(waiting.values())
       .filter(matches)
@@ -35,8 +42,13 @@ export function createStepTable(): StepTable {
 
   return {
     store: {
-      list: async (runId) =>
-        Array.from(stepsByRun.get(runId)?.values() ?? []).sort((one, other) => one.seq - other.seq),
+      list: async (runId, { results } = { results: true }) =>
+        results ? ofRun(runId) : ofRun(runId).map((step) => ({ ...step, result: undefined, error: undefined })),
+      completed: async (runId, page) =>
+        takePage({ records: ofRun(runId), sortKeyOf: ({ seq }) => [seq, runId] }, page, {
+          matches: ({ status }) => status === 'completed',
+          show: (step) => outlined(step, ['result'], () => find(runId, step.seq)),
+        }),
       find: async (runId, seq) => find(runId, seq),
       due: async (now, limit) => waitingUntil(now).slice(0, limit),
       nextDueAt: async () => waitingUntil(END_OF_TIME)[0]?.dueAt,
@@ -58,6 +70,11 @@ export function createStepTable(): StepTable {
       'step.change'({ type, runId, seq, from, change }, { undo }) {
         const current = find(runId, seq)
         if (current?.status !== from) return { type, current }
+        if (change.status === 'started') {
+          put(changed(withoutEnd(current), change), undo)
+          putEntry(lastOrders, [runId, lastOrderOf(runId)], undo)
+          return 1
+        }
         const endOrder = endsCall(change) ? (lastOrders.get(runId) ?? 0) + 1 : undefined
         put(changed(current, { ...change, endOrder }), undo)
         return 1
@@ -80,5 +97,10 @@ const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 const keyOf = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
 
 const dueTime = ({ dueAt }: StepRecord): number => dueAt ?? END_OF_TIME
+
+const withoutEnd = (step: StepRecord): StepRecord => ({
+  ...step,
+  ...{ result: undefined, error: undefined, endedAt: undefined, endOrder: undefined },
+})
 
 const endsCall = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'

@@ -18,9 +18,13 @@ export function createTokenTable(): TokenTable {
     return id === undefined ? undefined : tokens.get(id)
   }
 
-  const everyToken = () => tokens.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items
+  const everyToken = () => tokens.all()
   const childrenOf = (id: string) => everyToken().filter(({ parentId }) => parentId === id)
   const predecessorsOf = (id: string) => everyToken().filter((token) => token.replacedBy === id)
+  const rootOf = (id: string): string => {
+    const [predecessor] = predecessorsOf(id)
+    return predecessor === undefined ? id : rootOf(predecessor.id)
+  }
   const heirsOf = (id: string): TokenRecord[] => childrenOf(id).flatMap((child) => [child, ...heirsOf(child.id)])
   const familyOf = (token: TokenRecord): TokenRecord[] => {
     const next = [...childrenOf(token.id), ...predecessorsOf(token.id)]
@@ -32,6 +36,7 @@ export function createTokenTable(): TokenTable {
       findByDigest: async (digest) => findByDigest(digest),
       find: async (id) => tokens.get(id),
       findMany: async (ids) => [...new Set(ids)].flatMap((id) => tokens.get(id) ?? []),
+      rootOf: async (id) => rootOf(id),
       list: async (page) => tokens.page(page, () => true),
     },
     appliers: {

@@ -2,6 +2,7 @@ export interface ErrorDescription {
   readonly name: string
   readonly message: string
   readonly code?: string | undefined // `code`, or else `kind`
+  readonly hint?: string | undefined
   readonly stack?: string | undefined
   readonly causes?: readonly ErrorDescription[] | undefined
 }
@@ -29,9 +30,15 @@ function describe(thrown: unknown): ErrorDescription {
 
 function describeOne(thrown: unknown): ErrorDescription {
   if (!(thrown instanceof Error)) return { name: typeof thrown, message: textOf(thrown) }
-  const { code, kind } = thrown as { code?: unknown; kind?: unknown }
+  const { code, kind, hint } = thrown as { code?: unknown; kind?: unknown; hint?: unknown }
   const id = [code, kind].find((value) => typeof value === 'string' && value !== '') as string | undefined
-  return { name: thrown.name, message: thrown.message, code: id, stack: thrown.stack }
+  return {
+    name: thrown.name,
+    message: thrown.message,
+    code: id,
+    hint: typeof hint === 'string' ? hint : undefined,
+    stack: thrown.stack,
+  }
 }
 
 function textOf(value: unknown): string {

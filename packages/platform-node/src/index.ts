@@ -1,6 +1,7 @@
 export { createAsyncNesting } from './async-nesting.ts'
 export { type CheckpointFile, type CheckpointFileOptions, createCheckpointFile } from './checkpoint-file.ts'
 export { createCronSchedule } from './cron/cron-schedule.ts'
+export { type DescriptorUse, readDescriptorUse } from './descriptor-use.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'
@@ -14,3 +15,10 @@ export { createFileSkillStore, type FileSkillStoreOptions } from './skills/file-
 export { systemClock } from './system-clock.ts'
 export { systemTimers } from './system-timers.ts'
 export { openVitals, type Vitals } from './vitals.ts'
+export {
+  createWatchdog,
+  noWatchdog,
+  type Watchdog,
+  type WatchdogOptions,
+  type WatchedLoop,
+} from './watchdog/watchdog.ts'

@@ -14,7 +14,8 @@ export function formatLogLine(json: string): string {
 function errorLines(error: ErrorDescription | undefined): readonly string[] {
   if (error === undefined) return []
   const own = (error.stack ?? `${error.name}: ${error.message}`).split('\n').map((line) => `  ${printable(line)}`)
-  return [...own, ...(error.causes ?? []).flatMap((cause) => ['  caused by:', ...errorLines(cause)])]
+  const hint = error.hint === undefined ? [] : [`  hint: ${printable(error.hint)}`]
+  return [...own, ...hint, ...(error.causes ?? []).flatMap((cause) => ['  caused by:', ...errorLines(cause)])]
 }
 
 const valueText = (value: unknown): string => {

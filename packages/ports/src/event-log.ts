@@ -41,10 +41,10 @@ export interface LogHead {
 export interface EventLog {
   /** Reads the events of the stream after a position (exclusive), oldest first. */
   read(stream: EventStream, range: EventRange): Promise<readonly StoredEvent[]>
-  /** Reads the events of the stream before a position (exclusive), newest first. */
+  /** Reads the events of the stream before a position (exclusive), newest first. `maxLength` is as in `EventRange`. */
   readBefore(
     stream: EventStream,
-    range: { readonly before: number; readonly limit: number },
+    range: { readonly before: number; readonly limit: number; readonly maxLength?: number | undefined },
   ): Promise<readonly StoredEvent[]>
   /** Counts the events of the stream after one position and at or before another. */
   count(stream: EventStream, range: { readonly after: number; readonly through: number }): Promise<number>

@@ -48,8 +48,10 @@ export interface FactStore {
   list(filter: FactFilter, page: PageQuery): Promise<Page<FactRecord>>
   /**
    * Finds facts whose text contains at least one of the words of `text` (`wordsOf`), best first by BM25: more matching
-   * words first, rare words before common ones, short texts before long ones. `text` is never interpreted as a query
-   * language. At most 64 different words of `text` count; a text without words finds nothing.
+   * words first, rare words before common ones, short texts before long ones. The order depends only on facts that match
+   * the filter: facts that the caller may not see do not change it. Of more than `MAX_SEARCH_CANDIDATES` matching facts,
+   * those with the rarest words are found, and the newest of those with the same words. `text` is never interpreted as
+   * a query language. At most 64 different words of `text` count; a text without words finds nothing.
    */
   search(text: string, filter: FactFilter, limit: number): Promise<readonly FactRecord[]>
   /** Finds facts with a vector of this embedder whose dot product with `vector` is positive, greatest first. */

@@ -15,8 +15,16 @@ export interface StoredResponse {
  * whose outcome becomes the response.
  */
 export interface IdempotencyRecord {
-  readonly id: string // principal subject, method and route path as 32 lower-case hex digits; then a colon and the key
-  readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
+  /**
+   * Principal subject, method and route path as 32 lower-case hex digits, then a colon and the key. If the response
+   * contains a secret, the digits also depend on the token family.
+   */
+  readonly id: string
+  /**
+   * SHA-256 of path, canonical query and RFC 8785 body in lower-case hex, then the rows that the first caller could
+   * see: `*` for every row, else JSON. Adapters store it as it is.
+   */
+  readonly fingerprint: string
   readonly runId?: string | undefined
   /**
    * Id of the run, session or approval whose content is in the response; deleting that record also deletes the

@@ -44,6 +44,7 @@ export type {
 export type { ConsolidatorWrite } from './consolidator-writes.ts'
 export type { CronRule, CronSchedule } from './cron-schedule.ts'
 export { definedMembers } from './defined-members.ts'
+export { isDescriptorShortage } from './descriptor-shortage.ts'
 export type { Digest } from './digest.ts'
 export type { Embedder } from './embedder.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
@@ -53,44 +54,64 @@ export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'
-export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
+export { fromJsonText, type JsonText, toJsonText, utf8Length } from './json-text.ts'
 export type { LogFields, Logger } from './logger.ts'
 export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
 export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStore } from './memory-conflict-store.ts'
 export type { MemoryWrite } from './memory-writes.ts'
 export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
-export { NamedError } from './named-error.ts'
+export { isNamedError, NamedError } from './named-error.ts'
 export { type DurableCall, type Nesting, noNesting } from './nesting.ts'
-export type { Page, PageQuery } from './page.ts'
-export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export {
+  contentBytes,
+  MAX_PAGE_BYTES,
+  type Page,
+  type PageQuery,
+  type PageStart,
+  takeWithinPage,
+} from './page.ts'
+export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
+export { endFields, filterFields, type RunField, type RunLabels, startFields } from './run-fields.ts'
+export {
+  type ErrorCause,
+  type FailedCall,
   type FinishReason,
+  type ForkOrigin,
+  type ListedRun,
   NO_USAGE,
+  type OutlinedRun,
+  RUN_CONTENT,
   type RunBudget,
   type RunChange,
+  type RunContent,
   type RunError,
   type RunFilter,
   type RunKind,
+  type RunPageQuery,
   type RunRecord,
   type RunStatus,
   type RunStore,
   type RunUsage,
+  type StartRange,
 } from './run-store.ts'
 export type { Sealer } from './sealer.ts'
+export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex } from './search-by-words.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
 export type {
   IdleQuery,
   MessageRecord,
   NewMessage,
+  OutlinedMessage,
   SessionChange,
   SessionRecord,
   SessionStore,
 } from './session-store.ts'
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
-export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
+export type { OutlinedStep, StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
 export type { Storage, StorageStatus } from './storage.ts'
 export { isRetryable, isStorageBusy, isStorageError, storageBusy } from './storage-error.ts'
+export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'

@@ -3,6 +3,7 @@ import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
+import type { WithStored } from './stored-text.ts'
 
 export type RunKind = 'agent' | 'workflow'
 export type RunStatus = RunStatusName
@@ -15,10 +16,25 @@ export type FinishReason =
   | 'interrupted'
   | 'budget-exhausted'
 
-/** The error of a run or call, thrown by its code or raised by the server. Exactly one of `code` and `kind` is set. */
+/** The error of a run or call, thrown by its code or raised by the server. */
 export interface RunError {
-  readonly code?: string | undefined
-  readonly kind?: string | undefined
+  readonly code: string
+  readonly message: string
+  /** The durable call whose failure ended the run. */
+  readonly step?: FailedCall | undefined
+  /** The chain of causes of the thrown value, nearest first. */
+  readonly cause?: readonly ErrorCause[] | undefined
+  /** Where the value was thrown. Only logs and raw replays show it. */
+  readonly stack?: string | undefined
+}
+
+export interface FailedCall {
+  readonly seq: number
+  readonly name: string
+}
+
+export interface ErrorCause {
+  readonly name: string
   readonly message: string
 }
 
@@ -39,6 +55,12 @@ export interface RunBudget {
   readonly wallClockMs?: number | undefined
 }
 
+/** The run that a fork repeats, and the last durable call that was copied from it; 0 if none was. */
+export interface ForkOrigin {
+  readonly runId: string
+  readonly seq: number
+}
+
 /** One execution of an agent or workflow. */
 export interface RunRecord {
   readonly id: string
@@ -56,10 +78,16 @@ export interface RunRecord {
   readonly usage: RunUsage
   readonly budget?: RunBudget | undefined
   readonly deadlineAt?: EpochMs | undefined // when its wall-clock budget runs out
+  readonly abortReason?: string | undefined // given by the caller that aborted the run
   readonly attempt: number // from 1; the fencing token of every transition
+  readonly retries?: number | undefined // how many attempts began after an error; 0 when missing
+  readonly startAt?: EpochMs | undefined // a queued run does not start before
   readonly timeoutMs?: number | undefined
   readonly suspension?: JsonText | undefined // the request with which the whole run was suspended; opaque to stores
   readonly resumption?: JsonText | undefined // the payload with which the run was resumed; opaque to stores
+  readonly parked?: JsonText | undefined // why the code of the run could not continue; opaque to stores
+  readonly version?: string | undefined // version of the registration that the run executes
+  readonly forkOf?: ForkOrigin | undefined // the run that this run repeats
   readonly depth: number // 0 without a parent, otherwise the depth of the parent plus 1
   readonly parentRunId?: string | undefined
   readonly parentSeq?: number | undefined // the parent's call that waits for this run
@@ -84,11 +112,30 @@ export type RunChange = Partial<
     | 'attempt'
     | 'suspension'
     | 'resumption'
+    | 'parked'
+    | 'startAt'
+    | 'retries'
+    | 'abortReason'
     | 'startedAt'
     | 'suspendedAt'
     | 'completedAt'
   >
 >
+
+/** The members of a run that can be large. */
+export const RUN_CONTENT = ['input', 'result', 'suspension', 'resumption'] as const
+export type RunContent = (typeof RUN_CONTENT)[number]
+
+/** A run of which only some of the large members were read. */
+export type ListedRun<Content extends RunContent = RunContent> = Omit<RunRecord, RunContent> & Pick<RunRecord, Content>
+
+/** A listed run whose long texts stay in the store. */
+export type OutlinedRun<Content extends RunContent = RunContent> = WithStored<ListedRun<Content>, Content>
+
+export interface RunPageQuery<Content extends RunContent = RunContent> extends PageQuery {
+  /** The large members to read; without this member, all of them. */
+  readonly content?: readonly Content[] | undefined
+}
 
 export interface RunFilter {
   readonly statuses?: readonly RunStatus[] | undefined
@@ -98,16 +145,60 @@ export interface RunFilter {
   readonly sessionId?: string | undefined
   readonly parentRunId?: string | undefined
   readonly since?: EpochMs | undefined // createdAt >= since
+  readonly until?: EpochMs | undefined // createdAt < until
+  readonly ids?: readonly string[] | undefined
+  readonly owner?: string | undefined
+  readonly userId?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined // the run has all of these
+  readonly tag?: string | undefined // a tag of the registration, as it was when the run started
+  readonly version?: string | undefined
+  readonly finishReason?: FinishReason | undefined
+  readonly code?: string | undefined // of the error of the run
+  readonly isParked?: true | undefined // suspended because its code could not continue
+}
+
+/** Start times after `after` and up to and including `through`. */
+export interface StartRange {
+  readonly after: EpochMs
+  readonly through: EpochMs
 }
 
 /** Port. Reads runs; every write goes through `UnitOfWork`. Must pass `runStoreContract`. */
 export interface RunStore {
   /** Returns the run if it exists and is visible. */
   find(id: string, visibility: Visibility): Promise<RunRecord | undefined>
-  /** Lists visible runs that match every given filter, ordered by creation (ties by id). */
-  list(filter: RunFilter, page: PageQuery, visibility: Visibility): Promise<Page<RunRecord>>
-  /** Lists queued, running and suspended runs with `deadlineAt <= now`, earliest first. */
+  /**
+   * Lists visible runs that match every given filter, ordered by creation (ties by id). Large members that `content`
+   * does not name are neither read nor returned, and do not count towards the size of the page.
+   */
+  list<Content extends RunContent = RunContent>(
+    filter: RunFilter,
+    page: RunPageQuery<Content>,
+    visibility: Visibility,
+  ): Promise<Page<ListedRun<Content>>>
+  /**
+   * Lists the same pages as `list`, but reads no member of `content` that is longer than `MAX_SHORT_BYTES`: it is a
+   * `StoredText` instead.
+   */
+  outline<Content extends RunContent = RunContent>(
+    filter: RunFilter,
+    page: RunPageQuery<Content>,
+    visibility: Visibility,
+  ): Promise<Page<OutlinedRun<Content>>>
+  /**
+   * Lists queued, running and suspended runs with `deadlineAt <= now`, earliest first. The list ends like a page, so it
+   * can be shorter than `limit` although more runs match.
+   */
   pastDeadline(now: EpochMs, limit: number): Promise<readonly RunRecord[]>
   /** Returns the earliest `deadlineAt` of all queued, running and suspended runs. */
   nextDeadlineAt(): Promise<EpochMs | undefined>
+  /**
+   * Lists queued runs whose `startAt` is in the range, earliest first (ties by id). The list ends like a page, as that
+   * of `pastDeadline` does.
+   */
+  starting(range: StartRange, limit: number): Promise<readonly RunRecord[]>
+  /** Returns the earliest `startAt` after `after` of all queued runs. */
+  nextStartAt(after: EpochMs): Promise<EpochMs | undefined>
+  /** Lists up to `limit` different owners of stored runs, whatever the status of the runs, in an order of its own. */
+  owners(limit: number): Promise<readonly string[]>
 }

@@ -2,6 +2,7 @@ import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
+import type { WithStored } from './stored-text.ts'
 
 /** A conversation that groups runs. */
 export interface SessionRecord {
@@ -39,12 +40,17 @@ export interface MessageRecord extends NewMessage {
   readonly seq: number // from 1, without gaps, per session
 }
 
+/** A message whose long content stays in the store. */
+export type OutlinedMessage = WithStored<MessageRecord, 'content'>
+
 /** Port. Reads sessions and transcripts; every write goes through `UnitOfWork`. Must pass `sessionStoreContract`. */
 export interface SessionStore {
   find(id: string, visibility: Visibility): Promise<SessionRecord | undefined>
   list(page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
   /** Lists the transcript, ordered by `seq`. Empty for an unknown session. */
   messages(sessionId: string, page: PageQuery): Promise<Page<MessageRecord>>
+  /** Lists the same pages as `messages`, but a content longer than `MAX_SHORT_BYTES` is a `StoredText`. */
+  outlineMessages(sessionId: string, page: PageQuery): Promise<Page<OutlinedMessage>>
   /**
    * Lists sessions with `updatedAt <= until` that have no queued or running run, ordered by `updatedAt`, ties by id. A
    * suspended run does not keep its session busy.

@@ -1,9 +1,11 @@
 import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
+import type { Page, PageQuery } from './page.ts'
 import type { RunError, RunUsage } from './run-store.ts'
+import type { WithStored } from './stored-text.ts'
 
 /** Kind of durable call: work that the run does, or something it waits for. */
-export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child'
+export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'version'
 
 /**
  * `started`: its code is executing, or was executing when the process died. `waiting`: a timer, event, approval or
@@ -36,10 +38,18 @@ export type StepChange = Partial<
   Pick<StepRecord, 'status' | 'attempt' | 'result' | 'error' | 'usage' | 'dueAt' | 'approvalId' | 'endedAt'>
 >
 
+/** A call whose long result stays in the store. */
+export type OutlinedStep = WithStored<StepRecord, 'result'>
+
 /** Port. Reads the durable calls of runs; every write goes through `UnitOfWork`. Must pass `stepStoreContract`. */
 export interface StepStore {
-  /** Lists every call of the run, ordered by `seq`. */
-  list(runId: string): Promise<readonly StepRecord[]>
+  /**
+   * Lists every call of the run, ordered by `seq`. With `results: false`, the members `result` and `error` are neither
+   * read nor returned.
+   */
+  list(runId: string, content?: { readonly results: boolean }): Promise<readonly StepRecord[]>
+  /** Lists the completed calls of the run, ordered by `seq`. A result longer than `MAX_SHORT_BYTES` is a `StoredText`. */
+  completed(runId: string, page: PageQuery): Promise<Page<OutlinedStep>>
   find(runId: string, seq: number): Promise<StepRecord | undefined>
   /** Lists waiting calls with `dueAt <= now`, earliest first. */
   due(now: EpochMs, limit: number): Promise<readonly StepRecord[]>

@@ -25,6 +25,8 @@ export interface StorageStatus {
   /** Recently measured free space on the disk of the file; absent when unknown. */
   readonly freeBytes?: number | undefined
   readonly message?: string | undefined
+  /** Whether a storage that has failed still saves its content. The process must not end before. */
+  readonly isSaving?: boolean | undefined
 }
 
 /** Every storage port of one adapter. The adapter's factory opens the storage; the caller of the factory closes it. */

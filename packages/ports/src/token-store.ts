@@ -30,5 +30,10 @@ export interface TokenStore {
   find(id: string): Promise<TokenRecord | undefined>
   /** Returns the tokens with these ids, each once, in any order; unknown ids are left out. */
   findMany(ids: readonly string[]): Promise<readonly TokenRecord[]>
+  /**
+   * Returns the id of the first token in the chain of rotations that leads to this token: the id itself if the token
+   * has replaced no other. Tokens that the token minted, and the token that minted it, are not in the chain.
+   */
+  rootOf(id: string): Promise<string>
   list(page: PageQuery): Promise<Page<TokenRecord>>
 }

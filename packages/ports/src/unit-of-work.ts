@@ -9,6 +9,7 @@ import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
+import type { RunLabels } from './run-fields.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
 import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
@@ -34,7 +35,7 @@ export type Write =
   /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
-  | { readonly type: 'run.insert'; readonly run: RunRecord }
+  | { readonly type: 'run.insert'; readonly run: RunRecord; readonly labels?: RunLabels | undefined }
   /** Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. */
   | {
       readonly type: 'run.transition'
@@ -49,7 +50,8 @@ export type Write =
   | { readonly type: 'step.insert'; readonly step: StepRecord }
   /**
    * Changes the call if its status is `from`; conflicts otherwise. A change to `completed` or `failed` also assigns the
-   * next `endOrder` of the run.
+   * next `endOrder` of the run. A change to `started` also removes `result`, `error`, `endedAt` and `endOrder`, except
+   * for those that it sets, because the call executes again.
    */
   | {
       readonly type: 'step.change'

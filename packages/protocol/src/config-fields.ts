@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import { type FieldNote, ServerConfigSchema } from './config.ts'
+import { ServerConfigSchema } from './config.ts'
+import type { FieldNote } from './config-section.ts'
 import { SecretReference } from './config-values.ts'
 
-export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings' | 'integer-or-strings'
+export type ConfigFieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'integer-or-strings'
 
 /** One configuration field, for the reference page, the environment variables and `--help`. */
 export interface ConfigField {
@@ -18,7 +19,7 @@ export interface ConfigField {
 }
 
 const TYPES: Readonly<Record<string, ConfigFieldType>> = {
-  number: 'integer',
+  number: 'number',
   boolean: 'boolean',
   array: 'strings',
   union: 'integer-or-strings',
@@ -68,5 +69,11 @@ function isSecret(schema: v.GenericSchema): boolean {
 
 function shapeOf(schema: v.GenericSchema): Pick<ConfigField, 'type' | 'choices'> {
   const { type, options } = schema as v.GenericSchema & { readonly options?: readonly string[] }
-  return type === 'picklist' ? { type: 'string', choices: options } : { type: TYPES[type] ?? 'string' }
+  if (type === 'picklist') return { type: 'string', choices: options }
+  return { type: isWhole(schema) ? 'integer' : (TYPES[type] ?? 'string') }
+}
+
+/** Whether a check of the schema, at any depth of its pipes, requires a whole number. */
+function isWhole({ type, pipe = [] }: { readonly type: string; readonly pipe?: readonly unknown[] }): boolean {
+  return type === 'integer' || pipe.some((step) => isWhole(step as { readonly type: string }))
 }

@@ -10,6 +10,7 @@ export const boolean = v.boolean()
 export const strings = v.array(v.string())
 export const within = (minimum: number, maximum: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum))
+export const share = v.pipe(v.number(), v.gtValue(0, 'must be more than 0'), v.maxValue(1))
 export const seconds = within(1, 10 * 365 * 86_400)
 export const milliseconds = (minimum: number) => within(minimum, 2 ** 31 - 1)
 export const bytes = within(1, 2 ** 40)

@@ -158,9 +158,12 @@ describe('configFields', () => {
   })
 
   it('gives each field a type that matches its default', () => {
-    for (const field of configFields.filter(({ default: fallback }) => fallback !== undefined)) {
+    const withDefault = configFields.filter(({ default: fallback }) => fallback !== undefined)
+    expect(withDefault.length).toBeGreaterThan(50)
+    for (const field of withDefault) {
       const actual = Array.isArray(field.default) ? 'strings' : typeof field.default
-      const type = actual === 'number' ? 'integer' : actual
+      const isFraction = actual === 'number' && !Number.isInteger(field.default)
+      const type = actual === 'number' && !isFraction ? 'integer' : actual
       expect([type, `${type}-or-strings`], field.path).toContain(field.type)
       if (field.choices !== undefined) expect(field.choices).toContain(field.default)
     }

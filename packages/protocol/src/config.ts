@@ -1,90 +1,23 @@
 import * as v from 'valibot'
+import { RealtimeSection } from './config-realtime.ts'
+import { field, optionalField, section } from './config-section.ts'
+import { ServerSection } from './config-server.ts'
 import {
-  basePath,
   boolean,
   bytes,
   count,
-  host,
   hostWithPort,
   milliseconds,
-  origin,
-  port,
-  proxies,
   SecretReference,
-  seconds,
+  share,
   strings,
   within,
 } from './config-values.ts'
 import { strictObject } from './plain-object.ts'
 
-/** The description of a field on the reference page and in `--help`. */
-export interface FieldNote {
-  readonly note: string
-}
-
-const field = <Schema extends v.GenericSchema, const Default extends v.InferInput<Schema> | undefined>(
-  schema: Schema,
-  fallback: Default,
-  note: FieldNote,
-) => v.optional(v.pipe(schema, v.metadata({ ...note })), fallback as never)
-
-const optionalField = <Schema extends v.GenericSchema>(schema: Schema, note: FieldNote) =>
-  v.optional(v.pipe(schema, v.metadata({ ...note })))
-
-const section = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(strictObject(entries), {} as never)
-
 /** Every configuration field with its default; a Standard Schema. Rejects unknown fields. */
 export const ServerConfigSchema = strictObject({
-  server: section({
-    host: field(host, '127.0.0.1', {
-      note: 'Address to listen on. Bind to all interfaces only behind a reverse proxy.',
-    }),
-    port: field(port, 8080, { note: 'Port to listen on; 0 picks a free port and prints it.' }),
-    basePath: field(basePath, '/v1', { note: 'Prefix of every route.' }),
-    allowedHosts: field(strings, [], {
-      note: 'Host names that are served with auth.kind none, in addition to the loopback names.',
-    }),
-    trustProxy: field(proxies, 0, {
-      note: 'Reverse proxies whose X-Forwarded-For is trusted: their number, or their address ranges.',
-    }),
-    headersTimeoutMs: field(milliseconds(1), 10_000, {
-      note: 'How long a client may take to send the request headers, in milliseconds; a slower client gets 408.',
-    }),
-    requestTimeoutMs: field(milliseconds(1), 30_000, {
-      note: 'How long a client may take to send a whole request, in milliseconds; a slower client gets 408.',
-    }),
-    headerLimitBytes: field(within(1_024, 1_048_576), 16_384, {
-      note: 'Maximum size of the header block of a request, in bytes; a larger block gets 431.',
-    }),
-    maxHeaders: field(count(1), 100, { note: 'Maximum number of header fields; a request with more fields gets 431.' }),
-    bodyLimitBytes: field(bytes, 1_048_576, { note: 'Maximum size of a request body, in bytes.' }),
-    idempotency: section({
-      requireKey: field(v.picklist(['warn', 'enforce']), 'warn', {
-        note: 'Whether side-effecting routes reject a request without Idempotency-Key (enforce) or only warn.',
-      }),
-      ttlSeconds: field(seconds, 86_400, {
-        note: 'How long the response to a request with an Idempotency-Key is kept, in seconds.',
-      }),
-    }),
-    cors: section({
-      allowOrigins: field(v.array(origin), [], {
-        note: 'Origins of web pages that may call the server; ["*"] allows every origin. None by default.',
-      }),
-    }),
-    csrf: section({
-      enabled: field(boolean, true, {
-        note: 'Double-submit CSRF check for cookie-authenticated requests; bearer requests are exempt.',
-      }),
-    }),
-    rateLimit: section({
-      perIpRequests: field(count(1), 60, { note: 'Maximum requests per minute per client address.' }),
-    }),
-    shutdown: section({
-      drainTimeoutMs: field(milliseconds(0), 30_000, {
-        note: 'How long in-flight runs may take to finish after SIGTERM, in milliseconds.',
-      }),
-    }),
-  }),
+  server: ServerSection,
   auth: section({
     kind: field(v.picklist(['token', 'none']), 'token', {
       note: 'token: require a bearer token; none: require no credentials, for trusted use on loopback.',
@@ -104,7 +37,7 @@ export const ServerConfigSchema = strictObject({
   }),
   storage: section({
     path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/data.db', {
-      note: 'Path of the database file. The default is the literal of the published interface document, kept on purpose.',
+      note: 'Path of the database file. Its folder holds everything that Perdure stores. The name .graphorin comes from the published interface.',
     }),
     mode: field(v.picklist(['server', 'lib']), 'server', {
       note: 'server: the process owns the file exclusively; lib: no exclusive lock, so other processes may open the file too.',
@@ -127,60 +60,34 @@ export const ServerConfigSchema = strictObject({
   runs: section({
     concurrency: field(count(1), 64, { note: 'Maximum number of runs that this process executes at once.' }),
     maxQueued: field(count(0), 10_000, {
-      note: 'Maximum number of queued runs; when the queue is full, new runs get 503 queue-full.',
+      note: 'Maximum number of queued runs; when the queue is full, new runs get 503 queue-full. A subject with fewer than a sixteenth of this number may exceed it.',
+    }),
+    maxShare: field(share, 0.5, {
+      note: 'Part of all slots that the runs of one subject may hold while runs of other subjects wait; 1 turns the limit off.',
     }),
     maxResultBytes: field(bytes, 1_048_576, { note: 'Maximum size of the input or the result of a run, in bytes.' }),
     maxEventBytes: field(bytes, 262_144, { note: 'Maximum size of an event payload, in bytes.' }),
     abortGraceMs: field(milliseconds(0), 5_000, {
       note: 'How long an aborted run may hold its slot before it is detached, in milliseconds.',
     }),
-  }),
-  realtime: section({
-    maxSseStreams: field(count(1), 1_000, { note: 'Maximum number of open SSE streams.' }),
-    sseHeartbeatMs: field(milliseconds(100), 15_000, {
-      note: 'Interval of the heartbeat comment on an idle SSE stream, in milliseconds.',
+    captureLogs: field(v.picklist(['ctx', 'off']), 'ctx', {
+      note: 'ctx: the lines that code writes with ctx.log are also stored as events of its run; off: only the log of the server contains them.',
     }),
-    stallMs: field(milliseconds(100), 10_000, {
-      note: 'How long a client may read nothing while events are pending before it is disconnected, in milliseconds.',
-    }),
-    maxTicketsPerToken: field(count(1), 16, { note: 'Maximum number of unused WebSocket tickets per token.' }),
-    ticketTtlMs: field(milliseconds(1_000), 30_000, { note: 'How long a WebSocket ticket is valid, in milliseconds.' }),
-    webSocket: section({
-      maxConnections: field(count(1), 1_000, { note: 'Maximum number of open WebSockets.' }),
-      maxConnectionsPerToken: field(count(1), 20, { note: 'Maximum number of open WebSockets per token.' }),
-      maxSubscriptions: field(count(1), 200, { note: 'Maximum number of subscriptions per WebSocket.' }),
-      maxFrameBytes: field(bytes, 65_536, {
-        note: 'Maximum size of a client message, in bytes; a larger message closes the connection with 1009.',
-      }),
-      maxMessages: field(count(1), 100, {
-        note: 'Maximum number of messages per client in 10 s; more messages close the connection with 4005.',
-      }),
-      heartbeatMs: field(milliseconds(100), 25_000, {
-        note: 'Interval between server pings, in milliseconds; two missed pongs close the connection.',
-      }),
-      maxUnsentBytes: field(bytes, 1_048_576, {
-        note: 'Unsent bytes that a slow client may accumulate for up to realtime.stallMs; then the connection closes with 4006.',
-      }),
-      maxUnsentBurstBytes: field(bytes, 8_388_608, {
-        note: 'Maximum number of unsent bytes for a client at any time; above it, the connection closes with 4006.',
-      }),
-    }),
-    cache: section({
-      maxEvents: field(count(0), 1_000, {
-        note: 'Maximum number of recent events kept in memory per watched subject.',
-      }),
-      ttlMs: field(milliseconds(0), 300_000, { note: 'How long an event is kept in memory, in milliseconds.' }),
-      maxSubjectBytes: field(bytes, 2_097_152, {
-        note: 'Memory limit for the recent events of one subject, in bytes.',
-      }),
-      maxBytes: field(bytes, 67_108_864, { note: 'Memory limit for the recent events of all subjects, in bytes.' }),
-    }),
-    sanitizer: section({
-      policy: field(v.picklist(['redact', 'strip', 'pass']), 'redact', {
-        note: 'Treatment of credentials and addresses in commentary and reasoning: redact replaces them by their kind, strip removes them, pass sends them unchanged.',
-      }),
+    maxBlockMs: optionalField(milliseconds(1_000), {
+      note: 'How long code may block the event loop before the process exits with code 70, in milliseconds; never when not set.',
     }),
   }),
+  workflows: section({
+    onDivergence: field(v.picklist(['park', 'fail']), 'park', {
+      note: 'Treatment of a run whose code no longer makes the recorded calls, for workflows and agents. park: the run is suspended until other code is registered; fail: it ends with workflow-divergence.',
+    }),
+  }),
+  sessions: section({
+    createOnInvoke: field(boolean, false, {
+      note: 'Whether a run may create the session that it names without the scope sessions:write. Then any caller that may start a run can occupy session ids.',
+    }),
+  }),
+  realtime: RealtimeSection,
   skills: section({
     directories: field(strings, [], {
       note: 'Folders that contain skills: each child folder with a SKILL.md is a skill. New skills are installed into the first folder.',

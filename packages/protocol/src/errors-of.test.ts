@@ -61,9 +61,9 @@ describe('errorsOf', () => {
   it('gives an idempotent write every error that its body and key can cause', () => {
     const errors = errorsOf(byId('agents.run'))
 
-    for (const operation of OPERATIONS.filter(({ id }) => id === 'agents.run')) {
-      expect(errors).toEqual(expect.arrayContaining([...operation.errors]))
-    }
+    const { errors: own } = byId('agents.run')
+    expect(own.length).toBeGreaterThan(3)
+    expect(errors).toEqual(expect.arrayContaining([...own]))
     expect(errors).toEqual(
       expect.arrayContaining([
         'cors-denied',
@@ -150,9 +150,9 @@ describe('ERRORS', () => {
     expect(others).toEqual(['SQLITE_BUSY'])
   })
 
-  it('marks exactly the statuses 408, 429 and 503, agent-busy and idempotency-in-flight as retryable', () => {
+  it('marks exactly the statuses 408, 429 and 503, agent-busy, idempotency-in-flight and run-active as retryable', () => {
     for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
-      const isBusy = code === 'agent-busy' || code === 'idempotency-in-flight'
+      const isBusy = ['agent-busy', 'idempotency-in-flight', 'run-active'].includes(code)
       expect(retryable, code).toBe([408, 429, 503].includes(status) || isBusy)
     }
   })
@@ -161,7 +161,7 @@ describe('ERRORS', () => {
     const codes = Object.entries(ERRORS).filter(([, { family }]) => family === 'code')
     for (const [code] of codes) {
       expect(code).toMatch(
-        /^(agent|approval|attempts|budget|invalid-input|queue|resume|run|session|step|thread|timer|workflow|SQLITE_BUSY)/,
+        /^(agent|approval|attempts|budget|invalid-input|queue|resume|run|session|step|thread|timer|version|workflow|SQLITE_BUSY)/,
       )
     }
   })

@@ -12,7 +12,7 @@ describe('EVENTS', () => {
     expect(type).toMatch(EVENT_TYPE)
     expect(subjects.length).toBeGreaterThan(0)
     expect(Object.keys(SUBJECTS)).toEqual(expect.arrayContaining([...subjects]))
-    expect(lifecycle === true).toBe(type.startsWith('run.'))
+    expect(lifecycle === true).toBe(type.startsWith('run.') && type !== 'run.log')
     if (lifecycle) expect(emittedBy).toBe('server')
   })
 

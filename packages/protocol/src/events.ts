@@ -14,6 +14,7 @@ import {
   ToolExecutionEvent,
   UsageEvent,
 } from './resources/run-events.ts'
+import { RunLogEvent } from './resources/runs.ts'
 import { MessageEvent, SessionEvent } from './resources/session-events.ts'
 import { TriggerEvent } from './resources/trigger-events.ts'
 import type { SubjectName } from './subjects.ts'
@@ -48,13 +49,16 @@ const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as con
 /** Every event type that the server knows. Agents can also emit types that start with a different first segment. */
 // biome-ignore format: one line per table row
 export const EVENTS = {
+  'run.forked': { ...lifecycle, summary: 'The run was created from the recorded calls of another run; its first event.' },
   'run.queued': { ...lifecycle, summary: 'The run waits for a slot.' },
   'run.started': { ...lifecycle, summary: 'An attempt of the run starts.' },
-  'run.suspended': { ...lifecycle, summary: 'The run waits for a timer, an event, a child run, an approval or a resume.' },
+  'run.suspended': { ...lifecycle, summary: 'The run waits for a timer, an event, a child run, an approval, a resume or other code.' },
   'run.resumed': { ...lifecycle, summary: 'The run continues after a suspension.' },
+  'run.retrying': { ...lifecycle, summary: 'An attempt of the run failed; the next attempt starts after a delay.' },
   'run.completed': { ...lifecycle, summary: 'The run returned its result.' },
   'run.failed': { ...lifecycle, summary: 'The run ended with an error.' },
   'run.aborted': { ...lifecycle, summary: 'The run was aborted.' },
+  'run.log': { subjects: OF_RUN, payload: RunLogEvent, emittedBy: 'server', sanitized: true, summary: 'The code of the run wrote a line with `ctx.log`.' },
   'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', summary: 'A piece of the answer.' },
   'text.complete': { subjects: OF_RUN, payload: TextCompleteEvent, emittedBy: 'agent', summary: 'The whole answer.' },
   'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, summary: 'A piece of the reasoning.' },

@@ -35,13 +35,22 @@ export interface Operation {
   /**
    * Set when `scope` names something other than the rows that the operation changes, such as their agent: the scopes
    * that make those rows visible to a caller, where `{name}` stands for a field of the row. The operation acts only on
-   * rows that one of these scopes covers or that the caller owns, and treats any other row as if it did not exist.
+   * rows that one of these scopes covers or that the caller owns, and treats any other row as if it did not exist. An event
+   * wakes every run that waits for it; its response lists only these rows.
    */
   readonly sight?: readonly string[]
   /** Whether the operation honours `Idempotency-Key`. */
   readonly idempotent: boolean
-  /** The response contains a secret and is stored sealed under its idempotency key. */
+  /**
+   * The response contains a secret. It is stored sealed under its idempotency key, and shown again only to the tokens
+   * of the family that received it.
+   */
   readonly sealed?: true
+  /**
+   * A request with a repeated idempotency key reads its response again. Stored under the key is only that the first
+   * request took effect. For operations whose only effect is their audit entry.
+   */
+  readonly rereads?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
   /**

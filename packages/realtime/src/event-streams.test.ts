@@ -153,18 +153,6 @@ describe('openRunStream', () => {
     }
   })
 
-  it('refuses streams over the limit, with Retry-After', async () => {
-    const { open, streams } = await createRunLog({ maxStreams: 1 })
-    const client = createClient(await open())
-    expect(streams.size()).toBe(1)
-
-    expect(await refusalOf(open())).toMatchObject({ id: 'overloaded', retryAfterMs: 1_000 })
-
-    await client.close()
-    expect(streams.size()).toBe(0)
-    await (await open()).body?.cancel()
-  })
-
   it('sends heartbeat comments on an idle stream', async () => {
     const { open, clock } = await createRunLog()
     const client = createClient(await open())
@@ -272,24 +260,5 @@ describe('openRunStream', () => {
     await createClient(response).readToEnd()
 
     expect(streams.size()).toBe(0)
-  })
-})
-
-describe('closeAll', () => {
-  it('ends every stream after a complete block and refuses new ones', async () => {
-    const { open, append, streams } = await createRunLog()
-    await append('a')
-    const clients = [createClient(await open()), createClient(await open())]
-    await Promise.all(clients.map((client) => client.readUntil(2)))
-
-    await streams.closeAll()
-    await Promise.all(clients.map((client) => client.readToEnd()))
-
-    expect(streams.size()).toBe(0)
-    expect(clients.map(({ events }) => typesOf(events))).toEqual([
-      ['message', 'a'],
-      ['message', 'a'],
-    ])
-    expect((await refusalOf(open()))?.id).toBe('overloaded')
   })
 })

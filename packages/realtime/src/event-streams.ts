@@ -18,6 +18,7 @@ import {
 import { formatSubject, isTerminal } from '@perdure/protocol'
 import { followEvents } from './follow.ts'
 import { openSource } from './open-source.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { renderStreamBlocks } from './stream-blocks.ts'
@@ -33,6 +34,8 @@ export interface EventStreamsDeps {
   readonly watchCredential: WatchCredential
   /** Maximum streams open at once. */
   readonly maxStreams: number
+  /** Maximum streams open at once for one token. */
+  readonly maxStreamsPerToken: number
   readonly heartbeatMs: number
   /** A client that reads nothing for this long while blocks are waiting is disconnected. */
   readonly stallMs: number
@@ -58,7 +61,7 @@ export interface EventStreams {
    * Streams the events of a run up to the last event. Without a cursor it starts at the first event. Answers 204 if the
    * run has ended and the client has all of its events.
    *
-   * @throws AppError `run-not-found`; `overloaded` if too many streams are open
+   * @throws AppError `run-not-found`; `overloaded` if too many streams are open, in all or for the token
    */
   openRunStream(request: OpenStreamRequest & { readonly runId: string }): Promise<Response>
   /**
@@ -80,20 +83,13 @@ const HEADERS = {
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 }
-const RETRY_AFTER_MS = 1_000
 
 type Reader = Pick<OpenStreamRequest, 'tokenId' | 'hangUp'>
 type BlocksOf = (signal: AbortSignal) => AsyncGenerator<string, void, void>
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
-  const { runs, sessions, events, watchCredential, maxStreams } = deps
-  const open = new Set<() => void>()
-  let isClosed = false
-
-  const claim = (end: () => void) => {
-    if (isClosed || open.size >= maxStreams) throw new AppError('overloaded', { retryAfterMs: RETRY_AFTER_MS })
-    open.add(end)
-  }
+  const { runs, sessions, events, watchCredential } = deps
+  const open = createOpenStreams(deps)
 
   /**
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
@@ -101,12 +97,12 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const stream200 = ({ tokenId, hangUp }: Reader, blocksOf: BlocksOf): Response => {
     const ending = new AbortController()
     const end = () => ending.abort()
-    claim(end)
+    const release = open.claim(end, tokenId)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
     const { body, end: endBody } = createBlockStream(deps, {
       ...{ blocks: blocksOf(ending.signal), hangUp },
       onEnd() {
-        open.delete(end)
+        release()
         unwatch()
         ending.abort()
       },
@@ -149,11 +145,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     openReplayStream: (recording, request) =>
       stream200(request, (signal) => renderReplayBlocks(deps, recording, { speed: request.speed, signal })),
 
-    async closeAll() {
-      isClosed = true
-      for (const end of open) end()
-    },
-
-    size: () => open.size,
+    closeAll: async () => open.closeAll(),
+    size: open.size,
   }
 }

@@ -1,6 +1,6 @@
 import { createRenderEnvelope } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { noMeter, plusMs, toJsonText } from '@perdure/ports'
+import { type EventLog, noMeter, plusMs, toJsonText } from '@perdure/ports'
 import { anEvent, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { renderReplayBlocks } from './replay-stream.ts'
@@ -34,6 +34,34 @@ describe('renderReplayBlocks', () => {
     for await (const block of blocks) payloads.push(/"payload":(\d+)/.exec(block)?.[1])
 
     expect(payloads).toEqual(Array.from({ length: 450 }, (_, n) => String(n)))
+  })
+
+  it('reads no more of the log than about one batch before its reader takes the blocks', async () => {
+    const storage = createInMemoryStorage({ epoch: 'e1' })
+    const recorded = Array.from({ length: 60 }, () =>
+      anEvent({ topic: 't', type: 'note.one', payload: toJsonText('x'.repeat(250_000)) }),
+    )
+    await storage.unitOfWork.commit([{ type: 'event.append', events: recorded }])
+    let length = 0
+    const events: EventLog = {
+      ...storage.events,
+      async read(stream, range) {
+        const batch = await storage.events.read(stream, range)
+        for (const { payload } of batch) length += payload.length
+        return batch
+      },
+    }
+    const blocks = renderReplayBlocks(
+      { events, timers: createManualClock(), render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
+      recording,
+      { speed: undefined, signal: new AbortController().signal },
+    )
+
+    await blocks.next()
+    expect(length).toBeLessThan(600_000)
+    let count = 1
+    for await (const _ of blocks) count += 1
+    expect(count).toBe(60)
   })
 
   it('divides the original time between events by speed', async () => {

@@ -1,5 +1,5 @@
-import { formatEventId, type Recording, type RenderEnvelope } from '@perdure/core'
-import type { EventLog, Timers } from '@perdure/ports'
+import { eachEvent, formatEventId, type Recording, type RenderEnvelope } from '@perdure/core'
+import type { EventLog, StoredEvent, Timers } from '@perdure/ports'
 import { formatBlock } from './sse/block.ts'
 
 export interface ReplayStreamDeps {
@@ -8,33 +8,34 @@ export interface ReplayStreamDeps {
   readonly render: RenderEnvelope
 }
 
-const PAGE_LIMIT = 200
 const MAX_PAUSE_MS = 60_000
 
 /**
  * Yields the blocks of a replay, oldest event first, up to the event that was the newest when the replay began. If
  * `speed` is given, the original time between events is divided by `speed`; otherwise events follow each other without
- * pauses.
+ * pauses. Reads the log only as fast as the caller iterates.
  */
 export async function* renderReplayBlocks(
   { events, timers, render }: ReplayStreamDeps,
-  { stream, subject, raw }: Recording,
+  { stream, subject, raw, complete = async (read) => read }: Recording,
   { speed, signal }: { readonly speed: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<string, void, void> {
-  const { epoch, position: last } = await events.head()
-  let after = 0
+  const { epoch, position: through } = await events.head()
+  const log = { read: async (...range: Parameters<EventLog['read']>) => complete(await events.read(...range)) }
+  const toBlock = (event: StoredEvent) => ({
+    at: event.at,
+    block: formatBlock({
+      id: formatEventId({ epoch, position: event.position }),
+      event: event.type,
+      data: render(event, { subject, epoch, raw }),
+    }),
+  })
   let previousAt: number | undefined
-  for (;;) {
-    const page = await events.read(stream, { after, limit: PAGE_LIMIT })
-    for (const event of page) {
-      if (event.position > last || signal.aborted) return
-      if (speed !== undefined && previousAt !== undefined) await pause(timers, (event.at - previousAt) / speed, signal)
-      previousAt = event.at
-      after = event.position
-      const id = formatEventId({ epoch, position: event.position })
-      yield formatBlock({ id, event: event.type, data: render(event, { subject, epoch, raw }) })
-    }
-    if (page.length < PAGE_LIMIT) return
+  for await (const { at, block } of eachEvent(log, { stream, through }, toBlock)) {
+    if (signal.aborted) return
+    if (speed !== undefined && previousAt !== undefined) await pause(timers, (at - previousAt) / speed, signal)
+    previousAt = at
+    yield block
   }
 }
 

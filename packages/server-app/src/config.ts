@@ -9,7 +9,7 @@ import type { McpServerRegistration } from './start/mcp-servers.ts'
 import type { WithTypedRegistrations } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
+export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator' | 'workflows'> & {
   /** The `skills` section of the configuration, or a list of skills defined in code. */
   readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
   /** The `consolidator` section of the configuration, and phases that replace the defaults. */
@@ -17,7 +17,8 @@ export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> &
   /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder
   readonly agents?: readonly AgentRegistration[]
-  readonly workflows?: readonly WorkflowRegistration[]
+  /** The workflows, or the `workflows` section of the configuration together with them. */
+  readonly workflows?: readonly WorkflowRegistration[] | WorkflowsSection
   readonly triggers?: readonly TriggerRegistration[]
   readonly mcpServers?: readonly McpServerRegistration[]
   readonly hooks?: Hooks
@@ -25,12 +26,21 @@ export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> &
   readonly adapters?: Partial<Adapters>
 }
 
+/** The `workflows` section of the configuration, with the workflows as a member. */
+export type WorkflowsSection = ServerConfigInput['workflows'] & {
+  readonly registrations?: readonly WorkflowRegistration[]
+}
+
 /**
  * Returns its argument, typed; a plain object works as well. A schema in `input` determines the input type of an agent
  * or workflow; without a schema the type is `unknown`.
  */
 export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
-  config: WithTypedRegistrations<PerdureConfig, Agents, Workflows>,
+  config:
+    | WithTypedRegistrations<PerdureConfig, Agents, Workflows>
+    | (Omit<WithTypedRegistrations<PerdureConfig, Agents, Workflows>, 'workflows'> & {
+        readonly workflows: WorkflowsSection
+      }),
 ): PerdureConfig => config
 
 /**

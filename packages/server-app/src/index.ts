@@ -9,6 +9,7 @@ export {
   type FallbackCandidate,
   type FallbackOptions,
   fallback,
+  NonRetryableError,
   ProviderError,
   type ProviderErrorOptions,
   type ProviderResponse,

@@ -1,4 +1,4 @@
-import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
+import type { AgentRegistration, CheckedRun, WorkflowRegistration } from '@perdure/core'
 
 export interface PerdureServer {
   /** Only before `start()`. */
@@ -7,6 +7,13 @@ export interface PerdureServer {
   readonly workflows: { register<Input>(registration: WorkflowRegistration<Input>): void }
   /** Runs only the validation that precedes a start; opens nothing. @throws StartError */
   check(): Promise<void>
+  /**
+   * Replays every open run of the storage against the registered code. Writes nothing and executes no durable call, so
+   * it may be used beside a running server. Only before `start()`, and only with a storage in a file.
+   *
+   * @throws StartError
+   */
+  checkRuns(): AsyncGenerator<CheckedRun, void, void>
   /** Resolves once the server answers requests. A failed start closes everything it opened. @throws StartError */
   start(): Promise<{ readonly host: string; readonly port: number; readonly basePath: string }>
   /**

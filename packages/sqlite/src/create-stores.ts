@@ -1,5 +1,6 @@
 import type { Storage } from '@perdure/ports'
 import type { Host } from './host/host.ts'
+import { withStoredTexts } from './host/stored-texts.ts'
 
 /** The storage ports; each method is one operation of the host. */
 export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => ({
@@ -7,11 +8,17 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   runs: {
     find: (id, visibility) => host.read('runs.find', { id, visibility }),
     list: (filter, page, visibility) => host.read('runs.list', { filter, page, visibility }),
+    outline: (filter, page, visibility) =>
+      withStoredTexts(host, host.read('runs.outline', { filter, page, visibility })),
     pastDeadline: (now, limit) => host.read('runs.pastDeadline', { now, limit }),
     nextDeadlineAt: () => host.read('runs.nextDeadlineAt', undefined),
+    starting: (range, limit) => host.read('runs.starting', { ...range, limit }),
+    nextStartAt: (after) => host.read('runs.nextStartAt', { after }),
+    owners: (limit) => host.read('runs.owners', limit),
   },
   steps: {
-    list: (runId) => host.read('steps.list', runId),
+    list: (runId, content) => host.read('steps.list', { runId, content }),
+    completed: (runId, page) => withStoredTexts(host, host.read('steps.completed', { runId, page })),
     find: (runId, seq) => host.read('steps.find', { runId, seq }),
     due: (now, limit) => host.read('steps.due', { now, limit }),
     nextDueAt: () => host.read('steps.nextDueAt', undefined),
@@ -39,12 +46,15 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
     list: (page, visibility) => host.read('sessions.list', { page, visibility }),
     messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
+    outlineMessages: (sessionId, page) =>
+      withStoredTexts(host, host.read('sessions.outlineMessages', { sessionId, page })),
     idleSince: (query) => host.read('sessions.idleSince', query),
   },
   tokens: {
     find: (id) => host.read('tokens.find', id),
     findMany: (ids) => host.read('tokens.findMany', ids),
     findByDigest: (digest) => host.read('tokens.findByDigest', digest),
+    rootOf: (id) => host.read('tokens.rootOf', id),
     list: (page) => host.read('tokens.list', page),
   },
   audit: {

@@ -1,22 +1,26 @@
 import type { AppError, Storage, StorageStatus } from '@perdure/ports'
 import { createStores } from './create-stores.ts'
-import { type Connection, openConnection, openInlineConnection } from './file/connection.ts'
+import { type Connection, keepOpen, openConnection, openInlineConnection } from './file/connection.ts'
 import type { Encryption } from './file/encryption.ts'
+import { type HeldFiles, holdFiles } from './file/held-files.ts'
 import { inspectDatabase } from './file/inspect-database.ts'
-import { takeLease } from './file/lease.ts'
+import { type Lease, takeLease } from './file/lease.ts'
 import { applyMigrations } from './file/migrate.ts'
 import { CIPHER, databaseOpener, type OpenDatabase } from './file/open-database.ts'
 import { createPrivateFile, fileSize, preparePath, restrictFiles } from './file/private-file.ts'
 import { requireSqliteVersion } from './file/require-sqlite-version.ts'
+import { requireRestored, rescue } from './file/rescue.ts'
+import { requireSingleName } from './file/single-name.ts'
 import { translateStartError } from './file/sqlite-error.ts'
 import type { Synchronous } from './file/synchronous.ts'
+import { createFileGuard } from './host/file-guard.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
 import { createInlineHost } from './host/inline-host.ts'
 import { createReserve, freeBytes } from './host/reserve.ts'
-import { createUpkeep } from './host/upkeep.ts'
-import { createWorkerHost, type StorageWorker, startStorageWorker } from './host/worker-host.ts'
-import { markShutdown } from './rows/meta.ts'
+import { createUpkeep, UPKEEP_MS } from './host/upkeep.ts'
+import { createWorkerHost, rescueThrough, type StorageWorker, startStorageWorker } from './host/worker-host.ts'
+import { markOpen } from './rows/meta.ts'
 
 export interface SqliteStorageOptions {
   /** Path of the database file. `:memory:` uses no files; the data is gone after `close`. */
@@ -35,10 +39,20 @@ export interface SqliteStorageOptions {
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /**
-   * Called at most once, when the outcome of a commit is unknown. Must end the process; the next startup recovers the
-   * file.
+   * Called at once when files of the database are removed or replaced. The storage commits nothing more, saves its
+   * content and then calls `onFatal`.
+   */
+  readonly onFilesLost?: ((error: AppError) => void) | undefined
+  /**
+   * Called at most once: when the outcome of a commit is unknown, or when the content of lost files is saved. Must end
+   * the process; the next startup recovers the file.
    */
   readonly onFatal?: ((error: AppError) => void) | undefined
+  /**
+   * Called while a `server` storage opens, if the last server did not shut down cleanly and the write-ahead log that it
+   * left is gone. The newest commits are lost unless another program has merged the log into the file.
+   */
+  readonly onLogMissing?: (() => void) | undefined
 }
 
 export interface SqliteStorage extends Storage {
@@ -50,8 +64,9 @@ export interface SqliteStorage extends Storage {
 /**
  * Opens every storage port on one SQLite file. Creates and migrates the file as needed.
  *
- * @throws StartError `storage-locked`, `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `config-invalid`,
- *   `encryption-peer-missing`, `encryption-passphrase-missing`, `encryption-passphrase-wrong`.
+ * @throws StartError `storage-locked`, `storage-shared`, `storage-replaced`, `storage-corrupt`, `storage-newer-schema`,
+ *   `migration-failed`, `config-invalid`, `encryption-peer-missing`, `encryption-passphrase-missing`,
+ *   `encryption-passphrase-wrong`.
  */
 export async function openSqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
   const open = await databaseOpener(options.encryption)
@@ -74,13 +89,15 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
   const lease = takeLease(path)
   const worker = startStorageWorker()
   try {
-    const readFrom = openDatabase(options, path, open)
+    const readFrom = openDatabase({ ...options, lease }, path, open)
     readFrom.database.pragma('query_only = ON')
-    const { synchronous, encryption, onFatal } = options
+    const held = holdFiles(path, ['', '-wal', '-shm', '.lock'])
+    const { synchronous, encryption, onFilesLost, onFatal, now = Date.now } = options
     const onClosed = () => lease.release()
     const reserve = createReserve(path)
-    const openInline = () => openInlineConnection(path, { synchronous, open })
-    const parts = { readFrom, openInline, reserve, onFatal, onClosed }
+    const guard = createFileGuard({ path, held, now, rescue: rescueThrough(worker, readFrom) })
+    const openInline = () => unlessLost(held, () => openInlineConnection(path, { synchronous, open }))
+    const parts = { readFrom, openInline, reserve, guard, onFilesLost, onFatal, onClosed }
     const host = createWorkerHost(worker, { path, synchronous, encryption, ...parts })
     const upkeep = await startUpkeep({ host, worker, path })
     return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
@@ -89,6 +106,14 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     lease.release()
     throw translateStartError(error, path)
   }
+}
+
+/** Opening a lost file by its name would open, or create, another file. */
+function unlessLost(held: HeldFiles, open: () => Connection): Connection {
+  const db = open()
+  if (held.lost().length === 0) return db
+  keepOpen(db)
+  throw new Error('the files of the database were removed or replaced')
 }
 
 interface UpkeepDeps {
@@ -108,6 +133,7 @@ async function startUpkeep({ host, worker, path }: UpkeepDeps) {
   const work = createUpkeep({ host, checkpoint, walBytes, measureFreeSpace })
   let working: Promise<void> | undefined
   const round = () => {
+    host.checkFiles()
     working ??= work().finally(() => {
       working = undefined
     })
@@ -122,8 +148,6 @@ async function startUpkeep({ host, worker, path }: UpkeepDeps) {
   }
 }
 
-const UPKEEP_MS = 1_000
-
 const withUpkeep = (host: Host, end: () => Promise<void>): Host => ({
   ...host,
   async close() {
@@ -134,24 +158,39 @@ const withUpkeep = (host: Host, end: () => Promise<void>): Host => ({
 
 function openShared(options: SqliteStorageOptions, path: string, open: OpenDatabase): Host {
   try {
+    requireSingleName(path)
+    const { onFilesLost, onFatal, now = Date.now } = options
+    const db = openDatabase(options, path, open)
+    const held = holdFiles(path, ['', '-wal', '-shm'])
+    const guard = createFileGuard({ path, held, now, rescue: async (request) => rescue(db.database, request) })
     const closeConnection = ({ database }: Connection) => void database.close()
-    return createInlineHost(openDatabase(options, path, open), { onFatal: options.onFatal, closeConnection })
+    const host = createInlineHost(db, { guard, onFilesLost, onFatal, closeConnection })
+    const interval = setInterval(() => host.checkFiles(), UPKEEP_MS).unref()
+    return withUpkeep(host, async () => clearInterval(interval))
   } catch (error) {
     throw translateStartError(error, path)
   }
 }
 
-function openDatabase(options: SqliteStorageOptions, path: string, open: OpenDatabase): Connection {
-  const { mode, synchronous, now = Date.now } = options
+interface OpenOptions extends SqliteStorageOptions {
+  /** Missing in `lib` mode. */
+  readonly lease?: Lease
+}
+
+function openDatabase(options: OpenOptions, path: string, open: OpenDatabase): Connection {
+  const { mode, synchronous, lease, now = Date.now } = options
   const isServer = mode !== 'lib'
-  inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
+  requireRestored(path)
+  const { isLogMissing } = inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
+  lease?.requireSoleOwner(open)
   createPrivateFile(path)
   restrictFiles(path)
   const db = openConnection(path, { synchronous, open })
   try {
     requireSqliteVersion(db.database)
     applyMigrations(db.database, { path, now })
-    if (isServer) markShutdown(db, false)
+    if (isServer) markOpen(db)
+    if (isLogMissing) options.onLogMissing?.()
     return db
   } catch (error) {
     db.database.close()
@@ -167,8 +206,10 @@ function assemble(
     ...createStores(host),
     counters: host.counters,
     async status() {
+      host.checkFiles()
       const state = host.state()
-      return { writable: state === 'open', ...sizes(), message: STATE_MESSAGES[state] }
+      const status = { writable: state === 'open', ...sizes(), message: host.problem() ?? STATE_MESSAGES[state] }
+      return host.isSaving() ? { ...status, isSaving: true } : status
     },
     close: host.close,
   }

@@ -12,9 +12,12 @@ import { findIdempotency, holdsLegacyIds } from './rows/idempotency-store.ts'
 import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './rows/job-queue.ts'
 import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
-import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './rows/run-store.ts'
-import { findSession, listMessages, listSessions, sessionsIdleSince } from './rows/session-store.ts'
+import { runOwners } from './rows/run-owners.ts'
+import { nextStartAt, runsStarting } from './rows/run-starts.ts'
+import { findRun, listRuns, nextDeadlineAt, outlineRuns, runsPastDeadline } from './rows/run-store.ts'
+import { findSession, listMessages, listSessions, outlineMessages, sessionsIdleSince } from './rows/session-store.ts'
 import {
+  completedSteps,
   dueSteps,
   findStep,
   listSteps,
@@ -22,7 +25,8 @@ import {
   stepsWaitingForEvent,
   stepWaitingForChild,
 } from './rows/step-store.ts'
-import { findToken, findTokenByDigest, findTokens, listTokens } from './rows/token-store.ts'
+import { readTextPart } from './rows/text-part.ts'
+import { findToken, findTokenByDigest, findTokens, listTokens, rootOfToken } from './rows/token-store.ts'
 import {
   dueTriggers,
   findTrigger,
@@ -39,9 +43,14 @@ import {
 export const READS = {
   'runs.find': findRun,
   'runs.list': listRuns,
+  'runs.outline': outlineRuns,
   'runs.pastDeadline': runsPastDeadline,
   'runs.nextDeadlineAt': nextDeadlineAt,
+  'runs.starting': runsStarting,
+  'runs.nextStartAt': nextStartAt,
+  'runs.owners': runOwners,
   'steps.list': listSteps,
+  'steps.completed': completedSteps,
   'steps.find': findStep,
   'steps.due': dueSteps,
   'steps.nextDueAt': nextDueAt,
@@ -61,10 +70,13 @@ export const READS = {
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
+  'sessions.outlineMessages': outlineMessages,
   'sessions.idleSince': sessionsIdleSince,
+  'texts.part': readTextPart,
   'tokens.find': findToken,
   'tokens.findMany': findTokens,
   'tokens.findByDigest': findTokenByDigest,
+  'tokens.rootOf': rootOfToken,
   'tokens.list': listTokens,
   'audit.read': readAudit,
   'audit.readBefore': readAuditBefore,

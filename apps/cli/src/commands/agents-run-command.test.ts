@@ -53,6 +53,11 @@ describe('perdure agents run', () => {
     expect(await run(...request)).toMatchObject({ exitCode: 0, out: 'sent\n' })
   })
 
+  it('suggests a registered agent for an unknown one', async () => {
+    expect((await run('complets')).err).toContain('hint: Did you mean completes?')
+    expect((await run('nothing-like-it')).err).toContain('hint: perdure agents list')
+  })
+
   it('exits 0 with --detach, whatever the outcome of the run', async () => {
     expect((await run('asks', '--detach')).exitCode).toBe(0)
     expect((await run('fails', '--detach')).exitCode).toBe(0)

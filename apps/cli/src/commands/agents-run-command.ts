@@ -1,4 +1,6 @@
+import { nearest } from '@perdure/protocol'
 import type { Call } from '../call.ts'
+import { isClientError } from '../client-error.ts'
 import { parseDuration } from '../duration.ts'
 import { cancelOnInterrupt } from './cancel-on-interrupt.ts'
 import { followRun } from './follow-run.ts'
@@ -17,13 +19,35 @@ export interface AgentsRunFlags {
 }
 
 export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promise<void> {
-  const { agent, session, runTimeout, idempotencyKey } = flags
+  const { agent, session, runTimeout } = flags
   const input = await readInput(call.terminal, 'input', flags.input)
   const body = {
     ...(input === undefined ? {} : { input }),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(runTimeout === undefined ? {} : { timeoutMs: parseDuration('run-timeout', runTimeout) }),
   }
+  try {
+    await run(call, flags, body)
+  } catch (error) {
+    throw isClientError(error) && error.error === 'agent-not-found' ? await withNearest(call, agent, error) : error
+  }
+}
+
+/** Suggests a registered agent; without the right to list them, the error is unchanged. */
+async function withNearest(call: Call, agent: string, error: Error): Promise<Error> {
+  const ids = await call
+    .client()
+    .agents.list({ limit: 200 })
+    .then(({ items }) => items.map(({ id }) => id))
+    .catch(() => [])
+  const near = nearest(agent, ids)
+  return Object.assign(error, near === undefined ? { hint: 'perdure agents list' } : { hint: `Did you mean ${near}?` })
+}
+
+type RunBody = Parameters<ReturnType<Call['client']>['agents']['run']>[1]
+
+async function run(call: Call, flags: AgentsRunFlags, body: RunBody): Promise<void> {
+  const { agent, idempotencyKey } = flags
   const { agents } = call.client()
   if (flags.detach) {
     showOutcome(call, await agents.run(agent, body, { idempotencyKey, prefer: 'respond-async' }))

@@ -24,7 +24,7 @@ export async function approvalsListCommand(call: Call, flags: ApprovalsListFlags
   const query = { ...pageQuery(flags), status: flags.status, runId: flags.run }
   const page = await readPage(call.client().approvals.list(query), flags)
   call.out.list(page, [
-    { head: 'APPROVAL', cell: ({ id }) => id },
+    { head: 'APPROVAL', cell: ({ id }) => id, isId: true },
     { head: 'OF', cell: ({ agentId, workflowId }) => agentId ?? workflowId },
     { head: 'NAME', cell: ({ name }) => name },
     { head: 'TITLE', cell: ({ title }) => title },

@@ -71,6 +71,19 @@ describe('perdure config', () => {
     expect(JSON.parse(out)).toMatchObject({ error: kind, hint: expect.any(String) })
   })
 
+  it('rejects a registration whose code has another id', async () => {
+    await write(
+      "export default { agents: [{ id: 'x', description: '', agent: { id: 'y', run() {} } }] }",
+      'two-ids.mjs',
+    )
+
+    const { exitCode, err } = await run(['config', 'check', '--config', 'two-ids.mjs'])
+
+    expect(exitCode).toBe(2)
+    expect(err).toContain('error[config-invalid]: agent "x": agent.id is "y"\n')
+    expect(err).toContain('hint: remove agent.id, or set both ids to the same text\n')
+  })
+
   it('accepts a configuration without a pepper and warns that perdure server needs one', async () => {
     await write('export default {}', 'open.mjs')
     const { exitCode, out } = await run(['config', 'check', '--config', 'open.mjs', '--json'])

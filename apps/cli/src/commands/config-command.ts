@@ -35,7 +35,8 @@ export async function configCheckCommand(call: Call): Promise<void> {
   const { terminal, out } = call
   const loaded = await call.config()
   const { agents, configPath = null } = loaded
-  const setup: ServerSetup = { config: validConfig(loaded), loaded, agents, json: out.isJson }
+  const config = validConfig(loaded)
+  const setup: ServerSetup = { config, loaded, agents, json: out.isJson, ownsProcess: false }
   const { kind, pepperRef } = setup.config.auth
   const isMissingPepper = kind === 'token' && pepperRef === undefined
   await checkServer(terminal, isMissingPepper ? withPlaceholderPepper(setup) : setup)

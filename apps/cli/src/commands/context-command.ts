@@ -1,6 +1,7 @@
 import { nearest, OPERATOR_ID } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
+import { checkServerUrl } from '../server-access/check-server-url.ts'
 import { type Contexts, readContexts, writeContexts } from '../server-access/contexts.ts'
 
 export interface ContextAddFlags {
@@ -22,11 +23,10 @@ export function contextListCommand({ out, terminal }: Call): void {
 }
 
 /** The first context added becomes the current one. */
-export async function contextAddCommand({ out, terminal }: Call, flags: ContextAddFlags): Promise<void> {
-  const { name, url, replace } = flags
+export function contextAddCommand({ out, terminal }: Call, flags: ContextAddFlags): void {
+  const { name, url, token, replace } = flags
   if (!OPERATOR_ID.test(name)) throw usageError(`invalid context name ${name}`, 'use letters, digits, "_" and "-"')
-  if (!/^https?:\/\/[^/]+/.test(url))
-    throw usageError(`${url} is not an http(s) URL`, 'write it like http://127.0.0.1:8080/v1')
+  checkServerUrl(url)
   const known = readContexts(terminal.env)
   if (known.contexts[name] !== undefined && !replace) {
     throw cliError('context-exists', {
@@ -35,7 +35,6 @@ export async function contextAddCommand({ out, terminal }: Call, flags: ContextA
       exit: 'conflict',
     })
   }
-  const token = flags.token === '-' ? (await terminal.readInput()).trim() : flags.token
   const next = {
     current: known.current ?? name,
     contexts: { ...known.contexts, [name]: { url, ...(token ? { token } : {}) } },

@@ -15,6 +15,8 @@ export interface DevFlags {
   readonly port?: number
   readonly demo?: boolean
   readonly open?: boolean
+  readonly inspect?: number
+  readonly verbose?: boolean
   /** `--no-watch`. */
   readonly watch?: boolean
 }
@@ -23,7 +25,7 @@ export interface DevFlags {
 export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
   const { terminal, out } = call
   const { cwd, env } = terminal
-  const { config, host, port, demo, open, watch: isWatching = true } = flags
+  const { config, host, port, demo, inspect, open, verbose = false, watch: isWatching = true } = flags
   const configPath = findConfigFile(cwd, config)
   const processes = createServerProcesses(env)
   let sources: SourceWatch | undefined
@@ -53,7 +55,13 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
   })
   supervision = supervise({
     spawn: processes.take,
-    setup: (): DevSetup => ({ cwd, flags: { config, host, port, demo }, json: out.isJson, ...view.carriedOver() }),
+    setup: (): DevSetup => ({
+      cwd,
+      flags: { config, host, port, demo, inspect },
+      json: out.isJson,
+      verbose,
+      ...view.carriedOver(),
+    }),
     interruptions: terminal.watchInterruptions(() => false),
     restartsAfterExit: isWatching,
     after: (ms, callback) => void setTimeout(callback, ms).unref(),

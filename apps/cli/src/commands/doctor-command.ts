@@ -1,6 +1,5 @@
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { validConfig } from '../config/valid-config.ts'
 import { checkClock } from '../doctor/check-clock.ts'
 import { checkFiles } from '../doctor/check-files.ts'
 import { checkPort } from '../doctor/check-port.ts'
@@ -11,6 +10,7 @@ import { checkSchema, checkSpace, checkWal, checkWritable } from '../doctor/chec
 import { checkTriggers } from '../doctor/check-triggers.ts'
 import { type Finding, failFrom, findingText, ok } from '../doctor/finding.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
+import { configBesideDev } from '../server-access/config-beside-dev.ts'
 
 export interface DoctorFlags {
   readonly fix?: boolean
@@ -50,7 +50,7 @@ async function repairAll(findings: readonly Finding[]): Promise<readonly string[
 async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> {
   try {
     const loaded = await load()
-    const config = validConfig(loaded)
+    const config = configBesideDev(loaded)
     return [
       ok(
         'config',

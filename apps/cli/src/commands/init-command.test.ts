@@ -33,6 +33,19 @@ describe('perdure init', () => {
     expect(out).toContain('next: cd hello && npm install && npm run dev\n')
   })
 
+  it('prints perdure dev as the next command when perdure is on the PATH', async () => {
+    await mkdir(join(dir(), 'bin'))
+    await writeFile(join(dir(), 'bin/perdure'), '')
+    const next = async (...args: readonly string[]) => {
+      const terminal = recordingTerminal({ cwd: dir(), env: { PATH: join(dir(), 'bin') } })
+      await runCli(['init', ...args, '--yes'], terminal)
+      return terminal.out().split('next: ')[1]
+    }
+
+    expect(await next('hello')).toBe('cd hello && perdure dev\n')
+    expect(await next('chat', '--template', 'ai-sdk')).toBe('cd chat && npm install && npm run dev\n')
+  })
+
   it('writes a configuration that loads and registers the agent echo', async () => {
     await init(['--yes'])
     const { agents } = await loadConfig({ cwd: dir(), env: {}, flags: {} })

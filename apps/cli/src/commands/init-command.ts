@@ -5,6 +5,7 @@ import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
 import { makeDirectory } from '../make-directory.ts'
 import { packageFile } from '../package-file.ts'
+import { isOnPath } from '../perdure-command.ts'
 import type { Terminal } from '../terminal.ts'
 import { readVersion } from '../version.ts'
 import { installSteps } from './install-steps.ts'
@@ -59,7 +60,7 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
   const kept = ownPackage === undefined ? [] : [PACKAGE_FILE]
   const next = [
     ...(shown === '' ? [] : [`cd ${shown}`]),
-    ...installSteps(await readTemplate(`${flags.template}/${PACKAGE_FILE}`), ownPackage),
+    ...startSteps(terminal, await readTemplate(`${flags.template}/${PACKAGE_FILE}`), ownPackage),
   ]
   out.document({ dir: target, files: names, kept, next }, (paint) =>
     [
@@ -68,6 +69,12 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
       `next: ${next.join(' && ')}\n`,
     ].join(''),
   )
+}
+
+/** With the command on the PATH, a project that needs no other package starts without an installation. */
+function startSteps({ env }: Terminal, template: string, ownPackage: string | undefined): readonly string[] {
+  const packages = Object.keys((JSON.parse(template) as { readonly dependencies: object }).dependencies)
+  return isOnPath(env) && packages.length === 1 ? ['perdure dev'] : installSteps(template, ownPackage)
 }
 
 function requireFolder(target: string): void {

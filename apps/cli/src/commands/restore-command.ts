@@ -1,11 +1,12 @@
-import { restoreBackup } from '@perdure/sqlite'
+import { isRescueOf, restoreBackup } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
-import { givenPath, storageFiles } from '../config/storage-file.ts'
+import { givenPath, type StorageFiles, storageFiles } from '../config/storage-file.ts'
 
 /** Fails while a server holds the database. */
 export async function restoreCommand(call: Call, { file }: { readonly file: string }): Promise<void> {
-  const { main, audit } = await storageFiles(call)
-  const { kept, audit: log } = await restoreBackup(givenPath(call, file), { ...main, audit })
+  const copy = givenPath(call, file)
+  const { main, audit } = targetOf(copy, await storageFiles(call))
+  const { kept, audit: log } = await restoreBackup(copy, { ...main, audit })
   if (audit !== undefined && log === undefined) call.out.note(`the backup has no audit log: ${audit.path} is unchanged`)
   const restored = [{ path: main.path, kept }, ...(log === undefined ? [] : [log])]
   const before = ({ kept }: { readonly kept: string | undefined }) =>
@@ -14,3 +15,7 @@ export async function restoreCommand(call: Call, { file }: { readonly file: stri
     restored.map((one) => `restored ${one.path}${before(one)}\n`).join(''),
   )
 }
+
+/** A copy that a server saved of its audit log replaces the audit log alone. */
+const targetOf = (copy: string, { main, audit }: StorageFiles): StorageFiles =>
+  audit !== undefined && isRescueOf(copy, audit.path) ? { main: audit, audit: undefined } : { main, audit }

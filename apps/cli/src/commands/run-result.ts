@@ -4,6 +4,7 @@ import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { statusColour } from '../output/paint.ts'
+import { waitText } from './wait-text.ts'
 
 export type Outcome = InferOutput<typeof RunOutcome>
 
@@ -23,11 +24,10 @@ export function finishWithStatus({ finish, out }: Call, { runId, status }: Pick<
 
 /** Prints `✓ run_… completed` to stderr, with the command that approves each pending approval. */
 export function noteOutcome({ out }: Call, outcome: Outcome): void {
-  const { runId, status, error, approvals = [] } = outcome
+  const { runId, status, error, approvals = [], waitingFor = [] } = outcome
   const mark = status === 'completed' ? '✓' : status === 'failed' || status === 'aborted' ? '✗' : '…'
-  out.note(
-    `${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code ?? error.kind ?? 'error'}: ${error.message}`}`,
-  )
+  out.note(`${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code}: ${error.message}`}`)
+  for (const wait of waitingFor) if (wait.kind === 'code') out.note(`  waiting for ${waitText(wait)}`)
   for (const { id, name } of approvals) out.note(`  waiting for "${name}": perdure approvals approve ${id}`)
 }
 

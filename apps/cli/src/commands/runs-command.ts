@@ -1,9 +1,10 @@
-import type { Run, RunStatus } from '@perdure/protocol'
+import type { FinishReason, ListedRun, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { parseInstant } from '../duration.ts'
 import { type Column, pairsText } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'
+import { parsePairs } from './parse-pairs.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { showOutcome } from './run-result.ts'
@@ -14,16 +15,25 @@ export interface RunsListFlags extends PageFlags {
   readonly workflow?: string
   readonly session?: string
   readonly since?: string
+  readonly until?: string
+  readonly owner?: string
+  readonly user?: string
+  readonly metadata?: string
+  readonly tag?: string
+  readonly ofVersion?: string
+  readonly reason?: InferOutput<typeof FinishReason>
+  readonly code?: string
+  readonly include?: string
 }
 
 export interface RunFlags {
   readonly run: string
 }
 
-type RunRecord = InferOutput<typeof Run>
+type RunRecord = InferOutput<typeof ListedRun>
 
 export async function runsListCommand(call: Call, flags: RunsListFlags): Promise<void> {
-  const { status, agent, workflow, session, since } = flags
+  const { status, agent, workflow, session, since, until, owner, user, metadata, tag, ofVersion, reason, code } = flags
   const query = {
     ...pageQuery(flags),
     status,
@@ -31,13 +41,17 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     workflowId: workflow,
     sessionId: session,
     since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
+    until: until === undefined ? undefined : parseInstant('until', until, Date.now()),
+    ...{ owner, tag, code, userId: user, version: ofVersion, finishReason: reason },
+    metadata: metadata === undefined ? undefined : parsePairs('metadata', metadata),
+    include: flags.include,
   }
   const page = await readPage(call.client().runs.list(query), flags)
   call.out.list(page, runColumns(Date.now()))
 }
 
 export const runColumns = (now: number): readonly Column<RunRecord>[] => [
-  { head: 'RUN', cell: ({ id }) => id },
+  { head: 'RUN', cell: ({ id }) => id, isId: true },
   { head: 'OF', cell: ({ agentId, workflowId }) => agentId ?? workflowId },
   { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
   { head: 'TOOK', cell: (run) => tookText(run, now) },

@@ -7,7 +7,7 @@ import { cliError, usageError } from '../cli-error.ts'
 import { referencesAt, secretState } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { makeDirectory } from '../make-directory.ts'
+import { makePrivateFolder } from '../private-folder.ts'
 
 export interface SecretsGenerateFlags {
   readonly kind: string
@@ -35,7 +35,7 @@ export async function secretsGenerateCommand(call: Call, { kind, out, print }: S
   }
   const ref = out ?? `file:./secrets/${kind}`
   const path = filePath(ref, call.terminal.cwd)
-  await makeDirectory(dirname(path), 0o700)
+  await makePrivateFolder(dirname(path))
   await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' }).catch(refuseExisting(path))
   call.out.document({ kind, ref, path, bytes }, () => `wrote ${path}\nset ${field} to ${ref}\n`)
 }

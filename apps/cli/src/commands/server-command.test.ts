@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ interface Announcement {
   readonly host: string
   readonly port: number
   readonly basePath: string
-  readonly token?: string
+  readonly tokenFile: string
   readonly agents?: readonly string[]
 }
 
@@ -106,7 +106,9 @@ describe('perdure server or perdure dev', () => {
 
   it('serves the demo agents to a client with the token that perdure dev creates', async () => {
     const { exitCode, out } = await serve(['dev', '--demo', '--port', '0', '--json'], async (text) => {
-      const { host, port, basePath, token } = JSON.parse(text) as Announcement
+      const { host, port, basePath, tokenFile } = JSON.parse(text) as Announcement
+      const { token } = JSON.parse(readFileSync(tokenFile, 'utf8')) as { readonly token: string }
+      expect(text).not.toContain(token)
       const response = await fetch(`http://${host}:${port}${basePath}/agents/digest/run`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

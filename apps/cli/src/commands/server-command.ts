@@ -4,6 +4,7 @@ import { validConfig } from '../config/valid-config.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
 import { prepareServer } from '../serve/prepare-server.ts'
 import { serve } from '../serve/serve.ts'
+import { useSourceMaps } from '../serve/use-source-maps.ts'
 import { writeDocument } from '../terminal.ts'
 
 export interface ServerFlags {
@@ -12,12 +13,13 @@ export interface ServerFlags {
 }
 
 export async function serverCommand(call: Call, flags: ServerFlags): Promise<void> {
+  useSourceMaps()
   const { terminal, finish } = call
   const json = call.out.isJson
   const loaded = await call.config()
   const config = validConfig(loaded)
   const agents = flags.demo ? [...loaded.agents, ...(await demoAgentsFor(terminal.cwd, loaded.agents))] : loaded.agents
-  const setup = { config, loaded, agents, json }
+  const setup = { config, loaded, agents, json, ownsProcess: true }
 
   if (flags.check) {
     const { checkServer } = await import('../serve/check-server.ts')

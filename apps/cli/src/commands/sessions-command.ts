@@ -12,7 +12,7 @@ export async function sessionsListCommand(call: Call, flags: PageFlags): Promise
   const now = Date.now()
   const page = await readPage(call.client().sessions.list(pageQuery(flags)), flags)
   call.out.list(page, [
-    { head: 'SESSION', cell: ({ id }) => id },
+    { head: 'SESSION', cell: ({ id }) => id, isId: true },
     { head: 'TITLE', cell: ({ title }) => title },
     { head: 'AGENT', cell: ({ agentId }) => agentId },
     { head: 'OWNER', cell: ({ owner }) => owner },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { vacuum, verifyDatabase } from '@perdure/sqlite'
+import { requireSingleName, vacuum, verifyDatabase } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { storageFile, storageFiles } from '../config/storage-file.ts'
 import { finishWithProblems, problemsText } from './backup-command.ts'
@@ -8,6 +8,7 @@ import { finishWithProblems, problemsText } from './backup-command.ts'
 export async function storageVerifyCommand(call: Call): Promise<void> {
   const { main, audit } = await storageFiles(call)
   const { path } = main
+  for (const file of [path, audit?.path ?? path]) requireSingleName(file)
   const { problems: ofMain, database } = await verifyDatabase(path, main)
   const ofAudit =
     audit === undefined || !existsSync(audit.path) ? [] : (await verifyDatabase(audit.path, audit)).problems

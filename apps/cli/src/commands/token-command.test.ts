@@ -4,7 +4,9 @@ import { isWellFormedToken } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
+import { ensureDevPepper } from '../dev/dev-pepper.ts'
 import { runCli } from '../run-cli.ts'
+import { writeDevSession } from '../server-access/dev-session.ts'
 
 const CREATE = ['create', '--name', 'ci', '--scopes', 'agents:read, agents:invoke:echo']
 
@@ -48,6 +50,21 @@ describe('perdure token', () => {
     expect(err).not.toContain(out.trimEnd())
   })
 
+  it('warns on stderr and in --json of a scope that names an agent missing from the configuration file', async () => {
+    const registration = "{ id: 'triage', description: 'x', agent: { id: 'triage', run: async () => 1 } }"
+    await writeFile(join(dir(), 'perdure.config.mjs'), `export default { agents: [${registration}] }`)
+    const create = ['create', '--name', 'ci', '--scopes', 'agents:invoke:triage,workflows:execute:triage']
+    const warning = 'scope workflows:execute:triage: no workflow triage is registered in perdure.config.mjs'
+
+    const { exitCode, out, err } = await token(...create)
+
+    expect(exitCode).toBe(0)
+    expect(isWellFormedToken(out.trimEnd())).toBe(true)
+    expect(err).toContain(`warning: ${warning}\n`)
+    expect(await json(...create)).toHaveProperty('warnings', [warning])
+    expect(await json('create', '--name', 'ci', '--scopes', 'agents:invoke:triage')).not.toHaveProperty('warnings')
+  })
+
   it('lists tokens newest first, without their values', async () => {
     const first = await json(...CREATE)
     const second = await json(...CREATE)
@@ -58,6 +75,27 @@ describe('perdure token', () => {
     expect(JSON.stringify(list)).not.toContain(first.token)
     expect(table.out).toMatch(/^ID +NAME +SUBJECT/)
     expect(table.out).not.toContain(first.token)
+  })
+
+  it('uses the pepper of the perdure dev that runs in the folder, and no other', async () => {
+    const unset = { cwd: dir(), env: {} }
+    const create = async () => {
+      const terminal = recordingTerminal(unset)
+      return {
+        exitCode: await runCli(['token', 'create', '--name', 'x', '--scopes', 'agents:read'], terminal),
+        err: terminal.err(),
+      }
+    }
+    expect((await create()).err).toContain('error[pepper-missing]')
+
+    await ensureDevPepper(join(dir(), '.graphorin/dev-pepper'))
+    expect((await create()).err).toContain('error[pepper-missing]')
+    writeDevSession(dir(), { url: 'http://127.0.0.1:9/v1', pid: process.pid })
+    expect((await create()).exitCode).toBe(0)
+
+    const doctor = recordingTerminal(unset)
+    expect(await runCli(['doctor', '--json'], doctor)).toBe(0)
+    expect(doctor.out()).toContain('only perdure dev has a pepper')
   })
 
   it('revokes a token and lists it as revoked', async () => {

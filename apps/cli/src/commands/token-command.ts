@@ -1,11 +1,16 @@
+import { basename } from 'node:path'
+import { type IsRegistered, scopeWarnings } from '@perdure/core'
 import { AppError, type TokenRecord } from '@perdure/ports'
 import type { TokenEnv } from '@perdure/protocol'
 import { openTokenAdmin, type TokenAdmin } from '@perdure/server-app'
 import type { Call } from '../call.ts'
-import { validConfig } from '../config/valid-config.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { expiryOf } from '../expiry.ts'
 import { pairsText } from '../output/columns.ts'
 import { relativeText } from '../output/time-text.ts'
+import { isPartial, onlyOne } from '../resolve-id.ts'
+import { configBesideDev } from '../server-access/config-beside-dev.ts'
+import { checkScopes } from './check-scopes.ts'
 
 export interface TokenCreateFlags {
   readonly name: string
@@ -23,7 +28,9 @@ interface TokenFlags {
 /** Without `--json`, stdout holds only the token, for `TOKEN=$(perdure token create …)`. */
 export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): Promise<void> {
   const { name, scopes, subject, env } = flags
+  checkScopes(scopes)
   const expiresAt = expiryOf(flags, Date.now())
+  const warnings = warningsOf(await call.config(), scopes)
   const { token, record } = await withTokens(call, (admin) => admin.mint({ name, scopes, subject, env, expiresAt }))
   const until = record.expiresAt === undefined ? 'never expires' : `expires ${isoOf(record.expiresAt)}`
   if (!call.out.isJson) {
@@ -31,14 +38,24 @@ export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): P
       `${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; the token is not shown again`,
     )
   }
-  call.out.document({ ...tokenDocument(record), token }, () => `${token}\n`)
+  for (const warning of warnings) call.out.note(`warning: ${warning}`)
+  const shown = { ...tokenDocument(record), token, ...(warnings.length === 0 ? {} : { warnings }) }
+  call.out.document(shown, () => `${token}\n`)
+}
+
+/** Without a configuration file, nothing is known of the registrations of the server. */
+function warningsOf({ configPath, agents, workflows }: LoadedConfig, scopes: readonly string[]): readonly string[] {
+  if (configPath === undefined) return []
+  const registered = { agent: agents, workflow: workflows }
+  const isRegistered: IsRegistered = (kind, id) => registered[kind].some((one) => one?.id === id)
+  return scopeWarnings(scopes, isRegistered).map((warning) => `${warning} in ${basename(configPath)}`)
 }
 
 export async function tokenListCommand(call: Call): Promise<void> {
   const records = await withTokens(call, allTokens)
   const now = Date.now()
   call.out.list({ items: records.map(tokenDocument), nextCursor: null }, [
-    { head: 'ID', cell: ({ id }) => id },
+    { head: 'ID', cell: ({ id }) => id, isId: true },
     { head: 'NAME', cell: ({ name }) => name },
     { head: 'SUBJECT', cell: ({ subject }) => subject },
     { head: 'TOKEN', cell: ({ env, last4 }) => `perdure_${env}_…${last4}` },
@@ -50,20 +67,34 @@ export async function tokenListCommand(call: Call): Promise<void> {
 }
 
 export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promise<void> {
-  const record = (await withTokens(call, allTokens)).find((one) => one.id === id)
-  if (record === undefined) throw new AppError('token-not-found', { hint: 'run perdure token list' })
+  const record = await withTokens(call, (admin) => tokenOf(admin, id))
   const document = tokenDocument(record)
   call.out.document(document, (paint) => pairsText(Object.entries(document), paint))
 }
 
 export async function tokenRevokeCommand(call: Call, { id }: TokenFlags): Promise<void> {
-  const record = await withTokens(call, (admin) => admin.revoke(id))
+  const record = await withTokens(call, async (admin) => admin.revoke((await tokenOf(admin, id)).id))
   call.out.document(tokenDocument(record), () => `revoked ${record.id}\n`)
+}
+
+/** The token with this id, the only one whose id begins like this, or the newest for `last`. */
+async function tokenOf(admin: TokenAdmin, given: string): Promise<TokenRecord> {
+  const records = await allTokens(admin)
+  const candidates = isPartial('token', given) ? records.filter(({ id }) => id.startsWith(given)) : []
+  const id =
+    onlyOne(
+      'token',
+      given,
+      candidates.map((one) => one.id),
+    ) ?? given
+  const record = given === 'last' ? records[0] : records.find((one) => one.id === id)
+  if (record === undefined) throw new AppError('token-not-found', { hint: 'run perdure token list' })
+  return record
 }
 
 async function withTokens<T>(call: Call, work: (admin: TokenAdmin) => Promise<T>): Promise<T> {
   const loaded = await call.config()
-  const admin = await openTokenAdmin(validConfig(loaded), loaded)
+  const admin = await openTokenAdmin(configBesideDev(loaded), loaded)
   try {
     return await work(admin)
   } finally {

@@ -1,4 +1,4 @@
-import type { Health, Run } from '@perdure/protocol'
+import type { Health, ListedRun } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { parseDuration } from '../duration.ts'
@@ -15,7 +15,7 @@ export interface TopFlags {
 
 interface Snapshot {
   readonly health: InferOutput<typeof Health>
-  readonly runs: readonly InferOutput<typeof Run>[]
+  readonly runs: readonly InferOutput<typeof ListedRun>[]
 }
 
 const SHOWN_RUNS = 15

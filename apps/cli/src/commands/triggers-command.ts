@@ -14,7 +14,7 @@ export async function triggersListCommand(call: Call, flags: PageFlags): Promise
   const now = Date.now()
   const page = await readPage(call.client().triggers.list(pageQuery(flags)), flags)
   call.out.list(page, [
-    { head: 'TRIGGER', cell: ({ id }) => id },
+    { head: 'TRIGGER', cell: ({ id }) => id, isId: true },
     { head: 'WHEN', cell: (trigger) => triggerKindOf(trigger).text(trigger) },
     { head: 'STARTS', cell: ({ target }) => ('agentId' in target ? target.agentId : target.workflowId) },
     { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
@@ -35,10 +35,10 @@ export async function triggersShowCommand(call: Call, { trigger: id }: TriggerFl
     const table = columnsText(
       fires,
       [
-        { head: 'FIRE', cell: (fire) => fire.id },
+        { head: 'FIRE', cell: (fire) => fire.id, isId: true },
         { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
         { head: 'BY HAND', cell: ({ manual }) => (manual ? 'yes' : '') },
-        { head: 'RUN', cell: ({ runId }) => runId },
+        { head: 'RUN', cell: ({ runId }) => runId, isId: true },
         { head: 'DUE', cell: ({ scheduledAt }) => relativeText(scheduledAt, now) },
       ],
       { paint, width: undefined },

@@ -8,6 +8,7 @@ import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
+import { waitText } from './wait-text.ts'
 
 export interface ThreadFlags {
   readonly workflow: string
@@ -25,7 +26,7 @@ export interface WorkflowsRunFlags {
 export async function workflowsListCommand(call: Call, flags: PageFlags): Promise<void> {
   const page = await readPage(call.client().workflows.list(pageQuery(flags)), flags)
   call.out.list(page, [
-    { head: 'WORKFLOW', cell: ({ id }) => id },
+    { head: 'WORKFLOW', cell: ({ id }) => id, isId: true },
     { head: 'RECOVERY', cell: ({ recovery }) => recovery },
     { head: 'ATTEMPTS', cell: ({ maxAttempts }) => maxAttempts },
     { head: 'DESCRIPTION', cell: ({ description }) => description },
@@ -50,7 +51,7 @@ export async function workflowsShowCommand(call: Call, { workflow, thread }: Thr
   const { steps, waitingFor, ...facts } = state
   call.out.document(state, (paint) => {
     const waits = waitingFor.map(
-      ({ kind, name, dueAt }) => `  ${kind} ${name}${dueAt === undefined ? '' : ` until ${dueAt}`}\n`,
+      (wait) => `  ${waitText(wait)}${wait.dueAt === undefined ? '' : ` until ${wait.dueAt}`}\n`,
     )
     const lines = steps.map(
       ({ seq, name, kind, status }) =>
@@ -79,7 +80,7 @@ export async function workflowsCheckpointsCommand(call: Call, flags: ThreadFlags
   const query = { ...pageQuery(flags), threadId: flags.thread }
   const page = await readPage(call.client().workflows.checkpoints(flags.workflow, query), flags)
   call.out.list(page, [
-    { head: 'CHECKPOINT', cell: ({ id }) => id },
+    { head: 'CHECKPOINT', cell: ({ id }) => id, isId: true },
     { head: 'SEQ', cell: ({ seq }) => seq },
     { head: 'STEP', cell: ({ step }) => step },
     { head: 'RESULT', cell: ({ result }) => JSON.stringify(result) },

@@ -9,6 +9,7 @@ describe('readEnvOverrides', () => {
     const samples = {
       string: 'text',
       integer: 42,
+      number: 0.25,
       boolean: true,
       strings: ['a', 'b'],
       'integer-or-strings': ['a', 'b'],

@@ -32,6 +32,7 @@ export function unknownVariables(env: Env, referenced: ReadonlySet<string>): rea
 const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: string) => unknown>> = {
   string: (_, text) => text,
   integer: parseInteger,
+  number: parseNumber,
   boolean: parseBoolean,
   strings: (_, text) => parseList(text),
   'integer-or-strings': (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : parseList(text)),
@@ -40,6 +41,11 @@ const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: str
 function parseInteger(variable: string, text: string): number {
   if (/^-?\d{1,15}$/.test(text.trim())) return Number(text)
   throw malformed(variable, 'a whole number')
+}
+
+function parseNumber(variable: string, text: string): number {
+  if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text.trim())) return Number(text)
+  throw malformed(variable, 'a number')
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false }

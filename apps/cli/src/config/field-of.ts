@@ -7,6 +7,8 @@ const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
   'storage-locked': 'storage.path',
   'storage-corrupt': 'storage.path',
   'storage-newer-schema': 'storage.path',
+  'storage-replaced': 'storage.path',
+  'storage-shared': 'storage.path',
 }
 
 /** The configuration field that a start error is about, taken from the beginning of its message or from its kind. */

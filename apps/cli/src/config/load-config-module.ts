@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { dirname, extname, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartError } from '@perdure/ports'
 import { isPlainObject } from '@perdure/protocol'
+import { importHint } from './import-hint.ts'
 import { locationOfError } from './location-of-error.ts'
 import { trackImports } from './track-imports.ts'
 
@@ -28,8 +29,10 @@ async function importDefault(path: string, onImport: ((file: string) => void) | 
   try {
     return ((await import(/* @vite-ignore */ url)) as { default?: unknown }).default
   } catch (error) {
+    const nameOf = (file: string) => relative(dirname(path), file)
     const location = locationOfError(error, imports.files())
-    throw unreadable(path, error, location === undefined ? 'fix the module' : `fix ${location}`)
+    const hint = importHint(error, nameOf) ?? (location === undefined ? 'fix the module' : `fix ${location}`)
+    throw unreadable(path, error, hint)
   } finally {
     if (onImport === undefined) imports.end()
   }

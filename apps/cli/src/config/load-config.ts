@@ -57,7 +57,8 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
     configPath === undefined ? {} : await loadConfigModule(configPath, onImport)
   const areSkills = Array.isArray(skills)
   const { members, phases } = splitConsolidator(rest)
-  const sections = areSkills || skills === undefined ? members : { ...members, skills }
+  const { registrations, fields } = splitWorkflows(workflows)
+  const sections = { ...members, ...fields, ...(areSkills || skills === undefined ? {} : { skills }) }
   const overrides = readEnvOverrides(env)
   const flagged = [
     { path: 'server.host', value: flags.host },
@@ -67,7 +68,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
   return {
     input: input as ServerConfigInput,
     agents: checkedList<AgentRegistration>('agents', agents),
-    workflows: checkedList<WorkflowRegistration>('workflows', workflows),
+    workflows: checkedList<WorkflowRegistration>('workflows', registrations),
     triggers: checkedList<TriggerRegistration>('triggers', triggers),
     skills: areSkills ? (skills as readonly InMemorySkill[]) : [],
     mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
@@ -88,6 +89,13 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
 
 export const databasePath = (path: string, configDir: string): string =>
   path === ':memory:' ? path : resolve(configDir, path)
+
+/** Separates the registrations in the section `workflows` from its configuration fields. An array holds registrations. */
+function splitWorkflows(workflows: unknown): { readonly registrations: unknown; readonly fields: PlainObject } {
+  if (!isPlainObject(workflows)) return { registrations: workflows, fields: {} }
+  const { registrations, ...fields } = workflows
+  return { registrations, fields: { workflows: fields } }
+}
 
 /** Separates the phase functions in the section `consolidator` from its configuration fields. */
 function splitConsolidator({ consolidator, ...members }: PlainObject): {

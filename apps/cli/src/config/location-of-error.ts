@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { packageFile } from '../package-file.ts'
 
 /** Matches `file:///srv/echo.ts:7:13`, `/srv/echo.ts:7` or `C:\srv\echo.ts:7` at the start of a word. */
 const LOCATION = /^(file:\/\/\/.+?|(?:[A-Za-z]:)?[\\/][^:]+):(\d+)/
@@ -10,13 +11,16 @@ export function locationOfError(error: unknown, files: readonly string[]): strin
   return locationIn(error.stack ?? '') ?? (error instanceof SyntaxError ? locationOfSyntaxError(files) : undefined)
 }
 
-/** The first location outside `node_modules`. */
+/** The folder of this package, which is not in `node_modules` when it runs from a clone. */
+const OWN_FOLDER = fileURLToPath(packageFile(''))
+
+/** The first location outside `node_modules` and this package. */
 function locationIn(text: string): string | undefined {
   for (const word of text.split(/[\s()]/)) {
     const [, name, line] = LOCATION.exec(word) ?? []
     if (name === undefined) continue
     const file = name.startsWith('file:') ? fileURLToPath(name) : name
-    if (!file.includes('node_modules')) return `${file}:${line}`
+    if (!file.includes('node_modules') && !file.startsWith(OWN_FOLDER)) return `${file}:${line}`
   }
   return undefined
 }

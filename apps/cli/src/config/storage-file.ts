@@ -15,10 +15,13 @@ export interface StorageFile {
 /** @throws a usage error for an in-memory database; StartError if its secrets do not resolve */
 export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(await call.config())
 
+export interface StorageFiles {
+  readonly main: StorageFile
+  readonly audit: StorageFile | undefined
+}
+
 /** The database file and, if the audit is enabled, the audit log. @throws as `storageFile` */
-export async function storageFiles(
-  call: Call,
-): Promise<{ readonly main: StorageFile; readonly audit: StorageFile | undefined }> {
+export async function storageFiles(call: Call): Promise<StorageFiles> {
   const loaded = await call.config()
   const { audit } = validConfig(loaded)
   const encryption = await auditEncryption(validConfig(loaded), loaded)

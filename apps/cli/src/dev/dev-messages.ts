@@ -10,12 +10,24 @@ export interface DevSetup {
     readonly host?: string | undefined
     readonly port?: number | undefined
     readonly demo?: boolean | undefined
+    /** Port of the debugger; `undefined` without one. */
+    readonly inspect?: number | undefined
   }
   readonly json: boolean
+  /** Whether to log every field instead of one short line per request, step and tool. */
+  readonly verbose: boolean
   /** Port of the previous server, reused if the configured port is 0, so that clients can reconnect. */
   readonly boundPort: number | undefined
   /** Realm for which the existing token is valid (see `ServedFacts`); a server with another realm mints a new token. */
   readonly tokenRealm: string | undefined
+}
+
+/** An agent or workflow with an input that it accepts. */
+export interface Tryable {
+  readonly kind: 'agent' | 'workflow'
+  readonly id: string
+  /** `undefined` if no input is known that the schema of the target accepts. */
+  readonly input?: unknown
 }
 
 /** What the server process reports once it listens. */
@@ -27,6 +39,8 @@ export interface ServedFacts {
   readonly agentIds: readonly string[]
   readonly workflowIds: readonly string[]
   readonly triggerIds: readonly string[]
+  /** Agents and workflows that the banner suggests to run. */
+  readonly tryable: readonly Tryable[]
   readonly hasDocs: boolean
   /** Identifies the database and the pepper a token is valid for; `undefined` with `auth.kind: 'none'`. */
   readonly tokenRealm: string | undefined

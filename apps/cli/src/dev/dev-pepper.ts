@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StartError } from '@perdure/ports'
-import { makeDirectory } from '../make-directory.ts'
+import { makePrivateFolder } from '../private-folder.ts'
 
 const PEPPER_BYTES = 32
 
@@ -16,7 +16,7 @@ export const devPepperPath = (storagePath: string): string => join(dirname(stora
  */
 export async function ensureDevPepper(path: string): Promise<void> {
   const folder = dirname(path)
-  await makeDirectory(folder, 0o700).catch((cause: unknown) => {
+  await makePrivateFolder(folder).catch((cause: unknown) => {
     throw new StartError('config-invalid', {
       message: `storage.path: cannot create the folder ${folder}`,
       hint: 'check storage.path and the permissions of its parent folders',

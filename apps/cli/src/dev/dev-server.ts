@@ -5,8 +5,10 @@ const isSource = import.meta.url.endsWith('.ts')
 new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.cjs', import.meta.url)).unref()
 
 // Imported only after `parent-watch` has started: these imports are slow, and the parent may exit in the meantime.
+const { hideSecrets } = await import('../hide-secrets.ts')
 const { allowClosedPipes, processTerminal } = await import('../process-terminal.ts')
 const { parentLink } = await import('./parent-link.ts')
 const { serveDev } = await import('./serve-dev.ts')
+hideSecrets()
 allowClosedPipes()
 process.exit(await serveDev(parentLink(process), processTerminal()))

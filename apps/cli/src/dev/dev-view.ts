@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Call } from '../call.ts'
+import { perdureCommand } from '../perdure-command.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
-import { removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
+import { devSessionPath, removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
 import { writeDocument } from '../terminal.ts'
 import { readVersion } from '../version.ts'
 import { devBanner } from './dev-banner.ts'
@@ -37,16 +37,25 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
   const saveSession = ({ listening }: ServedFacts) =>
     writeDevSession(cwd, { url: listeningUrl(listening), pid: process.pid, ...(token === undefined ? {} : { token }) })
 
+  /** The token for stdout, which only a terminal gets: other outputs, such as the log of a CI job, are stored. */
+  const shownToken = () =>
+    stdout.isTTY === true ? { token } : token === undefined ? {} : { tokenFile: devSessionPath(cwd) }
+
   const announce = (facts: ServedFacts) => {
     const { listening, storagePath, agentIds } = facts
     if (out.isJson) {
-      writeDocument(terminal, { event: 'listening', ...listening, token, storagePath, agents: agentIds })
+      writeDocument(terminal, { event: 'listening', ...listening, ...shownToken(), storagePath, agents: agentIds })
       return
     }
-    const exampleFile = existsSync(join(cwd, 'README.md')) ? 'README.md' : undefined
-    const keys = terminal.isInteractive ? KEY_HINT : undefined
-    const url = listeningUrl(listening)
-    stdout.write(devBanner({ ...facts, version: readVersion(), url, cwd, token, exampleFile, watched, keys }))
+    const value = stdout.isTTY === true ? token : undefined
+    const banner = {
+      ...facts,
+      ...{ version: readVersion(), url: listeningUrl(listening), cwd, watched, paint: out.paint },
+      token: token === undefined ? undefined : { value, file: devSessionPath(cwd) },
+      command: perdureCommand(terminal),
+      keys: terminal.isInteractive ? KEY_HINT : undefined,
+    }
+    stdout.write(devBanner(banner))
   }
 
   const announceRestart = ({ listening }: ServedFacts, { files, requestedAtMs }: Restart) => {
@@ -84,8 +93,8 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
     onMinted(minted) {
       token = minted
       if (served !== undefined) saveSession(served)
-      if (out.isJson) writeDocument(terminal, { event: 'minted', token })
-      else stdout.write(`  Token      ${minted}  (shown once; expires in 24 h)\n`)
+      if (out.isJson) writeDocument(terminal, { event: 'minted', ...shownToken() })
+      else if (stdout.isTTY) stdout.write(`  Token      ${minted}  (shown once; expires in 24 h)\n`)
     },
     onFailed: (message) => out.note(`cannot create a token: ${message}`),
     carriedOver: () => ({

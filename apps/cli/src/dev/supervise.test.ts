@@ -11,6 +11,7 @@ const FACTS: ServedFacts = {
   agentIds: [],
   workflowIds: [],
   triggerIds: [],
+  tryable: [],
   hasDocs: true,
   tokenRealm: undefined,
   token: undefined,
@@ -62,7 +63,7 @@ function setUp({ restartsAfterExit = true } = {}) {
   }
   const supervision = supervise({
     spawn,
-    setup: () => ({ cwd: '/', flags: {}, json: false, boundPort: undefined, tokenRealm: undefined }),
+    setup: () => ({ cwd: '/', flags: {}, json: false, verbose: false, boundPort: undefined, tokenRealm: undefined }),
     interruptions: terminal.watchInterruptions(() => false),
     view,
     restartsAfterExit,

@@ -8,6 +8,7 @@ export const FACTS: ServedFacts = {
   agentIds: [],
   workflowIds: [],
   triggerIds: [],
+  tryable: [],
   hasDocs: true,
   tokenRealm: undefined,
   token: undefined,

@@ -35,8 +35,8 @@ function secretsFinding({ auth }: ServerConfig): Finding {
   if (basename(auth.pepperRef ?? '') !== 'dev-pepper') return ok('secrets', 'the pepper resolves and is long enough')
   return warn(
     'secrets',
-    'the configured pepper is the development pepper of perdure dev',
-    'generate another one: perdure secrets generate pepper --out file:./secrets/pepper',
+    'only perdure dev has a pepper; perdure server needs one of its own',
+    'before you start perdure server: perdure secrets generate pepper --out file:./secrets/pepper',
   )
 }
 

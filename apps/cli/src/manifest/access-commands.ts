@@ -2,7 +2,7 @@ import { MintedToken, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
-const ID: ArgumentSpec = { name: 'id', note: 'token id' }
+const ID: ArgumentSpec = { name: 'id', note: 'token id, its beginning, or last', idOf: 'token' }
 const EXITS = ['storageFault'] as const
 
 /** These commands open the database directly, so they work before the first start and while a server runs. */

@@ -8,20 +8,29 @@ export interface ArgumentSpec {
   readonly optional?: true
   /** Takes all remaining words. */
   readonly variadic?: true
+  /** The argument is an id of this kind: the command also takes its beginning, and `last`. */
+  readonly idOf?: IdKind
 }
+
+export type IdKind = 'run' | 'approval' | 'session' | 'token'
 
 export interface FlagSpec {
   /** Without dashes, in kebab-case. The handler gets it in camelCase. */
   readonly name: string
   readonly short?: string
-  /** `boolean` takes no value; `list` is split at commas; `pairs` may be repeated, each `key=value`. */
-  readonly type: 'boolean' | 'string' | 'integer' | 'list' | 'pairs' | 'duration'
+  /**
+   * `boolean` takes no value; `list` is split at commas; `pairs` may be repeated, each `key=value`. `secret` takes `-`
+   * for stdin, `@file`, or the secret itself with a warning; the handler gets the secret.
+   */
+  readonly type: 'boolean' | 'string' | 'integer' | 'list' | 'pairs' | 'duration' | 'secret'
   readonly note: string
   /** What help calls the value. Default: the flag name. */
   readonly value?: string
   readonly default?: string | number
   readonly choices?: readonly string[]
   readonly required?: true
+  /** The value may be left out; the handler then gets this value. */
+  readonly bare?: number
 }
 
 /** What a command works on; decides which shared flags it has. */

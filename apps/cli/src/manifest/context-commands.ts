@@ -22,8 +22,8 @@ export const contextCommands: readonly CommandSpec[] = [
       { name: 'url', type: 'string', note: 'set the server URL, including the base path', required: true },
       {
         name: 'token',
-        type: 'string',
-        note: 'save this access token; - reads it from stdin, which keeps it out of the shell history',
+        type: 'secret',
+        note: 'save the access token in this file (@file) or from stdin (-); a token on the command line is visible to other users',
       },
       { name: 'replace', type: 'boolean', note: 'overwrite an existing context of that name' },
     ],

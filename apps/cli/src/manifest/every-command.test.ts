@@ -64,7 +64,7 @@ describe.each(byPath)('perdure %s', (path, command) => {
     expect(codesOf(command)).toContain(exitCode)
     const lines = out.trimEnd().split('\n')
     if (command.output === 'document' || exitCode !== 0) expect(lines).toHaveLength(1)
-    for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object')
+    for (const line of lines) expect(JSON.parse(line), line).toMatchObject({})
   })
 
   it('does not prompt and writes no control characters without a terminal', async () => {

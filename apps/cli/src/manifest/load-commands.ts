@@ -1,4 +1,4 @@
-import { Health, Run } from '@perdure/protocol'
+import { Health, ListedRun } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
 import { CHANGES, READS } from './server-rows.ts'
@@ -14,7 +14,7 @@ export const loadCommands: readonly CommandSpec[] = [
       { name: 'once', type: 'boolean', note: 'print once and exit; default without a terminal and with --json' },
     ],
     examples: ['perdure top', 'perdure top --once --json'],
-    schema: v.object({ health: Health, runs: v.array(Run) }),
+    schema: v.object({ health: Health, runs: v.array(ListedRun) }),
     load: async () => (await import('../commands/top-command.ts')).topCommand,
   },
   {

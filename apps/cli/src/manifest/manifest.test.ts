@@ -114,7 +114,11 @@ describe('the command line derived from the manifest', () => {
     }
   })
 
-  it('creates no data folder when commands fail', () => {
+  it('creates no data folder when commands fail', async () => {
+    const storing = failable.filter(([, { target }]) => target === 'storage')
+    expect(storing.length).toBeGreaterThan(3)
+    for (const [path, command] of storing) expect((await run(failing(command))).exitCode, path).not.toBe(0)
+
     expect(existsSync(join(dir(), '.graphorin'))).toBe(false)
   })
 })

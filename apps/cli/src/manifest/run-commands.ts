@@ -1,9 +1,20 @@
-import { EventEnvelope, listOf, RUN_STATUS_NAMES, Run, RunOutcome } from '@perdure/protocol'
+import {
+  EventEnvelope,
+  FINISH_REASONS,
+  ListedRun,
+  LOG_LEVELS,
+  listOf,
+  RUN_STATUS_NAMES,
+  Run,
+  RunLogLine,
+  RunOutcome,
+} from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
+import { repeatCommands } from './repeat-commands.ts'
 import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'run', note: 'run id' }
+const ID: ArgumentSpec = { name: 'run', note: 'run id, its beginning, or last', idOf: 'run' }
 const FILTERS: readonly FlagSpec[] = [
   { name: 'status', type: 'string', note: 'show only runs with this status', choices: RUN_STATUS_NAMES },
   { name: 'agent', type: 'string', value: 'id', note: 'show only runs of this agent' },
@@ -15,14 +26,34 @@ const FILTERS: readonly FlagSpec[] = [
     value: 'when',
     note: 'show only runs created since this time: an ISO-8601 instant, or a duration before now such as 1h',
   },
+  { name: 'until', type: 'string', value: 'when', note: 'show only runs created before this time, given like --since' },
+  { name: 'owner', type: 'string', value: 'subject', note: 'show only runs of this owner' },
+  { name: 'user', type: 'string', value: 'id', note: 'show only runs with this userId' },
+  {
+    name: 'metadata',
+    type: 'string',
+    value: 'key=value',
+    note: 'show only runs with this metadata; up to 3 pairs, separated by commas',
+  },
+  { name: 'tag', type: 'string', value: 'tag', note: 'show only runs whose registration has this tag' },
+  {
+    name: 'of-version',
+    type: 'string',
+    value: 'version',
+    note: 'show only runs of this version of their registration',
+  },
+  { name: 'reason', type: 'string', note: 'show only runs that ended for this reason', choices: FINISH_REASONS },
+  { name: 'code', type: 'string', value: 'code', note: 'show only runs whose error has this code' },
 ]
 
 const TraceLine = v.object({
   name: v.string(),
+  kind: v.string(),
   startMs: v.number(),
   durationMs: v.number(),
   depth: v.number(),
   status: v.optional(v.string()),
+  error: v.optional(v.string()),
 })
 
 export const runCommands: readonly CommandSpec[] = [
@@ -30,12 +61,21 @@ export const runCommands: readonly CommandSpec[] = [
     path: 'runs list',
     summary: 'list runs, newest first',
     ...READS,
-    flags: [...FILTERS, ...PAGE_FLAGS],
+    flags: [
+      ...FILTERS,
+      {
+        name: 'include',
+        type: 'string',
+        value: 'names',
+        note: 'add input, result or input,result to each run of the JSON output',
+      },
+      ...PAGE_FLAGS,
+    ],
     examples: [
       'perdure runs list --status failed --agent echo --since 1h',
-      'perdure runs list --json=id,status | head',
+      'perdure runs list --include input,result --json | head',
     ],
-    schema: listOf(Run),
+    schema: listOf(ListedRun),
     load: async () => (await import('../commands/runs-command.ts')).runsListCommand,
   },
   {
@@ -65,6 +105,29 @@ export const runCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/runs-tail-command.ts')).runsTailCommand,
   },
   {
+    path: 'runs logs',
+    summary: 'show the lines that the code of a run logged with ctx.log; with --follow, until the run ends',
+    ...FOLLOWS,
+    arguments: [ID],
+    flags: [
+      {
+        name: 'level',
+        type: 'string',
+        note: 'show only lines of this level and of more severe levels',
+        choices: LOG_LEVELS,
+      },
+      {
+        name: 'follow',
+        short: 'f',
+        type: 'boolean',
+        note: 'wait for new lines until the run ends, reconnecting if needed',
+      },
+    ],
+    examples: ['perdure runs logs run_01KX3FJ9M8 --level warn', 'perdure runs logs run_01KX3FJ9M8 --follow'],
+    schema: RunLogLine,
+    load: async () => (await import('../commands/runs-logs-command.ts')).runsLogsCommand,
+  },
+  {
     path: 'runs trace',
     summary: 'show a timeline of the steps of a run',
     ...READS,
@@ -83,6 +146,7 @@ export const runCommands: readonly CommandSpec[] = [
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsAbortCommand,
   },
+  ...repeatCommands(ID),
   {
     path: 'runs resume',
     summary: 'resume a suspended run',

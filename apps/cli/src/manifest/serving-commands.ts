@@ -13,7 +13,10 @@ const Listening = v.object({
   host: v.string(),
   port: v.number(),
   basePath: v.string(),
+  /** Only if stdout is a terminal. */
   token: v.optional(v.string()),
+  /** File with the token, in its member `token`. Only if stdout is not a terminal. */
+  tokenFile: v.optional(v.string()),
 })
 
 const DevEvent = v.variant('event', [
@@ -27,7 +30,7 @@ const DevEvent = v.variant('event', [
   }),
   v.object({ event: v.literal('refused'), isServing: v.boolean(), error: v.string(), message: v.string() }),
   v.object({ event: v.literal('ended'), exitCode: v.number() }),
-  v.object({ event: v.literal('minted'), token: v.string() }),
+  v.object({ event: v.literal('minted'), token: v.optional(v.string()), tokenFile: v.optional(v.string()) }),
 ])
 
 export const servingCommands: readonly CommandSpec[] = [
@@ -65,6 +68,18 @@ export const servingCommands: readonly CommandSpec[] = [
     flags: [
       ...SERVING_FLAGS,
       { name: 'open', type: 'boolean', note: 'open the API page in a browser' },
+      {
+        name: 'inspect',
+        type: 'integer',
+        value: 'port',
+        note: 'let a debugger attach to the server on this port of 127.0.0.1 (without a value: 9229)',
+        bare: 9_229,
+      },
+      {
+        name: 'verbose',
+        type: 'boolean',
+        note: 'log every field of requests and runs, and print the stack trace of an error',
+      },
       { name: 'no-watch', type: 'boolean', note: 'do not restart when the configuration or its imports change' },
     ],
     examples: ['perdure dev', 'perdure dev --demo --port 9000'],

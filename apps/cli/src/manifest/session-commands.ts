@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'session', note: 'session id' }
+const ID: ArgumentSpec = { name: 'session', note: 'session id, its beginning, or last', idOf: 'session' }
 
 export const sessionCommands: readonly CommandSpec[] = [
   {

@@ -16,7 +16,11 @@ const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
       type: 'string',
       note: 'use the server at this URL, including the base path (default: PERDURE_URL, then the context)',
     },
-    { name: 'token', type: 'string', note: 'use this access token (default: PERDURE_TOKEN, then the context)' },
+    {
+      name: 'token',
+      type: 'secret',
+      note: 'read the access token from a file (@file) or from stdin (-); a token on the command line is visible to other users (default: PERDURE_TOKEN, then the context)',
+    },
     { name: 'context', type: 'string', value: 'name', note: 'use this saved server; perdure context list shows them' },
     {
       name: 'timeout',

@@ -88,6 +88,27 @@ export const workflowCommands: readonly CommandSpec[] = [
     load: async () => (await import('../commands/workflows-command.ts')).workflowsCheckpointsCommand,
   },
   {
+    path: 'workflows check',
+    summary: 'replay all open runs against the configuration on disk, and list those that it cannot continue',
+    target: 'storage',
+    examples: ['perdure workflows check', 'perdure workflows check --config perdure.config.mjs --json=problems'],
+    output: 'document',
+    schema: v.object({
+      ok: v.boolean(),
+      checked: v.number(),
+      problems: v.array(
+        v.object({
+          runId: v.string(),
+          target: v.string(),
+          status: v.string(),
+          problem: v.picklist(['parks', 'fails', 'unregistered', 'unknown']),
+          detail: v.string(),
+        }),
+      ),
+    }),
+    load: async () => (await import('../commands/workflows-check-command.ts')).workflowsCheckCommand,
+  },
+  {
     path: 'workflows fork',
     summary: 'not available: the server answers 501; fork in code with forkThread from @perdure/core',
     ...CHANGES,

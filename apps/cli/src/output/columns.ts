@@ -6,6 +6,8 @@ export interface Column<Item> {
   readonly cell: (item: Item) => string | number | null | undefined
   /** Cells are statuses such as `completed` and are coloured. */
   readonly isStatus?: true
+  /** Cells are ids that the user copies into another command: they are never cut. */
+  readonly isId?: true
 }
 
 export interface TableStyle {
@@ -18,8 +20,8 @@ const SPACE = '  '
 const MIN_WIDTH = 8
 
 /**
- * Formats a table. Columns are as wide as their widest cell; on a terminal, the widest columns shrink until the line
- * fits.
+ * Formats a table. Columns are as wide as their widest cell. On a terminal, the widest columns without ids shrink until
+ * the line fits; if that is not enough, the last columns are left out.
  */
 export function columnsText<Item>(
   items: readonly Item[],
@@ -27,9 +29,10 @@ export function columnsText<Item>(
   { paint, width }: TableStyle,
 ): string {
   if (items.length === 0) return 'nothing to show\n'
-  const rows = items.map((item) => columns.map(({ cell }) => oneLine(cell(item))))
-  const natural = columns.map(({ head }, at) => Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)))
-  const widths = width === undefined ? natural : fitted(natural, width)
+  const all = columns.map((column) => columnOf(items, column))
+  const shown = width === undefined ? all : fitted(all, width)
+  const widths = shown.map((column) => column.width)
+  const rows = items.map((_, row) => shown.map(({ cells }) => cells[row] ?? ''))
   const line = (cells: readonly string[], colourOf: (text: string, at: number) => string) =>
     cells
       .map((text, at) =>
@@ -38,11 +41,11 @@ export function columnsText<Item>(
       .join(SPACE)
       .trimEnd()
   const head = line(
-    columns.map((column) => column.head),
+    shown.map(({ spec }) => spec.head),
     (text) => paint('bold', text),
   )
   const colourCell = (text: string, at: number) => {
-    const colour = columns[at]?.isStatus ? statusColour(text.trim()) : undefined
+    const colour = shown[at]?.spec.isStatus ? statusColour(text.trim()) : undefined
     return colour === undefined ? text : paint(colour, text)
   }
   return `${[head, ...rows.map((cells) => line(cells, colourCell))].join('\n')}\n`
@@ -69,14 +72,35 @@ export const oneLine = (value: string | number | null | undefined): string =>
 
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`)
 
-/** Narrows the widest column, one character at a time, until the line fits or every column has its minimum width. */
-function fitted(natural: readonly number[], width: number): readonly number[] {
-  const widths = [...natural]
-  const total = () => widths.reduce((sum, one) => sum + one, SPACE.length * (widths.length - 1))
-  while (total() > width) {
+interface ShownColumn<Item> {
+  readonly spec: Column<Item>
+  readonly cells: readonly string[]
+  readonly width: number
+}
+
+function columnOf<Item>(items: readonly Item[], spec: Column<Item>): ShownColumn<Item> {
+  const cells = items.map((item) => oneLine(spec.cell(item)))
+  return { spec, cells, width: Math.max(spec.head.length, ...cells.map(({ length }) => length)) }
+}
+
+const totalOf = (columns: readonly { readonly width: number }[]): number =>
+  columns.reduce((sum, { width }) => sum + width, SPACE.length * (columns.length - 1))
+
+/** Narrows the widest column without ids, one character at a time, then drops columns from the end. */
+function fitted<Item>(columns: readonly ShownColumn<Item>[], width: number): readonly ShownColumn<Item>[] {
+  const narrowed = [...columns]
+  while (totalOf(narrowed) > width) {
+    const widths = narrowed.map((column) => (column.spec.isId ? 0 : column.width))
     const widest = widths.indexOf(Math.max(...widths))
-    if ((widths[widest] ?? 0) <= MIN_WIDTH) break
-    widths[widest] = (widths[widest] ?? 0) - 1
+    const column = narrowed[widest]
+    if (column === undefined || column.spec.isId || column.width <= MIN_WIDTH) return withoutLast(columns, width)
+    narrowed[widest] = { ...column, width: column.width - 1 }
   }
-  return widths
+  return narrowed
+}
+
+/** Without the last column that is not an id, unless only ids are left. */
+function withoutLast<Item>(columns: readonly ShownColumn<Item>[], width: number): readonly ShownColumn<Item>[] {
+  const last = columns.findLastIndex(({ spec }) => spec.isId !== true)
+  return last < 0 ? columns : fitted(columns.toSpliced(last, 1), width)
 }

@@ -113,6 +113,32 @@ describe('columnsText', () => {
   })
 })
 
+describe('a table on a narrow terminal', () => {
+  const RUN = `run_${'0123456789'.repeat(2)}012345`
+  const WIDE = [
+    { head: 'RUN', cell: () => RUN, isId: true as const },
+    { head: 'OF', cell: () => 'triage-of-incoming-mail' },
+    { head: 'STATUS', cell: () => 'completed' },
+    { head: 'TOKENS', cell: () => 1_234 },
+    { head: 'COST', cell: () => '$0.0123' },
+    { head: 'STARTED', cell: () => '3 min ago' },
+  ]
+  const table = (width: number) => columnsText([{}], WIDE, { paint: plain, width }).split('\n')
+
+  it.each([200, 80, 60, 40, 30, 10])('never cuts an id at %i columns', (width) => {
+    const [head = '', row = ''] = table(width)
+
+    expect(row.split(' ')[0]).toBe(RUN)
+    expect(Math.max(head.length, row.length)).toBeLessThanOrEqual(Math.max(width, RUN.length))
+  })
+
+  it('cuts other columns before it leaves the last ones out', () => {
+    expect(table(80)[0]).toMatch(/^RUN +OF +STATUS +TOKENS +COST +STARTED$/)
+    expect(table(60)[0]).toMatch(/^RUN +OF +STATUS/)
+    expect(table(60)[0]).not.toContain('STARTED')
+  })
+})
+
 describe('pickFields', () => {
   it('keeps fields by their paths and omits missing ones', () => {
     expect(pickFields({ a: 1, b: { c: 2 } }, ['a', 'b.c', 'd', 'constructor'])).toEqual({ a: 1, 'b.c': 2 })

@@ -1,5 +1,5 @@
 import type { AgentRegistration } from '@perdure/core'
-import { createLogger } from '@perdure/platform-node'
+import { createLogger, createWatchdog } from '@perdure/platform-node'
 import type { Logger } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { createServer, type PerdureServer } from '@perdure/server-app'
@@ -11,15 +11,18 @@ export interface ServerSetup {
   readonly loaded: LoadedConfig
   readonly agents: readonly AgentRegistration[]
   readonly json: boolean
+  /** Whether a stop that takes too long ends the process. */
+  readonly ownsProcess: boolean
 }
 
 /** Creates the configured server, which logs to stderr, without opening the storage or a port. */
 export async function prepareServer(
   { stderr }: Terminal,
-  { config, loaded, agents, json }: ServerSetup,
+  { config, loaded, agents, json, ownsProcess }: ServerSetup,
 ): Promise<{ readonly server: PerdureServer; readonly log: Logger }> {
   const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers, embedder, consolidator } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
+  const watchdog = adapters?.watchdog ?? createWatchdog({ level: config.log.level, json, logger: log, ownsProcess })
   const server = await createServer({
     config,
     agents,
@@ -29,7 +32,7 @@ export async function prepareServer(
     mcpServers,
     consolidator,
     configDir,
-    adapters: { ...adapters, logger: log },
+    adapters: { ...adapters, logger: log, watchdog },
     ...(hooks === undefined ? {} : { hooks }),
     ...(embedder === undefined ? {} : { embedder }),
   })

@@ -14,6 +14,9 @@ function fakeServer(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> 
   const stops: (boolean | undefined)[] = []
   const server: Omit<PerdureServer, 'agents' | 'workflows'> = {
     check: async () => undefined,
+    async *checkRuns() {
+      yield* []
+    },
     start: async () => LISTENING,
     fatal: never,
     attribute: () => false,

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
+import { ignoreContent } from '../private-folder.ts'
 
 /** Where the server of `perdure dev` listens, and its token. */
 const DevSession = v.object({ url: v.string(), token: v.optional(v.string()), pid: v.number() })
@@ -8,12 +9,16 @@ const DevSession = v.object({ url: v.string(), token: v.optional(v.string()), pi
 export type DevSession = v.InferOutput<typeof DevSession>
 
 /** Next to the default database, in the folder where `perdure dev` was started. */
-const devSessionPath = (cwd: string): string => join(cwd, '.graphorin', 'dev-session.json')
+export const devSessionPath = (cwd: string): string => join(cwd, '.graphorin', 'dev-session.json')
 
 /** Lets commands in the same folder find the server. Only the owner can read the file. */
 export function writeDevSession(cwd: string, session: DevSession): void {
   const path = devSessionPath(cwd)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const folder = dirname(path)
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    ignoreContent(folder)
+  }
   rmSync(path, { force: true })
   writeFileSync(path, `${JSON.stringify(session)}\n`, { mode: 0o600, flag: 'wx' })
 }

@@ -1,5 +1,6 @@
 import { usageError } from '../cli-error.ts'
 import type { Terminal } from '../terminal.ts'
+import { checkServerUrl, DEFAULT_URL } from './check-server-url.ts'
 import { readContexts } from './contexts.ts'
 import { readDevSession } from './dev-session.ts'
 import { isLoopback } from './loopback.ts'
@@ -15,8 +16,6 @@ export interface ServerAccess {
   readonly token: string | undefined
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
-
 /**
  * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` that
  * runs in this folder, the default address. A stored token goes only to the server it was stored with.
@@ -24,8 +23,10 @@ const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   const given = flags.token ?? (env.PERDURE_TOKEN || undefined)
   const selected = select({ env, cwd }, flags)
-  checkUrl(selected.url)
-  return { ...selected, token: given ?? selected.token }
+  checkServerUrl(selected.url)
+  const token = given ?? selected.token
+  if (token !== undefined) checkToken(token)
+  return { ...selected, token }
 }
 
 function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
@@ -46,7 +47,11 @@ function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags)
   return { url: DEFAULT_URL, token: undefined }
 }
 
-function checkUrl(url: string): void {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return
-  throw usageError(`${url} is not an http(s) URL`, `write it with its base path, like ${DEFAULT_URL}`)
+/** Checked here because `fetch` repeats the whole header in its error. */
+function checkToken(token: string): void {
+  if (/^[\x21-\x7e]+$/.test(token)) return
+  throw usageError(
+    'the access token contains white space or characters that a header cannot carry',
+    'copy the token again: it is one word that starts with perdure_',
+  )
 }

@@ -236,6 +236,16 @@ describe('the audit checkpointer', () => {
     expect(await test.audit.verifyAudit()).toMatchObject({ ok: false, reason: 'truncated', firstBadSeq: 1 })
   })
 
+  it('refuses a fifth verification while four run or wait, and accepts one once they have ended', async () => {
+    const { audit } = createTestAudit()
+    await append(audit, 2)
+    const four = Array.from({ length: 4 }, () => audit.verifyAudit())
+
+    await expect(audit.verifyAudit()).rejects.toMatchObject({ id: 'overloaded' })
+    expect((await Promise.all(four)).map(({ ok }) => ok)).toEqual([true, true, true, true])
+    expect(await audit.verifyAudit()).toMatchObject({ ok: true })
+  })
+
   it('reports a health warning while checkpoints cannot be written', async () => {
     const { audit } = createTestAudit({
       checkpoints: { append: () => Promise.reject(new Error('read-only')), async *read() {} },

@@ -1,4 +1,4 @@
-import type { ChainDigest, CheckpointLog, Storage, UnitOfWork } from '@perdure/ports'
+import { AppError, type ChainDigest, type CheckpointLog, type Storage, type UnitOfWork } from '@perdure/ports'
 import { createMutex } from '../concurrency/mutex.ts'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
@@ -62,10 +62,17 @@ export function createAudit(deps: AuditDeps) {
     await chain.flush()
     return list(filter, page)
   }
+  let verifications = 0
   /** Verifications run one at a time, and never while entries are being removed. */
   const verifyAudit: VerifyAudit = async (expected) => {
-    await chain.flush()
-    return mutex(() => verify(expected))
+    if (verifications >= MAX_VERIFICATIONS) throw tooManyVerifications()
+    verifications++
+    try {
+      await chain.flush()
+      return await mutex(() => verify(expected))
+    } finally {
+      verifications--
+    }
   }
 
   return {
@@ -91,6 +98,16 @@ export function createAudit(deps: AuditDeps) {
     },
   }
 }
+
+/** Verifications that run or wait; one can take minutes. */
+const MAX_VERIFICATIONS = 4
+
+const tooManyVerifications = () =>
+  new AppError('overloaded', {
+    message: `${MAX_VERIFICATIONS} verifications of the audit chain run or wait already`,
+    hint: 'retry when they have ended',
+    retryAfterMs: 5_000,
+  })
 
 function healthOf(failure: string | undefined, warning: string | undefined): AuditHealth {
   if (failure !== undefined) return { status: 'fail', message: failure }

@@ -45,6 +45,21 @@ describe('listAudit', () => {
     }
   })
 
+  it('ends a page at 4 MiB of content', async () => {
+    const { list, unitOfWork } = await setUp(1)
+    const large = (seq: number): NewAuditEntry => ({
+      ...{ at: at(seq), actor: { kind: 'token', id: 'tok_1', subject: 'odd' }, action: 'common', decision: 'allowed' },
+      target: 'x'.repeat(1_500_000),
+    })
+    for (const seq of [2, 3, 4]) await unitOfWork.commit([{ type: 'audit.append', entry: large(seq) }])
+
+    const first = await list({}, { limit: 200, order: 'asc' })
+    const second = await list({}, { limit: 200, order: 'asc', cursor: first.nextCursor ?? undefined })
+
+    expect([first, second].map(({ items }) => items.map(({ seq }) => seq))).toEqual([[1, 2, 3], [4]])
+    expect(second.nextCursor).toBeNull()
+  })
+
   it('returns no cursor after a full last page', async () => {
     const { list } = await setUp(4)
 

@@ -1,4 +1,4 @@
-import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery } from '@perdure/ports'
+import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
 
 /** An entry must match every given field. Times are ISO-8601; `since` is inclusive, `until` exclusive. */
@@ -37,9 +37,9 @@ export function createListAudit({ chain, pause }: ReadAuditDeps): ListAudit {
       boundarySeq = last.seq
       await pause()
     }
-    const items = found.slice(0, limit)
-    const next = found.length > limit ? String(items.at(-1)?.seq) : null
-    return { items: items.map(toAuditResource), nextCursor: next }
+    const { items, hasMore } = takeWithinPage(found.map(toAuditResource), limit)
+    const next = hasMore ? String(items.at(-1)?.seq) : null
+    return { items, nextCursor: next }
   }
 }
 

@@ -49,6 +49,8 @@ export interface AuditVerification {
  * Checks the chain against its links, its signed head, the checkpoint log and the caller's expected prefix, page by
  * page in constant memory. `firstBadSeq` is the first invalid entry or, if a mismatch only shows that some entry of a
  * range is invalid, the first entry of that range.
+ *
+ * @throws AppError `overloaded` while too many verifications run or wait
  */
 export type VerifyAudit = (expected?: ExpectedPrefix) => Promise<AuditVerification>
 

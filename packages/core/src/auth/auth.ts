@@ -11,6 +11,7 @@ import {
   withAttemptLimit,
 } from './lockout.ts'
 import type { NewTokenDeps } from './new-token.ts'
+import type { IsRegistered } from './scope-warnings.ts'
 import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'
 
 export interface AuthDeps extends NewTokenDeps {
@@ -24,6 +25,7 @@ export interface AuthDeps extends NewTokenDeps {
   readonly sealer: Sealer
   readonly basePath: string
   readonly idempotencyTtlMs: number
+  readonly isRegistered: IsRegistered
 }
 
 export interface Auth {

@@ -1,6 +1,6 @@
 import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { authorizeSessionUse } from './authorize-session-use.ts'
+import { authorizeSessionCreation, authorizeSessionUse } from './authorize-session-use.ts'
 
 const session = aSession({ id: 'chat', owner: 'alice' })
 
@@ -20,5 +20,20 @@ describe('authorizeSessionUse', () => {
     [[], false],
   ])('decides whether another subject may use a session with the scopes %j: %j', (scopes, expected) => {
     expect(authorizeSessionUse({ subject: 'bob', scopes }, session)).toBe(expected)
+  })
+})
+
+describe('authorizeSessionCreation', () => {
+  it.each([
+    [['sessions:write'], true],
+    [['sessions:write:own'], true],
+    [['sessions:write:chat'], true],
+    [['sessions:*'], true],
+    [['admin:*'], true],
+    [['sessions:write:other'], false],
+    [['sessions:read', 'agents:invoke'], false],
+    [[], false],
+  ])('decides whether a run may create the session that it names with the scopes %j: %j', (scopes, expected) => {
+    expect(authorizeSessionCreation({ subject: 'bob', scopes }, 'chat')).toBe(expected)
   })
 })

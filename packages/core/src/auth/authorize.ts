@@ -86,6 +86,11 @@ function authorizeRows(
   throw denied(anyOf.map((template) => filled(template, params)))
 }
 
+/** The triggers that a principal may read; no id if it may read none. */
+export function readableTriggers(principal: Principal): Visibility {
+  return rowsOf(principal, [OPERATION_TABLES.triggers.getTrigger.scope], {})
+}
+
 /** The given rows, plus the rows covered by a grant for one of the templates. */
 function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
   let access = given

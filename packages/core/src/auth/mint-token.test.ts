@@ -32,6 +32,30 @@ describe('TokenUseCases.mint', () => {
     expect((await storage.tokens.list(page)).items).toHaveLength(3)
   })
 
+  it('warns of scopes that name an agent or workflow that is not registered', async () => {
+    const { mint, by } = await setUp()
+    const known = [
+      'agents:invoke:echo',
+      'agents:invoke',
+      'agents:*:*',
+      'approvals:read:nope',
+      'runs:read:own',
+      'admin:*',
+    ]
+    const unknown = ['agents:invoke:nope', 'agents:*:nope', 'workflows:execute:echo']
+
+    const reply = await mint(by('tok_admin'), { scopes: [...known, ...unknown] })
+
+    expect(reply).toMatchObject({ status: 201, body: { scopes: [...known, ...unknown] } })
+    expect(reply.body).toHaveProperty('warnings', [
+      'scope agents:invoke:nope: no agent nope is registered',
+      'scope agents:*:nope: no agent nope is registered',
+      'scope workflows:execute:echo: no workflow echo is registered',
+    ])
+    expect((await mint(by('tok_admin'), { scopes: known })).body).not.toHaveProperty('warnings')
+    await expect(mint(by('tok_admin'), { scopes: ['agents:fly:nope'] })).rejects.toThrow('unknown scope')
+  })
+
   it("rejects an expiry later than that of the caller's token", async () => {
     const { mint, by } = await setUp({ id: 'short', scopes: ['agents:read'], expiresAt: (BUILT_AT + 1_000) as EpochMs })
     const short = by('short')

@@ -30,6 +30,7 @@ export async function setUp(...tokens: readonly Partial<TokenRecord>[]) {
     basePath: '/v1',
     idempotencyTtlMs: 60_000,
     sealer,
+    isRegistered: (kind: string, id: string) => kind === 'agent' && id === 'echo',
   }
   const useCases = createTokenUseCases(deps)
   const ignore = () => undefined

@@ -16,11 +16,13 @@ import type { Reply } from '../idempotency/reply.ts'
 import { checkAttenuation, escalationDenied } from './attenuation.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 import type { Principal } from './principal.ts'
+import { type IsRegistered, scopeWarnings } from './scope-warnings.ts'
 import { renderToken, type TokenResource } from './token-resource.ts'
 
 export interface TokenUseCasesDeps extends CommitOnceDeps, NewTokenDeps {
   readonly tokens: TokenStore
   readonly basePath: string
+  readonly isRegistered: IsRegistered
 }
 
 interface KeyedChange {
@@ -53,7 +55,11 @@ export interface TokenUseCases {
   get(id: string): Promise<TokenResource>
   /** The caller's own token. @throws AppError `token-not-found` if the caller has none */
   self(principal: Principal): Promise<TokenResource>
-  /** @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable` */
+  /**
+   * The reply warns of each scope that names an agent or workflow that is not registered.
+   *
+   * @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable`
+   */
   mint(request: MintTokenRequest): Promise<Reply>
   /**
    * Replaces a token with one that has the same name, subject and scopes. Tokens that the old token created become
@@ -72,7 +78,7 @@ export interface TokenUseCases {
 }
 
 export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
-  const { tokens, clock, basePath } = deps
+  const { tokens, clock, basePath, isRegistered } = deps
 
   const find = async (id: string): Promise<TokenRecord> => {
     const token = await tokens.find(id)
@@ -95,11 +101,14 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     return outcome.kind === 'replayed' ? outcome.reply : outcome.decision.reply
   }
 
-  const createdReply = ({ token, record }: NewToken): Reply => ({
-    status: 201,
-    body: { ...renderToken(record), token },
-    location: `${basePath}/tokens/${record.id}`,
-  })
+  const createdReply = ({ token, record }: NewToken): Reply => {
+    const warnings = scopeWarnings(record.scopes, isRegistered)
+    return {
+      status: 201,
+      body: { ...renderToken(record), token, ...(warnings.length === 0 ? {} : { warnings }) },
+      location: `${basePath}/tokens/${record.id}`,
+    }
+  }
 
   const audit = (principal: Principal, action: string, target: string) =>
     auditWrite(principal, { at: clock.now(), action, target })

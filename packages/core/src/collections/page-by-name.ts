@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@perdure/ports'
+import { type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
 
 /** A page of items that are sorted by a unique name; the cursor is the last name of the previous page. */
 export function pageByName<T>(
@@ -9,7 +9,7 @@ export function pageByName<T>(
   const all = order === 'asc' ? byName : byName.toReversed()
   const isBeyond = (name: string, last: string) => (order === 'asc' ? name > last : name < last)
   const start = cursor === undefined ? 0 : all.findIndex((item) => isBeyond(nameOf(item), cursor))
-  const items = start === -1 ? [] : all.slice(start, start + limit)
+  const { items, hasMore } = takeWithinPage(start === -1 ? [] : all.slice(start), limit)
   const last = items.at(-1)
-  return { items, nextCursor: last !== undefined && last !== all.at(-1) ? nameOf(last) : null }
+  return { items, nextCursor: hasMore && last !== undefined ? nameOf(last) : null }
 }

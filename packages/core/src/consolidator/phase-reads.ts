@@ -3,7 +3,9 @@ import {
   type ConsolidationReads,
   EVERY_ROW,
   type MessageRecord,
+  type PageStart,
   type Storage,
+  takeWithinPage,
 } from '@perdure/ports'
 
 export type PhaseReadsDeps = Pick<Storage, 'facts' | 'factUpkeep' | 'memoryConflicts' | 'consolidation' | 'sessions'>
@@ -30,11 +32,10 @@ export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }
     reads: {
       async messages() {
         if (sessionId === undefined) return []
-        const unseen = await unseenMessages(deps, sessionId)
-        const batch = unseen.slice(0, MESSAGE_BATCH)
-        lastSeq = batch.at(-1)?.seq ?? 0
-        hasMore = batch.length < unseen.length
-        return batch
+        const unseen = await oldestUnseen(deps, sessionId)
+        lastSeq = unseen.items.at(-1)?.seq ?? 0
+        hasMore = unseen.hasMore
+        return unseen.items
       },
       similar: (text, limit) => facts.search(text, { owner, now, visibility: EVERY_ROW }, limit),
       repeated: (limit, after) => factUpkeep.repeated({ owner, after, now }, limit),
@@ -49,21 +50,23 @@ export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }
 }
 
 /**
- * Returns the new messages, oldest first. Reads backwards from the newest message, so that the cost depends only on the
- * number of new messages.
+ * Returns the first page of the new messages, oldest first. Reads backwards from the newest message, so that the cost
+ * depends only on the number of new messages, and keeps no more than one page.
  */
-async function unseenMessages(
+async function oldestUnseen(
   { consolidation, sessions }: Pick<PhaseReadsDeps, 'consolidation' | 'sessions'>,
   sessionId: string,
-): Promise<readonly MessageRecord[]> {
+): Promise<PageStart<MessageRecord>> {
   const seen = await consolidation.extractedThrough(sessionId)
-  const unseen: MessageRecord[] = []
+  let oldest: PageStart<MessageRecord> = { items: [], hasMore: false }
   let cursor: string | undefined
   do {
     const { items, nextCursor } = await sessions.messages(sessionId, { limit: MESSAGE_BATCH, order: 'desc', cursor })
-    unseen.push(...items.filter(({ seq }) => seq > seen))
-    const isWholePageUnseen = unseen.length > 0 && unseen.at(-1)?.id === items.at(-1)?.id
+    const unseen = items.filter(({ seq }) => seq > seen)
+    const { items: kept, hasMore } = takeWithinPage([...unseen.toReversed(), ...oldest.items], MESSAGE_BATCH)
+    oldest = { items: kept, hasMore: hasMore || oldest.hasMore }
+    const isWholePageUnseen = unseen.length > 0 && unseen.length === items.length
     cursor = isWholePageUnseen ? (nextCursor ?? undefined) : undefined
   } while (cursor !== undefined)
-  return unseen.reverse()
+  return oldest
 }

@@ -1,13 +1,24 @@
 import { AppError } from '@perdure/ports'
 import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import { AWAIT_HINT } from './journal.ts'
 
 /**
  * @throws AppError `validation-failed` for an invalid name, and for a call inside the code of another durable call: a
- *   re-execution does not call that code again, so the inner call would be missing
+ *   re-execution does not call that code again, so the inner call would be missing; `run-not-active` for a call of code
+ *   that the run has left behind
  */
-export function checkCall({ nesting, run }: Pick<CallScope, 'nesting' | 'run'>, name: unknown): void {
+export function checkCall(
+  { nesting, run, journal }: Pick<CallScope, 'nesting' | 'run' | 'journal'>,
+  name: unknown,
+): void {
   checkName(name)
+  if (journal.isClosed()) {
+    throw new AppError('run-not-active', {
+      message: `the run has ended; the durable call ${name} was not made`,
+      hint: AWAIT_HINT,
+    })
+  }
   const outer = nesting.current()
   if (outer?.runId !== run.id) return
   throw new AppError('validation-failed', {

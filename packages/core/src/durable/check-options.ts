@@ -26,7 +26,8 @@ export function checkMembers(what: string, given: object, known: readonly string
   refuseProblems(what, [membersProblem(given, known)])
 }
 
-function membersProblem(given: object | undefined, known: readonly string[]): Problem {
+/** The first member that is not known, and the member that was probably meant. */
+export function membersProblem(given: object | undefined, known: readonly string[]): Problem {
   const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name))
   if (unknown === undefined) return undefined
   const meant = nearest(unknown, known)

@@ -50,9 +50,19 @@ export interface Journal {
   isClosed(): boolean
   /** Whether no entry waits to be written, so that no code waits for a write. */
   isIdle(): boolean
+  /** The opening events, until they are in the log. */
+  opening(): readonly NewEvent[]
+}
+
+/** Events that precede everything that an attempt records, and writes for the commit that stores them. */
+export interface Opening {
+  readonly events: readonly NewEvent[]
+  readonly writes: readonly Write[]
 }
 
 export interface Unwritten {
+  /** The opening events, unless they are in the log. */
+  readonly opening: readonly NewEvent[]
   readonly events: readonly NewEvent[]
   /** Resolves or rejects the promises of the unwritten entries. */
   settle(isWritten: boolean): void
@@ -76,13 +86,16 @@ const ENTRIES_PER_COMMIT = 128
 /**
  * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt, so a run
  * that has ended or was started again accepts no entry.
+ *
+ * @param opening written in the first commit
  */
-export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
+export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Opening): Journal {
   const { unitOfWork, clock, maxEventBytes } = deps
   const { promise: closing, resolve: endPauses } = Promise.withResolvers<void>()
   let pending: Pending[] = []
   let flushing: Promise<void> | undefined
   let isClosed = false
+  let unopened = opening
 
   const flush = async () => {
     while (pending.length > 0 && !isClosed) {
@@ -93,9 +106,14 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
     flushing = undefined
   }
 
+  const markOpened = ({ committed }: CommitOutcome) => {
+    if (committed) unopened = undefined
+  }
+
   const writeBatch = async (batch: readonly Pending[]) => {
     const writes: readonly Write[] = [
       { type: 'run.fence', runId: run.id, attempt: run.attempt },
+      ...(unopened === undefined ? [] : toWrites(unopened)),
       ...batch.flatMap(toWrites),
     ]
     const settle = (outcome: CommitOutcome) => {
@@ -111,6 +129,7 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
         // without the record.
         ...{ mayRetry: isStorageBusy, interrupt: closing, shouldStop: () => isClosed },
       })
+      markOpened(outcome)
       settle(outcome)
     } catch (error) {
       // Entries that a busy storage refuses while the attempt ends are written in the commit that ends it.
@@ -143,8 +162,9 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
       checkedPayload(type, payload, maxEventBytes)
     },
     isIdle: () => flushing === undefined,
+    opening: () => unopened?.events ?? [],
     emit(type, payload, phase) {
-      if (isClosed) throw notActive()
+      if (isClosed) throw notActive(`the event ${type}`)
       checkPhase(phase)
       const text = checkedPayload(type, payload, maxEventBytes)
       return record({ events: [runEvent(run, { type, payload: text, phase, at: clock.now() })] })
@@ -159,6 +179,7 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
       const rest = pending
       pending = []
       return {
+        opening: unopened?.events ?? [],
         events: rest.filter(({ writes }) => writes.length === 0).flatMap(({ events }) => events),
         settle(isWritten) {
           for (const one of rest) {
@@ -195,7 +216,7 @@ function batchLength(pending: readonly Pending[]): number {
   return end === -1 ? pending.length : Math.max(1, end)
 }
 
-const toWrites = ({ writes, events }: Pending): readonly Write[] =>
+const toWrites = ({ writes, events }: Opening): readonly Write[] =>
   events.length === 0 ? writes : [...writes, { type: 'event.append', events }]
 
 function checkPhase(phase: unknown): void {
@@ -220,4 +241,7 @@ function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
   return text
 }
 
-const notActive = () => new AppError('run-not-active', { message: 'the run has ended; the event was not recorded' })
+export const AWAIT_HINT = 'await every durable call and every emit before the code of the run returns'
+
+const notActive = (what = 'what its code still did') =>
+  new AppError('run-not-active', { message: `the run has ended; ${what} was not recorded`, hint: AWAIT_HINT })

@@ -1,4 +1,5 @@
-import { AppError, type StepKind, type StepRecord, type Timers } from '@perdure/ports'
+import type { StepKind, StepRecord, Timers } from '@perdure/ports'
+import type { Divergence } from '../runs/parked.ts'
 import { type Claim, callName, createCallOrder } from './call-order.ts'
 import { createDeliveries } from './deliveries.ts'
 
@@ -13,13 +14,13 @@ import { createDeliveries } from './deliveries.ts'
  *     └─► early: another call is recorded next
  *
  *   blocked  = some call waits or is early, none executes, nothing is left to deliver
- *   blocked for two turns of the event loop: an early call → workflow-divergence, else → whenBlocked resolves
+ *   blocked for two turns of the event loop: an early call → the code diverged, else → whenBlocked resolves
  * ```
  */
 export interface Ledger {
   /**
    * Takes the next sequence number. In a re-execution, the number goes to the call that is recorded under it: a call
-   * made too early waits, and a call that is not recorded ends the run as `workflow-divergence`.
+   * made too early waits, and a call that is not recorded never gets a number: the code has diverged.
    */
   claim(kind: StepKind, name: string): Promise<Claim>
   /** Resolves with a recorded outcome, after the outcomes that were recorded before it. */
@@ -45,8 +46,22 @@ export interface Ledger {
   isReplaying(): boolean
   /** The highest number in use, by this execution or by an earlier execution. */
   lastSeq(): number
-  /** @throws AppError `workflow-divergence` when the code has ended without making every recorded call */
-  finish(): Promise<void>
+  /** The calls that wait, those that the code has not made yet included. */
+  openWaits(): readonly number[]
+  /** Kind and name of every call of this execution whose outcome the code has not received. */
+  openCalls(): readonly string[]
+  /** Calls up to this number belong to an earlier part of the run and are not repeated. */
+  readonly throughSeq: number
+  /** The version of this name that the run has recorded, in an earlier part of the run too. */
+  recordedVersion(name: string): StepRecord | undefined
+  /** Reports that the code does not support a recorded call, as soon as no other call executes. Stays pending. */
+  diverge(divergence: Divergence): Promise<never>
+  /**
+   * Call it when the code has ended. Waits for calls that the code did not await, while recorded calls remain.
+   *
+   * @returns the divergence when the code has not made every recorded call
+   */
+  finish(): Promise<Divergence | undefined>
 }
 
 export interface LedgerParts {
@@ -56,8 +71,10 @@ export interface LedgerParts {
   readonly timers: Timers
   /** Reads every call of the run as it is recorded now. */
   readonly read: () => Promise<readonly StepRecord[]>
-  /** Called when the code no longer makes the recorded calls. */
-  readonly onDiverged: (error: AppError) => void
+  /**
+   * Called when the code no longer makes the recorded calls, and no call executes. From then on, no call gets a number.
+   */
+  readonly onDiverged: (divergence: Divergence) => void
 }
 
 /** Turns of the event loop for which a run has to stay blocked: code between two calls may need one turn. */
@@ -68,21 +85,29 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
   const order = createCallOrder(recorded, throughSeq)
   const deliveries = createDeliveries(recorded, () => checkBlocked())
   const waiting = new Set<number>()
+  const open = new Map<number, string>() // by sequence number
+  let mismatch: Divergence | undefined
+  let isOver = false
+  const onQuiet: (() => void)[] = []
   let onBlocked: ((seqs: readonly number[]) => void) | undefined
   let working = 0
   let cancelCheck = () => {}
 
-  const isBlocked = () => waiting.size + order.pending().length > 0 && working === 0 && deliveries.isIdle()
+  const isBlocked = () =>
+    waiting.size + order.pending().length + (mismatch === undefined ? 0 : 1) > 0 && working === 0 && deliveries.isIdle()
 
   const checkBlocked = (turnsLeft = BLOCKED_TURNS) => {
     cancelCheck()
     if (!isBlocked()) return
     cancelCheck = timers.after(0, () => {
       if (!isBlocked()) return
-      const [early] = order.pending()
+      const divergence = mismatch ?? earlyCall()
       if (turnsLeft > 1) checkBlocked(turnsLeft - 1)
-      else if (early === undefined) onBlocked?.([...waiting])
-      else diverged(`call ${order.nextSeq()} is the ${callName(early)}${recordedText(order.nextRecorded())}`)
+      else if (divergence === undefined) onBlocked?.([...waiting])
+      else if (!isOver) {
+        isOver = true
+        onDiverged(divergence)
+      }
     })
   }
 
@@ -93,13 +118,26 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
   /** Approval of another try changes a waiting step to `started`; any other `started` step is still executing. */
   const isResolved = ({ seq, status }: StepRecord) => (status === 'started' ? waiting.has(seq) : status !== 'waiting')
 
-  const diverged = (message: string) => {
-    const error = new AppError('workflow-divergence', {
-      message,
-      hint: 'keep the order of durable calls unchanged while runs of this code are unfinished',
-    })
-    onDiverged(error)
-    return error
+  const earlyCall = (): Divergence | undefined => {
+    const [early] = order.pending()
+    return early === undefined ? undefined : missingRecord(callName(early))
+  }
+
+  /** The next recorded call, which the code has not made. */
+  const missingRecord = (found: string | null): Divergence | undefined => {
+    const missing = order.nextRecorded()
+    return missing === undefined ? undefined : { seq: order.nextSeq(), expected: callName(missing), found }
+  }
+
+  const unclaimedWaits = () =>
+    recorded.filter(({ seq, status }) => status === 'waiting' && seq >= order.nextSeq()).map(({ seq }) => seq)
+
+  const quiet = () => (working === 0 ? undefined : new Promise<void>((resolve) => onQuiet.push(resolve)))
+
+  const receive = (seq: number) => {
+    const received = deliveries.receive(seq)
+    received.then(() => open.delete(seq))
+    return received
   }
 
   return {
@@ -107,15 +145,24 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
     yieldTurn: deliveries.yieldTurn,
     isReplaying: order.isReplaying,
     lastSeq: order.lastSeq,
+    openWaits: () => [...waiting, ...unclaimedWaits()],
+    openCalls: () => [...open.values(), ...order.pending().map(callName)],
     claim: (kind, name) =>
       new Promise((resolve) => {
-        order.add({ kind, name, resolve })
-        order.assign()
+        order.add({
+          kind,
+          name,
+          resolve(claim) {
+            open.set(claim.seq, callName({ kind, name }))
+            resolve(claim)
+          },
+        })
+        if (!isOver) order.assign()
         checkBlocked()
       }),
-    replay: ({ seq }) => deliveries.receive(seq),
+    replay: ({ seq }) => receive(seq),
     async deliver(step) {
-      const received = deliveries.receive(step.seq)
+      const received = receive(step.seq)
       // If no call waits, no other call can have been resolved from outside before this step.
       if (waiting.size === 0) deliveries.add(step)
       else await refresh()
@@ -127,12 +174,13 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
         return await work()
       } finally {
         working--
+        if (working === 0) for (const resolve of onQuiet.splice(0)) resolve()
         checkBlocked()
       }
     },
     wait(seq) {
       waiting.add(seq)
-      return deliveries.receive(seq).finally(() => waiting.delete(seq))
+      return receive(seq).finally(() => waiting.delete(seq))
     },
     whenBlocked: () =>
       new Promise((resolve) => {
@@ -140,17 +188,25 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
         checkBlocked()
       }),
     isBlockedAt: (seqs) => isBlocked() && seqs.length === waiting.size && seqs.every((seq) => waiting.has(seq)),
+    throughSeq,
+    recordedVersion: (name) => all.find((step) => step.kind === 'version' && step.name === name),
+    diverge(divergence) {
+      mismatch ??= divergence
+      checkBlocked()
+      return new Promise(() => undefined)
+    },
     async finish() {
       // Branches that the code did not await may still have recorded calls to make.
       for (let before = 0; order.nextRecorded() !== undefined && before !== order.nextSeq(); ) {
         before = order.nextSeq()
+        await quiet()
         await deliveries.drained()
       }
-      const missing = order.nextRecorded()
-      if (missing !== undefined) throw diverged(`the code ended before the recorded ${callName(missing)}`)
+      const divergence = mismatch ?? missingRecord(null)
+      if (divergence === undefined) return undefined
+      isOver = true
+      await quiet()
+      return divergence
     },
   }
 }
-
-const recordedText = (found: StepRecord | undefined) =>
-  found === undefined ? '' : `, but the ${callName(found)} is recorded`

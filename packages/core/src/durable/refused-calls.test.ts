@@ -24,7 +24,7 @@ async function runUntyped(code: (context: Loose) => unknown) {
 type Loose = Omit<RunContext, LooseName> & {
   readonly [Name in LooseName]: (...given: readonly unknown[]) => Promise<unknown>
 }
-type LooseName = 'step' | 'tool' | 'suspend' | 'approval' | 'waitForEvent' | 'emit' | 'usage'
+type LooseName = 'step' | 'tool' | 'suspend' | 'approval' | 'waitForEvent' | 'emit' | 'usage' | 'sleep'
 
 describe('a durable call', () => {
   const execute = () => 1
@@ -42,9 +42,30 @@ describe('a durable call', () => {
   ])('rejects an unknown member of %s, names it, and lists or suggests the known members', async (_, code, words) => {
     const { status, error, steps } = await runUntyped(async (context) => code(context))
 
-    expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect({ status, error }).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
     for (const word of words) expect(error?.message).toContain(word)
     expect(steps).toEqual([])
+  })
+})
+
+describe('ctx.sleep', () => {
+  it.each([
+    ['a duration', [1_000], 'number'],
+    ['nothing', [], 'undefined'],
+  ])('asks for the name when the first argument is %s', async (_, given, type) => {
+    const { status, error, steps } = await runUntyped(({ sleep }) => sleep(...given))
+
+    expect({ status, error }).toMatchObject({
+      status: 'failed',
+      error: { message: `the first argument of a durable call must be its name, not a value of type ${type}` },
+    })
+    expect(steps).toEqual([])
+  })
+
+  it('asks for the duration when only the name is given', async () => {
+    const { error } = await runUntyped(({ sleep }) => sleep('a second'))
+
+    expect(error?.message).toBe('ctx.sleep needs a number of milliseconds or a Date after its name')
   })
 })
 
@@ -65,7 +86,7 @@ describe('ctx.step', () => {
   ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ step }) => step(...given))
 
-    expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect({ status, error }).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
     expect(steps).toEqual([])
   })
 
@@ -95,7 +116,7 @@ describe('ctx.suspend', () => {
   ])('rejects a call with %s', async (_, request) => {
     const { status, error } = await runUntyped(({ suspend }) => suspend(request))
 
-    expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect({ status, error }).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
   })
 
   it('ignores changes that are made to its arguments after the call', async () => {
@@ -134,7 +155,7 @@ describe('ctx.tool', () => {
   ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ tool }) => tool(...given))
 
-    expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect({ status, error }).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
     expect(steps).toEqual([])
   })
 
@@ -175,7 +196,7 @@ describe('ctx.approval', () => {
   ])('rejects a call with %s and stores no step', async (_, options) => {
     const { error, steps } = await runUntyped(({ approval }) => approval('a', options))
 
-    expect(error).toMatchObject({ kind: 'validation-failed' })
+    expect(error).toMatchObject({ code: 'validation-failed' })
     expect(steps).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import {
   AppError,
+  type AppErrorOptions,
   fromJsonText,
   type JsonText,
   type RunError,
@@ -11,6 +12,8 @@ import {
   type Write,
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
+import { markFailedCall } from '../runs/failed-call.ts'
+import { isNonRetryable } from '../runs/final-failure.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { isAppError } from '../runs/thrown-value.ts'
 import { failSpan, startStepSpan } from '../tracing/step-span.ts'
@@ -173,11 +176,11 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
-      const willRetry = attempt < maxAttempts
+      const willRetry = attempt < maxAttempts && !isNonRetryable(thrown)
       await recordFailure(scope, step, { thrown, willRetry })
       if (!willRetry) {
         await ledger.deliver({ ...step, status: 'failed' })
-        throw stepFailed(name, toRunError(thrown), thrown)
+        throw stepFailed(step, { message: `${name}: ${toRunError(thrown).message}`, cause: thrown })
       }
       await pauseBefore(scope, options.retry, attempt)
     }
@@ -224,9 +227,9 @@ function recordFailure(
 ) {
   const { run, journal, clock } = scope
   const { willRetry, thrown } = failure
-  const { message, ...identity } = toRunError(thrown)
+  const { code, message } = toRunError(thrown)
   const at = clock.now()
-  const detail = { error: { ...identity, message }, willRetry }
+  const detail = { error: { code, message }, willRetry }
   const events = [stepEvent(run, 'step.error', { step: { ...step, kind: 'step' }, at, detail })]
   const error: RunError = { code: 'step-failed', message: `${step.name}: ${message}` }
   const writes = willRetry ? [] : [change(step, 'started', { status: 'failed', error, endedAt: at })]
@@ -269,10 +272,10 @@ function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {
   const { status, name, result, error } = step
   if (status === 'completed') return fromResult<T>(result)
   if (lost !== undefined) return lost(step)
-  throw new AppError('step-failed', { message: error?.message ?? `${name} failed` })
+  throw stepFailed(step, { message: error?.message ?? `${name} failed` })
 }
 
-const stepFailed = (name: string, { message }: RunError, cause: unknown) =>
-  new AppError('step-failed', { message: `${name}: ${message}`, cause })
+const stepFailed = (step: StepRef, options: AppErrorOptions) =>
+  markFailedCall(new AppError('step-failed', options), step)
 
 const isOver = (thrown: unknown) => isAppError(thrown, 'run-not-active')

@@ -206,8 +206,8 @@ describe('ctx.step', () => {
     ['a call with another name', async ({ step }: RunContext) => step('renamed', () => 1)],
     ['a call of another kind', async ({ sleep }: RunContext) => sleep('one', 5)],
     ['one call fewer', async () => 'done'],
-  ])('fails the run with workflow-divergence when its code makes %s', async (_, changed) => {
-    const process = processes()
+  ])('fails the run with onDivergence fail when its code makes %s', async (_, changed) => {
+    const process = processes({ onDivergence: 'fail' })
     const first = await process(async ({ step }) => {
       await step('one', () => 1)
       await never()

@@ -1,9 +1,9 @@
-import { type JsonText, toJsonText } from '@perdure/ports'
+import { toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
-import { isLongerThan } from '../json/json-members.ts'
-import { toRunError } from '../runs/run-error.ts'
+import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
+import { isIdentifier, toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
-import { isAppError } from '../runs/thrown-value.ts'
+import { isAppError, readThrown } from '../runs/thrown-value.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkToolCall } from './check-tool-call.ts'
 import type { StepFn, StepOptions, StepTry } from './step.ts'
@@ -16,7 +16,7 @@ import { callApproval } from './wait-call.ts'
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
   const { name, args, approval } = call
-  const readable = jsonOf(args)
+  const readable = jsonOrUndefined(args)
   if (readable !== undefined && approval !== undefined && approval !== false) {
     const options = approval === true ? {} : approval
     const ask = {
@@ -67,7 +67,7 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
       events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],
     })
 
-  const isReadable = jsonOf(args) !== undefined
+  const isReadable = jsonOrUndefined(args) !== undefined
   await tell('tool.execute.start', isReadable ? { args } : {})
   const outcome = isReadable
     ? await perform(scope, call, attempt)
@@ -95,34 +95,28 @@ async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
 /** Checks that the result can be recorded: it must be JSON of a bounded size. */
 function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
   const outcome = { ok: true, value } as const
-  const text = jsonOf(outcome)
+  const text = jsonOrUndefined(outcome)
   if (text === undefined)
     return failed('invalid_output', 'the result is not JSON, for example a BigInt or a circular reference')
   if (!isLongerThan(text, maxResultBytes)) return outcome
   return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
 }
 
-/** `undefined` for a value that JSON cannot represent. */
-function jsonOf(value: unknown): JsonText | undefined {
-  try {
-    return toJsonText(value)
-  } catch {
-    return undefined
-  }
-}
-
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
 
 /** The failure for a thrown value; `execution_failed` unless the value has a failure kind. */
 function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
-  const { kind, message: whole } = toRunError(thrown)
+  const { message: whole } = toRunError(thrown)
   // The failure is recorded as a result, so its message is cut to fit the limit: JSON uses at most six bytes per
   // character.
   const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
   if (signal.aborted) return failed('aborted', message)
   if (isAppError(thrown, 'step-failed')) return failed('timeout', message)
-  return failed(
-    kind !== undefined && Object.hasOwn(TOOL_FAILURES, kind) ? (kind as ToolFailureKind) : 'execution_failed',
-    message,
-  )
+  return failed(failureKindOf(thrown), message)
+}
+
+function failureKindOf(thrown: unknown): ToolFailureKind {
+  const { code, kind } = readThrown(thrown, ['code', 'kind'])
+  const isKind = !isIdentifier(code) && isIdentifier(kind) && Object.hasOwn(TOOL_FAILURES, kind)
+  return isKind ? (kind as ToolFailureKind) : 'execution_failed'
 }

@@ -1,7 +1,7 @@
 import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { approvalRequest } from './approval-request.ts'
-import { instantAfter, instantOf } from './call-arguments.ts'
+import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkApprovalOptions } from './check-approval-options.ts'
 import { checkCall } from './check-call.ts'
@@ -10,7 +10,7 @@ import { checkEventName } from './event-name.ts'
 import type { Entry } from './journal.ts'
 import { stepEvent } from './step-events.ts'
 
-type WaitKind = Exclude<StepRecord['kind'], 'step'>
+type WaitKind = Exclude<StepRecord['kind'], 'step' | 'version'>
 type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
 
 /** The writes and events of a wait besides its own record. */
@@ -57,6 +57,7 @@ const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new D
 
 /** `ctx.sleep`: until a date, or for a number of milliseconds. */
 export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
+  checkName(name)
   const dueAt = instantOf(scope.clock.now(), until)
   scope.requireTimers()
   await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))

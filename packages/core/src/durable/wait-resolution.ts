@@ -1,4 +1,5 @@
 import type { EpochMs, JsonText, NewEvent, RunRecord, StepChange, StepRecord, Write } from '@perdure/ports'
+import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { completionEvents } from './step-events.ts'
@@ -37,7 +38,9 @@ export function planResolution(
 ): WaitResolution {
   const [first] = waits
   const goesOn = resumption !== undefined || (first !== undefined && run.status === 'suspended' && !awaitsResume(run))
-  const change = goesOn ? { status: 'queued' as const, ...(resumption === undefined ? {} : { resumption }) } : {}
+  const change = goesOn
+    ? { status: 'queued' as const, ...unparked(run), ...(resumption === undefined ? {} : { resumption }) }
+    : {}
   const resumed = goesOn ? { ...run, ...change } : undefined
   const reason = first === undefined || resumption !== undefined ? 'resume' : `${first.step.kind} ${first.step.name}`
   const ends = waits.map((wait) => ({ step: wait.step, change: changeOf(run, wait, at) }))

@@ -31,7 +31,7 @@ export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
     agents.get(agentId)
     const aborted: string[] = []
     const filter = { kind: 'agent', targetId: agentId, statuses: ACTIVE_RUN_STATUSES } as const
-    for await (const { id } of eachRun(runs, filter, visibility)) {
+    for await (const { id } of eachRun(runs, filter, { visibility, content: [] })) {
       const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
       if (isOurs) aborted.push(id)
     }

@@ -28,6 +28,8 @@ describe('abortRun', () => {
 
     expect(outcomeOf(reply)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
     expect(context?.signal.reason).toBe('aborted')
+    const resource = await engine.readRuns.get(context?.runId ?? '', EVERY_ROW)
+    expect(resource).toMatchObject({ status: 'aborted', abortReason: 'no longer needed' })
     expect(outcomeOf(await waiting)).toMatchObject({ status: 'aborted' })
     const last = (await engine.eventsOf(context?.runId ?? '')).at(-1)
     expect([last?.type, JSON.parse(last?.payload ?? '{}').reason]).toEqual(['run.aborted', 'no longer needed'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAdmission, type Slot } from './admission.ts'
 
-const parallel = { lane: undefined, onBusy: 'queue' } as const
+const parallel = { subject: 'alice', lane: undefined, onBusy: 'queue' } as const
 
 describe('createAdmission', () => {
   it('grants slots up to the concurrency limit and queues the rest', () => {
@@ -17,17 +17,21 @@ describe('createAdmission', () => {
 
   it('rejects a claim on an occupied lane unless onBusy is queue', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    admission.claim({ runId: 'a', lane: 'x', onBusy: 'reject' })
+    admission.claim({ runId: 'a', subject: 'alice', lane: 'x', onBusy: 'reject' })
 
-    expect(() => admission.claim({ runId: 'b', lane: 'x', onBusy: 'reject' })).toThrow('one run at a time')
-    expect(admission.claim({ runId: 'c', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
-    expect(admission.claim({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
+    expect(() => admission.claim({ runId: 'b', subject: 'alice', lane: 'x', onBusy: 'reject' })).toThrow(
+      'one run at a time',
+    )
+    expect(admission.claim({ runId: 'c', subject: 'alice', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
+    expect(admission.claim({ runId: 'd', subject: 'alice', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
   })
 
   it('lists every run of a lane, the running one first', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
     expect(admission.runsInLane('x')).toEqual([])
-    const [first] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, lane: 'x', onBusy: 'interrupt' }))
+    const [first] = ['a', 'b', 'c'].map((runId) =>
+      admission.claim({ runId, subject: 'alice', lane: 'x', onBusy: 'interrupt' }),
+    )
     expect(admission.runsInLane('x')).toEqual(['a', 'b', 'c'])
 
     first?.release()
@@ -75,7 +79,7 @@ describe('createAdmission', () => {
         for (const one of commands) {
           if (one.kind === 'claim') {
             const runId = `${one.lane ?? '-'}${String(count++).padStart(4, '0')}`
-            const slot = admission.claim({ runId, lane: one.lane, onBusy: 'queue' })
+            const slot = admission.claim({ runId, subject: 'alice', lane: one.lane, onBusy: 'queue' })
             slot.whenGranted(() => granted.push(runId))
             present.push({ slot, lane: one.lane })
           } else {

@@ -1,13 +1,17 @@
 import { AppError } from '@perdure/ports'
 import type { OnBusy } from '../targets/registration.ts'
+import { createWaitingRuns, type TurnRights, type WaitingRun } from './waiting-runs.ts'
 
 export interface AdmissionOptions {
   readonly concurrency: number // maximum number of slots held at the same time
   readonly maxQueued: number // runs that may wait for a slot
+  readonly maxShare?: number | undefined // part of the slots that a subject may hold while others wait; 0.5 when missing
 }
 
 export interface SlotRequest {
   readonly runId: string
+  /** Owner of the run. Slots are shared fairly between subjects. */
+  readonly subject: string
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
   readonly onBusy: OnBusy
@@ -20,7 +24,7 @@ export interface Slot {
   isGranted(): boolean
   /** Calls `fn` once, as soon as the slot is granted; immediately if it already is. */
   whenGranted(fn: () => void): void
-  /** Position in the queue, starting at 1; `undefined` once granted. */
+  /** Position among the waiting runs of the same subject, starting at 1; `undefined` once granted. */
   position(): number | undefined
   /** Gives up the slot, granted or waiting, to the next run. Idempotent. */
   release(): void
@@ -29,138 +33,135 @@ export interface Slot {
 export interface Admission {
   /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
   claim(entry: SlotRequest): Slot
-  /** The runs of the lane: the holder first, then the waiting runs in queue order. */
+  /** The runs of the lane: the holder first, then the waiting runs, in queue order for each subject. */
   runsInLane(lane: string): readonly string[]
+  /** Registers a subject that uses the server but has no live run. */
+  addSubject(subject: string): void
   /** Stops granting slots; waiting runs stay queued. */
   close(): void
 }
 
-interface Waiting {
-  readonly entry: SlotRequest
-  grant(): void
-}
+const DEFAULT_SHARE = 0.5
+/** This part of the slots, and of the queue, is kept for subjects that hold less than that. */
+const RESERVED_PART = 1 / 16
 
-interface Lane {
-  holder: string | undefined
-  readonly waiting: Waiting[]
-}
-
-/** Grants slots to runs, in memory; first in, first out within a lane. */
-export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): Admission {
-  const lanes = new Map<string, Lane>()
-  const eligible: Waiting[] = []
+/**
+ * Grants slots to runs, in memory; first in, first out within a subject and lane, round-robin over subjects.
+ *
+ * A subject that holds less than its share goes before a subject that holds its share or more. Executing runs are never
+ * preempted, so a subject that arrives when every slot is held waits until a run ends. To avoid that wait, the last free
+ * slots are granted only to subjects that hold few slots, as soon as two subjects use the server.
+ */
+export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHARE }: AdmissionOptions): Admission {
+  const share = Math.max(1, Math.floor(concurrency * maxShare))
+  const reservedSlots = Math.min(concurrency - share, Math.ceil(concurrency * RESERVED_PART))
+  const reservedQueue = maxShare === 1 ? 0 : Math.ceil(maxQueued * RESERVED_PART)
+  const waiting = createWaitingRuns()
+  const held = new Map<string, number>()
   let executing = 0
-  let queued = 0
+  let onlySubject: string | undefined
+  let isShared = false
   let isClosed = false
 
-  const laneOf = (name: string): Lane => {
-    const lane = lanes.get(name) ?? { holder: undefined, waiting: [] }
-    lanes.set(name, lane)
-    return lane
+  const addSubject = (subject: string) => {
+    onlySubject ??= subject
+    isShared ||= subject !== onlySubject
+  }
+
+  const heldBy = (subject: string) => held.get(subject) ?? 0
+  const rights: TurnRights = {
+    hasPrecedence: (subject) => heldBy(subject) < share,
+    isPermitted: (subject) => !isShared || concurrency - executing > reservedSlots || heldBy(subject) < reservedSlots,
+  }
+  const hasFreeSlot = () => !isClosed && executing < concurrency
+
+  const take = (run: Pick<WaitingRun, 'runId' | 'subject' | 'lane'>) => {
+    executing++
+    held.set(run.subject, heldBy(run.subject) + 1)
+    waiting.take(run)
+  }
+
+  const giveBack = ({ subject, lane }: SlotRequest) => {
+    executing--
+    const left = heldBy(subject) - 1
+    if (left === 0) held.delete(subject)
+    else held.set(subject, left)
+    waiting.freeLane(lane)
   }
 
   const grantNext = () => {
-    while (!isClosed && executing < concurrency) {
-      const next = eligible.shift()
+    while (hasFreeSlot()) {
+      const next = waiting.next(rights)
       if (next === undefined) return
-      executing++
-      queued--
+      waiting.remove(next)
+      take(next)
       next.grant()
     }
   }
 
-  const enqueue = (waiting: Waiting) => {
-    queued++
-    const { lane: name, runId } = waiting.entry
-    if (name === undefined) {
-      eligible.push(waiting)
-      return
-    }
-    const lane = laneOf(name)
-    if (lane.holder === undefined) {
-      lane.holder = runId
-      eligible.push(waiting)
-    } else lane.waiting.push(waiting)
-  }
-
-  const freeLane = (name: string | undefined) => {
-    if (name === undefined) return
-    const lane = laneOf(name)
-    const next = lane.waiting.shift()
-    lane.holder = next?.entry.runId
-    if (next === undefined) lanes.delete(name)
-    else eligible.push(next)
-  }
-
-  const dequeue = (waiting: Waiting) => {
-    queued--
-    const { lane } = waiting.entry
-    if (remove(eligible, waiting)) freeLane(lane)
-    else if (lane !== undefined) remove(laneOf(lane).waiting, waiting)
-  }
-
-  const positionOf = (waiting: Waiting): number => {
-    const index = eligible.indexOf(waiting)
-    if (index !== -1) return index + 1
-    const { lane } = waiting.entry
-    return lane === undefined ? 1 : laneOf(lane).waiting.indexOf(waiting) + 1
-  }
+  /** Whether a new run gets a slot without waiting. Whatever waits then cannot take this slot. */
+  const isNext = ({ subject, lane }: SlotRequest) =>
+    hasFreeSlot() && !waiting.isLaneUsed(lane) && rights.isPermitted(subject)
 
   return {
     claim(entry) {
+      addSubject(entry.subject)
       refuse(entry)
       let state: 'waiting' | 'granted' | 'left' = 'waiting'
       let onGrant: (() => void) | undefined
-      const waiting: Waiting = {
-        entry,
+      const run: WaitingRun = {
+        runId: entry.runId,
+        subject: entry.subject,
+        lane: entry.lane,
         grant() {
           state = 'granted'
           onGrant?.()
         },
       }
-      enqueue(waiting)
-      grantNext()
+      if (isNext(entry)) {
+        take(run)
+        state = 'granted'
+      } else {
+        waiting.add(run)
+        grantNext()
+      }
       return {
         isGranted: () => state === 'granted',
         whenGranted(fn) {
           if (state === 'granted') fn()
           else onGrant = fn
         },
-        position: () => (state === 'waiting' ? positionOf(waiting) : undefined),
+        position: () => (state === 'waiting' ? waiting.positionOf(run) : undefined),
         release() {
           const before = state
           state = 'left'
-          if (before === 'waiting') dequeue(waiting)
+          if (before === 'waiting') waiting.remove(run)
           if (before !== 'granted') return
-          executing--
-          freeLane(entry.lane)
+          giveBack(entry)
           grantNext()
         },
       }
     },
-    runsInLane(name) {
-      const lane = lanes.get(name)
-      if (lane?.holder === undefined) return []
-      return [lane.holder, ...lane.waiting.map(({ entry }) => entry.runId)]
-    },
+    runsInLane: waiting.runsInLane,
+    addSubject,
     close() {
       isClosed = true
     },
   }
 
-  function refuse({ lane, onBusy, isAccepted = false }: SlotRequest): void {
+  function refuse(entry: SlotRequest): void {
+    const { subject, lane, onBusy, isAccepted = false } = entry
     if (isAccepted) return
-    const isBusy = lane !== undefined && lanes.get(lane)?.holder !== undefined
-    if (isBusy && onBusy === 'reject') {
+    if (onBusy === 'reject' && waiting.isLaneUsed(lane)) {
       throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
     }
-    const mustWait = isBusy || executing >= concurrency || isClosed
-    if (mustWait && queued >= maxQueued) throw new AppError('queue-full', { retryAfterMs: 1_000 })
+    if (isNext(entry) || waiting.size() < maxQueued) return
+    const own = waiting.sizeOf(subject)
+    if (own < reservedQueue && waiting.size() < 2 * maxQueued) return
+    throw new AppError('queue-full', {
+      retryAfterMs: 1_000,
+      message: `the queue is full (runs.maxQueued is ${maxQueued}); the subject ${subject} has ${own} queued runs`,
+      hint: 'retry when queued runs have started, abort queued runs, or raise runs.maxQueued',
+    })
   }
-}
-
-function remove<T>(list: T[], item: T): boolean {
-  const index = list.indexOf(item)
-  if (index !== -1) list.splice(index, 1)
-  return index !== -1
 }

@@ -92,7 +92,7 @@ describe('ctx.agents.run with an input schema', () => {
       parentOf(({ agents }) => agents.run('child', 1n)),
     )
 
-    expect((await run()).parent).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect((await run()).parent).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
   })
 })
 

@@ -30,7 +30,7 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
       const child = childOf(scope, agent, { seq, input: text })
       return {
         detail: { childRunId: child.id },
-        writes: [{ type: 'run.insert', run: child }],
+        writes: [{ type: 'run.insert', run: child, labels: { tags: agent.tags } }],
         events: [lifecycleEvent(child, 'run.queued', { at: child.createdAt })],
         onRecorded: () => relaunch(child),
       }
@@ -52,6 +52,7 @@ function childOf(
     id: ids.newId('run'),
     kind: 'agent',
     targetId: agent.id,
+    version: agent.version,
     ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata },
     status: 'queued',
     input,

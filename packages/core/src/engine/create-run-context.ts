@@ -8,14 +8,19 @@ import { suspensionOf } from '../durable/suspension.ts'
 import { callForeignTool, callTool } from '../durable/tool-call.ts'
 import { callTransaction } from '../durable/transaction-call.ts'
 import { checkUsage } from '../durable/usage-report.ts'
+import { createVersionCall } from '../durable/version-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../durable/wait-call.ts'
+import { markFailedCall } from '../runs/failed-call.ts'
 import type { EmitOptions, Resume, RunContext } from '../targets/run-context.ts'
 import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
 import type { CallChild } from './child-call.ts'
+import type { CaptureLine } from './log-capture.ts'
 import { createRunLog } from './run-log.ts'
 
 export interface ContextParts {
   readonly logger: Logger
+  /** Missing when log lines are not captured. */
+  readonly capture: CaptureLine | undefined
   readonly resume: Resume | undefined
   readonly callChild: CallChild
   readonly services: CreateRunServices
@@ -23,9 +28,10 @@ export interface ContextParts {
 
 /** Creates the second argument of an agent's `run` or a workflow's `execute`. */
 export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
-  const { logger, resume, callChild, services } = parts
+  const { logger, capture, resume, callChild, services } = parts
   const { run, journal, signal, ledger, budget, span } = scope
   const { kind, targetId } = run
+  const version = createVersionCall(scope)
   let made: RunServices | undefined
   const service = <Name extends keyof RunServices>(name: Name): RunServices[Name] => {
     made ??= services(callerOf(scope))
@@ -43,7 +49,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     traceparent: span.traceparent ?? run.traceparent,
     metadata: run.metadata,
     signal,
-    log: createRunLog(logger, run),
+    log: createRunLog(logger, run, capture),
     resume,
     emit(type, payload, options: EmitOptions = {}) {
       try {
@@ -62,6 +68,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     waitForEvent: <Payload>(name: string, options = {}) =>
       callWaitForEvent(scope, name, options) as Promise<Payload | null>,
     approval: (name, options = {}) => callApproval(scope, name, options),
+    version: (name, min, max) => version(name, { min, max }),
     suspend(request = {}) {
       const suspension = suspensionOf(request, scope.maxResultBytes)
       if (suspension.approvals?.some(({ timeoutMs }) => timeoutMs !== undefined)) scope.requireTimers()
@@ -77,9 +84,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         const ended = await callChild(scope, agentId, input)
         if (ended.status === 'completed')
           return (ended.result === undefined ? undefined : fromJsonText(ended.result)) as Result
-        throw new AppError('step-failed', {
-          message: ended.error?.message ?? `the agent ${agentId} did not complete`,
-        })
+        const message = ended.error?.message ?? `the agent ${agentId} did not complete`
+        throw markFailedCall(new AppError('step-failed', { message }), ended)
       },
     },
     // This member must come last: V8 adds all members after a computed name one at a time.

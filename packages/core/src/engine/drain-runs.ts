@@ -1,5 +1,6 @@
 import { isStorageBusy, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { type EndRunDeps, endRun } from './end-run.ts'
 import type { LiveRun } from './live-runs.ts'
@@ -54,14 +55,14 @@ async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun)
 }
 
 async function requeue({ unitOfWork, clock, runWaiters }: DrainRunsDeps, run: RunRecord): Promise<void> {
-  const queued: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
+  const queued: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1, ...unparked(run) }
   const outcome = await unitOfWork.commit([
     {
       type: 'run.transition',
       runId: run.id,
       from: ['running'],
       attempt: run.attempt,
-      change: { status: 'queued', attempt: queued.attempt },
+      change: { status: 'queued', attempt: queued.attempt, ...unparked(run) },
     },
     { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },
   ])

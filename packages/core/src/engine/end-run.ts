@@ -37,6 +37,8 @@ export interface RunEnd {
   /** Writes that conflict when `usage` is no longer complete; `again` then returns the end to commit instead. */
   readonly fence?: readonly Write[]
   readonly again?: () => Promise<RunEnd>
+  /** What the code of the run threw. */
+  readonly thrown?: unknown
   /** Why the run was aborted, as given by the caller. */
   readonly reason?: string | undefined
   /** Events of the agent that are not in the log yet. */
@@ -62,21 +64,22 @@ export interface EndPlan {
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
   const first = await deps.unitOfWork.commit(plan.writes)
-  const { madeNoCalls } = end
-  if (first.committed) return announce(deps, plan.ended, { madeNoCalls, json: plan.json })
+  const { madeNoCalls, thrown } = end
+  if (first.committed) return announce(deps, plan.ended, { madeNoCalls, thrown, json: plan.json })
   if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end the run without a transcript.
   const { ended, json, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
-  return second.committed ? announce(deps, ended, { madeNoCalls, json }) : undefined
+  return second.committed ? announce(deps, ended, { madeNoCalls, thrown, json }) : undefined
 }
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
   const at = deps.clock.now()
   const { status, finishReason, result, error, usage, reason } = end
-  const change = { status, finishReason, result, error, usage, completedAt: at }
+  const abortReason = status === 'aborted' ? reason : undefined
+  const change = { status, finishReason, result, error, usage, abortReason, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })

@@ -75,7 +75,7 @@ describe('a generator agent', () => {
 
     const outcome = outcomeOf(await engine.run('agent'))
 
-    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'storage-full' } })
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'storage-full' } })
   })
 
   it('emits each yielded event with its phase and returns its result', async () => {
@@ -98,7 +98,7 @@ describe('a generator agent', () => {
       yield { type: 'run.completed' }
     })
 
-    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
@@ -109,7 +109,7 @@ describe('a generator agent', () => {
     })
 
     expect(outcome.error).toMatchObject({
-      kind: 'validation-failed',
+      code: 'validation-failed',
       message: expect.stringContaining('data is not an option'),
     })
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])

@@ -1,7 +1,7 @@
 import {
   AppError,
   type ApprovalStore,
-  EVERY_ROW,
+  type EventLog,
   fromJsonText,
   type JsonText,
   type Logger,
@@ -16,22 +16,28 @@ import {
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import { type BudgetFamilies, limitsUsage, type Membership } from '../durable/budget-families.ts'
 import type { CallScope } from '../durable/call-scope.ts'
+import { divergenceError } from '../durable/divergence.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
 import { createLedger, type Ledger } from '../durable/ledger.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import { isLongerThan } from '../json/json-members.ts'
-import { toRunError } from '../runs/run-error.ts'
-import { readResumption, readSuspension } from '../runs/stored-suspension.ts'
+import type { Divergence } from '../runs/parked.ts'
+import { toRunFailure } from '../runs/run-error.ts'
+import { logTopic } from '../runs/run-events.ts'
+import { readSuspension } from '../runs/stored-suspension.ts'
 import { isAppError } from '../runs/thrown-value.ts'
-import type { Resume } from '../targets/run-context.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { CallChild } from './child-call.ts'
 import { createRunContext } from './create-run-context.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
+import { createLogCapture } from './log-capture.ts'
+import { openingOf } from './park-run.ts'
+import { readResume } from './read-resume.ts'
+import { logOpenCalls } from './run-log.ts'
 import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
 
 export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
@@ -46,18 +52,24 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly services: CreateRunServices
   readonly requireTimers: RequireTimers
   readonly onDue: (dueAt: number) => void
+  readonly events: EventLog
+  /** Whether the lines of `ctx.log` are also events of the run. */
+  readonly captureLogs: boolean
+  /** What to do with a run whose code no longer makes the recorded calls. */
+  readonly onDivergence: 'park' | 'fail'
 }
 
 /** Returns the error if the storage refused an event that the generator yielded. Nothing else reports this error. */
 type Refusal = () => unknown
 
 /**
- * The result of one execution. `suspended`: call `plan` once the journal is closed. `dropped`: the run was ended from
- * outside, and nothing is left to do.
+ * The result of one execution. `suspended`: call `plan` once the journal is closed. `parked`: the code does not make the
+ * recorded calls. `dropped`: the run was ended from outside, and nothing is left to do.
  */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: RunEnd; readonly refusal?: Refusal }
   | { readonly kind: 'suspended'; readonly plan: () => SuspendPlan }
+  | { readonly kind: 'parked'; readonly reason: Divergence; readonly waits: readonly number[] }
   | { readonly kind: 'dropped' }
 
 export interface Execution {
@@ -96,18 +108,19 @@ export async function startExecution(
   const { steps, timers, logger, callChild, services } = deps
   const suspension = readSuspension(run)
   const read = () => retryTransient(deps, () => steps.list(run.id))
-  const recorded = isFirst ? [] : await read()
+  const [recorded, logLines] = isFirst ? [[], 0] : await Promise.all([read(), countLogLines(deps, run)])
   const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
+  const { promise: diverged, resolve: onDiverged } = Promise.withResolvers<Divergence>()
   const ledger = createLedger({
-    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, read },
-    onDiverged: breakOff,
+    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, read, onDiverged },
   })
-  const journal = createJournal(deps, run)
+  const journal = createJournal(deps, run, openingOf(deps, run))
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const { account, release } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
   const budget = createBudget(deps, run, { journal, recorded, account, onExhausted: breakOff })
   const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
-  const context = createRunContext(scope, { logger, resume, callChild, services })
+  const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
+  const context = createRunContext(scope, { logger, capture, resume, callChild, services })
 
   const call: Call = { scope, target, context }
   const called = () => (span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call)))
@@ -118,7 +131,11 @@ export async function startExecution(
     usedAtEnd: budget.usedAtEnd,
     release,
     madeNoCalls: () => isFirst && ledger.lastSeq() === 0,
-    verdict: Promise.race([...ways, broken(breach, budget)]),
+    verdict: Promise.race([
+      ...ways,
+      broken(breach, budget),
+      diverged.then((divergence) => divergedVerdict(deps, scope, divergence)),
+    ]),
     notify: () =>
       void ledger
         .refresh()
@@ -133,34 +150,10 @@ const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requi
   ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
 })
 
-async function readResume(
-  deps: ExecutionDeps,
-  run: RunRecord,
-  { state, approvalIds }: { readonly state: unknown; readonly approvalIds: readonly string[] },
-): Promise<Resume> {
-  const { approvals } = deps
-  const find = (id: string) => retryTransient(deps, () => approvals.find(id, EVERY_ROW))
-  const decided = await Promise.all(approvalIds.map(find))
-  return {
-    state,
-    payload: readResumption(run)?.payload ?? null,
-    approvals: decided.flatMap((approval) => {
-      if (approval === undefined) return []
-      const { id, name, status, reason, by, decision } = approval
-      const payload = decision === undefined ? undefined : fromJsonText(decision)
-      return [
-        {
-          id,
-          name,
-          granted: status === 'granted',
-          ...(reason === undefined ? {} : { reason }),
-          ...(by === undefined ? {} : { by }),
-          ...(payload === undefined ? {} : { payload }),
-        },
-      ]
-    }),
-  }
-}
+const countLogLines = ({ events, captureLogs, ...deps }: ExecutionDeps, { id }: RunRecord): number | Promise<number> =>
+  captureLogs
+    ? retryTransient(deps, () => events.count({ topic: logTopic(id) }, { after: 0, through: Number.MAX_SAFE_INTEGER }))
+    : 0
 
 interface Call {
   readonly scope: CallScope
@@ -177,14 +170,21 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
       refused ??= error
     }
     const result = isGenerator(started) ? await emitAll(started, scope, onRefused) : await started
+    const divergence = await ledger.finish()
+    if (divergence !== undefined) return divergedVerdict(deps, scope, divergence)
     if (isSuspension(result)) return suspendItself(deps, scope, result)
-    await ledger.finish()
     const text = checkedResult(result, deps.maxResultBytes)
+    logOpenCalls(deps.logger, run, ledger.openCalls())
     const end = { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } as const
     return { kind: 'end', end, refusal: () => refused }
   } catch (thrown) {
     return { kind: 'end', end: { ...failureOf(thrown), usage: budget.used() } }
   }
+}
+
+function divergedVerdict(deps: ExecutionDeps, { ledger, budget }: CallScope, divergence: Divergence): Verdict {
+  if (deps.onDivergence === 'park') return { kind: 'parked', reason: divergence, waits: ledger.openWaits() }
+  return { kind: 'end', end: { ...failureOf(divergenceError(divergence)), usage: budget.used() } }
 }
 
 const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
@@ -194,7 +194,7 @@ const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspensi
 
 function failureOf(thrown: unknown): RunEnd {
   const isSpent = isAppError(thrown, 'budget-exhausted')
-  return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
+  return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunFailure(thrown), thrown }
 }
 
 /**
@@ -241,7 +241,7 @@ async function suspend(
   const recorded = await retryTransient(deps, () => deps.steps.list(run.id))
   const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
   if (waits.length < seqs.length) return undefined
-  const plan = planSuspension(deps, run, waits)
+  const plan = planSuspension(deps, run, { waits, events: journal.opening() })
   const outcome = await retryTransient(deps, async () => {
     if (journal.isClosed()) return 'over'
     return journal.isIdle() && ledger.isBlockedAt(seqs) ? deps.unitOfWork.commit(plan.writes) : 'going on'

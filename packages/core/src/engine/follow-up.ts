@@ -4,6 +4,7 @@ import {
   type ApprovalStore,
   type Clock,
   EVERY_ROW,
+  type ListedRun,
   type RunRecord,
   type RunStore,
   type StepStore,
@@ -42,23 +43,23 @@ export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
 
 /** Applies the follow-ups that a crash prevented. Called when the server starts, before any run executes. */
 export async function reconcileRuns(deps: FollowUpDeps): Promise<void> {
-  for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] })) {
+  for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] }, { content: [] })) {
     await followParent(deps, run)
     await followChildren(deps, run)
   }
-  for (const approval of await pendingApprovals(deps, {})) {
+  for await (const approval of pendingApprovals(deps, {})) {
     const run = await deps.runs.find(approval.runId, EVERY_ROW)
     if (run === undefined || isTerminal(run.status)) await closeApproval(deps, approval)
   }
 }
 
-async function followParent(deps: FollowUpDeps, { parentRunId }: RunRecord): Promise<void> {
+async function followParent(deps: FollowUpDeps, { parentRunId }: ListedRun<never>): Promise<void> {
   const parent = parentRunId === undefined ? undefined : await deps.runs.find(parentRunId, EVERY_ROW)
   if (parent !== undefined && isTerminal(parent.status)) await abortChildren(deps, parent)
 }
 
-async function followChildren(deps: FollowUpDeps, run: RunRecord): Promise<void> {
-  for (const { status, childRunId } of await deps.steps.list(run.id)) {
+async function followChildren(deps: FollowUpDeps, run: Pick<RunRecord, 'id'>): Promise<void> {
+  for (const { status, childRunId } of await deps.steps.list(run.id, { results: false })) {
     if (status !== 'waiting' || childRunId === undefined) continue
     const child = await deps.runs.find(childRunId, EVERY_ROW)
     if (child !== undefined) await wakeParent(deps, child)
@@ -81,9 +82,9 @@ async function wakeParent({ steps, resolveWait, clock }: FollowUpDeps, child: Ru
   })
 }
 
-async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: RunRecord): Promise<void> {
+async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: Pick<RunRecord, 'id'>): Promise<void> {
   const filter = { parentRunId: parent.id, statuses: ACTIVE_RUN_STATUSES } as const
-  for await (const { id } of eachRun(runs, filter)) {
+  for await (const { id } of eachRun(runs, filter, { content: [] })) {
     try {
       await abortRun({ runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
     } catch (error) {
@@ -93,20 +94,18 @@ async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: RunRecord
 }
 
 async function expireApprovals(deps: FollowUpDeps, run: RunRecord): Promise<void> {
-  for (const approval of await pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
+  for await (const approval of pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
 }
 
-/** Collects the approvals in memory: few are pending when a run ends, and few are left over at startup. */
-async function pendingApprovals(
+/** Yields the approvals page by page, because each may hold a large payload. */
+async function* pendingApprovals(
   { approvals }: FollowUpDeps,
   filter: { readonly runId?: string },
-): Promise<readonly ApprovalRecord[]> {
-  const found: ApprovalRecord[] = []
+): AsyncGenerator<ApprovalRecord, void, void> {
   let cursor: string | undefined
   do {
     const page = await approvals.list({ ...filter, status: 'pending' }, { limit: 200, order: 'asc', cursor }, EVERY_ROW)
-    found.push(...page.items)
+    yield* page.items
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
-  return found
 }

@@ -11,6 +11,6 @@ export function laneOf({ kind, id, concurrency }: RunTarget, sessionId: string |
   return concurrency === 'session' && sessionId !== undefined ? `${kind}:${id} ${sessionId}` : undefined
 }
 
-export function slotRequestOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): SlotRequest {
-  return { runId: run.id, lane: laneOf(target, run.sessionId), onBusy: target.onBusy }
+export function slotRequestOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId' | 'owner'>): SlotRequest {
+  return { runId: run.id, subject: run.owner, lane: laneOf(target, run.sessionId), onBusy: target.onBusy }
 }

@@ -1,6 +1,7 @@
-import type { RunRecord, RunStore, StepStore } from '@perdure/ports'
+import type { Clock, RunRecord, RunStore, StepStore } from '@perdure/ports'
 import { usageWithChildren } from '../durable/run-budget.ts'
 import { eachRun } from '../runs/each-run.ts'
+import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { type EndRunDeps, endRun, type RunEnd } from './end-run.ts'
@@ -32,7 +33,7 @@ export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
     work = []
   }
   for await (const run of eachRun(runs, { statuses: ['running'] })) {
-    work.push(recover(deps, run, targets.find(run.kind, run.targetId)))
+    work.push(recover(deps, run, targets.ofRun(run) ?? targets.find(run.kind, run.targetId)))
     if (work.length === BATCH) await collect()
   }
   await collect()
@@ -48,19 +49,19 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
     await fail(deps, run, { finishReason: 'interrupted', error: { code: 'run-interrupted', message } })
     return false
   }
-  if (run.attempt >= target.maxAttempts) {
+  if (run.attempt - (run.retries ?? 0) >= target.maxAttempts) {
     const message = `the run was attempted ${run.attempt} times and never finished`
     await fail(deps, run, { finishReason: 'error', error: { code: 'attempts-exhausted', message } })
     return false
   }
-  const next: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
+  const next: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1, ...unparked(run) }
   await deps.unitOfWork.commit([
     {
       type: 'run.transition',
       runId: run.id,
       from: ['running'],
       attempt: run.attempt,
-      change: { status: 'queued', attempt: next.attempt },
+      change: { status: 'queued', attempt: next.attempt, ...unparked(run) },
     },
     {
       type: 'event.append',
@@ -82,15 +83,21 @@ async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'fi
   await endRun(deps, run, await again())
 }
 
-/** Queues every run that is stored as queued and not live yet, in order of creation. */
+/**
+ * Queues every run that is stored as queued and not live yet, in order of creation. The timer driver starts those whose
+ * `startAt` is later than now.
+ */
 export async function lineUpRuns({
   runs,
   runner,
+  clock,
 }: {
   readonly runs: RunStore
   readonly runner: Runner
+  readonly clock: Clock
 }): Promise<void> {
+  const now = clock.now()
   for await (const run of eachRun(runs, { statuses: ['queued'] })) {
-    if (!runner.isLive(run.id)) runner.relaunch(run)
+    if (!runner.isLive(run.id) && (run.startAt ?? now) <= now) runner.relaunch(run)
   }
 }

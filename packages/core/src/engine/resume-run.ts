@@ -9,10 +9,12 @@ import { replayAnswer } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
+import { parkReasonOf } from '../runs/parked.ts'
 import { awaitedReply, outcomeReply } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
+import { requeueParked } from './park-run.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
 
 export interface ResumeRunDeps extends CommitOnceDeps {
@@ -23,6 +25,8 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   readonly phase: PhaseHolder
   readonly decideApprovals: DecideApprovals
   readonly resumeSuspended: ResumeSuspended
+  /** Executes a run that is committed as queued. */
+  readonly relaunch: (run: RunRecord) => void
   readonly basePath: string
 }
 
@@ -34,8 +38,8 @@ export interface ResumeRunRequest extends RunToChange {
 }
 
 /**
- * Resumes a suspended run: decides the named approvals, all of them or none, or passes a payload to a run that waits
- * for a payload. Answers with the outcome of the run, or with its current status when the run still waits for something
+ * Resumes a suspended run: decides the named approvals, all of them or none, passes a payload to a run that waits for a
+ * payload, or tries the code of a parked run again. Answers with the outcome of the run, or with its current status when the run still waits for something
  * else.
  *
  * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
@@ -49,21 +53,36 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const run = await findSuspended(deps, request)
-    const outcome = runWaiters.wait(run.id)
+    const waiting = new AbortController()
+    const outcome = runWaiters.wait(run.id, { suspendedAt: run.suspendedAt, signal: waiting.signal })
     outcome.catch(() => undefined)
     const isDecision = (request.approvals ?? []).length > 0
-    const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
-    return reply ?? awaitedReply(await outcome, basePath)
+    try {
+      const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
+      return reply ?? awaitedReply(await outcome, basePath)
+    } finally {
+      waiting.abort()
+    }
   }
 }
 
-async function findSuspended(deps: ResumeRunDeps, { approvals = [], ...asked }: ResumeRunRequest): Promise<RunRecord> {
+async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<RunRecord> {
+  const { approvals = [], payload, ...asked } = request
   const run = await findRunToChange(deps, asked)
   if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run
+  if (parkReasonOf(run) !== undefined) return parkedRun(run, payload)
   throw new AppError('run-not-suspended', {
     message: 'the run waits for an event, a timer or an approval, not for a payload',
     hint: 'decide its approvals, or emit the event it waits for',
+  })
+}
+
+function parkedRun(run: RunRecord, payload: unknown): RunRecord {
+  if (payload === undefined || payload === null) return run
+  throw new AppError('run-not-suspended', {
+    message: 'the run waits for code, not for a payload',
+    hint: 'resume it without a payload to try its code again',
   })
 }
 
@@ -122,8 +141,10 @@ async function resumeWithPayload(
 ): Promise<Reply | undefined> {
   const reply: Reply = { status: 200 }
   const writes = reservation(deps, key, { reply, remember: false, runId: run.id, writes: [] })
-  const outcome = await deps.resumeSuspended(run, { payload, writes })
-  if (outcome === 'resolved') return undefined
+  const outcome = await (parkReasonOf(run) === undefined
+    ? deps.resumeSuspended(run, { payload, writes })
+    : requeueParked(deps, run, writes))
+  if (outcome === 'resolved' || (outcome !== 'over' && outcome.committed)) return undefined
   const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
   if (isKnown && key !== undefined) return replayAnswer(outcome.conflict.current, key, deps)
   throw new AppError('run-not-suspended', { message: 'another request has already resumed the run' })

@@ -3,7 +3,8 @@ import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../idempotency/reply.ts'
 import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
-import { agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
+import type { ForkPoint } from './fork-calls.ts'
+import { ALICE, agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 /** Code of a run that executes until the test ends it. */
 export interface Execution {
@@ -26,6 +27,7 @@ export const AGENTS = {
   resumable: { recovery: 'resume', maxAttempts: 3 },
   timed: { timeoutMs: 1_000 },
   durable: { recovery: 'resume', maxAttempts: 3 },
+  flaky: { recovery: 'resume', maxAttempts: 3, retry: { maxAttempts: 3, initialDelayMs: 100, jitter: 'none' } },
 } as const satisfies Record<string, Partial<AgentRegistration>>
 
 export type AgentId = keyof typeof AGENTS
@@ -46,7 +48,10 @@ export interface World {
   readonly stepEffects: readonly Effect[]
   process: Process
   crash(): Promise<void>
+  /** Crashes, and starts with the other code of the durable agent, which makes one more step or one step fewer. */
+  deploy(): Promise<void>
   start(agentId: AgentId, key: string | undefined): Promise<void>
+  fork(runId: string, from: ForkPoint): Promise<void>
   runs(): Promise<readonly RunRecord[]>
 }
 
@@ -58,6 +63,7 @@ export function createWorld(): World {
   const stepEffects: Effect[] = []
   const shared = { clock: createManualClock(), ids: createSequenceIds() }
 
+  let isNewer = false
   const boot = (): Process => {
     const executions: Execution[] = []
     let isAlive = true
@@ -72,7 +78,8 @@ export function createWorld(): World {
     const code = async (_: unknown, context: AgentContext) => {
       const { runId, attempt } = context
       const end = Promise.withResolvers<'finish'>()
-      if (context.agentId === 'durable') {
+      if (context.agentId === 'durable' && isNewer) await context.step('check', () => null)
+      if (context.agentId === 'durable' || context.agentId === 'flaky') {
         await context.step('effect', () => void stepEffects.push({ runId, attempt }))
         await context.sleep('rest', 500)
       }
@@ -116,6 +123,10 @@ export function createWorld(): World {
       await world.process.engine.recover()
       await world.process.engine.start()
     },
+    async deploy() {
+      isNewer = !isNewer
+      await world.crash()
+    },
     async start(agentId, key) {
       const { engine } = world.process
       const keyed = key === undefined ? {} : { key: { id: key, fingerprint: agentId }, body: { metadata: { key } } }
@@ -123,6 +134,13 @@ export function createWorld(): World {
         if (key !== undefined) world.answers.push({ key, runId: reply.runId })
       }
       await engine.run(agentId, keyed).then(onReply, (error: { readonly id?: string }) => {
+        world.refusals.add(error.id ?? String(error))
+      })
+    },
+    async fork(runId, from) {
+      const { forkRun } = world.process.engine
+      const how = { action: 'runs.fork', principal: ALICE, visibility: EVERY_ROW } as const
+      await forkRun({ runId, from, ...how }).catch((error: { readonly id?: string }) => {
         world.refusals.add(error.id ?? String(error))
       })
     },

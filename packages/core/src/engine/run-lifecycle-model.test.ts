@@ -57,7 +57,8 @@ const endCode = (how: 'finish' | 'fail', pick: number, length: Pause) =>
     if (length !== 'idle') return
     await engine.advance(0)
     const isLive = before?.status === 'running' && before.attempt === attempt
-    const expected = how === 'finish' ? 'completed' : 'failed'
+    const isRetried = before?.targetId === 'flaky' && (before.retries ?? 0) < 2
+    const expected = how === 'finish' ? 'completed' : isRetried ? 'queued' : 'failed'
     expect((await engine.find(runId))?.status).toBe(isLive ? expected : before?.status)
   })
 
@@ -70,9 +71,22 @@ const abortRun = (pick: number, length: Pause) =>
     )
   })
 
+/** Repeats a run. A run that is queued or running is refused. */
+const forkRun = (pick: number, from: 'failure' | 'start', length: Pause) =>
+  command(`fork(${pick}, ${from})`, length, async (_, world) => {
+    const runId = pickOf(await world.runs(), pick)?.id ?? 'run_unknown'
+    void world.fork(runId, from)
+  })
+
 const crash = (length: Pause) =>
   command('crash', length, async (_, world) => {
     await world.crash()
+    await expectNoneLost(world)
+  })
+
+const deploy = (length: Pause) =>
+  command('deploy', length, async (_, world) => {
+    await world.deploy()
     await expectNoneLost(world)
   })
 
@@ -81,22 +95,27 @@ const advanceTime = (ms: number, length: Pause) =>
 
 const REFUSALS = [
   ...['idempotency-in-flight', 'idempotency-conflict', 'agent-busy', 'queue-full'],
-  ...['run-not-active', 'run-not-found'],
+  ...['run-not-active', 'run-not-found', 'run-active'],
 ]
 
 async function expectInvariants(model: Model, world: World): Promise<void> {
   const runs = await world.runs()
   for (const run of runs) {
-    const key = run.metadata.key
+    const key = keyOf(run)
     if (key !== undefined) expectOneRun(model, key, run.id)
     const ended = model.ended.get(run.id)
     if (ended !== undefined) expect(run).toEqual(ended)
     else if (isTerminal(run.status)) model.ended.set(run.id, run)
   }
   for (const { key, runId } of world.answers) expectOneRun(model, key, runId)
-  for (const run of runs.filter(({ targetId }) => targetId === 'durable')) await expectStepOnce(model, world, run)
+  for (const run of runs.filter(({ targetId }) => DURABLE.has(targetId))) await expectStepOnce(model, world, run)
   expect([...world.refusals].filter((id) => !REFUSALS.includes(id))).toEqual([])
 }
+
+const DURABLE: ReadonlySet<string> = new Set(['durable', 'flaky'])
+
+/** The key that started the run. A fork has the metadata of its source, but was started without the key. */
+const keyOf = ({ forkOf, metadata }: RunRecord) => (forkOf === undefined ? metadata.key : undefined)
 
 function expectOneRun({ runOfKey }: Model, key: string, runId: string | undefined): void {
   if (!runOfKey.has(key)) runOfKey.set(key, runId ?? '')
@@ -105,7 +124,7 @@ function expectOneRun({ runOfKey }: Model, key: string, runId: string | undefine
 
 async function expectStepOnce({ stepsDone }: Model, { storage, stepEffects }: World, { id }: RunRecord): Promise<void> {
   const count = stepEffects.filter(({ runId }) => runId === id).length
-  const isDone = (await storage.steps.list(id)).some(({ kind, status }) => kind === 'step' && status === 'completed')
+  const isDone = (await storage.steps.list(id)).some(({ name, status }) => name === 'effect' && status === 'completed')
   if (isDone && !stepsDone.has(id)) stepsDone.set(id, count)
   expect(count, `the executions of the step of ${id}`).toBe(stepsDone.get(id) ?? count)
 }
@@ -113,7 +132,8 @@ async function expectStepOnce({ stepsDone }: Model, { storage, stepEffects }: Wo
 /** Expects that this process executes every run stored as running, and has every run stored as queued in its queue. */
 async function expectNoneLost(world: World): Promise<void> {
   const { readAgents } = world.process.engine
-  const runs = await world.runs()
+  const now = world.process.engine.clock.now()
+  const runs = (await world.runs()).filter(({ startAt = now }) => startAt <= now)
   for (const agentId of Object.keys(AGENTS)) {
     const { running, queued } = readAgents.state(agentId)
     const recorded = (wanted: string) =>
@@ -131,18 +151,20 @@ async function expectLog({ storage }: World, run: RunRecord): Promise<void> {
   const ends = events.flatMap(({ type }, index) => (END.test(type) ? [[type, index]] : []))
   expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
   const attempts = events.flatMap(({ type, payload }) => (type === 'run.started' ? [JSON.parse(payload).attempt] : []))
-  if (run.targetId !== 'durable') expect(attempts).toEqual([...new Set(attempts)])
+  if (!DURABLE.has(run.targetId)) expect(attempts).toEqual([...new Set(attempts)])
   expect(ends).toEqual(isTerminal(run.status) ? [[`run.${run.status}`, events.length - 1]] : [])
 }
 
 /** Expects that a key which started a run returns the answer of that run until the key expires. */
-async function expectKeyAnswers(world: World, { id, targetId, metadata: { key } }: RunRecord): Promise<void> {
+async function expectKeyAnswers(world: World, run: RunRecord): Promise<void> {
+  const { id, targetId } = run
+  const key = keyOf(run)
   if (key === undefined) return
   const answer = await world.process.engine.recall({ id: key, fingerprint: targetId })
   expect(answer, `the answer of ${key}`).toMatchObject({ status: 200, runId: id })
 }
 
-const RESUMED = { resumable: true, durable: true }
+const RESUMED = { resumable: true, durable: true, flaky: true }
 
 function expectEffects({ effects }: World, run: RunRecord): void {
   const attempts = effects.filter(({ runId }) => runId === run.id).map(({ attempt }) => attempt)
@@ -153,13 +175,15 @@ function expectEffects({ effects }: World, run: RunRecord): void {
 
 /** Lets all code finish, and expects that every run ends. */
 async function finishAll(world: World): Promise<void> {
-  const { engine, executions } = world.process
   const open = async () => (await world.runs()).filter(({ status }) => !isTerminal(status))
   for (let round = 0; round < 100 && (await open()).length > 0; round++) {
-    for (const { end } of executions.splice(0)) end.resolve('finish')
-    await engine.advance(500)
+    // A parked run needs the other code.
+    if (round % 10 === 9) await world.deploy()
+    for (const { end } of world.process.executions.splice(0)) end.resolve('finish')
+    await world.process.engine.advance(500)
   }
   expect(await open()).toEqual([])
+  const { engine } = world.process
   await engine.advance(5_000)
   for (const agentId of Object.keys(AGENTS)) {
     expect(engine.readAgents.state(agentId)).toMatchObject({ running: 0, queued: 0 })
@@ -178,10 +202,12 @@ const commands = [
   fc.tuple(fc.nat(40), pauses).map((given) => abortRun(...given)),
   fc.tuple(fc.constantFrom(1, 500, 1_000, 5_000), pauses).map((given) => advanceTime(...given)),
   pauses.map(crash),
+  pauses.map(deploy),
+  fc.tuple(fc.nat(40), fc.constantFrom('failure' as const, 'start' as const), pauses).map((given) => forkRun(...given)),
 ]
 
 describe('the run engine', () => {
-  it('keeps the run invariants under random starts, ends, aborts, crashes and clock changes', async () => {
+  it('keeps the run invariants under random starts, ends, aborts, crashes, deployments of other code and clock changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
         const world = createWorld()

@@ -16,3 +16,9 @@ export function readRunLoad({ live }: Pick<Runner, 'live'>): RunLoad {
   }
   return { executing, queued }
 }
+
+/** The ids of the runs that hold a slot in this process. */
+export const executingRunIds = ({ live }: Pick<Runner, 'live'>): readonly string[] =>
+  live()
+    .filter(({ slot }) => slot.isGranted())
+    .map(({ run }) => run.id)

@@ -1,32 +1,36 @@
 import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
+import { wasParked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { abandonRunSpan, endRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
-import { commitVerdict } from './commit-verdict.ts'
+import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
 import { endRun } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
-import { slotRequestOf } from './lane.ts'
+import { laneOf, slotRequestOf } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
+import { parkQueued } from './park-run.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 
-export interface RunnerDeps extends ExecutionDeps {
+export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly admission: Admission
   readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger
   readonly tracer: Tracer
   readonly abortGraceMs: number
+  /** Called for a run that something outside this execution has ended or changed. */
+  readonly onChangedOutside: (runId: string) => void
 }
 
-export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted'
+export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted' | 'retried' | 'parked'
 
 export interface Runner {
   /** Claims a slot for a run that is not stored yet. @throws as `Admission.claim` */
-  claimSlot(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Slot
+  claimSlot(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId' | 'owner'>): Slot
   /** The runs that must end before a new run of an `interrupt` target may start. */
   runsAhead(target: RunTarget, sessionId: string | undefined): readonly string[]
   /** Executes the run as soon as its slot is granted. The record of the run must already be committed. */
@@ -36,8 +40,8 @@ export interface Runner {
    * waits or whose target is not registered.
    */
   relaunch(run: RunRecord): void
-  /** Whether the run executes or waits for its slot in this process. */
-  isLive(runId: string): boolean
+  /** Whether the run, or this attempt of it, executes or waits for its slot in this process. */
+  isLive(runId: string, attempt?: number): boolean
   /** Makes an executing run check its waits again. */
   notify(runId: string): void
   /** Fires the signal of a run that was ended from outside, and frees its slot after `abortGraceMs` at the latest. */
@@ -61,7 +65,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([
         { type: 'run.transition', runId, from: ['queued'], attempt, change: { status: 'running', startedAt } },
-        { type: 'event.append', events: [lifecycleEvent(run, 'run.started', { at })] },
+        // The journal writes the events of a run that was parked, once its code continues.
+        { type: 'event.append', events: wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })] },
       ]),
     )
     return outcome.committed ? liveRuns.withRun(live, run) : undefined
@@ -70,17 +75,22 @@ export function createRunner(deps: RunnerDeps): Runner {
   const execute = async (waiting: LiveRun) => {
     const isFirst = waiting.run.status === 'running'
     const live = await promote(waiting)
-    if (live === undefined) return liveRuns.evict(waiting)
+    if (live === undefined) {
+      liveRuns.evict(waiting)
+      return deps.onChangedOutside(waiting.run.id)
+    }
     logStart(logger, live.run)
     const cancelTimeout = startRunTimeout(deps, live, () => runner.abort(live.run.id, 'timeout'))
     const span = startRunSpan(tracer, live.run)
     live.span = span
+    let isRecorded = false
     try {
       const { run, target, controller } = live
       const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst, span })
       live.execution = execution
       const verdict = await execution.verdict
-      if (await recordVerdict(live, execution, verdict)) endSpan(span, verdict)
+      isRecorded = await recordVerdict(live, execution, verdict)
+      if (isRecorded) endSpan(span, verdict)
     } catch (error) {
       failSpan(span, error)
       throw error
@@ -89,13 +99,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       cancelTimeout()
       liveRuns.evict(live)
     }
+    if (!isRecorded) deps.onChangedOutside(live.run.id)
   }
 
   /** @returns whether the verdict was committed; false when the run was ended from outside */
   const recordVerdict = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
     const unwritten = await journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
-    const isWritten = isOurs && (await commitVerdict(deps, live, { verdict, events: unwritten.events }))
+    const isWritten = isOurs && (await commitVerdict(deps, live, { verdict, unwritten }))
     unwritten.settle(isWritten)
     if (!isWritten) logger.info('late result dropped', { runId: live.run.id, attempt: live.run.attempt })
     else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
@@ -121,7 +132,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const runner: Runner = {
     claimSlot: (target, run) => admission.claim(slotRequestOf(target, run)),
     runsAhead(target, sessionId) {
-      const { lane } = slotRequestOf(target, { id: '', sessionId })
+      const lane = laneOf(target, sessionId)
       return lane === undefined ? [] : admission.runsInLane(lane)
     },
     launch(launch) {
@@ -132,7 +143,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     relaunch(run) {
       if (liveRuns.get(run.id)?.run.status === 'queued') return
-      const target = targets.find(run.kind, run.targetId)
+      const target = targets.ofRun(run)
+      if (target === undefined && run.version !== undefined) return park(run, run.version)
       if (target === undefined) {
         logger.warn('queued run has no registered code; leaving it queued', {
           runId: run.id,
@@ -157,8 +169,17 @@ export function createRunner(deps: RunnerDeps): Runner {
       const running = ofTarget.filter(({ slot }) => slot.isGranted()).length
       return { running, queued: ofTarget.length - running }
     },
-    isLive: liveRuns.has,
+    isLive(runId, attempt) {
+      const live = liveRuns.get(runId)
+      return live !== undefined && (attempt === undefined || live.run.attempt === attempt)
+    },
     live: liveRuns.list,
+  }
+
+  const park = (run: RunRecord, version: string) => {
+    parkQueued(deps, run, version).catch((error: unknown) =>
+      logger.error('could not park a run whose version is not registered', error, { runId: run.id }),
+    )
   }
 
   const detach = (live: LiveRun) => {

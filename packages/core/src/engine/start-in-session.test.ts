@@ -1,3 +1,4 @@
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, agentOf, createTestEngine } from './test-engine.fixture.ts'
 
@@ -25,12 +26,57 @@ describe('startRun in a session', () => {
     const engine = createTestEngine({ agents: [echo] })
     await engine.run('echo', { body: { sessionId: 'chat' } })
 
-    const stranger = { subject: 'mallory', scopes: ['agents:invoke'] }
+    const stranger = { subject: 'mallory', scopes: ['agents:invoke', 'sessions:write:own'] }
     await expect(engine.run('echo', { body: { sessionId: 'chat' }, principal: stranger })).rejects.toMatchObject({
       code: 'session-not-found',
     })
     const writer = { subject: 'bob', scopes: ['agents:invoke', 'sessions:write:chat'] }
     expect((await engine.run('echo', { body: { sessionId: 'chat' }, principal: writer })).status).toBe(200)
+  })
+
+  it('creates no session for a caller without sessions:write, and answers as for a session of another owner', async () => {
+    const engine = createTestEngine({ agents: [echo] })
+    await engine.run('echo', { body: { sessionId: 'taken' } })
+    const principal = { subject: 'mallory', scopes: ['agents:invoke', 'sessions:read', 'sessions:write:other'] }
+    const refusal = (sessionId: string) =>
+      engine.run('echo', { body: { sessionId }, principal }).then(
+        () => 'started',
+        ({ id, message, hint }) => ({ id, message, hint }),
+      )
+
+    expect(await refusal('free')).toEqual({
+      id: 'session-not-found',
+      message: expect.any(String),
+      hint: expect.stringContaining('sessions:write:own'),
+    })
+    expect(await refusal('taken')).toEqual(await refusal('free'))
+    expect(await engine.storage.sessions.find('free', EVERY_ROW)).toBeUndefined()
+    expect(
+      (await engine.storage.runs.list({ sessionId: 'free' }, { limit: 9, order: 'asc' }, EVERY_ROW)).items,
+    ).toEqual([])
+  })
+
+  it.each([
+    ['sessions:write:own', {}],
+    ['sessions:write:free', {}],
+    ['sessions:read', { createSessionOnInvoke: true }],
+  ] as const)(
+    'creates the session that a run names for a caller with %s and the options %j',
+    async (scope, options) => {
+      const engine = createTestEngine({ agents: [echo], ...options })
+      const principal = { subject: 'bob', scopes: ['agents:invoke', scope] }
+
+      expect((await engine.run('echo', { body: { sessionId: 'free' }, principal })).status).toBe(200)
+      expect(await engine.storage.sessions.find('free', EVERY_ROW)).toMatchObject({ owner: 'bob' })
+    },
+  )
+
+  it('runs in a session of the caller without any session scope', async () => {
+    const engine = createTestEngine({ agents: [echo] })
+    await engine.run('echo', { body: { sessionId: 'mine' } })
+
+    const principal = { subject: 'alice', scopes: ['agents:invoke'] }
+    expect((await engine.run('echo', { body: { sessionId: 'mine' }, principal })).status).toBe(200)
   })
 
   it('creates a session once for many concurrent runs', async () => {

@@ -87,7 +87,7 @@ describe('startRun', () => {
   it.each([
     [new Error('broken'), { code: 'run-failed', message: 'broken' }],
     [Object.assign(new Error('no'), { code: 'my-code', kind: 'ignored' }), { code: 'my-code', message: 'no' }],
-    [Object.assign(new Error('no'), { kind: 'rate-limit' }), { kind: 'rate-limit', message: 'no' }],
+    [Object.assign(new Error('no'), { kind: 'rate-limit' }), { code: 'rate-limit', message: 'no' }],
     ['just text', { code: 'run-failed', message: 'just text' }],
     [undefined, { code: 'run-failed', message: 'undefined' }],
     [Object.create(null), { code: 'run-failed', message: 'the thrown value cannot be converted to text' }],

@@ -3,9 +3,6 @@ import {
   EVERY_ROW,
   type IdGenerator,
   isRetryable,
-  NO_USAGE,
-  plusMs,
-  type RunBudget,
   type RunKind,
   type RunRecord,
   type RunStore,
@@ -21,7 +18,6 @@ import { commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { isLongerThan } from '../json/json-members.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findThread } from '../runs/find-thread.ts'
@@ -33,12 +29,19 @@ import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import type { Slot } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { laneOf } from './lane.ts'
+import type { Launch } from './live-runs.ts'
+import { newRun, type RunRequestBody } from './new-run.ts'
+import type { RunSeed } from './run-seed.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
+
+export type { RunRequestBody }
 
 export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly targets: RunTargets
   readonly runs: RunStore
   readonly sessions: SessionStore
+  /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
+  readonly createSessionOnInvoke?: boolean | undefined
   readonly ids: IdGenerator
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
@@ -47,17 +50,6 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly maxResultBytes: number
   /** Passes the deadline of the new run to the timer driver. */
   readonly onDeadline: (at: number) => void
-}
-
-export interface RunRequestBody {
-  readonly input?: unknown
-  readonly sessionId?: string | undefined
-  readonly userId?: string | undefined
-  readonly metadata?: Readonly<Record<string, string>> | undefined
-  readonly timeoutMs?: number | undefined
-  readonly budget?: RunBudget | undefined
-  /** For workflows: the thread to continue; a new thread when missing. */
-  readonly threadId?: string | undefined
 }
 
 /** The trigger that starts the run; a run that a client starts has no origin. */
@@ -80,6 +72,8 @@ export interface StartRunRequest {
   readonly visibility?: Visibility | undefined
   readonly key?: KeyedRequest | undefined
   readonly origin?: RunOrigin
+  /** Reads what the run takes from another run; called again after a write conflict. Such a run starts as queued. */
+  readonly seed?: (() => Promise<RunSeed>) | undefined
   readonly traceparent?: string | undefined
   /** `outcome` answers 200 once the run has ended or is suspended; `accepted` answers 202 once the run is stored. */
   readonly answer: 'outcome' | 'accepted'
@@ -94,8 +88,8 @@ export interface StartRunRequest {
  * Starts a run of an agent or a workflow. One commit stores the run, its first event, its session and the record of its
  * idempotency key.
  *
- * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `thread-not-found`,
- *   `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
+ * @throws AppError `agent-not-found`, `workflow-not-found`, `version-unknown`, `invalid-input`, `session-not-found`,
+ *   `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
@@ -107,34 +101,66 @@ interface Claimed {
 }
 
 export function createStartRun(deps: StartRunDeps): StartRun {
-  const { targets, phase, runWaiters, runner, threadClaims } = deps
+  const { targets, phase, runWaiters, threadClaims } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
-    const target = targets.get(request.target.kind, request.target.id)
+    const target = targetOf(targets, request)
     const earlier = await earlierAnswer(deps, request, target)
     if (earlier !== undefined) return earlier
-    const input = await checkInput(target, request.body.input)
+    const input = await inputOf(target, request)
 
+    await refuseHiddenThread(deps, request)
     const releaseThread = claimThread(threadClaims, target, request.body.threadId)
-    const once = await commitOnce(deps, request.key, async () => {
-      const run = newRun(deps, request, { target, input })
-      const session = await sessionWrites(deps, run, request.principal)
-      await refuseBusyThread(deps, request)
-      const more = (await request.origin?.writes(run)) ?? []
-      return planStart(deps, request, { claimed: claimSlot(deps, target, run), writes: [...more, ...session] })
-    }).finally(releaseThread)
+    const once = await commitOnce(deps, request.key, () => decide(deps, request, { target, input })).finally(
+      releaseThread,
+    )
     if (once.kind === 'replayed') return once.reply
 
-    const { run, slot, toInterrupt } = once.decision.claimed
+    const { claimed, seed } = once.decision
+    const { run, slot, toInterrupt } = claimed
     const isPatient = request.waitMs !== undefined
     const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
-    runner.launch({ run, target, slot })
-    if (run.deadlineAt !== undefined) deps.onDeadline(run.deadlineAt)
+    begin(deps, { run, target, slot }, seed)
     for (const older of toInterrupt) await interrupt(deps, older)
     return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
   }
 }
+
+async function decide(
+  deps: StartRunDeps,
+  request: StartRunRequest,
+  { target, input }: { readonly target: RunTarget; readonly input: unknown },
+): Promise<StartDecision> {
+  const seed = await request.seed?.()
+  const run: RunRecord = { ...newRun(deps, request, { target, input }), ...seed?.members }
+  const session = await sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, request.principal)
+  await refuseBusyThread(deps, request)
+  const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
+  const claimed = claimSlot(deps, { target, isCopy: seed !== undefined }, run)
+  return planStart(deps, request, { claimed, seed, tags: target.tags, writes: [...more, ...session] })
+}
+
+/** Launches the run that is stored now. */
+function begin({ runner, onDeadline }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
+  const { status, deadlineAt } = launch.run
+  if (status !== 'suspended') runner.launch(launch)
+  if (deadlineAt !== undefined) onDeadline(deadlineAt)
+  seed?.onStored()
+}
+
+/** The input, parsed by the schema. A run that repeats another one without an input of its own takes the stored input. */
+function inputOf(target: RunTarget, { seed, body }: StartRunRequest): unknown {
+  return seed !== undefined && body.input === undefined ? null : checkInput(target, body.input)
+}
+
+/** The code of the new run. A run that repeats another one without a version executes the code of that run. */
+function targetOf(targets: RunTargets, { target: { kind, id }, body: { version }, seed }: StartRunRequest): RunTarget {
+  const ofSource = seed === undefined ? undefined : targets.ofRun({ kind, targetId: id, version })
+  return ofSource ?? targets.get(kind, id, version)
+}
+
+const withoutMessage = (run: RunRecord): RunRecord => ({ ...run, input: toJsonText(null) })
 
 /**
  * Looks up a stored answer before the run claims a lane or a thread, because a repeated request would find it busy. A
@@ -149,53 +175,6 @@ async function earlierAnswer(
   return key !== undefined && isExclusive ? recall(key) : undefined
 }
 
-function newRun(
-  { ids, clock, maxResultBytes }: StartRunDeps,
-  { body, principal, origin, traceparent }: StartRunRequest,
-  { target, input }: { readonly target: RunTarget; readonly input: unknown },
-): RunRecord {
-  const text = toJsonText(input)
-  if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
-  const budget = smallerOf(body.budget, target.budget)
-  const { wallClockMs } = budget ?? {}
-  const createdAt = clock.now()
-  return {
-    id: ids.newId('run'),
-    kind: target.kind,
-    targetId: target.id,
-    threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
-    sessionId: body.sessionId,
-    owner: principal.subject,
-    userId: body.userId,
-    status: 'queued',
-    input: text,
-    usage: NO_USAGE,
-    attempt: 1,
-    timeoutMs: shorter(body.timeoutMs, target.timeoutMs),
-    budget,
-    deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
-    depth: 0,
-    triggerId: origin?.triggerId,
-    traceparent,
-    metadata: body.metadata ?? {},
-    createdAt,
-  }
-}
-
-/** Takes the smaller value of each limit. */
-function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): RunBudget | undefined {
-  if (asked === undefined || most === undefined) return asked ?? most
-  return {
-    tokens: shorter(asked.tokens, most.tokens),
-    costUsd: shorter(asked.costUsd, most.costUsd),
-    toolCalls: shorter(asked.toolCalls, most.toolCalls),
-    wallClockMs: shorter(asked.wallClockMs, most.wallClockMs),
-  }
-}
-
-const shorter = (a: number | undefined, b: number | undefined) =>
-  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
-
 /**
  * Claims the thread to continue. Without a thread id it claims nothing: the run gets a new thread, which no other
  * request can claim.
@@ -208,47 +187,76 @@ function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: st
 }
 
 /**
+ * Rejects a run in a thread that the caller cannot see. Called before the thread is claimed, so that such a caller
+ * neither locks the thread nor learns that it is locked.
+ *
+ * @throws AppError `thread-not-found`
+ */
+async function refuseHiddenThread(
+  { runs }: StartRunDeps,
+  { target: { id }, body: { threadId }, visibility = EVERY_ROW }: StartRunRequest,
+): Promise<void> {
+  if (threadId !== undefined) await findThread(runs, { workflowId: id, threadId }, visibility)
+}
+
+/**
  * Rejects a run in a thread that still executes or that the caller cannot see.
  *
  * @throws AppError `thread-not-found`, `agent-busy`
  */
-async function refuseBusyThread(
-  { runs }: StartRunDeps,
-  { target: { kind, id }, body: { threadId }, visibility = EVERY_ROW }: StartRunRequest,
-): Promise<void> {
+async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): Promise<void> {
+  const { threadId } = request.body
   if (threadId === undefined) return
-  await findThread(runs, { workflowId: id, threadId }, visibility)
+  await refuseHiddenThread(deps, request)
+  const { runs } = deps
+  const { kind, id } = request.target
   const filter = { kind, targetId: id, threadId, statuses: ACTIVE_RUN_STATUSES } as const
   const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
   if (items.length > 0) throw threadBusy()
 }
 
+interface Claiming {
+  readonly target: RunTarget
+  /** Whether the run begins with recorded calls: it then starts as queued, because a new run reads no calls. */
+  readonly isCopy: boolean
+}
+
 /** Claims a slot. A run whose slot is granted immediately is created as running, any other run as queued. */
-function claimSlot({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Claimed {
+function claimSlot({ runner }: StartRunDeps, { target, isCopy }: Claiming, run: RunRecord): Claimed {
+  if (run.status === 'suspended') return { run, slot: NO_SLOT, toInterrupt: [] }
   const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run.sessionId) : []
   const slot = runner.claimSlot(target, run)
-  const initial: RunRecord = slot.isGranted() ? { ...run, status: 'running', startedAt: run.createdAt } : run
+  const isRunning = slot.isGranted() && !isCopy
+  const initial: RunRecord = isRunning ? { ...run, status: 'running', startedAt: run.createdAt } : run
   return { run: initial, slot, toInterrupt }
 }
 
+const nothing = () => undefined
+const NO_SLOT: Slot = { isGranted: () => false, whenGranted: nothing, position: nothing, release: nothing }
+
 interface StartPlan {
   readonly claimed: Claimed
+  readonly seed: RunSeed | undefined
+  readonly tags: readonly string[]
   readonly writes: readonly Write[]
 }
+
+type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
 
 function planStart(
   deps: StartRunDeps,
   { answer, origin }: StartRunRequest,
-  { claimed, writes }: StartPlan,
-): Decision & Pick<StartPlan, 'claimed'> {
+  { claimed, seed, tags, writes }: StartPlan,
+): StartDecision {
   const { run, slot } = claimed
   const isAwaited = answer === 'outcome'
   const position = slot.position()
   const type = run.status === 'running' ? 'run.started' : 'run.queued'
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
+  const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
   return {
-    claimed,
-    writes: [{ type: 'run.insert', run }, ...writes, { type: 'event.append', events: [event] }],
+    ...{ claimed, seed },
+    writes: [{ type: 'run.insert', run, labels: { tags } }, ...writes, { type: 'event.append', events }],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,

@@ -1,6 +1,7 @@
 import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@perdure/ports'
 import { approvalRequest } from '../durable/approval-request.ts'
 import type { Suspension } from '../durable/suspension.ts'
+import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
 import { resolvesOnItsOwn } from '../runs/run-waiters.ts'
@@ -21,12 +22,17 @@ export interface SuspendPlan {
  * Plans the suspension of a run whose code waits at these calls. The writes conflict at `step.fence` when one of these
  * calls has ended.
  *
+ * @param waits the calls, and events that are not in the log yet
  * @returns the suspended run and the writes to commit
  */
-export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly StepRecord[]): SuspendPlan {
+export function planSuspension(
+  deps: EndRunDeps,
+  run: RunRecord,
+  { waits, events }: { readonly waits: readonly StepRecord[]; readonly events: readonly NewEvent[] },
+): SuspendPlan {
   const waitingFor = waits.map(toWaitingFor)
   const fence: Write = { type: 'step.fence', runId: run.id, seqs: waits.map(({ seq }) => seq) }
-  return plan(deps, run, { waitingFor, writes: [fence], events: [] })
+  return planSuspensionOf(deps, run, { waitingFor, writes: [fence], events, change: unparked(run) })
 }
 
 /** Plans the suspension of a run whose code returned `ctx.suspend(…)`. */
@@ -39,11 +45,11 @@ export function planOwnSuspension(
   const approvals = asked.map(({ approval }) => approval)
   const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
   const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
-  const planned = plan(deps, run, {
+  const planned = planSuspensionOf(deps, run, {
     waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
     writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
     events: asked.flatMap(({ events }) => events),
-    change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED },
+    change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED, ...unparked(run) },
   })
   return expiries.length === 0 ? planned : { ...planned, dueAt: Math.min(...expiries) as EpochMs }
 }
@@ -55,26 +61,37 @@ const approvalWait = ({ id, name, expiresAt }: ApprovalRecord): WaitingFor => ({
   dueAt: isoOf(expiresAt),
 })
 
-interface Parts {
+export interface SuspensionParts {
   readonly waitingFor: readonly WaitingFor[]
   readonly writes: readonly Write[]
   readonly events: readonly NewEvent[]
   readonly change?: RunChange
+  /** The reason in the event. */
+  readonly reason?: string
+  /** Whether to write no event. */
+  readonly isSilent?: boolean
 }
 
-function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, change: own }: Parts): SuspendPlan {
+/** Plans a suspension that waits for these things. */
+export function planSuspensionOf(
+  deps: EndRunDeps,
+  run: RunRecord,
+  { waitingFor, writes, events, change: own, reason, isSilent = false }: SuspensionParts,
+): SuspendPlan {
   const at = deps.clock.now()
   const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
   const suspended: RunRecord = { ...run, ...change }
+  const detail = { at, waitingFor, ...(reason === undefined ? {} : { reason }) }
+  const told = isSilent ? events : [...events, lifecycleEvent(suspended, 'run.suspended', detail)]
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
   const isAnswer = !(resolvesOnItsOwn(waitingFor) && deps.runWaiters.hasPatientWaiter(run.id))
   return {
     suspended,
     waitingFor,
     writes: [
-      { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change },
+      { type: 'run.transition', runId: run.id, from: [run.status], attempt: run.attempt, change },
       ...writes,
-      { type: 'event.append', events: [...events, lifecycleEvent(suspended, 'run.suspended', { at, waitingFor })] },
+      { type: 'event.append', events: told },
       ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response: { status: 200, body } } as const] : []),
     ],
   }

@@ -39,8 +39,12 @@ export interface EngineOptions {
   readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
   readonly maxQueued?: number
+  readonly createSessionOnInvoke?: boolean
   readonly clock?: ReturnType<typeof createManualClock>
   readonly ids?: ReturnType<typeof createSequenceIds>
+  readonly isStorageShared?: boolean
+  readonly onDivergence?: 'park' | 'fail'
+  readonly captureLogs?: boolean
 }
 
 const ignore = () => undefined
@@ -50,7 +54,7 @@ export const testDigest = {
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 } as Digest
 
-export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
+export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute', 'sessions:write:own'] }
 
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
 
@@ -72,6 +76,10 @@ export function createTestEngine(options: EngineOptions) {
     ...storage,
     recall,
     tracer: options.tracer,
+    isStorageShared: options.isStorageShared,
+    onDivergence: options.onDivergence,
+    captureLogs: options.captureLogs,
+    createSessionOnInvoke: options.createSessionOnInvoke,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
@@ -132,12 +140,12 @@ export interface Outcome {
   readonly status: string
   readonly finishReason: string | null
   readonly result?: unknown
-  readonly error?: { readonly code?: string; readonly kind?: string; readonly message: string }
+  readonly error?: { readonly code: string; readonly message: string }
   readonly sessionId: string | null
   readonly threadId?: string
   readonly position?: number
   readonly approvals?: readonly { readonly id: string; readonly name: string }[]
-  readonly waitingFor?: readonly { readonly kind: string; readonly name: string }[]
+  readonly waitingFor?: readonly { readonly kind: string; readonly name?: string }[]
 }
 
 export const outcomeOf = (reply: Reply): Outcome => fromJsonText(reply.json as JsonText) as Outcome

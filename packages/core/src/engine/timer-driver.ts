@@ -6,6 +6,7 @@ import {
   type Logger,
   type RunRecord,
   type RunStore,
+  type StartRange,
   type StepRecord,
   type StepStore,
   type Timers,
@@ -24,16 +25,23 @@ export interface TimerDriverDeps {
   readonly logger: Logger
   readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
+  /** Executes a queued run that is due; does nothing for an attempt that this process already executes. */
+  readonly launch: (run: RunRecord) => void
   /** Ends a run whose time budget is used up. */
   readonly expire: (run: RunRecord) => Promise<void>
 }
 
-/** Fires durable timers when they are due: sleeps, timeouts of waits, expiry of approvals, deadlines of runs. */
+/**
+ * Fires durable timers when they are due: sleeps, timeouts of waits, expiry of approvals, deadlines and start times of
+ * runs.
+ */
 export interface TimerDriver {
   /** Fires the timers that became due while no server ran, then waits for the next timer. */
   start(): void
   /** Registers a due time that may be earlier than the next known due time. */
   arm(dueAt: number): void
+  /** Registers the start time of a run that was queued with it just now. */
+  armStart(startAt: EpochMs): void
   /** Stops firing timers. Resolves once the timers that are being fired are done. */
   stop(): Promise<void>
 }
@@ -49,6 +57,8 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   let wakeAt = Number.POSITIVE_INFINITY
   let working: Promise<void> | undefined
   let isArmed = false
+  /** Every run that starts up to here is launched. When the server starts, it launches those that are already due. */
+  let startedThrough = clock.now()
   let isStopped = false
 
   const schedule = (at: number) => {
@@ -77,6 +87,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   }
 
   const work = async (): Promise<number> => {
+    await startRuns(clock.now())
     for (;;) {
       const now = clock.now()
       const due = await steps.due(now, BATCH)
@@ -87,8 +98,20 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
     }
   }
 
+  const startRuns = async (now: EpochMs) => {
+    const from = Math.min(startedThrough, now) as EpochMs
+    startedThrough = now // `armStart` can lower it during the reads
+    let through = from
+    try {
+      through = await launchDue(deps, { after: from, through: now })
+    } finally {
+      startedThrough = Math.min(startedThrough, through) as EpochMs
+    }
+  }
+
   const nextAt = async () => {
-    const known = await Promise.all([steps.nextDueAt(), runs.nextDeadlineAt(), approvals.nextDueAt()])
+    const starts = runs.nextStartAt(clock.now())
+    const known = await Promise.all([steps.nextDueAt(), runs.nextDeadlineAt(), approvals.nextDueAt(), starts])
     return Math.min(...known.map((at) => at ?? Number.POSITIVE_INFINITY))
   }
 
@@ -96,18 +119,43 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
     await resolveWait(step, await endOf(deps, step))
   }
 
+  const arm = (dueAt: number) => {
+    // The pass in progress may have read the timers before this timer was stored.
+    if (working !== undefined) isArmed = true
+    else if (dueAt < wakeAt) schedule(dueAt)
+  }
+
   return {
     start: wake,
-    arm(dueAt) {
-      // The pass in progress may have read the timers before this timer was stored.
-      if (working !== undefined) isArmed = true
-      else if (dueAt < wakeAt) schedule(dueAt)
+    arm,
+    armStart(startAt) {
+      startedThrough = Math.min(startedThrough, startAt - 1) as EpochMs
+      arm(startAt)
     },
     async stop() {
       isStopped = true
       cancel()
       await working
     },
+  }
+}
+
+/**
+ * Launches the runs that are due. Runs with the same start time may be on several pages, so the last start time is read
+ * again, now and in the next pass.
+ *
+ * @returns the time up to which every run is launched
+ */
+async function launchDue({ runs, launch }: TimerDriverDeps, { after, through }: StartRange): Promise<EpochMs> {
+  let from = after
+  for (let limit = BATCH; ; ) {
+    const due = await runs.starting({ after: from, through }, limit)
+    const last = due.at(-1)?.startAt
+    if (last === undefined) return from === after ? through : from
+    for (const run of due) launch(run)
+    if (last - 1 > from) from = (last - 1) as EpochMs
+    else if (due.length === limit) limit *= 2
+    else return from
   }
 }
 

@@ -9,13 +9,14 @@ const healthy: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096
 
 const stopped: TriggerHealth = { state: 'stopped', active: 0, disabled: 0 }
 
-function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = stopped) {
+function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = stopped, wasBlocked = false) {
   const clock = createManualClock()
   const phase = createPhase()
   const health = createReadHealth({
     ...{ storage: { status }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, minFreeBytes: 500, secretsStore: 'env' },
     readTriggerHealth: () => triggers,
+    wasBlocked: () => wasBlocked,
     replayBuffer: () => ({ events: 3, subjects: 2, bytes: 100 }),
     checkEmbedder: () => ({ status: 'disabled' }),
     checkConsolidator: () => ({ status: 'disabled', queueDepth: 0, deadLetters: 0, running: false }),
@@ -108,6 +109,14 @@ describe('createReadHealth', () => {
     const failing = await setUp(async () => healthy, { ...health, state: 'failing' }).health.document()
     expect(failing).toMatchObject({ status: 'degraded', checks: { triggers: { status: 'warn', running: true } } })
     expect(failing.checks.triggers.message).toBeDefined()
+  })
+
+  it('is alive but not ready when the event loop was blocked a moment ago', async () => {
+    const { health, phase } = setUp(async () => healthy, stopped, true)
+    phase.enter('ready')
+
+    expect(health.live()).toEqual({ status: 'ok' })
+    expect(await health.ready()).toEqual({ status: 'failing' })
   })
 
   it('always reports live', () => {

@@ -25,6 +25,8 @@ export interface ReadHealthDeps {
   readonly readTriggerHealth: () => TriggerHealth
   readonly checkEmbedder: () => EmbedderCheck
   readonly checkConsolidator: () => ConsolidatorCheck
+  /** Whether the event loop was blocked a moment ago; never when missing. */
+  readonly wasBlocked?: (() => boolean) | undefined
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -55,6 +57,7 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
     async ready() {
       const phase = deps.phase.current()
       if (phase !== 'ready') return { status: phase === 'starting' ? 'starting' : 'draining' }
+      if (deps.wasBlocked?.() === true) return { status: 'failing' }
       return { status: (await readSample()).writable ? 'ready' : 'failing' }
     },
   }

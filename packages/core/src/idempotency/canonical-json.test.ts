@@ -18,6 +18,26 @@ describe('canonicalJson', () => {
     )
   })
 
+  it.each(['[1,{"b":1,"a":2}]', '[{"b":1,"a":2},1]', '[[1,{"b":[{"d":1,"c":[]}],"a":2}]]'])(
+    'sorts the members of objects in an array with other elements: %s',
+    (text) => {
+      const sorted = {
+        '{"b":1,"a":2}': '{"a":2,"b":1}',
+        '{"b":[{"d":1,"c":[]}],"a":2}': '{"a":2,"b":[{"c":[],"d":1}]}',
+      }
+      const expected = Object.entries(sorted).reduce((whole, [from, to]) => whole.replace(from, to), text)
+
+      expect(canonicalJson(JSON.parse(text))).toBe(expected)
+    },
+  )
+
+  it('writes an array of scalars like its elements', () => {
+    const scalars = [0, -0, 1e21, 0.1, '€\u0001"', true, null, undefined, Number.NaN]
+
+    expect(canonicalJson(scalars)).toBe(`[${scalars.map((scalar) => canonicalJson(scalar ?? null)).join(',')}]`)
+    expect(canonicalJson([])).toBe('[]')
+  })
+
   it('sorts members as RFC 8785 section 3.2.3 does', () => {
     const sample = {
       '\u20ac': 'Euro Sign',

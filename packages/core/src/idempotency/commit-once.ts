@@ -10,6 +10,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
+import { storedFingerprint } from './first-use.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
 import { replayAnswer } from './recall.ts'
@@ -95,7 +96,7 @@ export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefi
   const now = deps.clock.now()
   const record: IdempotencyRecord = {
     id: request.id,
-    fingerprint: request.fingerprint,
+    fingerprint: storedFingerprint(request),
     runId: decision.runId,
     contentOf: contentOf(request, decision),
     createdAt: now,

@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import type { Digest, IdempotencyStore } from '@perdure/ports'
-import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@perdure/testkit'
+import { type Digest, type EpochMs, type IdempotencyStore, plusMs, type TokenRecord } from '@perdure/ports'
+import { anIdempotencyRecord, aToken, BUILT_AT, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createKeyRequest, legacyId } from './key-request.ts'
-import type { KeyedRequest, RequestIdentity } from './keyed-request.ts'
+import type { Credential, KeyedRequest, RequestIdentity } from './keyed-request.ts'
 
 /** A digest that returns its input, so that tests can compare the hashed text. */
 const identityDigest = { sha256: (text: string) => text } as Digest
+
+const realDigest = { sha256: (text: string) => createHash('sha256').update(text).digest('hex') } as Digest
 
 /** A digest without collisions in its first 32 characters. */
 const collisionFreeDigest = (): Digest => {
@@ -34,8 +37,8 @@ describe('createKeyRequest', () => {
     ],
     body: { input: { x: 1, y: [2] }, userId: 'u' },
   }
-  const { idempotency } = createInMemoryStorage()
-  const keyRequest = createKeyRequest({ digest: identityDigest, clock, idempotency })
+  const { idempotency, tokens } = createInMemoryStorage()
+  const keyRequest = createKeyRequest({ digest: identityDigest, clock, idempotency, tokens })
   // The first call checks whether the storage holds ids of an earlier release; all later calls are synchronous.
   beforeAll(async () => void (await keyRequest(request, 'k')))
   const keyed = (over: Partial<RequestIdentity> = {}, key = 'k') =>
@@ -68,7 +71,7 @@ describe('createKeyRequest', () => {
 
   it('derives the id from caller, route and key, and not from query or body', async () => {
     expect(keyed({ query: [], body: 1 }).id).toBe(keyed().id)
-    const keyRequest = createKeyRequest({ digest: collisionFreeDigest(), clock, idempotency })
+    const keyRequest = createKeyRequest({ digest: collisionFreeDigest(), clock, idempotency, tokens })
     await keyRequest(request, 'k')
     const idOf = ({ key, ...over }: Partial<RequestIdentity> & { key: string }) =>
       (keyRequest({ ...request, ...over }, key) as KeyedRequest).id
@@ -101,6 +104,69 @@ describe('createKeyRequest', () => {
   })
 })
 
+describe('a key of a request whose answer contains a secret', () => {
+  const identity: RequestIdentity = { subject: 'alice', method: 'POST', path: '/v1/tokens', query: [], body: {} }
+
+  const setUpTokens = async () => {
+    const storage = createInMemoryStorage()
+    const insert = (over: Partial<TokenRecord>) => ({ type: 'token.insert', token: aToken(over) }) as const
+    const at = BUILT_AT as EpochMs
+    const retire = { type: 'token.retire', id: 'old', replacedBy: 'new', at, until: at } as const
+    const outcome = await storage.unitOfWork.commit([
+      ...[insert({ id: 'old' }), insert({ id: 'new' }), retire],
+      ...[insert({ id: 'minted', parentId: 'new' }), insert({ id: 'other' })],
+    ])
+    expect(outcome.committed).toBe(true)
+    const keyRequest = createKeyRequest({ ...storage, digest: realDigest, clock })
+    const keyed = async (sealedFor: Credential | undefined, key = 'k') => keyRequest({ ...identity, sealedFor }, key)
+    const ofToken = (tokenId: string) => keyed({ tokenId, scopes: ['tokens:create'] })
+    return { storage, keyed, ofToken }
+  }
+
+  it('belongs to a token and to the tokens that replaced it', async () => {
+    const { ofToken } = await setUpTokens()
+    const old = await ofToken('old')
+
+    expect(old).toMatchObject({ id: expect.stringMatching(/^[0-9a-f]{32}:k$/), sealed: true })
+    expect(await ofToken('new')).toEqual(old)
+  })
+
+  it('is another key for each other token of the subject, even one that the token has minted', async () => {
+    const { ofToken, keyed } = await setUpTokens()
+    const ids = await Promise.all(['old', 'minted', 'other'].map(async (id) => (await ofToken(id)).id))
+
+    expect(new Set([...ids, (await keyed(undefined)).id]).size).toBe(4)
+  })
+
+  it('belongs to the scopes of a caller without a token', async () => {
+    const { keyed } = await setUpTokens()
+    const admin = await keyed({ scopes: ['admin:*'] })
+
+    expect(await keyed({ scopes: ['admin:*'] })).toEqual(admin)
+    expect((await keyed({ scopes: ['tokens:create'] })).id).not.toBe(admin.id)
+    expect((await keyed({ tokenId: 'admin:*', scopes: [] })).id).not.toBe(admin.id)
+  })
+
+  it.each([
+    ['before schema version 18', async () => legacyId(realDigest, identity, 'k')],
+    [
+      'before keys had families',
+      async (keyed: (holder: undefined) => Promise<KeyedRequest>) => (await keyed(undefined)).id,
+    ],
+  ])('is refused if an earlier release stored its answer: %s', async (_, idOf) => {
+    const { storage, keyed, ofToken } = await setUpTokens()
+    const record = anIdempotencyRecord({
+      id: await idOf(keyed),
+      createdAt: clock.now(),
+      expiresAt: plusMs(clock.now(), 9),
+    })
+    await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
+
+    await expect(ofToken('old')).rejects.toMatchObject({ id: 'idempotency-conflict', hint: 'use a new key' })
+    await expect(keyed({ tokenId: 'old', scopes: [] }, 'k2')).resolves.toMatchObject({ sealed: true })
+  })
+})
+
 describe('idempotency key of an earlier release', () => {
   const identity: RequestIdentity = { subject: 'alice', method: 'POST', path: '/v1/x', query: [], body: {} }
 
@@ -109,7 +175,7 @@ describe('idempotency key of an earlier release', () => {
     const idempotency: IdempotencyStore = { ...storage.idempotency, holdsLegacyIds }
     const record = anIdempotencyRecord({ id: legacyId(identityDigest, identity, 'old'), createdAt: clock.now() })
     await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
-    return { id: record.id, keyRequest: createKeyRequest({ digest: identityDigest, clock, idempotency }) }
+    return { id: record.id, keyRequest: createKeyRequest({ ...storage, digest: identityDigest, clock, idempotency }) }
   }
 
   it('keeps its legacy id while its record exists; other keys get a new id', async () => {

@@ -1,13 +1,24 @@
-import { AppError } from '@perdure/ports'
+import { AppError, type Visibility } from '@perdure/ports'
 
 /** The stored identity of a request with an Idempotency-Key. */
 export interface KeyedRequest {
-  readonly id: string // `<128 bits of SHA-256(subject, method, path)>:<key>`
+  /** `<128 bits of SHA-256(subject, method, path)>:<key>`; the hash of a sealed request includes its credential. */
+  readonly id: string
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
   /** Id of the run, session or approval in the path, whose content the answer may contain. */
   readonly contentOf?: string | undefined
   /** Set when the answer contains a secret: its body is then stored encrypted. */
   readonly sealed?: true | undefined
+  /** The rows that the caller may see. A stored answer is not shown to a caller that may see fewer rows. */
+  readonly visibility?: Visibility | undefined
+  /** Set when a repeated request reads its answer again: only the effect of the first request is stored. */
+  readonly rereads?: true | undefined
+}
+
+/** Identifies the caller that received an answer with a secret. */
+export interface Credential {
+  readonly tokenId?: string | undefined
+  readonly scopes: readonly string[]
 }
 
 export interface RequestIdentity {
@@ -17,6 +28,11 @@ export interface RequestIdentity {
   readonly query: ReadonlyArray<readonly [string, string]>
   readonly body: unknown
   readonly contentOf?: string | undefined
+  /**
+   * Set when the answer contains a secret. The key then belongs to this credential and to the tokens that replace it in
+   * rotations; the same key of any other token is a separate key.
+   */
+  readonly sealedFor?: Credential | undefined
 }
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/

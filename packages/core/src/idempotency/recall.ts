@@ -7,6 +7,7 @@ import {
   type Sealer,
   type StoredResponse,
 } from '@perdure/ports'
+import { compareToFirstUse } from './first-use.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
 import type { Reply } from './reply.ts'
@@ -22,10 +23,10 @@ export interface RecallDeps extends ReplayAnswerDeps {
 }
 
 /**
- * Returns the stored answer to a repeated request, or `undefined` for a new one.
+ * Returns the stored answer to a repeated request, or `undefined` for a new one and for one that reads its answer again.
  *
- * @throws AppError `idempotency-conflict` if the key was used for a different request, or its answer can no longer be
- *   unsealed; `idempotency-in-flight` while the first request is still executing
+ * @throws AppError `idempotency-conflict` if the key was used for a different request or by a caller that could see
+ *   more rows, or its answer can no longer be unsealed; `idempotency-in-flight` while the first request is still executing
  */
 export interface Recall {
   (request: KeyedRequest): Promise<Reply | undefined>
@@ -35,8 +36,11 @@ export interface Recall {
 
 export function createRecall(deps: RecallDeps): Recall {
   const { idempotency, clock } = deps
-  const answer = (record: IdempotencyRecord | undefined, request: KeyedRequest) =>
-    record === undefined ? undefined : replayAnswer(record, request, deps)
+  const answer = (record: IdempotencyRecord | undefined, request: KeyedRequest) => {
+    if (record === undefined) return undefined
+    const reply = replayAnswer(record, request, deps)
+    return request.rereads === true ? undefined : reply
+  }
 
   const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
@@ -45,8 +49,13 @@ export function createRecall(deps: RecallDeps): Recall {
 
 /** Answers a request whose key has an unexpired record. @throws as `Recall` */
 export function replayAnswer(record: IdempotencyRecord, request: KeyedRequest, deps: ReplayAnswerDeps): Reply {
-  if (record.fingerprint !== request.fingerprint) {
-    throw new AppError('idempotency-conflict', { hint: 'use a new key for each request' })
+  const comparison = compareToFirstUse(record.fingerprint, request)
+  if (comparison === 'different') throw new AppError('idempotency-conflict', { hint: 'use a new key for each request' })
+  if (comparison === 'narrower') {
+    throw new AppError('idempotency-conflict', {
+      message: 'the key was used by a token that may see more rows than this token',
+      hint: 'use a new key, or the token that used the key first',
+    })
   }
   if (record.response === undefined) {
     const elapsedMs = deps.clock.now() - record.createdAt

@@ -15,3 +15,12 @@ export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes
 }
+
+/** `undefined` for a value that JSON cannot represent: a BigInt or a circular reference. */
+export function jsonOrUndefined(value: unknown): JsonText | undefined {
+  try {
+    return toJsonText(value)
+  } catch {
+    return undefined
+  }
+}

@@ -28,7 +28,7 @@ describe('ctx.mcp', () => {
       usage: object
       runId: string
       result?: unknown
-      error?: { kind?: string; message: string }
+      error?: { code?: string; message: string }
     }
     return { ...outcome, steps: await engine.storage.steps.list(outcome.runId), calls, meter }
   }
@@ -87,6 +87,6 @@ describe('ctx.mcp', () => {
   it('rejects arguments that are not an object before it records a step', async () => {
     const { error, steps } = await run(({ mcp }) => mcp.call('files', 'a', [1] as never))
 
-    expect([error?.kind, steps]).toEqual(['validation-failed', []])
+    expect([error?.code, steps]).toEqual(['validation-failed', []])
   })
 })

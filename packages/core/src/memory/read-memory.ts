@@ -1,4 +1,14 @@
-import type { BlockStore, Clock, FactStore, MemoryConflictStore, Page, PageQuery, Visibility } from '@perdure/ports'
+import {
+  type BlockStore,
+  type Clock,
+  contentBytes,
+  type FactStore,
+  MAX_PAGE_BYTES,
+  type MemoryConflictStore,
+  type Page,
+  type PageQuery,
+  type Visibility,
+} from '@perdure/ports'
 import { requireFact } from './fact-decisions.ts'
 import {
   type BlockResource,
@@ -45,9 +55,20 @@ export function createReadMemory(deps: ReadMemoryDeps): ReadMemory {
       return { items: items.map(toBlockResource), nextCursor }
     },
     async listConflicts(namespace, page, visibility) {
+      // The facts make a page larger than the store knows: a page that ends early needs the cursor of a shorter page.
+      const cursorAfter = async (limit: number) =>
+        (await memoryConflicts.list(namespace, { ...page, limit }, visibility)).nextCursor
       const { items, nextCursor } = await memoryConflicts.list(namespace, page, visibility)
-      const shown = items.map(async (conflict) => toConflictResource(conflict, await factsOfConflict(deps, conflict)))
-      return { items: await Promise.all(shown), nextCursor }
+      const shown: ConflictResource[] = []
+      let bytes = 0
+      for (const conflict of items) {
+        const resource = toConflictResource(conflict, await factsOfConflict(deps, conflict))
+        bytes += contentBytes(resource)
+        if (shown.length > 0 && bytes > MAX_PAGE_BYTES)
+          return { items: shown, nextCursor: await cursorAfter(shown.length) }
+        shown.push(resource)
+      }
+      return { items: shown, nextCursor }
     },
   }
 }

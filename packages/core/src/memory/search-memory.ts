@@ -1,4 +1,11 @@
-import type { Clock, FactFilter, FactRecord, FactStore, Visibility } from '@perdure/ports'
+import {
+  type Clock,
+  type FactFilter,
+  type FactRecord,
+  type FactStore,
+  takeWithinPage,
+  type Visibility,
+} from '@perdure/ports'
 import { type FactResource, toFactResource } from './memory-resources.ts'
 import type { Vectors } from './vectors.ts'
 
@@ -55,7 +62,7 @@ export function createSearchMemory({ facts, clock, vectors, vectorCandidates }: 
     const filter = { namespace, tags, sourceSessionId: sessionId, now: clock.now(), visibility }
     const pool = Math.min(MAX_POOL, limit * POOL_FACTOR)
     const lists = await Promise.all([facts.search(query, filter, pool), byMeaning(query, filter, pool)])
-    const items = fuse(lists).slice(0, limit)
+    const { items } = takeWithinPage(fuse(lists), limit)
     return { items: items.map(({ fact, score }) => ({ fact: toFactResource(fact), score })) }
   }
 }

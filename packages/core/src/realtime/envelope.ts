@@ -8,11 +8,13 @@ export interface EnvelopeOptions {
   readonly epoch: Cursor['epoch']
   /** Skips the sanitizer; only for replays by callers that may see raw events. */
   readonly raw?: boolean | undefined
+  /** The event was rendered for the same answer before: its redactions are not counted again. */
+  readonly isRepeat?: boolean | undefined
 }
 
 /**
  * Renders an event as every transport sends it: `{ eventId, subject, type, payload, at, runId? }`. Every delivered
- * event is rendered by this function, which therefore also sanitizes commentary (phase `commentary`, `reasoning.*`).
+ * event is rendered by this function, which therefore also sanitizes commentary (phase `commentary`, `reasoning.*`) and log lines.
  */
 export type RenderEnvelope = (event: StoredEvent, view: EnvelopeOptions) => JsonText
 
@@ -28,18 +30,20 @@ export function createRenderEnvelope({ meter, policy }: RenderEnvelopeDeps): Ren
   const quoteRunId = memoizeLast(quote)
   const toIso = memoizeLast((at: number) => new Date(at).toISOString())
 
-  return (event, { subject, epoch, raw = false }) => {
+  return (event, { subject, epoch, raw = false, isRepeat = false }) => {
     const { type, runId } = event
     const id = quote(formatEventId({ epoch, position: event.position }))
     const passesUnchanged = raw || policy === 'pass' || !needsSanitizing(event)
     const payload = passesUnchanged
       ? event.payload
-      : toJsonText(sanitizeValue(fromJsonText(event.payload), { policy, onDrop }))
+      : toJsonText(sanitizeValue(fromJsonText(event.payload), { policy, onDrop: isRepeat ? ignore : onDrop }))
     const head = `{"eventId":${id},"subject":${quoteSubject(subject)},"type":${quoteType(type)}`
     const tail = runId === undefined ? '}' : `,"runId":${quoteRunId(runId)}}`
     return `${head},"payload":${payload},"at":"${toIso(event.at)}"${tail}` as JsonText
   }
 }
+
+const ignore = () => undefined
 
 const quote = (text: string) => JSON.stringify(text)
 
@@ -52,4 +56,5 @@ function memoizeLast<In, Out>(make: (value: In) => Out): (value: In) => Out {
   }
 }
 
-const needsSanitizing = ({ type, phase }: StoredEvent) => phase === 'commentary' || type.startsWith('reasoning.')
+const needsSanitizing = ({ type, phase }: StoredEvent) =>
+  phase === 'commentary' || type === 'run.log' || type.startsWith('reasoning.')

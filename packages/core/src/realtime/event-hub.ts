@@ -20,6 +20,11 @@ export interface EventHub {
   publish(events: readonly StoredEvent[]): void
   /** Discards the cached events. Called when something was deleted from the log. */
   invalidate(): void
+  /**
+   * Discards the cached events and wakes every watcher. Called when another process may have written to the log, up to
+   * this position.
+   */
+  refresh(position: number): void
   /** Changes with each `invalidate`. A page that was read under another generation may contain deleted events. */
   generation(): number
   /**
@@ -47,6 +52,11 @@ export function createEventHub(cache?: HotCache): EventHub {
   let published = 0
   const isWatched = (key: string) => watchers.has(key)
 
+  const invalidate = () => {
+    generation++
+    cache?.clear()
+  }
+
   return {
     publish(events) {
       published++
@@ -55,9 +65,11 @@ export function createEventHub(cache?: HotCache): EventHub {
       cache?.add(events, keys, isWatched)
       for (const key of distinctKeys(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)
     },
-    invalidate() {
+    invalidate,
+    refresh(position) {
       generation++
-      cache?.clear()
+      cache?.clear(position)
+      for (const set of watchers.values()) for (const watcher of set) watcher.wake(watcher)
     },
     generation: () => generation,
     version: () => generation + published,

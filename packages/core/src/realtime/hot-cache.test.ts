@@ -176,6 +176,7 @@ type Step =
   | { readonly do: 'late' }
   | { readonly do: 'pass'; readonly ms: number }
   | { readonly do: 'clear' }
+  | { readonly do: 'refresh' }
   | { readonly do: 'read'; readonly stream: number; readonly back: number; readonly limit: number }
 
 const stream = fc.integer({ min: 0, max: 3 })
@@ -192,6 +193,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.constant({ do: 'late' } as const), weight: 1 },
   { arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 700 }) }), weight: 2 },
   { arbitrary: fc.constant({ do: 'clear' } as const), weight: 1 },
+  { arbitrary: fc.constant({ do: 'refresh' } as const), weight: 1 },
   {
     arbitrary: fc.record({
       ...{ do: fc.constant('read' as const), stream },
@@ -234,7 +236,10 @@ describe('createHotCache with random operations', () => {
             unpublished = [append(1)]
           } else if (one.do === 'pass') clock.advance(one.ms)
           else if (one.do === 'clear') cache.clear()
-          else {
+          else if (one.do === 'refresh') {
+            cache.clear(log.length)
+            publishedThrough = log.length
+          } else {
             const range = { after: Math.max(0, log.length - one.back), limit: one.limit }
             const cached = cache.read({ runId: `r${one.stream}` }, range)
             if (cached === undefined) continue

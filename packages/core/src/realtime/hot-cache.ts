@@ -1,4 +1,4 @@
-import type { Clock, EventRange, EventStream, StoredEvent } from '@perdure/ports'
+import { type Clock, type EventRange, type EventStream, type StoredEvent, utf8Length } from '@perdure/ports'
 import {
   appendToRing,
   createEventRing,
@@ -42,8 +42,11 @@ export interface HotCache {
   evict(key: string): void
   /** The next events after a position; `undefined` when they must be read from the log. */
   read(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
-  /** Evicts everything. Must be called when something was deleted from the log. */
-  clear(): void
+  /**
+   * Evicts everything. Must be called when something was deleted from the log, and with the position of the newest event
+   * of the log when another process may have written events: only the log has those.
+   */
+  clear(position?: number): void
   stats(): HotCacheStats
 }
 
@@ -88,7 +91,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   }
 
   /** Evicts everything; the cache is complete again after the given position. */
-  const clear = (position: number) => {
+  const restart = (position: number) => {
     rings.clear()
     recency.clear()
     bytes = 0
@@ -113,7 +116,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   const advance = (position: number): boolean => {
     if (lastPosition !== undefined && position <= lastPosition) return false
     // A gap: another process wrote in between, or a later commit was published first. Only the log has these events.
-    if (position - 1 !== lastPosition) clear(position - 1)
+    if (position - 1 !== lastPosition) restart(position - 1)
     lastPosition = position
     return true
   }
@@ -136,7 +139,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     skip(events) {
       const position = events.at(-1)?.position
       if (position === undefined || position <= (lastPosition ?? 0)) return
-      clear(position)
+      restart(position)
       lastPosition = position
     },
     evict,
@@ -146,7 +149,10 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
       trim(ring, clock.monotonicMs())
       return readRing(ring, range)
     },
-    clear: () => clear(lastPosition ?? 0),
+    clear(position = 0) {
+      restart(Math.max(position, lastPosition ?? 0))
+      if (position > 0) lastPosition = emptyAfter
+    },
     stats() {
       const nowMs = clock.monotonicMs()
       sweep(nowMs)
@@ -169,13 +175,3 @@ const toEntry = (event: StoredEvent, addedMs: number): RingEntry => {
 
 /** The payload counts twice: as stored and as rendered. */
 const costOf = ({ payload }: StoredEvent): number => OVERHEAD_BYTES + 2 * utf8Length(payload)
-
-function utf8Length(text: string): number {
-  let length = text.length
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit > 0x7ff) length += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2
-    else if (unit > 0x7f) length++
-  }
-  return length
-}

@@ -1,19 +1,32 @@
-import { EVERY_ROW, type RunFilter, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
+import {
+  EVERY_ROW,
+  type ListedRun,
+  type RunContent,
+  type RunFilter,
+  type RunStore,
+  type Visibility,
+} from '@perdure/ports'
 
 const PAGE = 200
 
+export interface EachRunOptions<Content extends RunContent> {
+  readonly visibility?: Visibility | undefined
+  /** The large members to read; without this member, all of them. */
+  readonly content?: readonly Content[] | undefined
+}
+
 /**
- * Iterates over the matching runs, oldest first, and reads them page by page. By default, the runs of every owner are
- * visible.
+ * Iterates over the matching runs, oldest first, and reads them page by page: by default the runs of every owner, with
+ * all their members.
  */
-export async function* eachRun(
-  runs: RunStore,
+export async function* eachRun<Content extends RunContent = RunContent>(
+  runs: Pick<RunStore, 'list'>,
   filter: RunFilter,
-  visibility: Visibility = EVERY_ROW,
-): AsyncGenerator<RunRecord, void, void> {
+  { visibility = EVERY_ROW, content }: EachRunOptions<Content> = {},
+): AsyncGenerator<ListedRun<Content>, void, void> {
   let cursor: string | undefined
   do {
-    const page = await runs.list(filter, { limit: PAGE, order: 'asc', cursor }, visibility)
+    const page = await runs.list(filter, { limit: PAGE, order: 'asc', cursor, content }, visibility)
     yield* page.items
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)

@@ -2,6 +2,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, noMeter, type PageQuery, type RunRecord, toJsonText } from '@perdure/ports'
 import { anEvent, aRun, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import type { PageItem } from '../json/json-page.ts'
+import { parsedItems } from '../json/page-items.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { createReadRuns, type ListRunsQuery } from './read-runs.ts'
@@ -19,6 +21,8 @@ const laterRun = aRun({
   deadlineAt: (BUILT_AT + 9) as RunRecord['createdAt'],
 })
 
+const idsOf = async (items: readonly PageItem[]) => (await parsedItems(items)).map(({ id }: RunRecord) => id)
+
 const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
 
 async function setUp({ events = 0 } = {}) {
@@ -31,7 +35,7 @@ async function setUp({ events = 0 } = {}) {
     ...[agentRun, workflowRun, laterRun].map((run) => ({ type: 'run.insert', run }) as const),
     { type: 'event.append', events: ticks.flat() },
   ])
-  return createReadRuns({ ...storage, render, basePath: '/v1' })
+  return { storage, ...createReadRuns({ ...storage, render, basePath: '/v1' }) }
 }
 
 describe('get', () => {
@@ -94,10 +98,15 @@ describe('list', () => {
     [{ parentRunId: 'run_a' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.005Z' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.006Z' }, []],
+    [{ until: '2025-01-01T00:00:00.005Z' }, ['run_a', 'run_w']],
+    [{ owner: 'nobody' }, []],
+    [{ finishReason: 'completed' }, ['run_l']],
+    [{ metadata: { ticket: '17' } }, []],
+    [{ userId: 'nobody', tag: 'slow', version: '2', code: 'run-failed' }, []],
   ])('returns the runs that match %j', async (query, ids) => {
     const { list } = await setUp()
 
-    expect((await list(query, page, EVERY_ROW)).items.map(({ id }) => id)).toEqual(ids)
+    expect(await idsOf((await list(query, page, EVERY_ROW)).items)).toEqual(ids)
   })
 
   it('returns only visible runs, in pages', async () => {
@@ -109,8 +118,25 @@ describe('list', () => {
       { owner: 'alice' },
     )
 
-    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(['run_l', 'run_a'])
+    expect(await idsOf([...first.items, ...second.items])).toEqual(['run_l', 'run_a'])
     expect(second.nextCursor).toBeNull()
+  })
+
+  it.each([
+    [undefined, []],
+    [['input'], ['input']],
+    [['result'], ['result']],
+    [
+      ['input', 'result'],
+      ['input', 'result'],
+    ],
+  ] as const)('returns the input and the result of a run only if include names them: %j', async (include, members) => {
+    const { list } = await setUp()
+
+    const { items } = await list({ status: 'completed', include }, page, EVERY_ROW)
+
+    const [run] = await parsedItems(items)
+    expect(['input', 'result'].filter((name) => name in run)).toEqual(members)
   })
 
   it('rejects a filter by both agent and workflow', async () => {
@@ -123,6 +149,27 @@ describe('list', () => {
 })
 
 describe('events', () => {
+  it('ends a page at 4 MiB, in both orders, and returns each event once', async () => {
+    const { storage, events } = await setUp()
+    const payload = toJsonText('é'.repeat(750_000))
+    const many = Array.from({ length: 5 }, () => anEvent({ runId: 'run_a', payload }))
+    await storage.unitOfWork.commit([{ type: 'event.append', events: many }])
+
+    for (const order of ['asc', 'desc'] as const) {
+      const sizes: number[] = []
+      const ids = new Set<string>()
+      let cursor: string | undefined
+      do {
+        const { items, nextCursor } = await events('run_a', { limit: 200, order, cursor }, EVERY_ROW)
+        sizes.push(items.length)
+        for (const { eventId } of await parsedItems(items)) ids.add(eventId)
+        cursor = nextCursor ?? undefined
+      } while (cursor !== undefined)
+
+      expect([sizes, ids.size]).toEqual([[2, 2, 1], 5])
+    }
+  })
+
   it.each([['asc'], ['desc']] as const)('returns the log of one run in pages, order %s', async (order) => {
     const { events } = await setUp({ events: 7 })
     const seen: EventEnvelope[] = []
@@ -130,7 +177,7 @@ describe('events', () => {
     let cursor: string | undefined
     do {
       const { items, nextCursor } = await events('run_a', { limit: 3, order, cursor }, EVERY_ROW)
-      seen.push(...items)
+      seen.push(...((await parsedItems(items)) as readonly EventEnvelope[]))
       sizes.push(items.length)
       cursor = nextCursor ?? undefined
     } while (cursor !== undefined)
@@ -146,7 +193,7 @@ describe('events', () => {
   it('returns no cursor after a full last page, and accepts any event id as a cursor', async () => {
     const { events } = await setUp({ events: 3 })
     const all = await events('run_a', { limit: 3, order: 'asc' }, EVERY_ROW)
-    const last = all.items.at(-1)?.eventId
+    const last = (await parsedItems(all.items)).at(-1)?.eventId
 
     expect(all.nextCursor).toBeNull()
     expect(last).toBe('e1.5')

@@ -3,6 +3,7 @@ import {
   type ApprovalStore,
   type EpochMs,
   type EventLog,
+  type FinishReason,
   type Page,
   type PageQuery,
   type RunFilter,
@@ -12,12 +13,14 @@ import {
   type StepStore,
   type Visibility,
 } from '@perdure/ports'
+import type { LogLevel } from '@perdure/protocol'
 import type { Reply } from '../idempotency/reply.ts'
+import type { PageItem } from '../json/json-page.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
-import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
+import { readLogPage } from './read-log-page.ts'
 import { runSubject } from './run-events.ts'
-import { outcomeReply, type RunResource, toRunResource } from './run-outcome.ts'
+import { outcomeReply, type RunResource, renderListedRun, toRunResource } from './run-outcome.ts'
 import { waitsOf } from './waiting-for.ts'
 
 export interface ReadRunsDeps {
@@ -37,19 +40,44 @@ export interface ListRunsQuery {
   readonly threadId?: string | undefined
   readonly parentRunId?: string | undefined
   readonly since?: string | undefined // ISO-8601
+  readonly until?: string | undefined // ISO-8601
+  readonly owner?: string | undefined
+  readonly userId?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly tag?: string | undefined
+  readonly version?: string | undefined
+  readonly finishReason?: FinishReason | undefined
+  readonly code?: string | undefined
+  readonly include?: readonly IncludedContent[] | undefined
+}
+
+/** A member of a run that lists leave out unless the caller asks for it. */
+export type IncludedContent = 'input' | 'result'
+
+export interface RunLogsQuery {
+  readonly runId: string
+  /** The least severe level to return; `debug` when missing. */
+  readonly level?: LogLevel | undefined
 }
 
 /** Reads runs for the API. A run that the caller may not see is `run-not-found`, like a run that does not exist. */
 export interface ReadRuns {
   get(runId: string, visibility: Visibility): Promise<RunResource>
   outcome(runId: string, visibility: Visibility): Promise<Reply>
-  list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
+  /** A page of runs, each as JSON. */
+  list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
   /**
-   * A page of the run's events; the cursor is an event id.
+   * A page of the run's events, each as JSON; the cursor is an event id.
    *
    * @throws AppError `validation-failed` for a cursor of another log
    */
-  events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
+  events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
+  /**
+   * A page of the lines that the code of the run logged, each as JSON; the cursor is an event id.
+   *
+   * @throws AppError `validation-failed` for a cursor of another log
+   */
+  logs(query: RunLogsQuery, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
 }
 
 export function createReadRuns({ runs, events, steps, approvals, render, basePath }: ReadRunsDeps): ReadRuns {
@@ -67,19 +95,23 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
       return outcomeReply(run, basePath, { waitingFor: await waitsOf({ steps, approvals }, run) })
     },
 
-    async list(query, page, visibility) {
-      const { items, nextCursor } = await runs.list(filterOf(query), page, visibility)
-      return { items: items.map((run) => toRunResource(run, basePath)), nextCursor }
+    async list({ include: content = [], ...query }, page, visibility) {
+      const { items, nextCursor } = await runs.outline(filterOf(query), { ...page, content }, visibility)
+      return { items: items.map((run) => renderListedRun(run, basePath)), nextCursor }
     },
 
     async events(runId, page, visibility) {
       const run = await find(runId, visibility)
       return readEventPage(events, { stream: { runId }, subject: runSubject(run), render }, page)
     },
+    async logs({ runId, level }, page, visibility) {
+      const run = await find(runId, visibility)
+      return readLogPage({ events, render }, { run, level }, page)
+    },
   }
 }
 
-function filterOf({ status, agentId, workflowId, since, ...named }: ListRunsQuery): RunFilter {
+function filterOf({ status, agentId, workflowId, since, until, include: _, ...named }: ListRunsQuery): RunFilter {
   if (agentId !== undefined && workflowId !== undefined) {
     throw new AppError('validation-failed', {
       message: 'agentId and workflowId exclude each other',
@@ -90,9 +122,8 @@ function filterOf({ status, agentId, workflowId, since, ...named }: ListRunsQuer
     statuses: status === undefined ? undefined : [status],
     kind: agentId !== undefined ? 'agent' : workflowId !== undefined ? 'workflow' : undefined,
     targetId: agentId ?? workflowId,
-    sessionId: named.sessionId,
-    threadId: named.threadId,
-    parentRunId: named.parentRunId,
+    ...named,
     since: since === undefined ? undefined : (Date.parse(since) as EpochMs),
+    until: until === undefined ? undefined : (Date.parse(until) as EpochMs),
   }
 }

@@ -1,7 +1,8 @@
 import { AppError } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toRunError } from './run-error.ts'
+import { markFailedCall } from './failed-call.ts'
+import { shownError, toRunError, toRunFailure } from './run-error.ts'
 
 const unprintable = {
   toString() {
@@ -25,7 +26,7 @@ describe('toRunError', () => {
     [
       'an error with a kind',
       Object.assign(new Error('no'), { kind: 'rate-limit' }),
-      { kind: 'rate-limit', message: 'no' },
+      { code: 'rate-limit', message: 'no' },
     ],
     ['an AppError', new AppError('agent-busy', { message: 'm' }), { code: 'agent-busy', message: 'm' }],
     ['an object with a numeric code', { code: 7, message: 'm' }, { code: 'run-failed', message: 'm' }],
@@ -33,7 +34,7 @@ describe('toRunError', () => {
     [
       'an object with a code of 129 characters',
       { code: 'c'.repeat(129), kind: 'k', message: 'm' },
-      { kind: 'k', message: 'm' },
+      { code: 'k', message: 'm' },
     ],
     [
       'an object with a code of 128 characters',
@@ -68,11 +69,67 @@ describe('toRunError', () => {
   it('returns one identifier and a bounded message for any thrown value', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withSparseArray: true }), (thrown) => {
-        const { code, kind, message } = toRunError(thrown)
+        const { code, message } = toRunError(thrown)
 
-        expect([code, kind].filter((id) => id !== undefined)).toHaveLength(1)
+        expect(code).not.toBe('')
         expect(message.length).toBeLessThanOrEqual(4_096)
       }),
     )
+  })
+})
+
+describe('toRunFailure', () => {
+  it('records the chain of causes with their names, without the thrown value itself', () => {
+    const inner = new RangeError('out of range')
+    const thrown = new Error('outer', { cause: new TypeError('middle', { cause: inner }) })
+
+    expect(toRunFailure(thrown)).toMatchObject({
+      code: 'run-failed',
+      message: 'outer',
+      cause: [
+        { name: 'TypeError', message: 'middle' },
+        { name: 'RangeError', message: 'out of range' },
+      ],
+      stack: expect.stringMatching(/^Error: outer\n {4}at .*\n(.*\n)*caused by TypeError: middle\n/),
+    })
+  })
+
+  it('names the durable call that failed, also below another error', () => {
+    const failed = markFailedCall(new AppError('step-failed'), { seq: 3, name: 'charge' })
+
+    expect(toRunFailure(failed).step).toEqual({ seq: 3, name: 'charge' })
+    expect(toRunFailure(new Error('cannot refund', { cause: failed })).step).toEqual({ seq: 3, name: 'charge' })
+    expect(toRunFailure(new Error('other'))).not.toHaveProperty('step')
+  })
+
+  it('keeps at most five causes, each with at most 1,024 characters', () => {
+    let thrown = new Error('root')
+    for (let depth = 0; depth < 20; depth++) thrown = new Error('x'.repeat(5_000), { cause: thrown })
+    const { cause = [] } = toRunFailure(thrown)
+
+    expect(cause.map(({ message }) => message.length)).toEqual([1_024, 1_024, 1_024, 1_024, 1_024])
+  })
+
+  it('ends at a cause that repeats', () => {
+    const thrown = new Error('a')
+    thrown.cause = new Error('b', { cause: thrown })
+
+    expect(toRunFailure(thrown).cause).toEqual([{ name: 'Error', message: 'b' }])
+  })
+
+  it('accepts any thrown value', () => {
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true }), (cause) => {
+        expect(toRunFailure(Object.assign(new Error('m'), { cause })).message).toBe('m')
+        expect(toRunFailure(cause)).toMatchObject(toRunError(cause))
+      }),
+    )
+    expect(toRunFailure(trapped)).toMatchObject({ code: 'run-failed' })
+  })
+
+  it('shows clients everything but the stack', () => {
+    const shown = shownError(toRunFailure(new Error('outer', { cause: 'inner' })))
+
+    expect(shown).toEqual({ code: 'run-failed', message: 'outer', cause: [{ name: 'string', message: 'inner' }] })
   })
 })

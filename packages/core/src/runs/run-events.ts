@@ -1,12 +1,15 @@
-import type { EpochMs, NewEvent, RunRecord } from '@perdure/ports'
+import type { EpochMs, ForkOrigin, NewEvent, RunRecord } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
+import { shownError } from './run-error.ts'
 
 export type LifecycleEventType =
+  | 'run.forked'
   | 'run.queued'
   | 'run.started'
   | 'run.suspended'
   | 'run.resumed'
+  | 'run.retrying'
   | 'run.completed'
   | 'run.failed'
   | 'run.aborted'
@@ -29,10 +32,18 @@ export function lifecycleEvent(
     readonly position?: number
     readonly reason?: string
     readonly waitingFor?: readonly object[]
+    /** Before the next attempt, of a run that is retried. */
+    readonly delayMs?: number
+    /** The run that this run repeats, and the last call that was copied from it. */
+    readonly from?: ForkOrigin
   },
 ): NewEvent {
-  const { at, position, reason, waitingFor } = detail
-  const fields = { runId: run.id, status: run.status, attempt: run.attempt, position, reason, waitingFor }
+  const { at, position, reason, waitingFor, from } = detail
+  const retry = type === 'run.retrying' ? retryFields(run, detail.delayMs) : {}
+  const fields = {
+    ...{ runId: run.id, status: run.status, attempt: run.attempt, from, position, reason, waitingFor },
+    ...retry,
+  }
   const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
   return {
     runId: run.id,
@@ -40,7 +51,9 @@ export function lifecycleEvent(
     topic: topicOf(run),
     type,
     payload: jsonObject(
-      isEnd ? { ...fields, finishReason: run.finishReason, error: run.error, usage: run.usage } : fields,
+      isEnd
+        ? { ...fields, finishReason: run.finishReason, error: run.error && shownError(run.error), usage: run.usage }
+        : fields,
       {
         result: run.result,
       },
@@ -48,6 +61,15 @@ export function lifecycleEvent(
     at,
   }
 }
+
+const retryFields = ({ startAt, error }: RunRecord, delayMs: number | undefined) => ({
+  delayMs,
+  startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
+  error: error && shownError(error),
+})
+
+/** The stream with the log lines of one run; not a subject of the API. */
+export const logTopic = (runId: string): string => `run-log:${runId}`
 
 /** An event of a run, also visible in its session. */
 export const runEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({

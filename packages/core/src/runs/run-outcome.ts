@@ -1,6 +1,16 @@
-import { type EpochMs, fromJsonText, type JsonText, type RunRecord } from '@perdure/ports'
+import {
+  type EpochMs,
+  fromJsonText,
+  type JsonText,
+  type ListedRun,
+  type OutlinedRun,
+  type RunRecord,
+} from '@perdure/ports'
 import type { Reply } from '../idempotency/reply.ts'
 import { jsonObject } from '../json/json-members.ts'
+import type { PageItem } from '../json/json-page.ts'
+import { jsonPieces } from '../json/json-pieces.ts'
+import { shownError } from './run-error.ts'
 import { runSubject } from './run-events.ts'
 
 interface RunLinks {
@@ -16,10 +26,14 @@ const linksOf = (basePath: string, runId: string): RunLinks => ({
 /** One thing a suspended run waits for. */
 export interface WaitingFor {
   readonly kind: string
-  readonly name: string
+  readonly name?: string | undefined // missing when the run waits for code
   readonly approvalId?: string | undefined
   readonly runId?: string | undefined
   readonly dueAt?: string | undefined
+  readonly seq?: number | undefined // of the recorded call that the code does not make
+  readonly expected?: string | undefined // that call
+  readonly found?: string | null | undefined // the call that the code makes instead
+  readonly version?: string | undefined // that is not registered
 }
 
 /** Details of an outcome that the record of the run does not hold. */
@@ -51,7 +65,7 @@ export function renderOutcome(
       runId: id,
       status,
       finishReason: finishReason ?? null,
-      error,
+      error: error && shownError(error),
       usage,
       sessionId: sessionId ?? null,
       threadId,
@@ -66,7 +80,7 @@ export function renderOutcome(
 }
 
 const approvalIdsOf = (waitingFor: readonly WaitingFor[] = []) => {
-  const ids = waitingFor.flatMap(({ approvalId, name }) => (approvalId === undefined ? [] : [{ id: approvalId, name }]))
+  const ids = waitingFor.flatMap(({ approvalId: id, name = '' }) => (id === undefined ? [] : [{ id, name }]))
   return ids.length === 0 ? undefined : ids
 }
 
@@ -91,26 +105,47 @@ export const acceptedReply = (run: RunRecord, basePath: string, detail?: Outcome
 
 /** The run as the API shows it. */
 export function toRunResource(run: RunRecord, basePath: string) {
-  const { targetId, input, result, createdAt, startedAt, suspendedAt, completedAt, deadlineAt, ...more } = run
+  const { input, result } = run
+  return {
+    ...runFields(run, basePath),
+    input: fromJsonText(input),
+    result: result === undefined ? undefined : fromJsonText(result),
+  }
+}
+
+/** The run as a list shows it: with `input` and `result` only if they were read. */
+export const renderListedRun = (run: PartialRun, basePath: string): PageItem =>
+  jsonPieces(runFields(run, basePath), { input: run.input, result: run.result })
+
+/** A run of which some large members may not have been read. */
+type PartialRun = ListedRun<never> & Partial<OutlinedRun>
+
+/** The members of the API's run, except for `input` and `result`. */
+function runFields(run: PartialRun, basePath: string) {
+  const { targetId, error, createdAt, startedAt, suspendedAt, completedAt, deadlineAt, startAt, ...more } = run
   const {
     timeoutMs: _timeout,
+    input: _input,
+    result: _result,
     suspension: _suspension,
     resumption: _resumption,
     parentSeq: _seq,
     depth: _depth,
+    parked: _parked,
+    retries: _retries,
     ...rest
   } = more
   return {
     ...rest,
     ...(run.kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
     finishReason: run.finishReason ?? null,
-    input: fromJsonText(input),
-    result: result === undefined ? undefined : fromJsonText(result),
+    error: error && shownError(error),
     createdAt: toIso(createdAt),
     startedAt: startedAt && toIso(startedAt),
     suspendedAt: suspendedAt && toIso(suspendedAt),
     completedAt: completedAt && toIso(completedAt),
     deadlineAt: deadlineAt && toIso(deadlineAt),
+    startAt: startAt && toIso(startAt),
     links: linksOf(basePath, run.id),
   }
 }

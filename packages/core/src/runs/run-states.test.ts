@@ -22,9 +22,9 @@ describe('RUN_TRANSITIONS', () => {
     for (const to of ['aborted', 'failed'] as const) expect(statusesBefore(to)).toEqual(ACTIVE_RUN_STATUSES)
   })
 
-  it('allows completing and suspending only from running', () => {
+  it('allows completing only from running, and suspending from queued when the code of the run is missing', () => {
     expect(statusesBefore('completed')).toEqual(['running'])
-    expect(statusesBefore('suspended')).toEqual(['running'])
+    expect(statusesBefore('suspended')).toEqual(['queued', 'running'])
   })
 
   it('leads from every active status to every other status', () => {

@@ -1,3 +1,4 @@
+import type { EpochMs } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRunWaiters } from './run-waiters.ts'
@@ -52,5 +53,42 @@ describe('createRunWaiters', () => {
     runWaiters.reject(run.id, new Error('given up'))
 
     expect(seen).toEqual(['first completed', 'second completed'])
+  })
+
+  it('keeps a caller waiting that resumes a suspension, when this suspension is read from the storage', async () => {
+    const runWaiters = createRunWaiters()
+    const suspended = aRun({ status: 'suspended', suspendedAt: 5 as EpochMs })
+    const waiting = runWaiters.wait(run.id, { suspendedAt: suspended.suspendedAt })
+
+    runWaiters.resolveFromStorage(suspended)
+    expect(runWaiters.awaited()).toEqual([run.id])
+    const later = { ...suspended, suspendedAt: 6 as EpochMs }
+    runWaiters.resolveFromStorage(later)
+
+    expect(await waiting).toMatchObject({ run: later })
+    expect(runWaiters.isAwaited(run.id)).toBe(false)
+  })
+
+  it('does not call the observers for an outcome that was read from the storage', () => {
+    const runWaiters = createRunWaiters()
+    const seen: string[] = []
+    runWaiters.observe(({ status }) => seen.push(status))
+
+    runWaiters.resolveFromStorage(run)
+
+    expect(seen).toEqual([])
+  })
+
+  it('forgets a waiter that gives up', () => {
+    const runWaiters = createRunWaiters()
+    const giveUp = new AbortController()
+    runWaiters.wait(run.id)
+    runWaiters.wait(run.id, { signal: giveUp.signal })
+
+    giveUp.abort()
+    expect(runWaiters.isAwaited(run.id)).toBe(true)
+    runWaiters.resolve(run)
+
+    expect(runWaiters.isAwaited(run.id)).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-import type { JsonText, RunRecord } from '@perdure/ports'
+import type { EpochMs, JsonText, RunRecord } from '@perdure/ports'
 import { createCellMap } from '../collections/cell-map.ts'
 import type { OutcomeDetail, RunOutcome, WaitingFor } from './run-outcome.ts'
 
@@ -8,17 +8,35 @@ export interface RunWaiters {
    * Resolves once the run has ended or is suspended; rejects after `reject`. A patient waiter ignores suspensions that
    * resolve on their own (timer, child) until `stopWaiting` is called.
    */
-  wait(runId: string, how?: { readonly isPatient: boolean }): Promise<RunOutcome>
+  wait(runId: string, how?: WaitOptions): Promise<RunOutcome>
+  /** The runs that callers wait for. */
+  awaited(): readonly string[]
+  isAwaited(runId: string): boolean
   /** Whether the run has a patient waiter, for which a suspension that resolves on its own is not an outcome. */
   hasPatientWaiter(runId: string): boolean
-  /** Makes the waiters of the run impatient. @returns the latest suspension of the run, if the run is suspended */
+  /** Makes the waiters of the run impatient. @returns the latest suspension or postponement of the run, if any */
   stopWaiting(runId: string): RunOutcome | undefined
-  /** Resolves every waiter of a suspended run. */
+  /** Lets the waiters of a run that is queued again wait for its next attempt, until `stopWaitingAll` is called. */
+  postpone(run: RunRecord): void
+  /** Resolves every waiter of a suspended or postponed run. */
   stopWaitingAll(): void
   resolve(run: RunRecord, info?: OutcomeInfo): void
+  /**
+   * Resolves the waiters with an outcome that was read from the storage, because another process may have caused it.
+   * Observers are not called. A waiter that knew of this suspension when it began to wait keeps waiting.
+   */
+  resolveFromStorage(run: RunRecord, detail?: OutcomeDetail): void
   reject(runId: string, error: Error): void
   /** Calls `listener` for every run that ends or suspends in this process. */
   observe(listener: (run: RunRecord, info: OutcomeInfo) => void): void
+}
+
+export interface WaitOptions {
+  readonly isPatient?: boolean
+  /** When the run was suspended, for a caller that waits for what happens after this suspension. */
+  readonly suspendedAt?: EpochMs | undefined
+  /** Gives up the wait; the promise then stays pending. */
+  readonly signal?: AbortSignal
 }
 
 /** What the waiters and observers get besides the run. */
@@ -28,11 +46,14 @@ export interface OutcomeInfo {
   readonly json?: JsonText | undefined
   /** Whether the run made no durable calls, so that it has no children and no approvals. */
   readonly madeNoCalls?: boolean | undefined
+  /** What the code of a failed run threw. */
+  readonly thrown?: unknown
 }
 
 interface Waiter {
   isPatient: boolean
-  /** The latest suspension of the run. */
+  readonly suspendedAt: EpochMs | undefined
+  /** The latest suspension or postponement of the run. */
   current?: RunOutcome | undefined
   resolve(outcome: RunOutcome): void
   reject(error: Error): void
@@ -55,10 +76,14 @@ export function createRunWaiters(): RunWaiters {
     else waiters.set(runId, kept)
   }
 
-  const resolveWaiters = (runId: string, outcome: RunOutcome) => {
+  const resolveWaiters = (runId: string, outcome: RunOutcome, isDue: (waiter: Waiter) => boolean = () => true) => {
     const isForNow = outcome.run.status === 'suspended' && resolvesOnItsOwn(outcome.detail?.waitingFor)
     const kept: Waiter[] = []
     for (const waiter of of(runId)) {
+      if (!isDue(waiter)) {
+        kept.push(waiter)
+        continue
+      }
       waiter.current = outcome
       if (isForNow && waiter.isPatient) kept.push(waiter)
       else waiter.resolve(outcome)
@@ -67,12 +92,26 @@ export function createRunWaiters(): RunWaiters {
   }
 
   return {
-    wait: (runId, { isPatient } = { isPatient: false }) =>
-      new Promise((resolve, reject) => storeWaiters(runId, [...of(runId), { isPatient, resolve, reject }])),
+    wait: (runId, { isPatient = false, suspendedAt, signal } = {}) =>
+      new Promise((resolve, reject) => {
+        const waiter: Waiter = { isPatient, suspendedAt, resolve, reject }
+        storeWaiters(runId, [...of(runId), waiter])
+        const giveUp = () =>
+          storeWaiters(
+            runId,
+            of(runId).filter((one) => one !== waiter),
+          )
+        signal?.addEventListener('abort', giveUp)
+      }),
+    awaited: () => waiters.entries().map(([runId]) => runId),
+    isAwaited: (runId) => waiters.has(runId),
     hasPatientWaiter: (runId) => of(runId).some(({ isPatient }) => isPatient),
     stopWaiting(runId) {
       for (const waiter of of(runId)) waiter.isPatient = false
       return of(runId)[0]?.current
+    },
+    postpone(run) {
+      for (const waiter of of(run.id)) waiter.current = { run }
     },
     stopWaitingAll() {
       for (const [runId, list] of waiters.entries()) {
@@ -86,6 +125,10 @@ export function createRunWaiters(): RunWaiters {
     resolve(run, info = {}) {
       resolveWaiters(run.id, { run, detail: info.detail, json: info.json })
       for (const listener of listeners) listener(run, info)
+    },
+    resolveFromStorage(run, detail) {
+      const isNews = ({ suspendedAt }: Waiter) => run.status !== 'suspended' || run.suspendedAt !== suspendedAt
+      resolveWaiters(run.id, { run, detail }, isNews)
     },
     reject(runId, error) {
       const list = of(runId)

@@ -36,3 +36,22 @@ export function textOfThrown(thrown: unknown): string {
     return 'the thrown value cannot be converted to text'
   }
 }
+
+/** The name of a thrown error, or the type of another thrown value. */
+export function nameOfThrown(thrown: unknown): string {
+  const { name } = readThrown(thrown, ['name'])
+  return typeof name === 'string' && name.length > 0 && name.length <= 128 ? name : typeof thrown
+}
+
+const MAX_CAUSES = 5
+
+/** The chain of causes of a thrown value, nearest first. Ends where the chain repeats itself. */
+export function causesOf(thrown: unknown): readonly unknown[] {
+  const chain = [thrown]
+  while (chain.length <= MAX_CAUSES) {
+    const { cause } = readThrown(chain.at(-1), ['cause'])
+    if (cause === undefined || cause === null || chain.includes(cause)) break
+    chain.push(cause)
+  }
+  return chain.slice(1)
+}

@@ -14,6 +14,9 @@ export interface CreateSessionDeps extends CommitOnceDeps {
 
 export interface NewSession extends Partial<Pick<SessionRecord, 'id' | 'title' | 'userId' | 'agentId' | 'metadata'>> {}
 
+/** The same whoever owns the session with this id. */
+const TAKEN_HINT = 'choose an id with a part that cannot be guessed, or omit id'
+
 /** Creates a session owned by the caller, under the given id or a new id. @throws AppError `session-exists` */
 export type CreateSession = (request: {
   readonly body: NewSession
@@ -27,7 +30,7 @@ export function createCreateSession(deps: CreateSessionDeps): CreateSession {
   return async ({ body, principal, key }) => {
     const once = await commitOnce(deps, key, async () => {
       const { id = ids.newId('session'), metadata = {}, ...rest } = body
-      if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw new AppError('session-exists')
+      if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw new AppError('session-exists', { hint: TAKEN_HINT })
       const now = clock.now()
       const session: SessionRecord = {
         ...{ id, owner: principal.subject, ...rest, metadata },

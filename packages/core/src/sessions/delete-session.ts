@@ -53,7 +53,7 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
 }
 
 async function abortRuns({ runs, abortRun }: DeleteSessionDeps, sessionId: string): Promise<void> {
-  for await (const { id } of eachRun(runs, { sessionId, statuses: ACTIVE_RUN_STATUSES })) {
+  for await (const { id } of eachRun(runs, { sessionId, statuses: ACTIVE_RUN_STATUSES }, { content: [] })) {
     try {
       await abortRun({ runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
     } catch (error) {

@@ -7,6 +7,7 @@ import {
   type Page,
   type RunStore,
   type SessionStore,
+  type StoredEvent,
   toJsonText,
   type UnitOfWork,
   type Visibility,
@@ -16,10 +17,13 @@ import { toApprovalResource } from '../approvals/approval-resource.ts'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
+import { type PageItem, partsOfItem } from '../json/json-page.ts'
+import { eachEvent } from '../realtime/each-event.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
-import { toRunResource } from '../runs/run-outcome.ts'
+import { outlineEvent } from '../realtime/outline-event.ts'
+import { renderListedRun } from '../runs/run-outcome.ts'
 import { findSession } from './read-sessions.ts'
-import { toMessageResource, toSessionResource } from './session-resource.ts'
+import { renderMessage, toSessionResource } from './session-resource.ts'
 
 export interface ExportSessionDeps {
   readonly sessions: SessionStore
@@ -35,8 +39,8 @@ export interface ExportSessionDeps {
 
 /**
  * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered,
- * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads in small
- * batches, regardless of the length of the session. An export without the checksum line is incomplete.
+ * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as
+ * fast as the client does, in small batches and long texts in parts, regardless of the length of the session. An export without the checksum line is incomplete.
  *
  * The audit entry of an export is written before anything is read.
  *
@@ -46,10 +50,12 @@ export type ExportSession = (request: {
   readonly sessionId: string
   readonly visibility: Visibility
   readonly principal: Principal
-}) => Promise<AsyncGenerator<string, void, void>>
+}) => Promise<AsyncGenerator<string | Uint8Array, void, void>>
 
-/** Small, because a message may be one megabyte long and a run two megabytes. */
 const RECORD_BATCH = 10
+
+/** An event up to this length is one part of the export. Bytes of UTF-8. */
+const MAX_LINE_BYTES = 64 * 1024
 
 export function createExportSession(deps: ExportSessionDeps): ExportSession {
   const { sessions, unitOfWork, clock, digest } = deps
@@ -64,36 +70,59 @@ export function createExportSession(deps: ExportSessionDeps): ExportSession {
 
 interface ExportRecord {
   readonly type: 'session' | 'message' | 'run' | 'approval' | 'event'
-  /** JSON text. */
-  readonly record: string
+  readonly record: PageItem
 }
 
 async function* withChecksum(
   records: AsyncIterable<ExportRecord>,
   digest: Pick<Digest, 'startSha256'>,
-): AsyncGenerator<string, void, void> {
+): AsyncGenerator<string | Uint8Array, void, void> {
   const sum = digest.startSha256()
   let count = 0
-  for await (const { type, record } of records) {
-    const line = `{"type":"${type}","record":${record}}\n`
-    sum.update(line)
-    count += 1
-    yield line
+  for await (const record of records) {
+    let isNew = true
+    for await (const part of partsOfLine(record)) {
+      sum.update(part)
+      if (isNew) count += 1
+      isNew = false
+      yield part
+    }
   }
   yield `${JSON.stringify({ type: 'checksum', algorithm: 'sha256', records: count, value: sum.end() })}\n`
+}
+
+/** Reads a long record part by part. Yields nothing for a record that was deleted. */
+async function* partsOfLine({ type, record }: ExportRecord): AsyncGenerator<string | Uint8Array, void, void> {
+  let text = `{"type":"${type}","record":`
+  let isBegun = false
+  for await (const part of partsOfItem(record)) {
+    isBegun = true
+    if (typeof part === 'string') text += part
+    else {
+      yield text
+      text = ''
+      yield part
+    }
+  }
+  if (isBegun) yield `${text}}\n`
 }
 
 async function* recordsOf(deps: ExportSessionDeps, sessionId: string): AsyncGenerator<ExportRecord, void, void> {
   const { sessions, runs, approvals, basePath } = deps
   const head = await deps.events.head()
   yield { type: 'session', record: toJsonText(toSessionResource(await findSession(sessions, sessionId, EVERY_ROW))) }
-  for await (const message of eachItem((cursor) => sessions.messages(sessionId, oldestFirst(cursor)))) {
-    yield { type: 'message', record: toJsonText(toMessageResource(message)) }
+  for await (const message of eachItem((cursor) => sessions.outlineMessages(sessionId, oldestFirst(cursor)))) {
+    yield { type: 'message', record: renderMessage(message) }
   }
-  for await (const run of eachItem((cursor) => runs.list({ sessionId }, oldestFirst(cursor), EVERY_ROW))) {
-    yield { type: 'run', record: toJsonText(toRunResource(run, basePath)) }
+  const content = ['input', 'result'] as const
+  const runsFrom = (cursor: string | undefined) =>
+    runs.outline({ sessionId }, { ...oldestFirst(cursor), content }, EVERY_ROW)
+  for await (const run of eachItem(runsFrom)) {
+    yield { type: 'run', record: renderListedRun(run, basePath) }
     const filter = { runId: run.id }
-    for await (const approval of eachItem((cursor) => approvals.list(filter, oldestFirst(cursor), EVERY_ROW))) {
+    const approvalsFrom = (cursor: string | undefined) =>
+      approvals.list(filter, { ...oldestFirst(cursor), limit: 1 }, EVERY_ROW)
+    for await (const approval of eachItem(approvalsFrom)) {
       yield { type: 'approval', record: toJsonText(toApprovalResource(approval)) }
     }
   }
@@ -102,22 +131,18 @@ async function* recordsOf(deps: ExportSessionDeps, sessionId: string): AsyncGene
   await findSession(sessions, sessionId, EVERY_ROW)
 }
 
-async function* eventsOf(
+function eventsOf(
   { events, render }: ExportSessionDeps,
   sessionId: string,
-  { epoch, position: last }: { readonly epoch: string; readonly position: number },
+  { epoch, position: through }: { readonly epoch: string; readonly position: number },
 ): AsyncGenerator<ExportRecord, void, void> {
-  const subject = formatSubject('session', { sessionId })
-  let after = 0
-  for (;;) {
-    const page = await events.read({ sessionId }, { after, limit: RECORD_BATCH })
-    for (const event of page) {
-      if (event.position > last) return
-      yield { type: 'event', record: render(event, { subject, epoch }) }
-      after = event.position
-    }
-    if (page.length < RECORD_BATCH) return
-  }
+  const stream = { sessionId }
+  const subject = formatSubject('session', stream)
+  const show = (event: StoredEvent, isRepeat: boolean) => render(event, { subject, epoch, isRepeat })
+  return eachEvent(events, { stream, through }, (event) => ({
+    type: 'event',
+    record: outlineEvent(events, { stream, show, maxShortBytes: MAX_LINE_BYTES }, event),
+  }))
 }
 
 const oldestFirst = (cursor: string | undefined) => ({ limit: RECORD_BATCH, order: 'asc', cursor }) as const

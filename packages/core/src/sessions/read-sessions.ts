@@ -8,8 +8,10 @@ import {
   type SessionStore,
   type Visibility,
 } from '@perdure/ports'
-import { type RunResource, toRunResource } from '../runs/run-outcome.ts'
-import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
+import type { PageItem } from '../json/json-page.ts'
+import type { IncludedContent } from '../runs/read-runs.ts'
+import { renderListedRun } from '../runs/run-outcome.ts'
+import { renderMessage, type SessionResource, toSessionResource } from './session-resource.ts'
 
 export interface ReadSessionsDeps {
   readonly sessions: SessionStore
@@ -17,13 +19,21 @@ export interface ReadSessionsDeps {
   readonly basePath: string
 }
 
+export interface SessionRunsQuery extends PageQuery {
+  readonly include?: readonly IncludedContent[] | undefined
+}
+
 /** Reads sessions for the API. Throws `session-not-found` for a session that the caller cannot see. */
 export interface ReadSessions {
   list(page: PageQuery, visibility: Visibility): Promise<Page<SessionResource>>
   get(sessionId: string, visibility: Visibility): Promise<SessionResource>
-  /** A caller that can see a session can also see its transcript and its runs. */
-  messages(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<MessageResource>>
-  runs(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
+  /**
+   * A page of the transcript, each message as JSON. A caller that can see a session can also see its transcript and its
+   * runs.
+   */
+  messages(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
+  /** A page of runs, each as JSON; with `input` and `result` only if `include` names them. */
+  runs(sessionId: string, page: SessionRunsQuery, visibility: Visibility): Promise<Page<PageItem>>
 }
 
 export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDeps): ReadSessions {
@@ -35,13 +45,13 @@ export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDep
     get: async (sessionId, visibility) => toSessionResource(await findSession(sessions, sessionId, visibility)),
     async messages(sessionId, page, visibility) {
       await findSession(sessions, sessionId, visibility)
-      const { items, nextCursor } = await sessions.messages(sessionId, page)
-      return { items: items.map(toMessageResource), nextCursor }
+      const { items, nextCursor } = await sessions.outlineMessages(sessionId, page)
+      return { items: items.map(renderMessage), nextCursor }
     },
-    async runs(sessionId, page, visibility) {
+    async runs(sessionId, { include: content = [], ...page }, visibility) {
       await findSession(sessions, sessionId, visibility)
-      const { items, nextCursor } = await runs.list({ sessionId }, page, EVERY_ROW)
-      return { items: items.map((run) => toRunResource(run, basePath)), nextCursor }
+      const { items, nextCursor } = await runs.outline({ sessionId }, { ...page, content }, EVERY_ROW)
+      return { items: items.map((run) => renderListedRun(run, basePath)), nextCursor }
     },
   }
 }

@@ -2,13 +2,17 @@ import { EVERY_ROW } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { agentOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import { parsedItems } from '../json/page-items.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
-import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
+import { createSessionWorld, ME } from './sessions.fixture.ts'
 
 const runCode = async (code: (context: RunContext) => Promise<unknown>, sessionId: string | null = 'chat') => {
   const world = createSessionWorld({ agents: [agentOf('code', (_, context) => code(context))] })
   const reply = await world.run('code', { body: { input: 'question', sessionId: sessionId ?? undefined } })
-  return { ...world, outcome: JSON.parse(reply.json ?? '') as { result?: unknown; error?: { message: string } } }
+  return {
+    ...world,
+    outcome: JSON.parse(reply.json ?? '') as { result?: unknown; error?: { code: string; message: string } },
+  }
 }
 
 describe('ctx.session', () => {
@@ -63,7 +67,7 @@ describe('ctx.session', () => {
   ])('rejects an invalid %s before it records a step', async (name, call) => {
     const { outcome, storage, find } = await runCode(async (context) => call(context))
 
-    expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining(name) })
+    expect(outcome.error).toMatchObject({ code: 'validation-failed', message: expect.stringContaining(name) })
     const [run] = (await storage.runs.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)).items
     expect(await storage.steps.list((await find(run?.id ?? ''))?.id ?? '')).toEqual([])
   })
@@ -87,10 +91,14 @@ describe('ctx.session', () => {
     await second.start()
     await untilIdle(clock)
 
-    await second.emitEvent({ name: 'go', payload: null, principal: ALICE } as never)
+    await second.emitEvent({ name: 'go', payload: null })
     await untilIdle(clock)
 
     const { items } = await second.readSessions.messages('chat', { limit: 50, order: 'asc' }, ME)
-    expect(items.map(({ content }) => content)).toEqual(['before', 'after', 'done'])
+    expect((await parsedItems(items)).map(({ content }: { content: unknown }) => content)).toEqual([
+      'before',
+      'after',
+      'done',
+    ])
   })
 })

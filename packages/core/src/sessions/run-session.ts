@@ -1,8 +1,10 @@
 import {
   AppError,
   type Clock,
+  contentBytes,
   EVERY_ROW,
   type IdGenerator,
+  type MessageRecord,
   type SessionChange,
   type SessionStore,
   toJsonText,
@@ -60,8 +62,8 @@ export function createRunSession(
         throw invalid(`limit: must be a whole number from 1 to ${MAX_MESSAGES}`)
       }
       return step('session.messages', async () => {
-        const { items } = await sessions.messages(sessionId, { limit, order: 'desc' })
-        return items.map(toMessageResource).reverse()
+        const newest = await newestMessages(sessions, sessionId, { limit, maxBytes: maxResultBytes })
+        return newest.map(toMessageResource).reverse()
       })
     },
     async append(role, content) {
@@ -87,6 +89,25 @@ export function createRunSession(
       })
     },
   }
+}
+
+/**
+ * Follows the pages, because a page may end before `limit`. Stops when the messages are longer than `maxBytes`: the step
+ * then refuses them anyway.
+ */
+async function newestMessages(
+  sessions: Pick<SessionStore, 'messages'>,
+  sessionId: string,
+  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
+): Promise<readonly MessageRecord[]> {
+  const found: MessageRecord[] = []
+  let cursor: string | undefined
+  do {
+    const page = await sessions.messages(sessionId, { limit: limit - found.length, order: 'desc', cursor })
+    found.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && found.length < limit && contentBytes(found) <= maxBytes)
+  return found
 }
 
 async function checkedChange(change: SessionChange): Promise<SessionChange> {

@@ -1,4 +1,12 @@
-import { type EpochMs, fromJsonText, type MessageRecord, type SessionRecord } from '@perdure/ports'
+import {
+  type EpochMs,
+  fromJsonText,
+  type MessageRecord,
+  type OutlinedMessage,
+  type SessionRecord,
+} from '@perdure/ports'
+import type { PageItem } from '../json/json-page.ts'
+import { jsonPieces } from '../json/json-pieces.ts'
 
 /** The session as the API returns it. */
 export const toSessionResource = ({ createdAt, updatedAt, ...session }: SessionRecord) => ({
@@ -12,6 +20,10 @@ export const toMessageResource = ({ id, seq, role, content, runId, createdAt }: 
   ...{ id, seq, role, content: fromJsonText(content), runId },
   createdAt: toIso(createdAt),
 })
+
+/** A message of the transcript as JSON. */
+export const renderMessage = ({ id, seq, role, content, runId, createdAt }: OutlinedMessage): PageItem =>
+  jsonPieces({ id, seq, role, runId, createdAt: toIso(createdAt) }, { content })
 
 export type SessionResource = ReturnType<typeof toSessionResource>
 export type MessageResource = ReturnType<typeof toMessageResource>

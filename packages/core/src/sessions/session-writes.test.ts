@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionWrites } from './session-writes.ts'
 
 const run = aRun({ sessionId: 'chat', userId: 'u1' })
-const alice = { subject: 'alice', scopes: [] }
+const alice = { subject: 'alice', scopes: ['sessions:write:own'] }
 
 const setUp = () => {
   const storage = createInMemoryStorage()

@@ -1,19 +1,10 @@
-import {
-  AppError,
-  EVERY_ROW,
-  type IdGenerator,
-  type RunRecord,
-  type SessionStore,
-  toJsonText,
-  type Write,
-} from '@perdure/ports'
-import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
+import { type IdGenerator, type RunRecord, toJsonText, type Write } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
+import { type FindSessionForRunDeps, findSessionForRun } from './find-session-for-run.ts'
 import { messageWrites } from './message-writes.ts'
 import { insertSession } from './session-insertion.ts'
 
-export interface SessionWritesDeps {
-  readonly sessions: SessionStore
+export interface SessionWritesDeps extends FindSessionForRunDeps {
   readonly ids: IdGenerator
 }
 
@@ -21,23 +12,22 @@ export interface SessionWritesDeps {
  * The writes of a new run to its session: creates the session on first use, and appends the input of the run, if any,
  * as a message of the user.
  *
- * @throws AppError `session-not-found` if the session exists and the principal may not use it
+ * @throws AppError `session-not-found` if the principal may neither use nor create the session
  */
 export async function sessionWrites(
-  { sessions, ids }: SessionWritesDeps,
+  deps: SessionWritesDeps,
   run: RunRecord,
   principal: Principal,
 ): Promise<readonly Write[]> {
   if (run.sessionId === undefined) return []
-  const session = await sessions.find(run.sessionId, EVERY_ROW)
-  if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
+  const session = await findSessionForRun(deps, principal, run.sessionId)
   const touched =
     session === undefined ? [] : [{ type: 'session.touch', id: run.sessionId, at: run.createdAt } as const]
   const message =
     run.input === NO_INPUT
       ? touched
       : messageWrites({
-          id: ids.newId('message'),
+          id: deps.ids.newId('message'),
           sessionId: run.sessionId,
           role: 'user',
           content: run.input,

@@ -1,8 +1,17 @@
-import { AppError, EVERY_ROW, type PageQuery, type SessionRecord } from '@perdure/ports'
-import { aSession } from '@perdure/testkit'
+import {
+  AppError,
+  EVERY_ROW,
+  type EventRange,
+  type EventStream,
+  type PageQuery,
+  type SessionRecord,
+  toJsonText,
+} from '@perdure/ports'
+import { aMessage, anEvent, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
 import { agentOf } from '../engine/test-engine.fixture.ts'
+import { parsedItems } from '../json/page-items.fixture.ts'
 import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
 
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
@@ -71,12 +80,12 @@ describe('readSessions', () => {
     await run('echo', { body: { input: { text: 'hi' }, sessionId: 'chat' } })
 
     const messages = await readSessions.messages('chat', { limit: 10, order: 'asc' }, ME)
-    expect(messages.items.map(({ seq, role, content }) => [seq, role, content])).toEqual([
-      [1, 'user', { text: 'hi' }],
-      [2, 'assistant', { text: 'hi' }],
+    expect(await parsedItems(messages.items)).toMatchObject([
+      { seq: 1, role: 'user', content: { text: 'hi' } },
+      { seq: 2, role: 'assistant', content: { text: 'hi' } },
     ])
     const { items } = await readSessions.runs('chat', PAGE, ME)
-    expect(items).toMatchObject([{ sessionId: 'chat', status: 'completed', agentId: 'echo' }])
+    expect(await parsedItems(items)).toMatchObject([{ sessionId: 'chat', status: 'completed', agentId: 'echo' }])
   })
 })
 
@@ -185,10 +194,10 @@ describe('deleteSession', () => {
 })
 
 describe('exportSession', () => {
-  const linesOf = async (lines: AsyncIterable<string>) => {
-    let text = ''
-    for await (const line of lines) text += line
-    return text
+  const linesOf = async (lines: AsyncIterable<string | Uint8Array>) => {
+    const parts: Uint8Array[] = []
+    for await (const part of lines) parts.push(Buffer.from(part as string))
+    return Buffer.concat(parts).toString()
   }
   const request = { sessionId: 'chat', visibility: ME, principal: ALICE }
 
@@ -203,8 +212,11 @@ describe('exportSession', () => {
     const records = lines.map((line) => JSON.parse(line))
     const of = (type: string) => records.filter((one) => one.type === type).map(({ record }) => record)
     expect(of('session')).toEqual([await readSessions.get('chat', ME)])
-    expect(of('message')).toEqual(jsonOf((await readSessions.messages('chat', all, ME)).items))
-    expect(of('run')).toEqual(jsonOf((await readSessions.runs('chat', all, ME)).items))
+    const include = ['input', 'result'] as const
+    const messages = await readSessions.messages('chat', all, ME)
+    const runs = await readSessions.runs('chat', { ...all, include }, ME)
+    expect(of('message')).toEqual(await parsedItems(messages.items))
+    expect(of('run')).toEqual(await parsedItems(runs.items))
     const events = await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 200 })
     expect(of('event').map(({ type }) => type)).toEqual(events.map(({ type }) => type))
     const body = text.slice(0, text.lastIndexOf('{"type":"checksum"'))
@@ -226,6 +238,46 @@ describe('exportSession', () => {
     expect(await refusal(failing.exportSession(request))).toBe('audit-unavailable')
   })
 
+  it('reads long records in parts, only as fast as they are taken', async () => {
+    const world = await worldWith()
+    const text = 'é'.repeat(400_000)
+    const messages = Array.from({ length: 12 }, (_, n) =>
+      aMessage({ id: `m${n}`, sessionId: 'chat', content: toJsonText({ n, text }) }),
+    )
+    const events = messages.map(({ content }) => anEvent({ sessionId: 'chat', type: 'page.read', payload: content }))
+    await world.storage.unitOfWork.commit([
+      ...messages.map((message) => ({ type: 'message.append', message }) as const),
+      { type: 'event.append', events },
+    ])
+    const read = async (stream: EventStream, range: EventRange) => {
+      const found = await world.storage.events.read(stream, range)
+      expect(found.length).toBeLessThanOrEqual(2)
+      return found
+    }
+    const { exportSession } = createSessionWorld({
+      storage: { ...world.storage, events: { ...world.storage.events, read } },
+    })
+
+    let longest = 0
+    const parts: Uint8Array[] = []
+    for await (const part of await exportSession(request)) {
+      parts.push(Buffer.from(part as string))
+      longest = Math.max(longest, part.length)
+    }
+
+    expect(longest).toBeLessThanOrEqual(256 * 1024)
+    const records = Buffer.concat(parts)
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const of = (type: string) => records.filter((one) => one.type === type).map(({ record }) => record)
+    const contents = messages.map((_, n) => ({ n, text }))
+    expect(of('message').map(({ content }) => content)).toEqual(contents)
+    expect(of('event').map(({ payload }) => payload)).toEqual(contents)
+    expect(records.at(-1)).toMatchObject({ records: records.length - 1 })
+  })
+
   it('fails without a checksum if the session is deleted during the export', async () => {
     const { exportSession, deleteSession } = await worldWith()
     const lines = await exportSession(request)
@@ -242,8 +294,6 @@ describe('exportSession', () => {
     expect(await storage.audit.read({ afterSeq: 0, limit: 9 })).toEqual([])
   })
 })
-
-const jsonOf = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 describe('the end of a run', () => {
   it('counts as activity of the session even if it appends no message', async () => {

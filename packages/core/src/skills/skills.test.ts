@@ -100,7 +100,10 @@ describe('ctx.skills', () => {
     const services = (caller: ServiceCaller) => ({ skills: createRunSkills({ skills }, caller) })
     const engine = createTestEngine({ agents: [agentOf('code', (_, context) => code(context))], services })
     const { json = '' } = await engine.run('code')
-    return { ...(JSON.parse(json) as { runId: string; result?: unknown; error?: { message: string } }), engine }
+    return {
+      ...(JSON.parse(json) as { runId: string; result?: unknown; error?: { code: string; message: string } }),
+      engine,
+    }
   }
 
   it('records each list, describe and read as a step', async () => {
@@ -138,7 +141,7 @@ describe('ctx.skills', () => {
       skills,
     )
 
-    expect(error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining(message) })
+    expect(error).toMatchObject({ code: 'validation-failed', message: expect.stringContaining(message) })
     expect(await engine.storage.steps.list(runId)).toEqual([])
   })
 

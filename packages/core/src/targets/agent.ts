@@ -11,9 +11,10 @@ export interface AgentEvent {
   readonly phase?: EventPhase
 }
 
-/** An object with an id and a `run` method, whose result must be JSON. */
+/** An object with a `run` method, whose result must be JSON. */
 export interface Agent<Input = unknown> {
-  readonly id: string
+  /** May repeat the id of the registration, and must not differ from it. */
+  readonly id?: string
   run(input: Input, context: AgentContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }
 

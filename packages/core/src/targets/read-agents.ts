@@ -18,8 +18,8 @@ export interface ReadAgents {
 
 export function createReadAgents({ agents, countsOf }: ReadAgentsDeps): ReadAgents {
   return {
-    list: (page) => pageOfTargets(agents.list(), page),
-    get: (agentId) => toTargetResource(agents.get(agentId)),
+    list: (page) => pageOfTargets(agents, page),
+    get: (agentId) => toTargetResource(agents, agents.get(agentId)),
     state(agentId) {
       const agent = agents.get(agentId)
       return { id: agent.id, concurrency: agent.concurrency, ...countsOf(agent) }

@@ -9,6 +9,6 @@ export interface ReadWorkflows {
 }
 
 export const createReadWorkflows = ({ workflows }: { readonly workflows: WorkflowRegistry }): ReadWorkflows => ({
-  list: (page) => pageOfTargets(workflows.list(), page),
-  get: (workflowId) => toTargetResource(workflows.get(workflowId)),
+  list: (page) => pageOfTargets(workflows, page),
+  get: (workflowId) => toTargetResource(workflows, workflows.get(workflowId)),
 })

@@ -5,10 +5,29 @@ export type Concurrency = 'parallel' | 'single' | 'session'
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type Recovery = 'fail' | 'resume'
 
+/** How often a run starts again after its code has thrown, and after which delay. */
+export interface RunRetry {
+  /** How often the run may start, including the first time. Starts after a crash do not count. */
+  readonly maxAttempts: number
+  /** Before the second attempt. Milliseconds, default 200. */
+  readonly initialDelayMs?: number
+  /** Each further delay is this many times as long. Default 2. */
+  readonly factor?: number
+  /** Milliseconds, default 30,000. */
+  readonly maxDelayMs?: number
+  /** `'full'` (default) shortens each delay to a part that differs from run to run; `'none'` keeps it. */
+  readonly jitter?: 'full' | 'none'
+}
+
 /** Options that agents and workflows share. Defaults are in the reference documentation. */
 export interface RegistrationOptions<Input = unknown> {
   /** 1 to 128 letters, digits, `_` or `-`, starting with a letter or digit. */
   readonly id: string
+  /**
+   * Names this code, in the form of an id. Several versions of one id may be registered: the first is the default for
+   * new runs, and each run keeps the version with which it was started. No version by default.
+   */
+  readonly version?: string
   /** Shown to people by `GET /agents` and `GET /workflows`. */
   readonly description: string
   /**
@@ -28,8 +47,13 @@ export interface RegistrationOptions<Input = unknown> {
    * default for workflows).
    */
   readonly recovery?: Recovery
-  /** How often a resumable run may start, including the first time. Default 3. */
+  /** How often a resumable run may start, including the first time; starts by `retry` do not count. Default 3. */
   readonly maxAttempts?: number
+  /**
+   * Starts the run again, with its recorded calls, when its code throws. An aborted run, a used-up budget, a failed
+   * validation and a `NonRetryableError` are final. Without `retry`, each failure is final.
+   */
+  readonly retry?: RunRetry
   /** Time limit for one execution; time spent suspended does not count. Milliseconds, unlimited by default. */
   readonly timeoutMs?: number
   /**

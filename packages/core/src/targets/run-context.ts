@@ -20,7 +20,7 @@ export interface Resume {
 
 /**
  * What the code of a run can read about the run, and what it can do. The durable calls (`step`, `sleep`,
- * `waitForEvent`, `approval`, `tool`, `agents.run`) are identified by their order: code that is executed again, after a
+ * `waitForEvent`, `approval`, `version`, `tool`, `agents.run`) are identified by their order: code that is executed again, after a
  * wait or a crash, must make the same calls in the same order. While all of its code waits, a run is suspended and uses
  * no memory; if other asynchronous work runs during a wait, wrap that work in a step.
  */
@@ -44,10 +44,14 @@ export interface RunContext extends RunServices {
   /** `metadata` from the request body, unverified like `userId`. */
   readonly metadata: Readonly<Record<string, string>>
   /**
-   * Aborts on cancel, timeout and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or
-   * `'budget-exhausted'`.
+   * Aborts on cancel, timeout and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'`,
+   * `'budget-exhausted'`, `'retried'` or `'parked'`.
    */
   readonly signal: AbortSignal
+  /**
+   * Writes to the log of the server, with the id of the run. Each line is also an event `run.log` of the run, at most
+   * 1,000 of 8 KiB, which `GET /runs/:id/logs` returns.
+   */
   readonly log: Logger
   /** Set when the run resumes after `suspend`. */
   readonly resume: Resume | undefined
@@ -73,6 +77,15 @@ export interface RunContext extends RunServices {
   waitForEvent<Payload = unknown>(name: string, options?: { readonly timeoutMs?: number }): Promise<Payload | null>
   /** Asks a person for a decision, durably. Without a decision in time, the result is `granted: false`. */
   approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
+  /**
+   * The version of a branch that the run takes, recorded for the whole life of the run. Use it to change code under
+   * waiting runs: `if ((await ctx.version('mail', 1, 2)) === 1) …old calls… else …new calls…`. A run that reaches this
+   * point for the first time takes `max`; a run that passed it with code that did not have this call takes `min`. A run
+   * whose recorded version is outside the range is parked until code that supports it is registered.
+   *
+   * @throws AppError `validation-failed` unless `min` and `max` are integers and `min` is at most `max`
+   */
+  version(name: string, min: number, max: number): Promise<number>
   /**
    * For agents without durable waits: return the result of this call to suspend the run. When the run resumes, its code
    * is called again with `resume` set.

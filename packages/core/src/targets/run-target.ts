@@ -1,19 +1,21 @@
-import type { RunBudget, RunKind } from '@perdure/ports'
+import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentEvent } from './agent.ts'
-import type { Concurrency, OnBusy, Recovery } from './registration.ts'
+import type { Concurrency, OnBusy, Recovery, RunRetry } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
 export interface RunTarget {
   readonly kind: RunKind
   readonly id: string
+  readonly version?: string
   readonly description: string
   readonly input?: StandardSchemaV1
   readonly concurrency: Concurrency
   readonly onBusy: OnBusy
   readonly recovery: Recovery
   readonly maxAttempts: number
+  readonly retry?: RunRetry
   readonly timeoutMs?: number
   readonly budget?: RunBudget
   readonly tags: readonly string[]
@@ -22,7 +24,17 @@ export interface RunTarget {
 
 /** The registered agents and workflows. */
 export interface RunTargets {
-  /** @throws AppError `agent-not-found` or `workflow-not-found` */
-  get(kind: RunKind, id: string): RunTarget
+  /**
+   * The default version, or the given version.
+   *
+   * @throws AppError `agent-not-found`, `workflow-not-found` or `version-unknown`
+   */
+  get(kind: RunKind, id: string, version?: string): RunTarget
+  /** The default version. */
   find(kind: RunKind, id: string): RunTarget | undefined
+  /**
+   * The code that the run executes: that of its own version. A run without a version executes the registration without
+   * a version or, if there is none, the default.
+   */
+  ofRun(run: Pick<RunRecord, 'kind' | 'targetId' | 'version'>): RunTarget | undefined
 }

@@ -1,17 +1,29 @@
 import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
 import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
+import { retryProblemOf } from './check-retry.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 
 /** The registered agents, or workflows, of a server. */
 export interface TargetRegistry<Registration> {
-  /** @throws StartError `config-invalid` for an invalid id, an id that is taken, or a registration without code */
+  /**
+   * Several versions of one id may be registered; the first of them is the default.
+   *
+   * @throws StartError `config-invalid` for an invalid id or version, one that is taken, or a registration without code
+   */
   register(registration: Registration): void
-  /** @throws AppError `agent-not-found` or `workflow-not-found` */
-  get(id: string): RunTarget
+  /**
+   * The default version, or the given version.
+   *
+   * @throws AppError `agent-not-found`, `workflow-not-found` or `version-unknown`
+   */
+  get(id: string, version?: string): RunTarget
+  /** The default version. */
   find(id: string): RunTarget | undefined
-  /** Ordered by id. */
+  /** All versions, the default first. */
+  versions(id: string): readonly RunTarget[]
+  /** The default versions, ordered by id. */
   list(): readonly RunTarget[]
 }
 
@@ -25,58 +37,73 @@ export interface TargetKindSpec<Registration> {
   callOf(registration: Registration): RunTarget['call'] | undefined
 }
 
-type Targets = Pick<TargetRegistry<never>, 'get' | 'find'>
+type Targets = Pick<TargetRegistry<never>, 'get' | 'find' | 'versions'>
 
 /** Looks up agents and workflows in one place. */
-export const targetsOf = (agents: Targets, workflows: Targets): RunTargets => ({
-  get: (kind, id) => (kind === 'agent' ? agents : workflows).get(id),
-  find: (kind, id) => (kind === 'agent' ? agents : workflows).find(id),
-})
+export function targetsOf(agents: Targets, workflows: Targets): RunTargets {
+  const registryOf = (kind: RunKind) => (kind === 'agent' ? agents : workflows)
+  return {
+    get: (kind, id, version) => registryOf(kind).get(id, version),
+    find: (kind, id) => registryOf(kind).find(id),
+    ofRun({ kind, targetId, version }) {
+      const versions = registryOf(kind).versions(targetId)
+      const own = versions.find((target) => target.version === version)
+      return own ?? (version === undefined ? versions[0] : undefined)
+    },
+  }
+}
 
 export function createRegistry<Registration extends RegistrationOptions>(
   nature: TargetKindSpec<Registration>,
 ): TargetRegistry<Registration> {
-  const targets = new Map<string, RunTarget>()
+  const targets = new Map<string, readonly RunTarget[]>()
   const { kind, notFound, recovery, method, callOf } = nature
+
+  const versionsOf = (id: string) => targets.get(id) ?? []
+
+  const takenProblemOf = ({ id, version }: RegistrationOptions) => {
+    if (versionsOf(id).every((target) => target.version !== version)) return undefined
+    return version === undefined ? 'this id is already registered' : `version ${version} is already registered`
+  }
 
   return {
     register(registration) {
-      const isTaken = targets.has(registration?.id)
-      const problem = problemOf(registration) ?? (isTaken ? 'this id is already registered' : undefined)
+      const problem = problemOf(registration) ?? takenProblemOf(registration)
       const call = problem === undefined ? callOf(registration) : undefined
       if (call === undefined) {
         throw new StartError('config-invalid', {
           message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? `${method} must be a function`}`,
-          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id`,
+          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id, or with another version`,
         })
       }
       const { id, description } = registration
-      targets.set(id, {
-        ...DEFAULTS,
-        recovery,
-        ...definedMembers(optionsOf(registration)),
-        kind,
-        id,
-        description,
-        call,
+      const options = definedMembers(optionsOf(registration))
+      const target: RunTarget = { ...DEFAULTS, recovery, ...options, kind, id, description, call }
+      targets.set(id, [...versionsOf(id), target])
+    },
+    get(id, version) {
+      const [first] = versionsOf(id)
+      if (first === undefined) throw new AppError(notFound, { hint: `list the registered ${kind}s with GET /${kind}s` })
+      if (version === undefined) return first
+      const target = versionsOf(id).find((one) => one.version === version)
+      if (target !== undefined) return target
+      throw new AppError('version-unknown', {
+        message: `version ${version} of the ${kind} ${id} is not registered`,
+        hint: `read its versions with GET /${kind}s/${id}, or start it without a version`,
       })
     },
-    get(id) {
-      const target = targets.get(id)
-      if (target === undefined)
-        throw new AppError(notFound, { hint: `list the registered ${kind}s with GET /${kind}s` })
-      return target
-    },
-    find: (id) => targets.get(id),
-    list: () => [...targets.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    find: (id) => versionsOf(id)[0],
+    versions: versionsOf,
+    list: () =>
+      [...targets.values()].flatMap((versions) => versions.slice(0, 1)).sort((a, b) => (a.id < b.id ? -1 : 1)),
   }
 }
 
 const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, tags } = registration
-  return { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, tags }
+  const { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version } = registration
+  return { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version }
 }
 
 const CHOICES = {
@@ -89,6 +116,10 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (typeof registration?.id !== 'string' || !OPERATOR_ID.test(registration.id)) {
     return 'id must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"'
   }
+  const { version } = registration
+  if (version !== undefined && !(typeof version === 'string' && OPERATOR_ID.test(version))) {
+    return 'version must be a string that starts with a letter or digit and contains at most 128 letters, digits, "_" or "-"'
+  }
   if (typeof registration.description !== 'string') return 'description must be a string'
   if (registration.input !== undefined && typeof registration.input['~standard']?.validate !== 'function') {
     return 'input must be a Standard Schema'
@@ -96,7 +127,7 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
     return 'budget must contain only the numbers tokens, costUsd, toolCalls and wallClockMs, as in a request body'
   }
-  return optionProblemOf(registration)
+  return optionProblemOf(registration) ?? retryProblemOf(registration.retry)
 }
 
 function optionProblemOf(registration: RegistrationOptions): string | undefined {

@@ -2,16 +2,23 @@ import type { Page, PageQuery } from '@perdure/ports'
 import { pageByName } from '../collections/page-by-name.ts'
 import type { RunTarget } from './run-target.ts'
 
-/** A registered agent or workflow as the API shows it. */
-export const toTargetResource = (target: RunTarget) => {
+interface Targets {
+  list(): readonly RunTarget[]
+  versions(id: string): readonly RunTarget[]
+}
+
+/** The default version of an agent or workflow as the API shows it, with the names of all versions. */
+export const toTargetResource = (targets: Targets, target: RunTarget) => {
   const { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags } = target
-  return { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags: [...tags] }
+  const all = targets.versions(id).map(({ version = null }) => version)
+  const versions = all.some((version) => version !== null) ? all : undefined
+  return { id, description, versions, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags: [...tags] }
 }
 
 export type TargetResource = ReturnType<typeof toTargetResource>
 
 /** A page of registered agents or workflows, ordered by id. */
-export function pageOfTargets(byId: readonly RunTarget[], page: PageQuery): Page<TargetResource> {
-  const { items, nextCursor } = pageByName(byId, ({ id }) => id, page)
-  return { items: items.map(toTargetResource), nextCursor }
+export function pageOfTargets(targets: Targets, page: PageQuery): Page<TargetResource> {
+  const { items, nextCursor } = pageByName(targets.list(), ({ id }) => id, page)
+  return { items: items.map((target) => toTargetResource(targets, target)), nextCursor }
 }

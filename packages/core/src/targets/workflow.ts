@@ -2,9 +2,10 @@ import type { AgentEvent } from './agent.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
-/** An object with an id and an `execute` method, whose result must be JSON. */
+/** An object with an `execute` method, whose result must be JSON. */
 export interface Workflow<Input = unknown> {
-  readonly id: string
+  /** May repeat the id of the registration, and must not differ from it. */
+  readonly id?: string
   execute(input: Input, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }
 

@@ -21,7 +21,7 @@ export function endRunSpan(
   if (span === noSpan) return
   const { status, finishReason, error, usage } = end
   span.end({
-    error: status === 'failed' ? (error?.code ?? error?.kind ?? finishReason) : undefined,
+    error: status === 'failed' ? (error?.code ?? finishReason) : undefined,
     attributes: {
       'perdure.run.status': status,
       'perdure.run.finish_reason': finishReason,

@@ -23,6 +23,5 @@ export function startStepSpan(
 /** Ends a span with the error class of the thrown value, never its message. */
 export function failSpan(span: Span, thrown: unknown): void {
   if (span === noSpan) return
-  const { code, kind } = toRunError(thrown)
-  span.end({ error: code ?? kind ?? 'error' })
+  span.end({ error: toRunError(thrown).code })
 }

@@ -1,20 +1,12 @@
-import {
-  AppError,
-  type CronSchedule,
-  EVERY_ROW,
-  type Meter,
-  type SessionStore,
-  type TriggerRecord,
-  type TriggerStore,
-} from '@perdure/ports'
+import { AppError, type CronSchedule, type Meter, type TriggerRecord, type TriggerStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import { authorizeTarget } from '../auth/authorize.ts'
-import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { type FindSessionForRunDeps, findSessionForRun } from '../sessions/find-session-for-run.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { kindOf } from './kinds/trigger-kinds.ts'
@@ -22,9 +14,8 @@ import { type Schedule, undecidedFrom } from './schedule.ts'
 import { checkDefinition, newTrigger, type TriggerDefinition } from './trigger-definition.ts'
 import { toTriggerResource } from './trigger-resource.ts'
 
-export interface CreateTriggerDeps extends CommitOnceDeps {
+export interface CreateTriggerDeps extends CommitOnceDeps, FindSessionForRunDeps {
   readonly triggers: TriggerStore
-  readonly sessions: SessionStore
   readonly targets: RunTargets
   readonly schedule: Schedule
   readonly cronSchedule: CronSchedule
@@ -45,7 +36,7 @@ const MAX_TRIGGERS = 1_000
 
 /**
  * Creates a trigger over the API. The trigger acts on behalf of its creator, so the creator must be allowed to start
- * the target.
+ * the target, and to use or create its session.
  *
  * @throws AppError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`, `session-not-found`,
  *   `trigger-exists`, `audit-unavailable`
@@ -93,18 +84,17 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
 }
 
 async function checkTarget(
-  { targets, sessions }: CreateTriggerDeps,
+  deps: CreateTriggerDeps,
   definition: TriggerDefinition,
   principal: Principal,
 ): Promise<void> {
+  const { targets } = deps
   const { target } = definition
   const isAgent = 'agentId' in target
   const registered = isAgent ? targets.get('agent', target.agentId) : targets.get('workflow', target.workflowId)
   checkTargetIsVisible(principal, registered)
   if (kindOf(definition).needsInput || target.input !== undefined) await checkInput(registered, target.input)
-  if (target.sessionId === undefined) return
-  const session = await sessions.find(target.sessionId, EVERY_ROW)
-  if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
+  if (target.sessionId !== undefined) await findSessionForRun(deps, principal, target.sessionId)
 }
 
 /** If the principal may not start the target, throws the error of a missing target; its hint names the scope. */

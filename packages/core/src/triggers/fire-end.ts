@@ -22,4 +22,4 @@ export function fireEndWrites(run: RunRecord, at: EpochMs): readonly Write[] {
 }
 
 const reasonOf = ({ error, finishReason, status }: RunRecord): string =>
-  error === undefined ? (finishReason ?? status) : `${error.code ?? error.kind}: ${error.message}`
+  error === undefined ? (finishReason ?? status) : `${error.code}: ${error.message}`

@@ -33,7 +33,7 @@ export interface NamedEvent {
 export interface EventFires {
   /** One fire for each trigger of the event. */
   readonly writes: readonly Write[]
-  readonly fireIds: readonly string[]
+  readonly fires: readonly Pick<FireRecord, 'id' | 'triggerId'>[]
   /** Starts the runs of the fires. Must be called after the writes are committed. */
   onCommitted(): void
 }
@@ -52,7 +52,7 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
     const fires = await Promise.all(matching.map((trigger) => newFire(deps, trigger, event)))
     return {
       writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),
-      fireIds: fires.map(({ id }) => id),
+      fires,
       onCommitted: () => (fires.length > 0 ? wake() : undefined),
     }
   }

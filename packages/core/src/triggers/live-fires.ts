@@ -1,4 +1,11 @@
-import { EVERY_ROW, type FireStore, type RunStore, type UnitOfWork } from '@perdure/ports'
+import {
+  EVERY_ROW,
+  type FireRecord,
+  type FireStatus,
+  type FireStore,
+  type RunStore,
+  type UnitOfWork,
+} from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 
 export interface LiveFiresDeps {
@@ -14,14 +21,29 @@ export const OVERLAP_REASON = 'overlap: the previous run has not ended'
 export const MAX_PENDING = 100
 
 export async function countPending({ fires }: Pick<LiveFiresDeps, 'fires'>, triggerId: string): Promise<number> {
-  const { items } = await fires.list({ triggerId, status: 'pending' }, { limit: MAX_PENDING, order: 'asc' })
-  return items.length
+  return (await oldestFires(fires, { triggerId, status: 'pending' }, MAX_PENDING)).length
+}
+
+/** Follows the pages, because a page may end before `limit`. */
+async function oldestFires(
+  fires: FireStore,
+  filter: { readonly triggerId: string; readonly status: FireStatus },
+  limit: number,
+): Promise<readonly FireRecord[]> {
+  const found: FireRecord[] = []
+  let cursor: string | undefined
+  do {
+    const page = await fires.list(filter, { limit: limit - found.length, order: 'asc', cursor })
+    found.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && found.length < limit)
+  return found
 }
 
 /** Whether any run that this trigger started is still active. Marks a fire as failed if its run was deleted. */
 export async function hasLiveRun({ fires, runs, unitOfWork }: LiveFiresDeps, triggerId: string): Promise<boolean> {
-  const started = await fires.list({ triggerId, status: 'started' }, { limit: MAX_STARTED_CHECKED, order: 'asc' })
-  for (const { id, runId } of started.items) {
+  const started = await oldestFires(fires, { triggerId, status: 'started' }, MAX_STARTED_CHECKED)
+  for (const { id, runId } of started) {
     const run = runId === undefined ? undefined : await runs.find(runId, EVERY_ROW)
     if (run !== undefined && !isTerminal(run.status)) return true
     if (run === undefined) {

@@ -15,8 +15,8 @@ export type TriggerDecision =
   | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: NextOccurrence }
 
 /**
- * An occurrence that is decided at most this many milliseconds after its due time is on time; the catch-up policy
- * applies to all others.
+ * An occurrence that is decided at most this many milliseconds after its due time, or within its catch-up window when
+ * that is shorter, is on time; the catch-up policy applies to all others.
  */
 const ON_TIME_MS = 60_000
 const MAX_OCCURRENCES_PER_DECISION = 1_000
@@ -79,7 +79,7 @@ interface CatchUpContext {
 function occurrencesToFire(due: readonly EpochMs[], { schedule, trigger, now }: CatchUpContext): readonly EpochMs[] {
   const { catchUp, maxCatchUp, catchUpWindowMs } = trigger
   if (isExpired(trigger, now)) return []
-  const maxLateMs = catchUp === 'none' ? ON_TIME_MS : Math.max(ON_TIME_MS, catchUpWindowMs)
+  const maxLateMs = catchUp === 'none' ? Math.min(ON_TIME_MS, catchUpWindowMs) : catchUpWindowMs
   const newest = due.slice(catchUp === 'all' ? -maxCatchUp : -1)
   const first = newest.findIndex((occurrence) => now - schedule.dueAt(trigger, occurrence) <= maxLateMs)
   return first === -1 ? [] : newest.slice(first)

@@ -40,6 +40,18 @@ describe('startFire for a target that names a session', () => {
     ])
   })
 
+  it('creates the session again for the creator of the trigger after the session was deleted', async () => {
+    const { create, insert, fire, owner, advance, storage, clock, call, triggers } = await startServer()
+    await insert('alice')
+    await create(IN_CHAT, { subject: 'alice', scopes: ['agents:invoke'] })
+    await advance(1_000)
+    await storage.unitOfWork.commit([{ type: 'session.delete', id: 'chat', at: clock.now() } as never])
+
+    expect(await fire()).toEqual(['completed', undefined])
+    expect(await owner()).toBe('alice')
+    expect(await triggers.fireByHand(call('chatty'))).toMatchObject({ status: 202 })
+  })
+
   it('uses an existing session of another owner if the creator of the trigger may write every session', async () => {
     const { create, insert, fire, advance } = await startServer()
     await insert('bob')

@@ -93,15 +93,15 @@ async function startRunOfFire(deps: StartFireDeps, request: StartFireRequest): P
 
 /**
  * The principal on whose behalf a trigger acts. A trigger declared in code may do everything. The creator of a trigger
- * was authorized to use its session when the trigger was created; that permission does not cover a session that was
- * created later under the same id.
+ * was authorized to use or to create its session when the trigger was created; that permission does not cover a session
+ * that another owner created later under the same id.
  */
 async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord): Promise<Principal> {
   const { owner, source, target, createdAt } = trigger
   if (source === 'code') return { subject: owner, scopes: ['admin:*'] }
   const session = target.sessionId === undefined ? undefined : await sessions.find(target.sessionId, EVERY_ROW)
   const wasAuthorized = session !== undefined && session.createdAt <= createdAt
-  return { subject: owner, scopes: wasAuthorized ? [`sessions:write:${session.id}`] : [] }
+  return { subject: owner, scopes: [wasAuthorized ? `sessions:write:${session.id}` : 'sessions:write:own'] }
 }
 
 /**

@@ -125,6 +125,23 @@ describe('createTriggerDaemon', () => {
     }
   })
 
+  it.each(['none', 'latest', 'all'] as const)(
+    'fires an occurrence no later than a catch-up window under a minute allows, under the catch-up policy %s',
+    async (catchUp) => {
+      for (const [lateMs, expected] of [
+        [2_000, ['01:00:00 completed']],
+        [2_001, ['01:00:00 missed']],
+        [4_000, ['01:00:00 missed']],
+      ] as const) {
+        const { storage, clock, ids, stop } = await startServer({ catchUp, catchUpWindowMs: 2_000 })
+        await stop()
+        clock.advance(HOUR + lateMs)
+
+        expect(await firesOf(await createTriggerServer({ storage, clock, ids }).start()), `${lateMs}`).toEqual(expected)
+      }
+    },
+  )
+
   it('catches up on at most maxCatchUp of the newest occurrences, all within the catch-up window', async () => {
     const { storage, clock, ids, stop } = await startServer({
       ...{ catchUp: 'all', maxCatchUp: 3, overlap: 'allow' },

@@ -18,7 +18,7 @@ const times = async (server: Server, id: string) =>
 const startRun = async (server: Server, agentId: string, sessionId?: string) => {
   await server.engine.startRun({
     target: { kind: 'agent', id: agentId },
-    ...{ body: { sessionId }, principal: { subject: 'bob', scopes: [] }, answer: 'accepted' },
+    ...{ body: { sessionId }, principal: { subject: 'bob', scopes: ['sessions:write:own'] }, answer: 'accepted' },
   })
   await server.untilIdle()
 }

@@ -76,7 +76,7 @@ export const scripts: fc.Arbitrary<Script> = fc.record({
   catchUp: fc.constantFrom('none', 'latest', 'all'),
   overlap: fc.constantFrom('skip', 'queue', 'allow'),
   maxCatchUp: fc.integer({ min: 1, max: 5 }),
-  catchUpWindowMs: fc.integer({ min: MINUTE, max: 12 * HOUR }),
+  catchUpWindowMs: fc.oneof(fc.integer({ min: 1_000, max: MINUTE }), fc.integer({ min: MINUTE, max: 12 * HOUR })),
   steps: fc.array(stepArbitrary, { minLength: 3, maxLength: 12 }),
 })
 
@@ -115,7 +115,7 @@ export function createModel(script: Script, now: number) {
 
   const occurrencesToFire = (due: readonly number[], at: number): readonly number[] => {
     const newest = due.slice(catchUp === 'all' ? -maxCatchUp : -1)
-    const longest = catchUp === 'none' ? ON_TIME : Math.max(ON_TIME, catchUpWindowMs)
+    const longest = catchUp === 'none' ? Math.min(ON_TIME, catchUpWindowMs) : catchUpWindowMs
     return newest.filter((occurrence) => at - occurrence <= longest)
   }
   const fire = (occurrence: number) => {

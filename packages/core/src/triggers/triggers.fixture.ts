@@ -50,7 +50,7 @@ export interface ServerOptions extends Partial<World> {
 
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
 
-export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
+export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute', 'sessions:write:own'] }
 
 /** One server process: the run engine and the triggers, on a storage and a clock that may outlive the process. */
 export function createTriggerServer(options: ServerOptions = {}) {

@@ -38,6 +38,8 @@ export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs
   readonly cronSchedule: CronSchedule
   readonly targets: RunTargets
   readonly startRun: StartRun
+  /** As in `EngineDeps`. */
+  readonly createSessionOnInvoke?: boolean | undefined
   readonly basePath: string
   readonly idempotencyTtlMs: number
 }

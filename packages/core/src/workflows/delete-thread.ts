@@ -38,12 +38,8 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
 
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
-    for await (const run of eachRun(runs, {
-      kind: 'workflow',
-      targetId: workflowId,
-      threadId,
-      statuses: ACTIVE_RUN_STATUSES,
-    })) {
+    const filter = { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE_RUN_STATUSES } as const
+    for await (const run of eachRun(runs, filter, { content: [] })) {
       await abortIfActive(abortRun, run.id)
     }
     const result = await commitOnce(deps, key, async () => ({
@@ -55,6 +51,8 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
   }
 
   return async (request) => {
+    // Before the claim: a caller that cannot see the thread must not lock it.
+    await threads.newestRun(request, request.visibility)
     const release = await threadClaims.claimWhenFree(request)
     return remove(request).finally(release)
   }

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, type JsonText, type Storage } from '@perdure/ports'
+import { EVERY_ROW, type JsonText, type Storage, type Visibility } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
@@ -148,7 +148,7 @@ describe('emitEvent', () => {
       ...{ storage, clock, workflows: [TWICE] },
       fireEventTriggers: async ({ name, payload }) => ({
         writes: [{ type: 'event.append', events: [{ topic: 'fires', type: name, payload, at: clock.now() }] }],
-        fireIds: ['fire_1'],
+        fires: [{ id: 'fire_1', triggerId: 'nightly' }],
         onCommitted: () => void order.push('committed'),
       }),
     })
@@ -161,5 +161,47 @@ describe('emitEvent', () => {
     await engine.emitEvent({ name: 'go', payload: 1, key: KEY })
     expect(order).toEqual(['committed'])
     expect(await storage.events.read({ topic: 'fires' }, { after: 0, limit: 9 })).toHaveLength(1)
+  })
+
+  it('wakes every waiting run, but lists only the runs and fires that the caller may see', async () => {
+    const { start, execute, received, settleAll } = setUp()
+    const engine = await start()
+    await execute(engine, 2)
+    const emit = async (scopes: readonly string[], runs: Visibility) =>
+      (await engine.emitEvent({ name: 'go', payload: 1, caller: { principal: { subject: 'bob', scopes }, runs } })).body
+
+    expect(await emit(['events:emit:go'], { owner: 'bob' })).toEqual({ name: 'go', wokenRunIds: [], fireIds: [] })
+    await settleAll()
+    expect(await received()).toEqual(repeat(2, ['1', null]))
+    expect(await emit(['events:emit:go'], { owner: 'bob', workflowIds: ['twice'] })).toMatchObject({
+      wokenRunIds: [expect.any(String), expect.any(String)],
+    })
+  })
+
+  it('lists only visible runs if they are too many for one commit', async () => {
+    const { start, execute } = setUp()
+    const engine = await start()
+    await execute(engine, 201)
+    const caller = { principal: { subject: 'bob', scopes: [] }, runs: { owner: 'bob' } }
+
+    expect((await engine.emitEvent({ name: 'go', caller })).body).toMatchObject({ wokenRunIds: [] })
+  })
+
+  it.each([
+    [['events:emit'], []],
+    [['triggers:read:nightly'], ['fire_1']],
+    [['triggers:read'], ['fire_1', 'fire_2']],
+    [['admin:*'], ['fire_1', 'fire_2']],
+  ])('lists the fires of the triggers that a caller with %j may read', async (scopes, fireIds) => {
+    const fires = [
+      { id: 'fire_1', triggerId: 'nightly' },
+      { id: 'fire_2', triggerId: 'hourly' },
+    ]
+    const engine = createTestEngine({
+      fireEventTriggers: async () => ({ writes: [], fires, onCommitted: () => undefined }),
+    })
+    const caller = { principal: { subject: 'bob', scopes }, runs: EVERY_ROW } as const
+
+    expect((await engine.emitEvent({ name: 'go', caller })).body).toMatchObject({ fireIds })
   })
 })

@@ -1,9 +1,20 @@
-import { type EmissionPart, type IdGenerator, type StepRecord, toJsonText, type Write } from '@perdure/ports'
+import {
+  type EmissionPart,
+  EVERY_ROW,
+  type IdGenerator,
+  type RunStore,
+  type StepRecord,
+  toJsonText,
+  type Visibility,
+  type Write,
+} from '@perdure/ports'
+import { readableTriggers } from '../auth/authorize.ts'
+import type { Principal } from '../auth/principal.ts'
 import { checkEventName } from '../durable/event-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import type { FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
+import type { EventFires, FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
 import { type DeliverEmissionsDeps, deliverEmissions } from './deliver-emissions.ts'
 import { planEventWaits } from './event-waits.ts'
 
@@ -21,6 +32,8 @@ export interface EmitEventRequest {
    * Delivers the event only to this run and fires no triggers. If missing, every run waiting for the name receives it.
    */
   readonly runId?: string
+  /** The caller, whose answer lists only what it may see. If missing, the answer lists everything. */
+  readonly caller?: { readonly principal: Principal; readonly runs: Visibility } | undefined
   readonly key?: KeyedRequest | undefined
 }
 
@@ -34,18 +47,20 @@ export interface EmitEventRequest {
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
 const WAKES_PER_COMMIT = 200
+/** Maximum waiting runs that an answer considers. The event wakes the others too. */
+const MAX_LISTED = 1_000
 /**
  * Maximum attempts to resolve all waits in one commit before delivery is deferred. The commit conflicts if a run
  * changes.
  */
 const MAX_INLINE_ATTEMPTS = 3
 
-export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [], onCommitted: () => undefined })
+export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fires: [], onCommitted: () => undefined })
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
   const { steps, clock, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
 
-  return async ({ name, payload, runId, key }) => {
+  return async ({ name, payload, runId, caller, key }) => {
     checkEventName(name)
     const text = toJsonText(payload ?? null)
     let tries = 0
@@ -60,9 +75,11 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
         fires.onCommitted()
         return plan.onCommitted()
       }
+      const listed = plan.runIds.slice(0, MAX_LISTED)
+      const wokenRunIds = await visibleRunIds(deps, listed, caller?.runs ?? EVERY_ROW)
       return {
         writes: [...plan.writes, ...fires.writes],
-        reply: { status: 202, body: { name, wokenRunIds: plan.runIds, fireIds: fires.fireIds } },
+        reply: { status: 202, body: { name, wokenRunIds, fireIds: visibleFireIds(fires, caller?.principal) } },
         remember: true,
       }
     })
@@ -70,6 +87,22 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
     await onCommitted()
     return result.decision.reply
   }
+}
+
+async function visibleRunIds(
+  { runs }: { readonly runs: RunStore },
+  ids: readonly string[],
+  visibility: Visibility,
+): Promise<readonly string[]> {
+  if (visibility === EVERY_ROW) return ids
+  const visible: string[] = []
+  for (const id of ids) if ((await runs.find(id, visibility)) !== undefined) visible.push(id)
+  return visible
+}
+
+function visibleFireIds({ fires }: Pick<EventFires, 'fires'>, principal: Principal | undefined): readonly string[] {
+  const access = principal === undefined ? EVERY_ROW : readableTriggers(principal)
+  return fires.filter(({ triggerId }) => access === EVERY_ROW || access.ids?.includes(triggerId)).map(({ id }) => id)
 }
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER

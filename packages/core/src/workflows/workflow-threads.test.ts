@@ -1,6 +1,7 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import { parsedItems } from '../json/page-items.fixture.ts'
 
 const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
   await step('one', () => 1)
@@ -39,16 +40,58 @@ describe('WorkflowThreads.checkpoints', () => {
     ] as const) {
       const first = await engine.threads.checkpoints(thread, { limit: 1, order })
       const second = await engine.threads.checkpoints(thread, { limit: 1, order, cursor: first.nextCursor ?? '' })
-      expect([...first.items, ...second.items].map(({ step }) => step)).toEqual(names)
+      expect(await parsedItems([...first.items, ...second.items])).toMatchObject(names.map((step) => ({ step })))
       expect(second.nextCursor).toBeNull()
     }
   })
 
-  it.each(['', 'nonsense', '1.5', '-1', '1e0'])('rejects the invalid cursor %j', async (cursor) => {
+  it.each(['', 'nonsense', 'x.5', '-1', '1e0'])('rejects the invalid cursor %j', async (cursor) => {
     const { engine, thread } = await executeFlow()
 
     const page = engine.threads.checkpoints(thread, { limit: 1, order: 'asc', cursor })
 
     await expect(page).rejects.toMatchObject({ id: 'validation-failed' })
+  })
+})
+
+describe('a thread of another owner', () => {
+  const mallory = { principal: { subject: 'mallory', scopes: ['workflows:execute'] }, visibility: { owner: 'mallory' } }
+  const idOf = (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      ({ id }) => id,
+    )
+
+  async function endedThread() {
+    const engine = createTestEngine({ workflows: [workflowOf('quick', async () => 1)] })
+    await engine.start()
+    const body = { threadId: 'thr_1' }
+    await engine.execute('quick', { body, answer: 'outcome' })
+    const use = () => idOf(engine.execute('quick', { body, visibility: { owner: 'alice' } }))
+    const misuse = [
+      () => idOf(engine.execute('quick', { body, ...mallory })),
+      () => idOf(engine.deleteThread({ workflowId: 'quick', threadId: 'thr_1', visibility: mallory.visibility })),
+    ]
+    return { use, misuse }
+  }
+
+  it('is missing for a caller that may not see it, also while its owner starts a run in it', async () => {
+    const { use, misuse } = await endedThread()
+
+    const owner = use()
+    const strangers = misuse.map((call) => call())
+
+    expect(await Promise.all(strangers)).toEqual(['thread-not-found', 'thread-not-found'])
+    expect(await owner).toBe('done')
+  })
+
+  it('is not locked by a caller that may not see it', async () => {
+    const { use, misuse } = await endedThread()
+
+    const strangers = misuse.map((call) => call())
+    const owner = use()
+
+    expect(await owner).toBe('done')
+    expect(await Promise.all(strangers)).toEqual(['thread-not-found', 'thread-not-found'])
   })
 })

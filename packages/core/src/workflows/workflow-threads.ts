@@ -1,7 +1,8 @@
 import {
   AppError,
   EVERY_ROW,
-  fromJsonText,
+  type JsonText,
+  type OutlinedStep,
   type Page,
   type PageQuery,
   type RunRecord,
@@ -13,7 +14,10 @@ import {
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { checkpointIdOf } from '../durable/step-events.ts'
+import type { PageItem } from '../json/json-page.ts'
+import { jsonPieces } from '../json/json-pieces.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
+import { codeWait, parkReasonOf } from '../runs/parked.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { toWaitingFor } from '../runs/waiting-for.ts'
 import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
@@ -22,15 +26,6 @@ export interface WorkflowThreadsDeps {
   readonly workflows: WorkflowRegistry
   readonly runs: RunStore
   readonly steps: StepStore
-}
-
-export interface Checkpoint {
-  readonly id: string
-  readonly threadId: string
-  readonly seq: number
-  readonly step: string
-  readonly result: unknown
-  readonly createdAt: string
 }
 
 export interface ThreadState {
@@ -50,8 +45,12 @@ export interface ThreadState {
 /** Reads workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
   state(thread: ThreadRef): Promise<ThreadState>
-  /** Completed calls of the newest run, ordered by `seq`. @throws AppError `validation-failed` for an invalid cursor */
-  checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<Checkpoint>>
+  /**
+   * A page of the completed calls of the newest run, ordered by `seq`, each as JSON.
+   *
+   * @throws AppError `validation-failed` for an invalid cursor
+   */
+  checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<PageItem>>
   /** The newest run of the thread. A thread whose newest run is not visible counts as missing. */
   newestRun(thread: ThreadRef, visibility: Visibility): Promise<RunRecord>
 }
@@ -68,8 +67,9 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
     newestRun,
     async state(thread) {
       const run = await newestRun(thread, EVERY_ROW)
-      const recorded = await steps.list(run.id)
+      const recorded = await steps.list(run.id, { results: false })
       const waits = recorded.filter(({ status }) => status === 'waiting')
+      const reason = parkReasonOf(run)
       const last = recorded
         .filter(({ status }) => status === 'completed')
         .sort(byEndOrder)
@@ -78,46 +78,31 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
         threadId: thread.threadId,
         runId: run.id,
         status: run.status,
-        waitingFor: isTerminal(run.status) ? [] : waits.map(toWaitingFor),
+        waitingFor: isTerminal(run.status) ? [] : reason === undefined ? waits.map(toWaitingFor) : [codeWait(reason)],
         steps: recorded.map(({ seq, name, kind, status }) => ({ seq, name, kind, status })),
         checkpointId: last === undefined ? null : checkpointIdOf(last),
       }
     },
-    async checkpoints(thread, { limit, cursor, order }) {
+    async checkpoints(thread, page) {
       const run = await newestRun(thread, EVERY_ROW)
-      const all = (await steps.list(run.id)).filter(({ status }) => status === 'completed')
-      const sorted = order === 'asc' ? all : all.toReversed()
-      const boundarySeq = seqOfCursor(cursor)
-      const from =
-        boundarySeq === undefined
-          ? 0
-          : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > boundarySeq : seq < boundarySeq))
-      const items = from === -1 ? [] : sorted.slice(from, from + limit)
-      const last = items.at(-1)
-      return {
-        items: items.map((step) => toCheckpoint(step, thread.threadId)),
-        nextCursor: last !== undefined && last !== sorted.at(-1) ? String(last.seq) : null,
-      }
+      const { items, nextCursor } = await steps.completed(run.id, page)
+      return { items: items.map((step) => renderCheckpoint(step, thread.threadId)), nextCursor }
     },
   }
 }
 
-function seqOfCursor(cursor: string | undefined): number | undefined {
-  if (cursor === undefined) return undefined
-  if (/^\d+$/.test(cursor)) return Number(cursor)
-  throw new AppError('validation-failed', {
-    message: 'cursor: belongs to another list',
-    hint: 'omit the cursor to start at the first page',
-  })
-}
-
 const byEndOrder = (a: StepRecord, b: StepRecord) => (a.endOrder ?? 0) - (b.endOrder ?? 0)
 
-const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
-  id: checkpointIdOf(step),
-  threadId,
-  seq: step.seq,
-  step: step.name,
-  result: step.result === undefined ? null : fromJsonText(step.result),
-  createdAt: new Date(step.endedAt ?? step.startedAt).toISOString(),
-})
+const NULL = 'null' as JsonText
+
+const renderCheckpoint = (step: OutlinedStep, threadId: string): PageItem =>
+  jsonPieces(
+    {
+      id: checkpointIdOf(step),
+      threadId,
+      seq: step.seq,
+      step: step.name,
+      createdAt: new Date(step.endedAt ?? step.startedAt).toISOString(),
+    },
+    { result: step.result ?? NULL },
+  )

@@ -97,7 +97,7 @@ function operationObject(operation: Operation): Json {
 const describeVisibility = ({ sight }: Operation): string => {
   if (sight === undefined) return ''
   const scopes = sight.map((one) => `\`${one}\``).join(', ')
-  return ` Applies to runs that the caller owns or that one of ${scopes} covers. For other runs the answer is the same as if they did not exist.`
+  return ` Sees only runs that the caller owns or that one of ${scopes} covers. The response shows no other run, not even that it exists.`
 }
 
 function describeScope({ scope }: Operation): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createClientOf } from './client.ts'
+import { createClientOf, createConnectionAddressOf } from './client.ts'
 import { readHead } from './request-head.ts'
 
 type TrustProxy = Parameters<typeof createClientOf>[0]
@@ -81,6 +81,23 @@ describe('createClientOf', () => {
 
   it.each(['300.1.1.1', '10.0.0.0/33', 'fd00::/129', 'gg::1', '::1::/64'])('rejects the range %s', (range) => {
     expect(() => createClientOf([range])).toThrow(range)
+  })
+})
+
+describe('createConnectionAddressOf', () => {
+  it.each<[string, TrustProxy, string, string | undefined]>([
+    ['returns the socket address without a proxy', 0, '192.0.2.7', '192.0.2.7'],
+    ['returns the network of an IPv6 address', [], '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+    ['returns nothing behind a number of proxies', 1, '192.0.2.7', undefined],
+    ['returns nothing for a trusted proxy', ['10.0.0.0/8'], '10.9.9.9', undefined],
+    ['returns nothing for a trusted proxy with a mapped address', ['10.0.0.0/8'], '::ffff:10.9.9.9', undefined],
+    ['returns the address of a client that bypasses the trusted proxies', ['10.0.0.0/8'], '192.0.2.7', '192.0.2.7'],
+  ])('%s', (_, trustProxy, remoteAddress, expected) => {
+    expect(createConnectionAddressOf(trustProxy)(remoteAddress)).toBe(expected)
+  })
+
+  it('rejects a malformed range', () => {
+    expect(() => createConnectionAddressOf(['10.0.0.0/33'])).toThrow('10.0.0.0/33')
   })
 })
 

@@ -37,6 +37,18 @@ export function createClientOf(trustProxy: TrustProxy): ClientOf {
   }
 }
 
+/**
+ * Returns the client address that a connection counts for: `undefined` for the connection of a trusted proxy, which
+ * carries requests of many clients. With a number of proxies, every connection comes from a proxy.
+ *
+ * @throws StartError `config-invalid` if a range is malformed
+ */
+export function createConnectionAddressOf(trustProxy: TrustProxy): (remoteAddress: string) => string | undefined {
+  if (typeof trustProxy === 'number') return trustProxy > 0 ? () => undefined : networkOf
+  const trusted = rangesOf(trustProxy)
+  return (remoteAddress) => (isWithin(trusted, remoteAddress) ? undefined : networkOf(remoteAddress))
+}
+
 const hopsOf = (forwarded: string): readonly string[] =>
   forwarded.split(',').flatMap((text) => withoutPort(text.trim()) || [])
 

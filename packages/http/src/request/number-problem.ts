@@ -14,12 +14,18 @@ export function numberProblem(text: string): string | undefined {
     : undefined
 }
 
+const ZERO = 0x30
+
 /** Significant digits without leading and trailing zeros; `undefined` if the text is longer than any double needs. */
 function digitsOf(text: string): string | undefined {
   if (text.length > MAX_DIGITS) return undefined
-  const [mantissa = ''] = text.toLowerCase().split('e', 1)
-  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
+  const exponentAt = Math.max(text.indexOf('e'), text.indexOf('E'))
+  const mantissa = exponentAt === -1 ? text : text.slice(0, exponentAt)
+  const dotAt = mantissa.indexOf('.')
+  const digits = dotAt === -1 ? mantissa : mantissa.slice(0, dotAt) + mantissa.slice(dotAt + 1)
+  let start = digits.startsWith('-') ? 1 : 0
   let end = digits.length
-  while (digits.charAt(end - 1) === '0') end--
-  return digits.slice(0, end)
+  while (digits.charCodeAt(start) === ZERO) start++
+  while (end > start && digits.charCodeAt(end - 1) === ZERO) end--
+  return digits.slice(start, end)
 }

@@ -18,6 +18,12 @@ function problemOf(bytes: Uint8Array): string | undefined {
 }
 
 const problem = (text: string) => problemOf(new TextEncoder().encode(text))
+function millisecondsOf(work: () => unknown): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 describe('parseStrictJson', () => {
@@ -98,11 +104,53 @@ describe('parseStrictJson', () => {
     expect(problem('['.repeat(1_000_000))).toContain('nesting deeper than 64')
   })
 
-  it('parses a one-megabyte string, a one-megabyte number and an object with 50,000 members', () => {
-    const members = Array.from({ length: 50_000 }, (_, n) => `"k${n}":${n}`).join(',')
+  it('parses a one-megabyte string, a one-megabyte number and an object with 19,997 members', () => {
+    const members = Array.from({ length: 19_997 }, (_, n) => `"k${n}":${n}`).join(',')
     const text = `{"s":"${'x'.repeat(1_000_000)}","n":0.${'1'.repeat(1_000_000)},"o":{${members}}}`
 
     expect(parse(text)).toEqual(JSON.parse(text))
+  })
+
+  const list = (item: (index: number) => string, length: number) => `[${Array.from({ length }, (_, n) => item(n))}]`
+
+  it.each([
+    ['members', (n: number) => `{${Array.from({ length: n }, (_, index) => `"k${index}":[]`)}}`],
+    ['members of objects in an array, together with these objects', (n: number) => list(() => '{"x":1}', n / 2)],
+    ['objects in an array', (n: number) => list(() => '{}', n)],
+    ['arrays in arrays', (n: number) => list(() => '[[]]', n / 2)],
+  ])('accepts 20,000 %s and rejects more', (_, document) => {
+    expect(problem(document(20_000))).toBeUndefined()
+    expect(problem(document(20_002))).toMatch(/^more than 20000 members at character \d+$/)
+  })
+
+  it.each([
+    ['numbers', '1.5'],
+    ['strings', '"x"'],
+    ['literals', 'true'],
+  ])('accepts an array with 99,999 %s and rejects more', (_, item) => {
+    expect(problem(list(() => item, 99_999))).toBeUndefined()
+    expect(problem(list(() => item, 100_000))).toMatch(/^more than 100000 values at character \d+$/)
+  })
+
+  it('tells how many members to send', () => {
+    expect(() => parse(list(() => '{}', 30_000))).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(/^send at most 20000 members and 100000 values: /) }),
+    )
+  })
+
+  it.each([
+    ['empty objects', () => '{}'],
+    ['members', (n: number) => `{"${n}":${n}}`],
+    ['one-digit numbers', () => '1'],
+    ['numbers beyond 2^53', () => '1e300'],
+  ])('stops early in one megabyte of %s', (_, item) => {
+    const whole = list(item, Math.floor(1_048_576 / (item(100_000).length + 1)))
+    const bytes = new TextEncoder().encode(whole)
+    // The fastest of several runs is the cost of the work; the others include the load of the machine.
+    const fastest = Math.min(...Array.from({ length: 5 }, () => millisecondsOf(() => problemOf(bytes))))
+
+    expect(problemOf(bytes)).toMatch(/^more than /)
+    expect(fastest).toBeLessThan(150)
   })
 
   it('rejects bytes that are not UTF-8', () => {

@@ -2,16 +2,21 @@ import { AppError } from '@perdure/ports'
 import { numberProblem } from './number-problem.ts'
 
 const MAX_DEPTH = 64
+/** Members of all objects, plus the objects and arrays that are elements of an array. */
+const MAX_MEMBERS = 20_000
+/** Values of every kind, so that an array may hold many numbers: these cost less than members. */
+const MAX_VALUES = 100_000
 
 /**
  * Parses untrusted bytes as one JSON document. Accepts what `JSON.parse` accepts, except a byte order mark, duplicate
- * member names, the name `__proto__`, nesting deeper than 64, numbers that would lose precision, and lone surrogates.
+ * member names, the name `__proto__`, nesting deeper than 64, more than 20,000 members or 100,000 values, numbers that
+ * would lose precision, and lone surrogates. The limits bound the time for which a document blocks the event loop.
  *
  * @throws AppError `invalid-json` with the problem and its character position
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
-  scanDocument({ text, open: [], at: 0 })
+  scanDocument({ text, open: [], at: 0, members: 0, values: 0 })
   return JSON.parse(text)
 }
 
@@ -33,6 +38,8 @@ interface Open {
 type Expected = 'value' | 'first-item' | 'name' | 'first-name' | 'next'
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+/** Longest number that cannot lose precision if it has no exponent: every double has 15 exact digits. */
+const EXACT_LENGTH = 15
 const LITERAL = /true|false|null/y
 const ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y
@@ -47,6 +54,8 @@ const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
+const SMALL_E = 0x65
+const LOWER_CASE = 0x20 // the bit that turns an upper-case letter into lower case
 
 const isSpace = (code: number) => code === SPACE || code === 0x0a || code === 0x0d || code === 0x09
 
@@ -55,6 +64,8 @@ interface Walk {
   readonly text: string
   readonly open: Open[]
   at: number
+  members: number
+  values: number
 }
 
 function scanDocument(walk: Walk): void {
@@ -112,17 +123,37 @@ function scanString(walk: Walk): string {
 function scanNumber(walk: Walk): boolean {
   const start = walk.at
   if (!take(walk, NUMBER)) return false
+  if (walk.at - start <= EXACT_LENGTH && !hasExponent(walk, start)) return true
   const problem = numberProblem(walk.text.slice(start, walk.at))
   if (problem !== undefined) fail(walk, problem, start)
   return true
 }
 
+function hasExponent({ text, at }: Walk, start: number): boolean {
+  for (let index = start; index < at; index++) if ((text.charCodeAt(index) | LOWER_CASE) === SMALL_E) return true
+  return false
+}
+
 function enter(walk: Walk, names: Open['names']): void {
-  if (walk.open.length === MAX_DEPTH) fail(walk, `nesting deeper than ${MAX_DEPTH}`, walk.at - 1)
-  walk.open.push({ names })
+  const { open } = walk
+  if (open.length === MAX_DEPTH) fail(walk, `nesting deeper than ${MAX_DEPTH}`, walk.at - 1)
+  if (open.length > 0 && open.at(-1)?.names === undefined) countMember(walk, walk.at - 1)
+  open.push({ names })
+}
+
+function countMember(walk: Walk, where: number): void {
+  if (++walk.members > MAX_MEMBERS) failCount(`more than ${MAX_MEMBERS} members`, where)
+}
+
+function failCount(problem: string, where: number): never {
+  throw new AppError('invalid-json', {
+    message: `${problem} at character ${where}`,
+    hint: `send at most ${MAX_MEMBERS} members and ${MAX_VALUES} values: split the data, or send it as one string`,
+  })
 }
 
 function scanValue(walk: Walk): Expected {
+  if (++walk.values > MAX_VALUES) failCount(`more than ${MAX_VALUES} values`, walk.at)
   if (takeCode(walk, OPEN_BRACE)) {
     enter(walk, new Set())
     return 'first-name'
@@ -148,6 +179,7 @@ function scanName(walk: Walk): Expected {
   if (name === '__proto__') fail(walk, 'member name "__proto__" is not allowed', start)
   if (names?.has(name)) fail(walk, `duplicate member ${JSON.stringify(name.slice(0, 64))}`, start)
   names?.add(name)
+  countMember(walk, start)
   skipWhitespace(walk)
   if (!takeCode(walk, COLON)) fail(walk, 'expected ":"')
   return 'value'

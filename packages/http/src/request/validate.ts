@@ -1,4 +1,5 @@
 import { AppError } from '@perdure/ports'
+import { nearest } from '@perdure/protocol'
 import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
 
 const NOTHING = strictObject({})
@@ -17,8 +18,17 @@ export function validate(schema: GenericSchema = NOTHING, value: unknown, root: 
   }
   const result = safeParse(schema, value)
   if (result.success) return result.output
-  const issues = result.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, root))
+  const issues = result.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, root) + adviceFor(issue, schema))
   throw new AppError('validation-failed', { message: issues.join('; ') })
+}
+
+/** For an unknown member at the top: the member that was probably meant, or where the input of a run belongs. */
+function adviceFor({ type, expected, path }: BaseIssue<unknown>, schema: GenericSchema): string {
+  if (type !== 'strict_object' || expected !== 'never' || path?.length !== 1) return ''
+  const known = 'entries' in schema ? Object.keys(schema.entries as object) : []
+  const near = nearest(String(path[0].key), known)
+  if (near !== undefined) return `; did you mean ${near}?`
+  return known.includes('input') ? '; data for the code belongs in input' : ''
 }
 
 function describe(issue: BaseIssue<unknown>, root: string): string {

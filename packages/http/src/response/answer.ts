@@ -16,7 +16,11 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   const { head, route, headers, principal, requestId } = exchange
   const { tokenId } = principal
   const hangUp = hangUpOf(exchange)
-  if ('text' in answer) return answer
+  if ('text' in answer) {
+    // The metrics read the header of the exchange.
+    if (isResponse(answer) && answer.headers.has('Idempotency-Replayed')) headers.set('Idempotency-Replayed', 'true')
+    return answer
+  }
   const { location, replayed, runId, status } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')

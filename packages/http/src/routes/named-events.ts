@@ -6,5 +6,6 @@ import type { UseCases } from '../http-app-deps.ts'
 export const namedEventRoutes = ({
   emitEvent,
 }: Pick<UseCases, 'emitEvent'>): Handlers<typeof namedEventOperations> => ({
-  emitEvent: ({ params, body, key }) => emitEvent({ name: params.name, payload: body.payload, key }),
+  emitEvent: ({ params, body, principal, visibility, key }) =>
+    emitEvent({ name: params.name, payload: body.payload, caller: { principal, runs: visibility }, key }),
 })

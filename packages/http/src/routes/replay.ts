@@ -3,6 +3,7 @@ import type { ReplayRequest } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Answer } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { pageAnswer } from '../response/page-answer.ts'
 
 interface ReplayCall<Params> {
   readonly params: Params
@@ -24,7 +25,9 @@ export const replayWith =
   async ({ params, body, principal, key, acceptsEventStream, hangUp }: ReplayCall<Params>): Promise<Answer> => {
     const { raw = false, limit = 50, cursor, order = 'asc', speed } = body
     const request = { of: ofParams(params), raw, principal }
-    if (acceptsEventStream)
+    if (acceptsEventStream) {
       return openReplayStream(await replay.open(request), { speed, tokenId: principal.tokenId, hangUp })
-    return replay.page({ ...request, page: { limit, cursor, order }, key })
+    }
+    const { events, replayed } = await replay.page({ ...request, page: { limit, cursor, order }, key })
+    return pageAnswer(events, { replayed })
   }

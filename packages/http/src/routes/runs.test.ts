@@ -1,4 +1,4 @@
-import { EventEnvelope, listOf, Run, RunOutcome } from '@perdure/protocol'
+import { EventEnvelope, ListedRun, listOf, Run, RunOutcome } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'
@@ -12,10 +12,24 @@ async function createAppWithRun() {
 }
 
 describe('/runs', () => {
+  it('leaves input and result out of a list unless include names them, and refuses other names', async () => {
+    const { app } = await createAppWithRun()
+    const first = async (query: string) =>
+      ((await bodyOf(await app.fetch(get(`/runs${query}`)))).items as readonly unknown[])[0]
+
+    expect(await first('')).not.toHaveProperty('input')
+    expect(await first('')).not.toHaveProperty('result')
+    expect(await first('?include=input')).toMatchObject({ input: 'hi' })
+    expect(await first('?include=input')).not.toHaveProperty('result')
+    expect(await first('?include=input,result')).toMatchObject({ input: 'hi', result: 'hi' })
+    const refused = await app.fetch(get('/runs?include=input,metadata'))
+    expect([refused.status, (await bodyOf(refused)).message]).toEqual([400, expect.stringContaining('metadata')])
+  })
+
   it('lists runs with filters, in pages', async () => {
     const { app, runId } = await createAppWithRun()
     await app.fetch(post('/agents/hold/stream', {}))
-    const list = async (query: string) => parse(listOf(Run), await bodyOf(await app.fetch(get(`/runs${query}`))))
+    const list = async (query: string) => parse(listOf(ListedRun), await bodyOf(await app.fetch(get(`/runs${query}`))))
 
     expect((await list('')).items.map(({ agentId }) => agentId)).toEqual(['hold', 'echo'])
     expect((await list('?status=completed')).items.map(({ id }) => id)).toEqual([runId])

@@ -1,22 +1,25 @@
 import type { runOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { pageAnswer } from '../response/page-answer.ts'
 import { replayWith } from './replay.ts'
 
-/** `/runs`: runs, their outcomes and events, resuming, replaying and aborting them. */
+/** `/runs`: runs, their outcomes, events and log lines, resuming, repeating, replaying and aborting them. */
 export const runRoutes = ({
   readRuns,
   abortRun,
+  forkRun,
   resumeRun,
   replay,
   openRunStream,
   openReplayStream,
-}: Pick<UseCases, 'readRuns' | 'abortRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'>): Handlers<
-  typeof runOperations
-> => ({
+}: Pick<
+  UseCases,
+  'readRuns' | 'abortRun' | 'forkRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'
+>): Handlers<typeof runOperations> => ({
   async listRuns({ query, visibility }) {
     const { limit, cursor, order, ...filter } = query
-    return { status: 200, body: await readRuns.list(filter, { limit, cursor, order }, visibility) }
+    return pageAnswer(await readRuns.list(filter, { limit, cursor, order }, visibility))
   },
   getRun: async ({ params, visibility }) => ({ status: 200, body: await readRuns.get(params.runId, visibility) }),
   getRunState: ({ params, visibility }) => readRuns.outcome(params.runId, visibility),
@@ -25,8 +28,17 @@ export const runRoutes = ({
       const lastEventId = call.lastEventId || query.lastEventId || undefined
       return openRunStream({ runId, visibility, lastEventId, tokenId: call.principal.tokenId, hangUp: call.hangUp })
     }
-    return { status: 200, body: await readRuns.events(runId, query, visibility) }
+    return pageAnswer(await readRuns.events(runId, query, visibility))
   },
+  async getRunLogs({ params, query: { level, ...page }, visibility }) {
+    return pageAnswer(await readRuns.logs({ runId: params.runId, level }, page, visibility))
+  },
+  forkRun: ({ params, body, principal, visibility, key, traceparent }) =>
+    forkRun({ ...params, ...body, action: 'runs.fork', principal, visibility, key, traceparent }),
+  retryRun: ({ params, body, principal, visibility, key, traceparent }) =>
+    forkRun({ ...params, ...body, from: 'failure', action: 'runs.retry', principal, visibility, key, traceparent }),
+  rerunRun: ({ params, body, principal, visibility, key, traceparent }) =>
+    forkRun({ ...params, ...body, from: 'start', action: 'runs.rerun', principal, visibility, key, traceparent }),
   resumeRun: ({ params, body: { payload, approvals }, principal, visibility, key }) =>
     resumeRun({ runId: params.runId, payload, approvals, principal, visibility, key }),
   replayRun: replayWith({ replay, openReplayStream }, ({ runId }: { readonly runId: string }) => ({ runId })),

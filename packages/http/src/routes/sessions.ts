@@ -2,6 +2,7 @@ import type { sessionOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 import { ndjsonResponse } from '../response/ndjson.ts'
+import { pageAnswer } from '../response/page-answer.ts'
 import { replayWith } from './replay.ts'
 
 type Deps = Pick<
@@ -31,14 +32,10 @@ export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> =>
     deps.updateSession({ sessionId: params.sessionId, change: body, visibility, key }),
   deleteSession: ({ params, visibility, principal, key }) =>
     deps.deleteSession({ sessionId: params.sessionId, visibility, principal, key }),
-  listMessages: async ({ params, query, visibility }) => ({
-    status: 200,
-    body: await deps.readSessions.messages(params.sessionId, query, visibility),
-  }),
-  listSessionRuns: async ({ params, query, visibility }) => ({
-    status: 200,
-    body: await deps.readSessions.runs(params.sessionId, query, visibility),
-  }),
+  listMessages: async ({ params, query, visibility }) =>
+    pageAnswer(await deps.readSessions.messages(params.sessionId, query, visibility)),
+  listSessionRuns: async ({ params, query, visibility }) =>
+    pageAnswer(await deps.readSessions.runs(params.sessionId, query, visibility)),
   exportSession: async ({ params, visibility, principal }) =>
     ndjsonResponse(await deps.exportSession({ sessionId: params.sessionId, visibility, principal })),
   getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId, hangUp }) =>

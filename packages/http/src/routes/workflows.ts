@@ -1,6 +1,7 @@
 import type { workflowOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { pageAnswer } from '../response/page-answer.ts'
 
 type Deps = Pick<UseCases, 'readWorkflows' | 'startRun' | 'threads' | 'resumeWorkflow' | 'deleteThread'>
 
@@ -34,10 +35,8 @@ export const workflowRoutes = ({
     status: 200,
     body: await threads.state({ workflowId, threadId }),
   }),
-  listCheckpoints: async ({ params: { workflowId }, query: { threadId, ...page } }) => ({
-    status: 200,
-    body: await threads.checkpoints({ workflowId, threadId }, page),
-  }),
+  listCheckpoints: async ({ params: { workflowId }, query: { threadId, ...page } }) =>
+    pageAnswer(await threads.checkpoints({ workflowId, threadId }, page)),
   deleteThread: ({ params: { workflowId, threadId }, visibility, key }) =>
     deleteThread({ workflowId, threadId, visibility, key }),
 })

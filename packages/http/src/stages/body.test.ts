@@ -16,6 +16,31 @@ function chunked(chunks: readonly string[]): Request {
   return new Request(`${ORIGIN}/v1${RUN}`, { method: 'POST', body, headers, duplex: 'half' })
 }
 
+describe('the query', () => {
+  it('filters runs by metadata, one member per key', async () => {
+    const { app } = createTestApp()
+    for (const ticket of ['17', '18']) await app.fetch(post(RUN, { metadata: { ticket } }))
+    const list = async (query: string) => (await bodyOf(await app.fetch(get(`/runs?${query}`)))) as { items: unknown[] }
+
+    expect((await list('metadata.ticket=17')).items).toEqual([expect.objectContaining({ metadata: { ticket: '17' } })])
+    expect((await list('metadata.ticket=19')).items).toEqual([])
+    expect((await list('metadata.ticket=17&metadata.tier=gold')).items).toEqual([])
+  })
+
+  it.each([
+    ['/runs?metadata.a=1&metadata.b=1&metadata.c=1&metadata.d=1', 'must have at most 3 keys'],
+    ['/runs?metadata.a=1&metadata.a=2', 'query.metadata.a: sent more than once'],
+    ['/sessions?metadata.a=1', 'unknown member'],
+  ])('rejects %s', async (path, message) => {
+    const { app } = createTestApp()
+
+    expect(await bodyOf(await app.fetch(get(path)))).toMatchObject({
+      error: 'validation-failed',
+      message: expect.stringContaining(message),
+    })
+  })
+})
+
 describe('the request body', () => {
   it('defaults to an empty object', async () => {
     const { app } = createTestApp()
@@ -88,7 +113,8 @@ describe('the request body', () => {
   it.each([
     [{ sessionId: '../x' }, 'body.sessionId: '],
     [{ metadata: { team: 7 } }, 'body.metadata.team: '],
-    [{ inputs: 1 }, 'body.inputs: unknown member'],
+    [{ inputs: 1 }, 'body.inputs: unknown member; did you mean input?'],
+    [{ text: 'hi' }, 'body.text: unknown member; data for the code belongs in input'],
     [{ constructor: 1 }, 'body.constructor: unknown member'],
     [{ timeoutMs: 0.5 }, 'body.timeoutMs: '],
     [[], 'body: must be an object'],
@@ -121,6 +147,7 @@ describe('the query string', () => {
     ['/runs?__proto__=1', 'query.__proto__: unknown member'],
     ['/runs?limit=1&limit=2', 'query.limit: sent more than once'],
     ['/agents/echo?x=1', 'query.x: unknown member'],
+    ['/runs?staus=failed', 'query.staus: unknown member; did you mean status?'],
   ])('is rejected if a parameter is invalid, unknown or repeated: %s', async (path, message) => {
     const { app } = createTestApp()
 

@@ -1,4 +1,5 @@
 import { AppError } from '@perdure/ports'
+import type { GenericSchema } from 'valibot'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { parseStrictJson } from '../request/strict-json.ts'
@@ -12,7 +13,7 @@ export const createBody: CreateStage =
     const { head, route } = exchange
     if (route === undefined) return undefined
     const { operation } = route.mounted
-    exchange.query = validate(operation.query, readQuery(head.search), 'query')
+    exchange.query = validate(operation.query, readQuery(head.search, operation.query), 'query')
     if (operation.method === 'GET') return undefined
 
     const bytes = await readBody(exchange, config.bodyLimitBytes)
@@ -21,7 +22,8 @@ export const createBody: CreateStage =
     return undefined
   }
 
-function readQuery(search: string): Record<string, string> {
+/** Joins the members `metadata.<key>` of an operation that filters by metadata into the member `metadata`. */
+function readQuery(search: string, schema: GenericSchema | undefined): Record<string, unknown> {
   if (search === '') return {}
   const entries = [...new URLSearchParams(search)]
   const names = new Set<string>()
@@ -29,8 +31,16 @@ function readQuery(search: string): Record<string, string> {
     if (names.has(name)) throw new AppError('validation-failed', { message: `query.${name}: sent more than once` })
     names.add(name)
   }
-  return Object.fromEntries(entries)
+  const isMetadata = ([name]: readonly [string, string]) => name.startsWith(METADATA) && hasMetadata(schema)
+  const metadata = entries.filter(isMetadata).map(([name, value]) => [name.slice(METADATA.length), value])
+  const others = Object.fromEntries(entries.filter((entry) => !isMetadata(entry)))
+  return metadata.length === 0 ? others : { ...others, metadata: Object.fromEntries(metadata) }
 }
+
+const METADATA = 'metadata.'
+
+const hasMetadata = (schema: GenericSchema | undefined): boolean =>
+  schema !== undefined && 'entries' in schema && 'metadata' in (schema.entries as object)
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
 

@@ -7,7 +7,7 @@ import type { CreateStage } from './stage.ts'
 export const createIdempotency: CreateStage =
   ({ config, keyRequest, recall }) =>
   (exchange) => {
-    const { head, route, principal, json, headers } = exchange
+    const { head, route, principal, visibility, json, headers } = exchange
     if (route?.mounted.operation.idempotent !== true) return undefined
 
     const header = head.header('idempotency-key')
@@ -18,6 +18,7 @@ export const createIdempotency: CreateStage =
       headers.set('Idempotency-Status', 'missing')
       return undefined
     }
+    const { operation } = route.mounted
     const identity = {
       subject: principal.subject,
       method: head.method,
@@ -25,10 +26,10 @@ export const createIdempotency: CreateStage =
       query: head.search === '' ? [] : [...new URLSearchParams(head.search)],
       body: json,
       contentOf: route.params.sessionId ?? route.params.runId ?? route.params.approvalId,
+      sealedFor: operation.sealed === true ? principal : undefined,
     }
-    const { operation } = route.mounted
     const lookUp = (request: KeyedRequest) => {
-      const key: KeyedRequest = operation.sealed === true ? { ...request, sealed: true } : request
+      const key: KeyedRequest = { ...request, visibility, rereads: operation.rereads }
       exchange.key = key
       return startsRun(operation) ? recall.fromCache(key) : recall(key)
     }

@@ -16,6 +16,17 @@ describe('routing', () => {
     },
   )
 
+  it.each(['/', '/v1', '/v1/'])('redirects a browser that opens %s to the docs page', async (path) => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+    const browse = (docsEnabled: boolean) =>
+      createTestApp({ config: { docsEnabled } }).app.fetch(new Request(`${ORIGIN}${path}`, { headers: { accept } }))
+
+    const redirect = await browse(true)
+
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([302, '/v1/docs'])
+    expect(await refusalOf(await browse(false))).toEqual({ status: 404, error: 'route-not-found' })
+  })
+
   it('lists the allowed methods of a path for a wrong method', async () => {
     const { app } = createTestApp()
 

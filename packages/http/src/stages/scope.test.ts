@@ -54,13 +54,41 @@ describe('authorization', () => {
     })
   })
 
-  it('runs after body validation and before idempotency', async () => {
-    const { app } = appFor()
-    const headers = { 'Idempotency-Key': 'not valid' }
+  it.each([
+    ['a malformed body', '{', {}],
+    ['a body that fails its schema', { input: 1, unknown: 2 }, {}],
+    ['a body over the limit', 'x'.repeat(1_001), {}],
+    ['a body with the wrong media type', '{}', { 'Content-Type': 'text/plain' }],
+    ['an invalid Idempotency-Key', {}, { 'Idempotency-Key': 'not valid' }],
+  ])('is decided before the request is read: %s', async (_, body, headers) => {
+    const request = () => post('/agents/echo/run', body, headers)
+    const refused = request()
 
-    expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(403)
-    expect((await app.fetch(post('/agents/echo/run', '{', headers))).status).toBe(400)
+    expect(await refusalOf(await appFor().app.fetch(refused))).toEqual({ status: 403, error: 'scope-denied' })
+    expect(refused.bodyUsed).toBe(false)
+    expect((await appFor('agents:invoke').app.fetch(request())).status).toBeOneOf([400, 413, 415])
   })
+
+  it('is decided before the query is validated', async () => {
+    const path = '/runs?limit=0&stauts=failed'
+
+    expect((await appFor().app.fetch(get(path))).status).toBe(403)
+    expect((await appFor('runs:read').app.fetch(get(path))).status).toBe(400)
+  })
+
+  it.each(['/runs/r1/replay', '/sessions/s1/replay'])(
+    'is decided after the body only where the body demands more: %s',
+    async (path) => {
+      const send = async (scopes: readonly string[], body: unknown, headers = {}) =>
+        refusalOf(await appFor(...scopes).app.fetch(post(path, body, headers)))
+      const key = { 'Idempotency-Key': 'not valid' }
+
+      expect(await send([], { raw: 'yes' })).toMatchObject({ error: 'scope-denied' })
+      expect(await send(['traces:read:sanitized'], { raw: 'yes' })).toMatchObject({ error: 'validation-failed' })
+      expect(await send(['traces:read:sanitized'], { raw: true }, key)).toMatchObject({ error: 'scope-denied' })
+      expect(await send(['traces:read:raw'], { raw: true }, key)).toMatchObject({ error: 'idempotency-key-invalid' })
+    },
+  )
 
   it('does not store the idempotency key of a refused request', async () => {
     const scopes: string[] = []

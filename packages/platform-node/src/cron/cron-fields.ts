@@ -20,13 +20,27 @@ export function parseCron(cron: string, parser: typeof CronExpressionParser): Cr
   const texts = cron.trim().split(/[ \t]+/)
   if (cron.length > MAX_LENGTH) throw new Error(`is longer than ${MAX_LENGTH} characters`)
   if (texts.length < 5 || texts.length > 6) throw new Error('must have five fields, or six with seconds first')
-  const invalid = texts.find((text) => !FIELD.test(text))
-  if (invalid !== undefined) {
-    throw new Error(
-      `has an invalid field (use numbers, names, ranges, steps or lists of these): ${JSON.stringify(invalid)}`,
-    )
+  const names = texts.length === 6 ? NAMES : NAMES.slice(1)
+  for (const [at, text] of texts.entries()) {
+    const field = `the field ${names[at]}, ${JSON.stringify(text)},`
+    if (!FIELD.test(text)) throw new Error(`${field} must be a number, name, range or step, or a list of these`)
+    // One field at a time, because the parser does not say which one is invalid.
+    const alone = texts.map((_, other) => (other === at ? text : '*')).join(' ')
+    try {
+      parser.parse(alone, { tz: 'UTC' })
+    } catch (error) {
+      throw new Error(`${field} ${reasonOf(error)}`)
+    }
   }
   return toFields(parser.parse(texts.join(' '), { tz: 'UTC' }))
+}
+
+const NAMES = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week'] as const
+
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  const [, min, max] = /expected range (\d+)-(\d+)/.exec(reason) ?? []
+  return min === undefined ? `is invalid: ${reason}` : `must be within ${min} to ${max}`
 }
 
 type Values = ReadonlyArray<number | 'L'>

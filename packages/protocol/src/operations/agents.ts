@@ -9,6 +9,7 @@ const RUN_REFUSALS = [
   'agent-not-found',
   'session-not-found',
   'invalid-input',
+  'version-unknown',
   'agent-busy',
   'queue-full',
   'server-draining',

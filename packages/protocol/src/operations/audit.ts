@@ -39,7 +39,7 @@ export const auditOperations = {
     responses: {
       200: { schema: AuditVerification, description: 'Whether the chain is intact, and if not, the first bad entry.' },
     },
-    errors: [],
+    errors: ['overloaded'],
     summary: 'Verify the audit chain.',
   },
 } as const satisfies OperationTable

@@ -14,7 +14,11 @@ GET    /runs                                      -  runs:read:{runId}
 GET    /runs/:runId                               -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 GET    /runs/:runId/state                         -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 GET    /runs/:runId/events                        -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
+GET    /runs/:runId/logs                          -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 POST   /runs/:runId/abort                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /runs/:runId/fork                          I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /runs/:runId/retry                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /runs/:runId/rerun                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/resume                        I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/replay                        I  traces:read:sanitized (raw: traces:read:raw)
 GET    /approvals                                 -  approvals:read:{approvalId}

@@ -1,15 +1,53 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
-import { listOf, PageEntries } from '../resources/list.ts'
+import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
-import { AbortRequest, EventEnvelope, Run, RunOutcome, RunStatus } from '../resources/runs.ts'
+import {
+  AbortRequest,
+  EventEnvelope,
+  FilterValue,
+  FinishReason,
+  ForkRunRequest,
+  ListedRun,
+  LOG_LEVELS,
+  MetadataFilter,
+  RerunRequest,
+  RetryRunRequest,
+  Run,
+  RunLogLine,
+  RunOutcome,
+  RunStatus,
+} from '../resources/runs.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
 /** The scopes that make a run visible. */
 export const RUN_SIGHT = READ.anyOf
 
 const ACT = { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] } as const
+
+/** What the operations that repeat a run have in common. */
+const REPEAT = {
+  method: 'POST',
+  scope: ACT,
+  sight: RUN_SIGHT,
+  idempotent: true,
+  privileged: true,
+  responses: { 202: { schema: RunOutcome, location: true, description: 'The new run.' } },
+  errors: [
+    'run-not-found',
+    'run-active',
+    'agent-not-found',
+    'workflow-not-found',
+    'version-unknown',
+    'session-not-found',
+    'thread-not-found',
+    'invalid-input',
+    'agent-busy',
+    'queue-full',
+    'server-draining',
+  ],
+} as const
 
 export const runOperations = {
   listRuns: {
@@ -27,8 +65,17 @@ export const runOperations = {
       threadId: v.optional(OperatorId),
       parentRunId: v.optional(OperatorId),
       since: v.optional(Timestamp),
+      until: v.optional(Timestamp),
+      owner: v.optional(FilterValue),
+      userId: v.optional(FilterValue),
+      metadata: v.optional(MetadataFilter),
+      tag: v.optional(FilterValue),
+      version: v.optional(OperatorId),
+      finishReason: v.optional(FinishReason),
+      code: v.optional(FilterValue),
+      include: Include,
     }),
-    responses: { 200: { schema: listOf(Run), description: 'Runs, newest first.' } },
+    responses: { 200: { schema: listOf(ListedRun), description: 'Runs, newest first.' } },
     errors: [],
     summary: 'List runs.',
   },
@@ -74,6 +121,21 @@ export const runOperations = {
     errors: ['run-not-found', 'overloaded'],
     summary: 'Read or follow the events of a run.',
   },
+  getRunLogs: {
+    id: 'runs.logs',
+    method: 'GET',
+    path: '/runs/:runId/logs',
+    scope: READ,
+    idempotent: false,
+    query: v.strictObject({
+      ...PageEntries,
+      order: v.optional(v.picklist(['asc', 'desc']), 'asc'),
+      level: v.optional(v.picklist(LOG_LEVELS)),
+    }),
+    responses: { 200: { schema: listOf(RunLogLine), description: 'Log lines, oldest first.' } },
+    errors: ['run-not-found'],
+    summary: 'Read the lines that the code of a run logged.',
+  },
   abortRun: {
     id: 'runs.abort',
     method: 'POST',
@@ -87,6 +149,27 @@ export const runOperations = {
     },
     errors: ['run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Abort a run.',
+  },
+  forkRun: {
+    id: 'runs.fork',
+    path: '/runs/:runId/fork',
+    ...REPEAT,
+    body: ForkRunRequest,
+    summary: 'Start a new run with the recorded calls of this run before a point.',
+  },
+  retryRun: {
+    id: 'runs.retry',
+    path: '/runs/:runId/retry',
+    ...REPEAT,
+    body: RetryRunRequest,
+    summary: 'Repeat a run from its failure.',
+  },
+  rerunRun: {
+    id: 'runs.rerun',
+    path: '/runs/:runId/rerun',
+    ...REPEAT,
+    body: RerunRequest,
+    summary: 'Repeat a run from its start.',
   },
   resumeRun: {
     id: 'runs.resume',
@@ -115,12 +198,13 @@ export const runOperations = {
     path: '/runs/:runId/replay',
     scope: { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' },
     idempotent: true,
+    rereads: true,
     privileged: true,
     body: ReplayRequest,
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['run-not-found', 'session-not-found', 'thread-not-found', 'overloaded'],
+    errors: ['run-not-found', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
   },
 } as const satisfies OperationTable

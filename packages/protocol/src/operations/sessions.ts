@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
-import { listOf, PageEntries } from '../resources/list.ts'
+import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { ReplayRequest } from '../resources/replay.ts'
-import { EventEnvelope, Run } from '../resources/runs.ts'
+import { EventEnvelope, ListedRun } from '../resources/runs.ts'
 import { CreateSessionRequest, Message, Session, UpdateSessionRequest } from '../resources/sessions.ts'
 
 const READ = 'sessions:read:{sessionId}'
@@ -79,8 +79,8 @@ export const sessionOperations = {
     path: '/sessions/:sessionId/runs',
     scope: READ,
     idempotent: false,
-    query: v.strictObject(PageEntries),
-    responses: { 200: { schema: listOf(Run), description: 'Runs in the session, newest first.' } },
+    query: v.strictObject({ ...PageEntries, include: Include }),
+    responses: { 200: { schema: listOf(ListedRun), description: 'Runs in the session, newest first.' } },
     errors: ['session-not-found'],
     summary: 'List the runs of a session.',
   },
@@ -114,6 +114,7 @@ export const sessionOperations = {
     path: '/sessions/:sessionId/replay',
     scope: { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' },
     idempotent: true,
+    rereads: true,
     privileged: true,
     body: ReplayRequest,
     responses: {

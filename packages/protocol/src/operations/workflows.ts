@@ -52,6 +52,7 @@ export const workflowOperations = {
       'thread-not-found',
       'session-not-found',
       'invalid-input',
+      'version-unknown',
       'agent-busy',
       'queue-full',
       'server-draining',

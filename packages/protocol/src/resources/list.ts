@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Query members that every list accepts. */
+/** Query members that every list accepts. A page also ends at 4 MiB; `nextCursor` tells whether another follows. */
 export const PageEntries = {
   limit: v.optional(
     v.pipe(v.string(), v.regex(/^\d{1,3}$/), v.transform(Number), v.minValue(1), v.maxValue(200)),
@@ -9,6 +9,18 @@ export const PageEntries = {
   cursor: v.optional(v.pipe(v.string(), v.maxLength(512))),
   order: v.optional(v.picklist(['asc', 'desc']), 'desc'),
 }
+
+/** Members of a run that a list returns only on request. */
+const RUN_INCLUDES = ['input', 'result'] as const
+
+/** The query member of lists of runs that asks for them: names separated by commas. */
+export const Include = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',')),
+    v.array(v.picklist(RUN_INCLUDES)),
+  ),
+)
 
 export const listOf = <Item extends v.GenericSchema>(item: Item) =>
   v.object({ items: v.array(item), nextCursor: v.nullable(v.string()) })

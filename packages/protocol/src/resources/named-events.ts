@@ -9,7 +9,10 @@ export const EmittedEventName = v.pipe(
 
 export const EmitEventRequest = strictObject({ payload: v.optional(v.unknown()) })
 
-/** The runs that the event woke and the fires that it created. */
+/**
+ * The runs that the event woke and the fires that it created, as far as the caller may see them: its own runs and those
+ * that it may read, and the fires of triggers that it may read. If more than 1,000 runs wait, the list omits the rest.
+ */
 export const EmittedEvent = v.object({
   name: v.string(),
   wokenRunIds: v.array(v.string()),

@@ -22,11 +22,34 @@ export const Metadata = v.pipe(
   v.maxEntries(16, 'must have at most 16 keys'),
 )
 
+/** A value to filter by. */
+export const FilterValue = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
+
+/** Metadata that the listed items must have. In a query, each is a member `metadata.<key>`. */
+export const MetadataFilter = v.pipe(
+  record(v.pipe(v.string(), v.minLength(1), v.maxLength(128)), v.pipe(v.string(), v.maxLength(512))),
+  v.maxEntries(3, 'must have at most 3 keys'),
+)
+
 export const RunError = v.object({
-  code: v.optional(v.string()),
-  kind: v.optional(v.string()),
+  code: v.string(),
   message: v.string(),
+  step: v.optional(v.object({ seq: v.number(), name: v.string() })),
+  cause: v.optional(v.array(v.object({ name: v.string(), message: v.string() }))),
 })
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const LogEntries = {
+  level: v.picklist(LOG_LEVELS),
+  message: v.string(),
+  fields: v.optional(v.record(v.string(), v.unknown())),
+}
+
+/** A line that the code of a run wrote with `ctx.log`. */
+export const RunLogLine = v.object({ eventId: v.string(), at: Timestamp, ...LogEntries })
+export const RunLogEvent = v.object({ runId: v.string(), ...LogEntries })
 
 export const RunUsage = v.object({
   inputTokens: v.number(),
@@ -37,13 +60,20 @@ export const RunUsage = v.object({
 
 export const RunLinks = v.object({ self: v.string(), events: v.string() })
 
-/** Something that a suspended run waits for. */
+/**
+ * Something that a suspended run waits for. `code`: the registered code does not make the recorded calls, or its version
+ * is not registered; such a wait has no name.
+ */
 export const WaitingFor = v.object({
-  kind: v.picklist(['sleep', 'event', 'approval', 'child', 'resume', 'step']),
-  name: v.string(),
+  kind: v.picklist(['sleep', 'event', 'approval', 'child', 'resume', 'step', 'code']),
+  name: v.optional(v.string()),
   approvalId: v.optional(v.string()),
   runId: v.optional(v.string()),
   dueAt: v.optional(Timestamp),
+  seq: v.optional(v.number()),
+  expected: v.optional(v.string()),
+  found: v.optional(v.nullable(v.string())),
+  version: v.optional(v.string()),
 })
 
 /** A hundred years. A longer timeout would never expire in practice, and its deadline might not be a valid date. */
@@ -101,9 +131,16 @@ export const Run = v.object({
   suspendedAt: v.optional(Timestamp),
   completedAt: v.optional(Timestamp),
   deadlineAt: v.optional(Timestamp),
+  startAt: v.optional(Timestamp),
   budget: v.optional(Budget),
+  abortReason: v.optional(v.string()),
+  version: v.optional(v.string()),
+  forkOf: v.optional(v.object({ runId: v.string(), seq: v.number() })),
   links: RunLinks,
 })
+
+/** A run in a list, which holds `input` and `result` only on request. */
+export const ListedRun = v.object({ ...Run.entries, input: v.optional(v.unknown()) })
 
 export const RunRequest = strictObject({
   input: v.optional(v.unknown()),
@@ -112,7 +149,29 @@ export const RunRequest = strictObject({
   metadata: v.optional(Metadata),
   timeoutMs: v.optional(TimeoutMs),
   budget: v.optional(Budget),
+  version: v.optional(OperatorId),
 })
+
+const RepeatEntries = {
+  input: v.optional(v.unknown()),
+  sessionId: v.optional(OperatorId),
+  threadId: v.optional(OperatorId),
+}
+
+const Seq = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))
+const ForkResults = v.record(
+  v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,15}$/, 'must be the number of a call')),
+  v.unknown(),
+)
+
+/** Starts a new run with the recorded calls of this one before the point. */
+export const ForkRunRequest = strictObject({
+  from: v.union([v.picklist(['failure', 'start']), strictObject({ seq: Seq })]),
+  results: v.optional(ForkResults),
+  ...RepeatEntries,
+})
+export const RetryRunRequest = strictObject({ results: v.optional(ForkResults), ...RepeatEntries })
+export const RerunRequest = strictObject(RepeatEntries)
 
 export const AbortRequest = strictObject({ reason: v.optional(v.pipe(v.string(), v.maxLength(512))) })
 

@@ -25,7 +25,12 @@ export const Token = v.object({
 })
 
 /** The only response that contains the token itself. */
-export const MintedToken = v.object({ ...Token.entries, token: v.string() })
+export const MintedToken = v.object({
+  ...Token.entries,
+  token: v.string(),
+  /** One sentence for each scope that names an agent or workflow that is not registered. */
+  warnings: v.optional(v.array(v.string())),
+})
 
 export const MintTokenRequest = strictObject({
   name: Label,

@@ -14,6 +14,7 @@ export const ExecuteRequest = strictObject({
   metadata: v.optional(Metadata),
   timeoutMs: v.optional(TimeoutMs),
   budget: v.optional(Budget),
+  version: v.optional(OperatorId),
 })
 
 export const WorkflowOutcome = v.object({ ...RunOutcome.entries, threadId: v.string() })
@@ -34,7 +35,7 @@ export const ThreadState = v.object({
     v.object({
       seq: v.number(),
       name: v.string(),
-      kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child']),
+      kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version']),
       status: v.picklist(['started', 'waiting', 'completed', 'failed']),
     }),
   ),

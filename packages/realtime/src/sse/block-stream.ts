@@ -27,6 +27,9 @@ export interface BlockStream {
 
 const BUFFERED_BYTES = 65_536
 
+/** Longer items are passed on in parts, so that the connection and the buffer hold one item together, not one each. */
+const PART_BYTES = 65_536
+
 /**
  * Creates the body of an event stream. Pulls the next block only when the buffer has room, so that a slow client costs
  * at most one buffer. Disconnects a client that stops reading, and sends heartbeats while there are no blocks.
@@ -35,6 +38,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
   const { timers, heartbeatMs, stallMs, logger } = deps
   const encoder = new TextEncoder()
   let isOpen = true
+  let rest = new Uint8Array(0)
   let cancelHeartbeat = () => {}
   let close = () => {}
   let cut = () => {}
@@ -60,10 +64,14 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        close = () => controller.close()
+        close = () => {
+          if (rest.length > 0) controller.enqueue(rest)
+          controller.close()
+        }
         cut = hangUp ?? (() => controller.error(new Error('the client stopped reading')))
         const beat = () => {
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
+          // Not inside a block.
+          if (rest.length === 0 && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
           cancelHeartbeat = timers.after(heartbeatMs, beat)
         }
         cancelHeartbeat = timers.after(heartbeatMs, beat)
@@ -71,10 +79,15 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
       async pull(controller) {
         stall.clear()
         try {
-          const next = await blocks.next()
-          if (next.done === true) end()
-          else if (isOpen) {
-            controller.enqueue(encoder.encode(next.value))
+          if (rest.length === 0) {
+            const next = await blocks.next()
+            if (next.done === true) return end()
+            rest = encoder.encode(next.value)
+          }
+          if (isOpen) {
+            const part = rest.subarray(0, PART_BYTES)
+            rest = rest.subarray(PART_BYTES)
+            controller.enqueue(part)
             if ((controller.desiredSize ?? 0) <= 0) stall.start()
           }
         } catch (error) {

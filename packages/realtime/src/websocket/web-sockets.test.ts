@@ -8,7 +8,7 @@ import { createManualClock } from '@perdure/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { LIMITS } from './connections.fixture.ts'
-import { createWebSockets } from './web-sockets.ts'
+import { createWebSockets, type WebSocketsDeps } from './web-sockets.ts'
 
 const cleanUps: (() => void)[] = []
 afterEach(() => {
@@ -18,7 +18,7 @@ afterEach(() => {
 const ignore = () => undefined
 
 /** A server whose clients all use the same token. */
-async function start() {
+async function start(over: Partial<WebSocketsDeps> = {}) {
   const storage = createInMemoryStorage()
   const clock = createManualClock()
   const hub = createEventHub()
@@ -40,10 +40,17 @@ async function start() {
       watching.add(onLost)
       return () => watching.delete(onLost)
     },
+    ...over,
   })
+  const refusals: unknown[] = []
   const server = createServer().listen(0, '127.0.0.1')
   server.on('upgrade', (incoming, socket, head) => {
-    webSockets.accept({ incoming, socket, head, clientAddress: '127.0.0.1', requestId: 'req-1' })
+    webSockets
+      .accept({ incoming, socket, head, clientAddress: '127.0.0.1', requestId: 'req-1' })
+      .catch((error: unknown) => {
+        refusals.push(error)
+        socket.destroy()
+      })
   })
   await once(server, 'listening')
   cleanUps.push(() => server.close())
@@ -54,7 +61,7 @@ async function start() {
     await once(socket, 'open')
     return socket
   }
-  return { webSockets, watching, connect }
+  return { webSockets, watching, connect, refusals }
 }
 
 describe('an open WebSocket', () => {
@@ -77,5 +84,40 @@ describe('an open WebSocket', () => {
 
     expect((await once(lost, 'close'))[0]).toBe(4003)
     expect(kept.readyState).toBe(WebSocket.OPEN)
+  })
+})
+
+describe('a WebSocket library that cannot be loaded', () => {
+  it('refuses upgrades with overloaded and logs the cause, until it can be loaded', async () => {
+    const cause = new Error('too many open files')
+    const logged: unknown[] = []
+    let failures = 2
+    const { webSockets, connect, refusals } = await start({
+      loadLibrary: () => (failures-- > 0 ? Promise.reject(cause) : import('ws')),
+      logger: { debug: ignore, info: ignore, warn: ignore, error: (_, error) => logged.push(error) },
+    })
+
+    await expect(connect()).rejects.toThrow('socket hang up')
+    await expect(connect()).rejects.toThrow('socket hang up')
+    expect(refusals).toEqual([1, 2].map(() => expect.objectContaining({ id: 'overloaded', retryAfterMs: 1_000 })))
+    expect(logged).toEqual([cause, cause])
+
+    await connect()
+    expect(webSockets.size()).toBe(1)
+  })
+
+  it('is loaded once', async () => {
+    let loads = 0
+    const { connect } = await start({
+      loadLibrary() {
+        loads++
+        return import('ws')
+      },
+    })
+
+    await Promise.all([connect(), connect()])
+    await connect()
+
+    expect(loads).toBe(1)
   })
 })

@@ -15,6 +15,8 @@ export interface WebSocketsDeps extends ConnectionsDeps, CredentialDeps {
   readonly watchCredential: WatchCredential
   /** Whether the server accepts new connections. */
   readonly isReady: () => boolean
+  /** Loads the WebSocket library on the first upgrade. */
+  readonly loadLibrary?: () => Promise<Pick<typeof import('ws'), 'WebSocketServer'>>
 }
 
 /** An upgrade request whose path, host, origin and rate limit have been checked. */
@@ -58,7 +60,7 @@ const CLOSE_NAMES: Readonly<Record<CredentialLoss, CloseName>> = {
 }
 
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
-  const { timers, logger, limits, ids, watchCredential, isReady } = deps
+  const { timers, logger, limits, ids, watchCredential, isReady, loadLibrary = () => import('ws') } = deps
   const newConnectionId = () => `con_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
   const connections = createConnections(deps)
   let loadingServer: Promise<WebSocketServer> | undefined
@@ -111,7 +113,13 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const onError = (error: Error) => logger.debug('WebSocket error', { message: error.message })
 
   const loadServer = async () => {
-    const { WebSocketServer } = await import('ws')
+    const { WebSocketServer } = await loadLibrary().catch((cause: unknown) => {
+      // A later upgrade tries again: the cause may be temporary, such as a lack of file descriptors.
+      loadingServer = undefined
+      logger.error('cannot load the WebSocket library', cause)
+      const message = 'the server cannot open WebSockets at the moment'
+      throw new AppError('overloaded', { message, retryAfterMs: RETRY_AFTER_MS, cause })
+    })
     return new WebSocketServer({
       ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
       ...{ maxPayload: limits.maxFrameBytes, maxFragments: MAX_FRAGMENTS },
@@ -156,7 +164,6 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   const authenticateAndOpen = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
-    // `ws` is loaded on the first upgrade.
     loadingServer ??= loadServer()
     const server = await loadingServer
     const { authorization, origin } = upgrade.incoming.headers

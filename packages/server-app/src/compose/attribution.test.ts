@@ -88,6 +88,15 @@ describe('createAttribution', () => {
     expect(await agent.run(undefined, contextOf('run_1'))).toBe('hello')
   })
 
+  it('calls the listener before the code of a run', async () => {
+    const order: string[] = []
+    const { attribution, call } = setUp(async () => void order.push('code'))
+    attribution.onEnter((runId) => void order.push(runId))
+    await call('run_1')
+
+    expect(order).toEqual(['run_1', 'code'])
+  })
+
   it('attributes the code of a workflow', async () => {
     const attribution = createAttribution()
     const { workflow } = attribution.workflow({

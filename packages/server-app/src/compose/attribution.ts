@@ -16,6 +16,8 @@ export interface Attribution {
   workflow(registration: WorkflowRegistration): WorkflowRegistration
   /** The run whose code led to this call. */
   runId(): string | undefined
+  /** Calls the listener before the code of a run is called. Replaces an earlier listener. */
+  onEnter(listener: (runId: string) => void): void
   /** Calls `fn` as work of the server, even if the code of a run led to the call. */
   outside<T>(fn: () => T): T
 }
@@ -25,33 +27,41 @@ type Code = (input: unknown, context: RunContext) => Result
 
 export function createAttribution(): Attribution {
   const runs = new AsyncLocalStorage<string | undefined>()
+  let entered: (runId: string) => void = () => undefined
 
   const tracked =
     (code: Code): Code =>
-    (input, context) =>
-      runs.run(context.runId, () => {
+    (input, context) => {
+      entered(context.runId)
+      return runs.run(context.runId, () => {
         const result = code(input, context)
         return isGenerator(result) ? trackedGenerator(result, AsyncLocalStorage.snapshot()) : result
       })
+    }
 
   return {
     agent(registration) {
       const { agent } = registration ?? {}
       if (typeof agent?.run !== 'function') return registration
-      return { ...registration, agent: { id: agent.id, run: tracked((...call) => agent.run(...call)) } }
+      return { ...registration, agent: { ...idOf(agent), run: tracked((...call) => agent.run(...call)) } }
     },
     workflow(registration) {
       const { workflow } = registration ?? {}
       if (typeof workflow?.execute !== 'function') return registration
       return {
         ...registration,
-        workflow: { id: workflow.id, execute: tracked((...call) => workflow.execute(...call)) },
+        workflow: { ...idOf(workflow), execute: tracked((...call) => workflow.execute(...call)) },
       }
     },
     runId: () => runs.getStore(),
+    onEnter(listener) {
+      entered = listener
+    },
     outside: (fn) => (runs.getStore() === undefined ? fn() : runs.run(undefined, fn)),
   }
 }
+
+const idOf = ({ id }: { readonly id?: string }) => (id === undefined ? {} : { id })
 
 /** The body of a generator runs in the context of the code that advances it, not of the code that created it. */
 function trackedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {

@@ -7,6 +7,7 @@ import {
   createEventHub,
   createHotCache,
   createKeyRequest,
+  createLogWatch,
   createReadHealth,
   createRealtime,
   createRecall,
@@ -71,6 +72,7 @@ export function compose(parts: Parts) {
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
+  const isStorageShared = config.storage.mode === 'lib'
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
   const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.peppers
@@ -114,13 +116,18 @@ export function compose(parts: Parts) {
     workflows,
     services: services.forRuns,
     nesting: createAsyncNesting(),
+    isStorageShared,
     limits: { ...config.runs, idempotencyTtlMs: limits.idempotencyTtlMs },
+    captureLogs: config.runs.captureLogs === 'ctx',
+    onDivergence: config.workflows.onDivergence,
+    createSessionOnInvoke: config.sessions.createOnInvoke,
   })
   const triggers = createTriggers({
     ...domain,
     cronSchedule,
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
+    createSessionOnInvoke: config.sessions.createOnInvoke,
   })
   engine.observeRuns(triggers.observe)
   engine.onNamedEvent(triggers.fireEventTriggers)
@@ -132,6 +139,7 @@ export function compose(parts: Parts) {
     blockValid: auth.lockout.blockValid,
     peppers: secrets.peppers,
     sealer,
+    isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
   const retention = createRetention({ ...domain, limits: config.retention })
   const readHealth = createReadHealth({
@@ -148,6 +156,7 @@ export function compose(parts: Parts) {
     readTriggerHealth: triggers.daemon.health,
     checkEmbedder: memory.checkEmbedder,
     checkConsolidator: consolidator.checkConsolidator,
+    wasBlocked: adapters.watchdog.wasBlocked,
   })
 
   // Edges
@@ -159,6 +168,7 @@ export function compose(parts: Parts) {
     ...live,
     watchCredential,
     maxStreams: realtime.maxSseStreams,
+    maxStreamsPerToken: realtime.maxSseStreamsPerToken,
     heartbeatMs: realtime.sseHeartbeatMs,
     stallMs: realtime.stallMs,
   })
@@ -189,7 +199,7 @@ export function compose(parts: Parts) {
     logger,
     meter,
     tracer,
-    keyRequest: createKeyRequest({ idempotency, clock, digest }),
+    keyRequest: createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest }),
     recall,
     admit,
     onAnswer,
@@ -206,6 +216,7 @@ export function compose(parts: Parts) {
   })
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
+  const shared = isStorageShared ? [createLogWatch(domain)] : []
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention, ...shared]
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isResponse, type Outgoing, type TextAnswer } from '@perdure/http'
-import { streamAnswer } from './stream-answer.ts'
+import { isEventStream, streamAnswer } from './stream-answer.ts'
 import { writeAnswer } from './write-answer.ts'
 
 /** Sends the answers of one listener. Answers of the same turn of the event loop are written as one batch. */
@@ -21,7 +21,12 @@ interface DecidedAnswer {
 
 const MAX_BATCH = 32
 
-export function createAnswerWriter(): AnswerWriter {
+export interface AnswerWriterOptions {
+  /** Called before an endless answer is streamed. */
+  readonly onEventStream: (incoming: IncomingMessage, outgoing: ServerResponse) => void
+}
+
+export function createAnswerWriter({ onEventStream }: AnswerWriterOptions): AnswerWriter {
   let pendingCount = 0
   // Whether a request has arrived in this turn of the event loop: more may follow.
   let isReading = false
@@ -71,7 +76,10 @@ export function createAnswerWriter(): AnswerWriter {
   return {
     async send(incoming, outgoing, pending) {
       const answer = await decided(pending)
-      if (isResponse(answer)) return streamAnswer(incoming, outgoing, answer)
+      if (isResponse(answer)) {
+        if (isEventStream(answer.headers)) onEventStream(incoming, outgoing)
+        return streamAnswer(incoming, outgoing, answer)
+      }
       return new Promise((resolve, reject) => {
         if (batch.push({ incoming, outgoing, answer, resolve, reject }) === 1) writeSoon()
         else if (batch.length >= MAX_BATCH) flushComplete()

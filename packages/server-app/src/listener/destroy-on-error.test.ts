@@ -1,13 +1,11 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
+import { LIMITS, logger } from './listener.fixture.ts'
 import { type Listener, listen } from './listener.ts'
 import { createUpgrades, type OnUpgrade } from './upgrades.ts'
 
 const ignore = () => undefined
-const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-const LIMITS = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, headerLimitBytes: 16_384, maxHeaders: 100 }
 
 const opened: Listener[] = []
 afterEach(async () => {
@@ -21,15 +19,14 @@ async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
       onUpgrade(incoming, socket, head)
       setImmediate(() => resolve(socket))
     }
-    listen({ answer: () => Promise.reject(new Error('no request was expected')), onUpgrade: take }, ADDRESS).then(
-      (listener) => {
-        opened.push(listener)
-        const headers = { connection: 'Upgrade', upgrade: 'websocket' }
-        request({ ...{ host: listener.host, port: listener.port }, headers })
-          .on('error', ignore)
-          .end()
-      },
-    )
+    const answer = () => Promise.reject(new Error('no request was expected'))
+    listen({ answer, onUpgrade: take, logger }, ADDRESS).then((listener) => {
+      opened.push(listener)
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+      request({ ...{ host: listener.host, port: listener.port }, headers })
+        .on('error', ignore)
+        .end()
+    })
   })
   return asked
 }

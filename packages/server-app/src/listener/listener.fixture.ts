@@ -1,9 +1,14 @@
 import { connect, type Socket } from 'node:net'
 import type { HttpRequest } from '@perdure/http'
+import type { Logger } from '@perdure/ports'
 import { afterEach, expect } from 'vitest'
 import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
 
-const LIMITS: ListenerLimits = {
+export const LIMITS: ListenerLimits = {
+  trustProxy: 0,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 10_000,
+  writeTimeoutMs: 30_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   headerLimitBytes: 16_384,
@@ -24,12 +29,15 @@ export const echo: Answering['answer'] = async (request) => {
 
 export const textOf = async (request: HttpRequest) => new TextDecoder().decode(await request.arrayBuffer())
 
+const ignore = () => undefined
+export const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
 export async function open(
   answer: Answering['answer'] = echo,
   limits: Partial<ListenerLimits> = {},
   onUpgrade?: Answering['onUpgrade'],
 ): Promise<Listener> {
-  const listener = await listen({ answer, onUpgrade }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
+  const listener = await listen({ answer, onUpgrade, logger }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
   opened.push(listener)
   return listener
 }

@@ -24,14 +24,11 @@ export interface OpenRequests {
    * its HTTP server. Never calls `proceed` if the connection closes after those answers.
    */
   whenFree(socket: Duplex, proceed: () => void): void
-  /** Destroys the sockets that wait in `whenFree`: the HTTP server no longer tracks them. */
-  destroyWaiting(): void
 }
 
 export function createOpenRequests(): OpenRequests {
   const bySocket = new WeakMap<Duplex, Exchange[]>()
   const ending = new WeakSet<Duplex>()
-  const waiting = new Set<Duplex>()
   const openOn = (socket: Duplex) => (bySocket.get(socket) ?? []).filter((exchange) => !isOver(exchange))
 
   return {
@@ -53,21 +50,16 @@ export function createOpenRequests(): OpenRequests {
       const open = openOn(socket)
       const last = open.at(-1)?.outgoing
       if (last === undefined || last.writableFinished) return proceed()
-      waiting.add(socket)
       // Node no longer forwards `drain` from a detached socket to the answers that are still being written.
       const forwardDrain = () => {
         for (const { outgoing } of open) outgoing.emit('drain')
       }
       const settle = () => {
-        waiting.delete(socket)
         socket.off('drain', forwardDrain).off('close', settle)
         if (last.writableFinished && socket.writable) proceed()
       }
       socket.on('drain', forwardDrain).on('close', settle)
       last.once('finish', settle)
-    },
-    destroyWaiting() {
-      for (const socket of waiting) socket.destroy()
     },
     isOccupied: (socket) => openOn(socket).some(({ incoming, outgoing }) => incoming.complete || outgoing.headersSent),
   }

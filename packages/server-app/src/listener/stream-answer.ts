@@ -35,13 +35,17 @@ export async function streamAnswer(
 
 const EVENT_STREAM = 'text/event-stream'
 
+/** Whether the answer ends only when the client disconnects, or when the server ends it. */
+export const isEventStream = (headers: Headers): boolean =>
+  headers.get('content-type')?.startsWith(EVENT_STREAM) === true
+
 /**
  * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client that ends
  * its half of the connection may still wait for a finite answer, but counts as disconnected if it reads an event
  * stream. Returns a function that removes the listeners.
  */
 function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: () => void): () => void {
-  const isEndless = headers.get('content-type')?.startsWith(EVENT_STREAM) === true
+  const isEndless = isEventStream(headers)
   if (socket.destroyed || (isEndless && socket.readableEnded)) callback()
   socket.once('close', callback)
   if (isEndless) socket.once('end', callback)

@@ -245,7 +245,7 @@ describe('WebSocket authentication', () => {
 
   it('closes an open connection with 4003, and ends open event streams, when the token is revoked', async () => {
     const { url, mint, revoke } = await start()
-    const { token, record } = await mint('agents:read', 'agents:invoke', 'sessions:read')
+    const { token, record } = await mint('agents:read', 'agents:invoke', 'sessions:read', 'sessions:write')
     const headers = { ...bearer(token), 'content-type': 'application/json' }
     await fetch(`${url}/agents/echo/run`, { method: 'POST', headers, body: '{"sessionId":"chat"}' })
     const stream = await fetch(`${url}/sessions/chat/events`, { headers })

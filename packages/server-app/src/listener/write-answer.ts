@@ -21,7 +21,38 @@ export function writeAnswer(incoming: IncomingMessage, outgoing: ServerResponse,
   }
   outgoing.writeHead(status, headers)
   if (text === null) outgoing.end()
-  else outgoing.end(text)
+  else if (text.length <= PART_LENGTH) outgoing.end(text)
+  else writeParts(outgoing, text)
+}
+
+/** Length of the parts in which a long text is written, in characters. */
+const PART_LENGTH = 128 * 1024
+
+/**
+ * Writes a long text part by part, as fast as the client reads. Writing it at once would encode it in one turn of the
+ * event loop and hold a second copy of it until the client has read it.
+ */
+function writeParts(outgoing: ServerResponse, text: string): void {
+  let position = 0
+  const writeNext = (): void => {
+    while (position < text.length && !outgoing.destroyed) {
+      const end = endOfPart(text, position + PART_LENGTH)
+      const part = text.slice(position, end)
+      position = end
+      if (!outgoing.write(part)) {
+        outgoing.once('drain', writeNext)
+        return
+      }
+    }
+    outgoing.end()
+  }
+  writeNext()
+}
+
+/** Does not separate the two halves of a character outside the basic plane. */
+function endOfPart(text: string, end: number): number {
+  const isHalf = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return isHalf ? end + 1 : end
 }
 
 /** Reads and drops the rest of a request. Resolves when the request has ended, or after half a second. */

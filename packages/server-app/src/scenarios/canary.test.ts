@@ -21,8 +21,8 @@ const agents = [
   { id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input: unknown) => input } },
   {
     id: 'fails',
-    description: 'Throws an error that contains its input.',
-    agent: { id: 'fails', run: async (input: unknown) => Promise.reject(new Error(String(input))) },
+    description: 'Throws an error that contains a token.',
+    agent: { id: 'fails', run: async () => Promise.reject(new Error(`refused: ${secrets.at(-1)}`)) },
   },
 ]
 

@@ -10,13 +10,13 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 /** Operations whose stored answer contains data that is deleted with a session. */
 const HOLDING_SESSION_DATA = [
   ...['agents.run', 'agents.stream', 'workflows.execute', 'workflows.resume', 'triggers.fire', 'approvals.resolve'],
-  ...['runs.abort', 'runs.resume', 'runs.replay', 'sessions.create', 'sessions.update', 'sessions.replay'],
+  ...['runs.abort', 'runs.fork', 'runs.retry', 'runs.rerun', 'runs.resume', 'sessions.create', 'sessions.update'],
 ]
 
 /** Operations whose stored answer contains data that is deleted with a thread. */
 const HOLDING_THREAD_DATA = [
   ...['workflows.execute', 'workflows.resume', 'triggers.fire', 'approvals.resolve'],
-  ...['runs.abort', 'runs.resume', 'runs.replay'],
+  ...['runs.abort', 'runs.fork', 'runs.retry', 'runs.rerun', 'runs.resume'],
 ]
 
 async function start() {

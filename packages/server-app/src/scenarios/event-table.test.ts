@@ -21,7 +21,8 @@ const agents = [
     description: 'Provokes every event that a run can emit.',
     agent: {
       id: 'works',
-      async run(_: unknown, { emit, tool, step, usage, approval }: AgentContext) {
+      async run(_: unknown, { emit, tool, step, usage, approval, log }: AgentContext) {
+        log.info('begins', { step: 1 })
         emit('text.delta', { delta: 'hel' })
         emit('text.complete', { text: 'hello' })
         emit('reasoning.delta', { delta: 'let me see' })
@@ -42,6 +43,17 @@ const agents = [
   },
   { id: 'quick', description: 'Completes at once.', agent: { id: 'quick', run: async () => 'done' } },
   { id: 'fails', description: 'Fails.', agent: { id: 'fails', run: () => Promise.reject(new Error('no')) } },
+  {
+    id: 'retries',
+    description: 'Fails in its first attempt.',
+    retry: { maxAttempts: 2, initialDelayMs: 1 },
+    agent: {
+      id: 'retries',
+      run: async (_: unknown, { attempt }: AgentContext) => {
+        if (attempt === 1) throw new Error('no')
+      },
+    },
+  },
   {
     id: 'holds',
     description: 'Runs until it is aborted, one at a time.',
@@ -96,7 +108,7 @@ beforeAll(async () => {
   await client.initialize()
   for (const subject of [
     ...['session:chat/events', 'approvals/events', 'workflow:flow/events'],
-    ...['agent:works/events', 'agent:fails/events', 'agent:holds/events'],
+    ...['agent:works/events', 'agent:fails/events', 'agent:holds/events', 'agent:retries/events'],
     ...['trigger:bell/events', 'trigger:bad/events', 'trigger:slow/events'],
     ...['memory/events', 'memory/conflicts', 'audit/events'],
   ]) {
@@ -140,6 +152,11 @@ async function scenario() {
 
   const fails = await post('/agents/fails/stream', {})
   await ended(fails.runId, 'run.failed')
+  const forked = await post(`/runs/${fails.runId}/fork`, { from: 'start' })
+  await ended(forked.runId, 'run.failed')
+
+  const retries = await post('/agents/retries/stream', {})
+  await ended(retries.runId, 'run.completed')
 
   const held = await post('/agents/holds/stream', {})
   const queued = await post('/agents/holds/stream', {})

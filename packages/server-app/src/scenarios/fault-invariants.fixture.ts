@@ -53,6 +53,7 @@ function expectNothingStuck(runs: readonly RunRecord[]): void {
   ).toEqual([])
 }
 
+const REPEATS = new Set(['runs.fork', 'runs.retry', 'runs.rerun'])
 const CRASHED = ['run-interrupted', 'attempts-exhausted']
 
 /** A run fails only because of a crash or, if its code writes records, because of a full disk. */
@@ -60,13 +61,16 @@ function expectJustifiedFailure({ id, targetId, status, error }: RunRecord): voi
   if (status !== 'failed') return
   const writesRecords = targetId === 'streams' || targetId === 'flow' || targetId === 'asks'
   const allowed = writesRecords ? [...CRASHED, 'storage-full', 'step-failed'] : CRASHED
-  expect(allowed, `${id} of ${targetId}: ${error?.message}`).toContain(error?.code ?? error?.kind)
+  expect(allowed, `${id} of ${targetId}: ${error?.message}`).toContain(error?.code)
 }
 
-/** Each idempotency key has one run, and all answers to requests with that key name the same resource. */
+/**
+ * Each idempotency key has one run, not counting its repetitions, and all answers to requests with that key name the same
+ * resource.
+ */
 function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Story[]): void {
   const byKey = Map.groupBy(
-    runs.filter(({ metadata }) => metadata.key !== undefined),
+    runs.filter(({ metadata, forkOf }) => metadata.key !== undefined && forkOf === undefined),
     ({ metadata }) => metadata.key,
   )
   for (const [key, same] of byKey)
@@ -74,6 +78,8 @@ function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Story[])
       same.map(({ id }) => id),
       `runs of ${key}`,
     ).toHaveLength(1)
+  const repeating = stories.filter(({ asked }) => REPEATS.has(asked.operation.id))
+  expect(runs.filter(({ forkOf }) => forkOf !== undefined).length, 'repetitions').toBeLessThanOrEqual(repeating.length)
   for (const { asked, answers } of stories) {
     if (asked.key === undefined) continue
     const named = answers.filter(({ status }) => status < 300).map(({ json }) => json.runId ?? json.id)
@@ -87,6 +93,9 @@ const FIND: Readonly<Record<string, (storage: Storage, id: string) => Promise<un
   'agents.stream': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'workflows.execute': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'triggers.fire': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'runs.fork': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'runs.retry': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'runs.rerun': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'tokens.create': ({ tokens }, id) => tokens.find(id),
   'sessions.create': ({ sessions }, id) => sessions.find(id, EVERY_ROW),
   'triggers.create': ({ triggers }, id) => triggers.find(id),
@@ -119,7 +128,7 @@ async function expectConsistent(storage: Storage, run: RunRecord): Promise<void>
   const events = await storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
   const types = events.map(({ type }) => type)
   const ends = types.flatMap((type, index) => (END.test(type) ? [[type, index]] : []))
-  expect(types[0], run.id).toMatch(/^run\.(queued|started)$/)
+  expect(types[0], run.id).toMatch(run.forkOf === undefined ? /^run\.(queued|started)$/ : /^run\.forked$/)
   expect(ends, `${run.id}: ${types}`).toEqual(TERMINAL.has(run.status) ? [[`run.${run.status}`, types.length - 1]] : [])
   if (run.targetId === 'streams' && run.status === 'completed') {
     expect(
@@ -130,7 +139,9 @@ async function expectConsistent(storage: Storage, run: RunRecord): Promise<void>
   if (run.sessionId === undefined) return
   const { items } = await storage.sessions.messages(run.sessionId, { ...PAGE })
   const roles = items.filter(({ runId }) => runId === run.id).map(({ role }) => role)
-  expect(roles, `${run.id} ${run.status}`).toEqual(run.status === 'completed' ? ['user', 'assistant'] : ['user'])
+  // A repetition with the same input in the same session repeats no message of the user.
+  const asked = run.forkOf === undefined ? ['user'] : []
+  expect(roles, `${run.id} ${run.status}`).toEqual(run.status === 'completed' ? [...asked, 'assistant'] : asked)
 }
 
 /** No approval, event or fire still waits for a run that has ended. */

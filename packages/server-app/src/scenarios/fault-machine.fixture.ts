@@ -1,6 +1,6 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
 import { createInMemorySkillStore } from '@perdure/in-memory'
-import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@perdure/platform-node'
+import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
 import { createAttribution } from '../compose/attribution.ts'
@@ -75,7 +75,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
     adapters: {
       ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
-      ...{ skills: noSkills, mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp },
+      ...{ skills: noSkills, mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp, watchdog: noWatchdog },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],

@@ -63,6 +63,7 @@ export function createRequests(random: Random, known: Known) {
       'workflows.execute': () => ({ ...runs, threadId: pick([...THREADS, ...DOOMED_THREADS]) }),
       'workflows.resume': () => ({ threadId: pick(THREADS), name: 'paid', payload: 1 }),
       'workflows.fork': () => ({ threadId: pick(THREADS) }),
+      'runs.fork': () => ({ from: 'start' }),
       'approvals.resolve': () => ({ granted: true }),
       'sessions.create': () => ({ id: pick([...SESSIONS, ...DOOMED_SESSIONS]), metadata }),
       'sessions.update': () => ({ title: `title ${key}` }),

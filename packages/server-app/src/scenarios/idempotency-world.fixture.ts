@@ -1,6 +1,6 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
 import { createInMemorySkillStore } from '@perdure/in-memory'
-import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@perdure/platform-node'
+import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import {
   AppError,
   type IdGenerator,
@@ -165,7 +165,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
-      ...{ skills: noSkills, mcp: createPlatform(config(), '.', {}).mcp },
+      ...{ skills: noSkills, mcp: createPlatform(config(), '.', {}).mcp, watchdog: noWatchdog },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],

@@ -29,3 +29,25 @@ describe('a database with hashed idempotency keys of an earlier release', () => 
     expect((await create(second, 'new')).headers.get('idempotency-replayed')).toBe('true')
   })
 })
+
+describe('a database with answers that an earlier release has sealed', () => {
+  it('yields none of them, and mints nothing twice', async () => {
+    const first = await start(CONFIG)
+    const mintChild = (server: typeof first, key: string) =>
+      server.call('/tokens', first.admin, { name: 'ci', scopes: ['agents:read'] }, { 'idempotency-key': key })
+    const { token } = (await (await mintChild(first, 'old')).json()) as { readonly token: string }
+    await first.server.stop()
+    const database = new DatabaseSync(join(directory, 'data.db'))
+    const id = `${hashed(['admin:*', 'POST', '/v1/tokens']).slice(0, 32)}:old`
+    expect(database.prepare("UPDATE idempotency SET id = ? WHERE id LIKE '%:old'").run(id).changes).toBe(1)
+    database.close()
+
+    const second = await start(CONFIG)
+    const again = await mintChild(second, 'old')
+    const text = await again.text()
+
+    expect([again.status, JSON.parse(text)]).toMatchObject([409, { error: 'idempotency-conflict' }])
+    expect(text).not.toContain(token)
+    expect((await mintChild(second, 'new')).status).toBe(201)
+  })
+})

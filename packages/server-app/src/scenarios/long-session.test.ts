@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   type AgentContext,
   createAgentRegistry,
@@ -31,6 +32,11 @@ interface Work {
 /** Counts the calls through the ports of a storage. */
 function counted(storage: Storage) {
   let work = { operations: 0, rowsRead: 0, writes: 0 }
+  const pending = new Set<Promise<unknown>>()
+  const track = async <T>(call: Promise<T>): Promise<T> => {
+    pending.add(call)
+    return call.finally(() => pending.delete(call))
+  }
   const rowsOf = (result: unknown): number => {
     if (Array.isArray(result)) return result.length
     const page = result as Page<unknown> | undefined
@@ -41,7 +47,9 @@ function counted(storage: Storage) {
       get:
         (target, name) =>
         async (...given: unknown[]) => {
-          const result = await (Reflect.get(target, name) as (...values: unknown[]) => unknown)(...given)
+          const result = await track(
+            (Reflect.get(target, name) as (...values: unknown[]) => Promise<unknown>)(...given),
+          )
           work = { ...work, operations: work.operations + 1, rowsRead: work.rowsRead + rowsOf(result) }
           return result
         },
@@ -54,7 +62,7 @@ function counted(storage: Storage) {
     ...(reads as unknown as Omit<Storage, 'unitOfWork' | 'close' | 'status'>),
     unitOfWork: {
       async commit(writes: Parameters<typeof unitOfWork.commit>[0]) {
-        const outcome = await unitOfWork.commit(writes)
+        const outcome = await track(unitOfWork.commit(writes))
         const changed = outcome.committed ? outcome.counts.reduce((sum, count) => sum + count, 0) : 0
         work = { ...work, operations: work.operations + 1, writes: work.writes + changed }
         return outcome
@@ -62,7 +70,12 @@ function counted(storage: Storage) {
     },
     ...{ close, status },
   } satisfies Storage
-  const take = (): Work => {
+  /** Waits for the operations that the answer of the turn did not wait for. */
+  const take = async (): Promise<Work> => {
+    do {
+      await Promise.all(pending)
+      await setImmediate()
+    } while (pending.size > 0)
     const taken = work
     work = { operations: 0, rowsRead: 0, writes: 0 }
     return taken
@@ -106,7 +119,7 @@ async function openWorld() {
     ...{ abortRun: engine.abortRun },
   })
   const turn = async (text: string): Promise<Work> => {
-    take()
+    await take()
     await engine.startRun({
       ...{ target: { kind: 'agent', id: 'chatty' }, body: { input: { text }, sessionId: 'long' } },
       ...{ principal: ALICE, answer: 'outcome' },
@@ -128,14 +141,16 @@ describe('a session of 1,000 turns', () => {
     const transcript = []
     for (let cursor: string | undefined, more = true; more; ) {
       const page = await sessions.readSessions.messages('long', { limit: 200, order: 'asc', cursor }, EVERY_ROW)
-      transcript.push(...page.items)
+      transcript.push(...page.items.map((item) => JSON.parse(String(item))))
       cursor = page.nextCursor ?? undefined
       more = cursor !== undefined
     }
     expect(transcript.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * TURNS }, (_, index) => index + 1))
     const request = { sessionId: 'long', visibility: EVERY_ROW, principal: ALICE } as const
     const exported = { message: [] as unknown[], run: 0, lines: 0 }
-    for await (const line of await sessions.exportSession(request)) {
+    const parts: Buffer[] = []
+    for await (const part of await sessions.exportSession(request)) parts.push(Buffer.from(part))
+    for (const line of Buffer.concat(parts).toString().trimEnd().split('\n')) {
       const { type, record } = JSON.parse(line)
       exported.lines++
       if (type === 'message') exported.message.push(record)

@@ -132,6 +132,7 @@ describe('the deletion of a session', () => {
         'events',
         'idempotency',
         'messages',
+        'run_fields',
         'run_keys',
         'runs',
         'sessions',

@@ -6,13 +6,16 @@ import {
   createIdGenerator,
   createLogger,
   createPrometheusMeter,
+  createWatchdog,
   envSecretResolver,
   fileSecretResolver,
   keyringSecretResolver,
   nodeDigest,
+  noWatchdog,
   openTracer as openOpenTelemetry,
   systemClock,
   systemTimers,
+  type Watchdog,
 } from '@perdure/platform-node'
 import {
   type Clock,
@@ -51,6 +54,8 @@ export interface Adapters {
   readonly secretResolvers: readonly SecretResolver[]
   readonly skills: SkillStore
   readonly mcp: McpClient
+  /** By default, the event loop is watched only if `runs.maxBlockMs` is set. */
+  readonly watchdog: Watchdog
 }
 
 export type Platform = Omit<Adapters, 'storage' | 'tracer'>
@@ -72,6 +77,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     digest: given.digest ?? nodeDigest,
     meter: given.meter ?? createPrometheusMeter(),
     cronSchedule: given.cronSchedule ?? createCronSchedule(),
+    watchdog: given.watchdog ?? ownWatchdog(config, logger),
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
     mcp:
       given.mcp ??
@@ -81,6 +87,9 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
       }),
   }
 }
+
+const ownWatchdog = ({ runs, log }: ServerConfig, logger: Logger): Watchdog =>
+  runs.maxBlockMs === undefined ? noWatchdog : createWatchdog({ level: log.level, logger, ownsProcess: false })
 
 /**
  * Exports spans to OpenTelemetry if `telemetry.traces` is set; otherwise drops them.
@@ -101,12 +110,21 @@ export interface OpenStorage {
   readonly config: ServerConfig
   readonly configDir: string
   readonly encryption?: Encryption | undefined
+  readonly onFilesLost?: ((error: unknown) => void) | undefined
   readonly onFatal?: ((error: unknown) => void) | undefined
+  readonly onLogMissing?: (() => void) | undefined
 }
 
 /** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
-export function openStorage({ config, configDir, encryption, onFatal }: OpenStorage): Promise<SqliteStorage> {
+export function openStorage({ config, configDir, ...options }: OpenStorage): Promise<SqliteStorage> {
   const { path, mode, synchronous } = config.storage
   const file = path === ':memory:' ? path : resolve(configDir, path)
-  return openSqliteStorage({ path: file, mode, synchronous, encryption, onFatal })
+  return openSqliteStorage({ path: file, mode, synchronous, ...options })
 }
+
+/** Returns a callback that warns about a write-ahead log that is gone after a crash. */
+export const warnOfMissingLog = (logger: Logger, path: string) => () =>
+  logger.warn(
+    'the last server did not shut down cleanly, and its write-ahead log is missing: the newest commits are lost, unless a program has moved them into the database file',
+    { path: `${path}-wal` },
+  )

@@ -4,6 +4,7 @@ import { createCheckpointFile } from '@perdure/platform-node'
 import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
+import { warnOfMissingLog } from './adapters.ts'
 import type { Secrets } from './pre-bind.ts'
 
 /** Where the audit chain is stored outside the main database. */
@@ -21,19 +22,29 @@ export interface OpenAuditLocation {
   readonly logger: Logger
   /** Called when the outcome of a commit to the audit file is unknown. */
   readonly onFatal: (error: unknown) => void
+  /** Called at once when the audit file is removed or replaced. */
+  readonly onFilesLost: (error: unknown) => void
+  /** Called when the content of the lost audit file is saved. Must end the process. */
+  readonly onFilesSaved: (error: unknown) => void
 }
 
 /** Opens the configured audit file and checkpoint file. @throws StartError as for the main database */
 export async function openAuditLocation(parts: OpenAuditLocation): Promise<AuditLocation> {
-  const { config, configDir, secrets, onFatal } = parts
+  const { config, configDir, secrets, onFatal, onFilesLost, onFilesSaved } = parts
   const { audit, storage } = config
   const checkpoints = await checkpointsOf(parts)
   if (!audit.enabled) return { checkpoints }
+  let isLost = false
   const file = await openSqliteStorage({
     path: resolve(configDir, audit.path),
     synchronous: storage.synchronous,
     encryption: secrets.auditEncryption,
-    onFatal,
+    onFilesLost(error) {
+      isLost = true
+      onFilesLost(error)
+    },
+    onFatal: (error) => (isLost ? onFilesSaved : onFatal)(error),
+    onLogMissing: warnOfMissingLog(parts.logger, audit.path),
   })
   return { file, checkpoints }
 }

@@ -31,7 +31,7 @@ describe('createServer', () => {
     ['agent "a": tags', registered({ tags: ['one', 2] })],
     ['workflow "w".retries', { workflows: [{ id: 'w', description: '', workflow, retries: 3 }] }],
     ['workflow "w".agent', { workflows: [{ id: 'w', description: '', workflow, agent }] }],
-    ['agent undefined', { agents: [undefined] }],
+    ['agents: expected an object', { agents: [undefined] }],
     ['agents', { agents: {} }],
     ['trigger', { trigger: [] }],
     ['options', []],
@@ -46,6 +46,42 @@ describe('createServer', () => {
       message: expect.stringMatching(new RegExp(`^${path.replace('.', '\\.')}\\b`)),
       hint: expect.stringMatching(/./),
     })
+  })
+
+  it.each([
+    [undefined, 'undefined; is it imported correctly?'],
+    [async function triage() {}, 'the function triage'],
+    [class Triage {}, 'the function Triage'],
+    [[agent], 'an array'],
+    [new Map(), 'an instance of a class'],
+    ['triage', 'a string'],
+  ])('says what is among the agents instead of a registration: %s', async (given, what) => {
+    expect(await refusalOf({ agents: [given] })).toMatchObject({
+      kind: 'config-invalid',
+      message: `agents: expected an object { id, description, agent: { id, run } }, got ${what}`,
+    })
+  })
+
+  it.each([
+    ['agent', { agents: [{ id: 'x', description: '', agent: { ...agent, id: 'y' } }] }],
+    ['workflow', { workflows: [{ id: 'x', description: '', workflow: { ...workflow, id: 'y' } }] }],
+  ])('rejects an id in the code that differs from the id of the registration: %s', async (kind, options) => {
+    expect(await refusalOf(options)).toMatchObject({
+      kind: 'config-invalid',
+      message: `${kind} "x": ${kind}.id is "y"`,
+      hint: `remove ${kind}.id, or set both ids to the same text`,
+    })
+  })
+
+  it('accepts code without an id of its own', async () => {
+    const { run } = agent
+    const { execute } = workflow
+    const registrations = {
+      agents: [{ id: 'a', description: '', agent: { run } }],
+      workflows: [{ id: 'w', description: '', workflow: { execute } }],
+    }
+
+    expect(await refusalOf(registrations)).toBe('accepted')
   })
 
   it('accepts undefined members, class instances as adapters, and every member of a registration', async () => {

@@ -1,6 +1,6 @@
 import type { AgentRegistration, RegistrationOptions, WorkflowRegistration } from '@perdure/core'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
-import { isPlainObject } from '@perdure/protocol'
+import { isPlainObject, OPERATOR_ID } from '@perdure/protocol'
 import type { Hooks } from '../hooks.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { Adapters } from './adapters.ts'
@@ -47,10 +47,12 @@ const ADAPTERS = {
   secretResolvers: 'array',
   skills: 'object',
   mcp: 'object',
+  watchdog: 'object',
 } as const satisfies Record<keyof Adapters, Kind>
 
 const REGISTRATION = {
   id: 'anything',
+  version: 'anything',
   description: 'anything',
   input: 'anything',
   concurrency: 'anything',
@@ -60,6 +62,7 @@ const REGISTRATION = {
   budget: 'anything',
   timeoutMs: 'anything',
   tags: 'array',
+  retry: 'anything',
 } as const satisfies Record<keyof RegistrationOptions, Kind>
 
 const AGENT = { ...REGISTRATION, agent: 'anything' } as const satisfies Record<keyof AgentRegistration, Kind>
@@ -88,14 +91,50 @@ function checkEmbedder(embedder: Embedder): void {
 /** @throws StartError `config-invalid` */
 export const checkAdapters = (adapters: Partial<Adapters>): void => checkMembers('adapters', adapters, ADAPTERS)
 
-/** Checks what the registry does not: unknown members and tags. @throws StartError `config-invalid` */
+/** Checks what the registry does not: unknown members, tags and a second id. @throws StartError `config-invalid` */
 export function checkRegistration(
   kind: 'agent' | 'workflow',
   registration: AgentRegistration | WorkflowRegistration,
 ): void {
-  const path = `${kind} ${JSON.stringify(registration?.id)}`
+  if (!isPlainObject(registration)) throw notAnObject(kind, registration)
+  const path = `${kind} ${JSON.stringify(registration.id)}`
   checkMembers(path, registration, kind === 'agent' ? AGENT : WORKFLOW)
+  checkInnerId(kind, registration)
   if (registration.tags?.some((tag) => typeof tag !== 'string')) throw invalid(`${path}: tags`, 'an array of strings')
+}
+
+const EXAMPLES = {
+  agent: '{ id, description, agent: { id, run } }',
+  workflow: '{ id, description, workflow: { id, execute } }',
+} as const
+
+function notAnObject(kind: keyof typeof EXAMPLES, given: unknown): StartError {
+  const isFunction = typeof given === 'function'
+  const what = isFunction ? `the function ${given.name || '(without a name)'}` : nameOfType(given)
+  return new StartError('config-invalid', {
+    message: `${kind}s: expected an object ${EXAMPLES[kind]}, got ${what}`,
+    hint: isFunction ? `put the function into an object: ${EXAMPLES[kind]}` : `register ${EXAMPLES[kind]}`,
+  })
+}
+
+function nameOfType(given: unknown): string {
+  if (given === undefined || given === null) return `${given}; is it imported correctly?`
+  if (typeof given !== 'object') return `a ${typeof given}`
+  return Array.isArray(given) ? 'an array' : 'an instance of a class'
+}
+
+/**
+ * The code may have an id of its own, which must not differ: only the id of the registration counts. The registry
+ * rejects an invalid id of the registration.
+ */
+function checkInnerId(kind: 'agent' | 'workflow', registration: AgentRegistration | WorkflowRegistration): void {
+  const code = 'agent' in registration ? registration.agent : registration.workflow
+  const isValid = typeof registration.id === 'string' && OPERATOR_ID.test(registration.id)
+  if (!isValid || code?.id === undefined || code.id === registration.id) return
+  throw new StartError('config-invalid', {
+    message: `${kind} ${JSON.stringify(registration.id)}: ${kind}.id is ${JSON.stringify(code.id)}`,
+    hint: `remove ${kind}.id, or set both ids to the same text`,
+  })
 }
 
 function checkMembers(parent: string, value: unknown, members: Readonly<Record<string, Kind>>): void {

@@ -1,45 +1,20 @@
-import {
-  type AgentRegistry,
-  type ConfiguredMcpServer,
-  checkTriggers,
-  type Daemon,
-  interruptCalls,
-  type PhaseHolder,
-  type TriggerRegistration,
-  targetsOf,
-  type WorkflowRegistry,
-} from '@perdure/core'
-import { openVitals } from '@perdure/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore, Storage } from '@perdure/ports'
-import type { ServerConfig } from '@perdure/protocol'
-import type { Attribution } from '../compose/attribution.ts'
+import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/core'
+import { openVitals, readDescriptorUse } from '@perdure/platform-node'
+import type { Storage } from '@perdure/ports'
 import type { Composition } from '../compose/compose.ts'
-import { type Hooks, runStartHook } from '../hooks.ts'
+import { runStartHook } from '../hooks.ts'
 import type { Listener } from '../listener/listener.ts'
 import type { PerdureServer } from '../perdure-server.ts'
-import { type Adapters, createPlatform, openStorage, openTracer } from './adapters.ts'
+import { createPlatform, openStorage, openTracer, warnOfMissingLog } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
+import { checkRunsOf } from './check-runs.ts'
+import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
+import type { LifecycleParts } from './lifecycle-parts.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
-import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
+import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
-
-export interface LifecycleParts {
-  readonly config: ServerConfig
-  readonly agents: AgentRegistry
-  readonly workflows: WorkflowRegistry
-  readonly triggers: readonly TriggerRegistration[]
-  readonly attribution: Attribution
-  readonly embedder: Embedder | undefined
-  readonly consolidator: Partial<ConsolidatorPhases>
-  readonly phase: PhaseHolder
-  readonly registeredSkills: SkillStore
-  readonly mcpServers: readonly ConfiguredMcpServer[]
-  readonly hooks: Hooks
-  readonly given: Partial<Adapters>
-  readonly configDir: string
-}
 
 /** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
@@ -54,7 +29,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const { config, phase, hooks, given, configDir, attribution } = parts
   const { drainTimeoutMs } = config.server.shutdown
   const platform = createPlatform(config, configDir, given)
-  const { timers, logger } = platform
+  const { timers, logger, watchdog } = platform
+  const limits = stopLimits(drainTimeoutMs)
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   let undo: Undo[] = []
   let running: Composition | undefined
@@ -62,6 +38,9 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   let budget: StopBudget | undefined
   let stopped: Promise<void> | undefined
   let isForced = false
+  let hasStarted = false
+  // A failure during startup fails the start; a later one is fatal.
+  let storageFailure: unknown
 
   const undoAll = async () => {
     const steps = undo.reverse()
@@ -83,10 +62,12 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   }
 
   const open = async () => {
+    checkDescriptors(readDescriptorUse())
     await runStartHook(hooks, 'beforeStart')
     const { secrets, tracer } = await validate()
     // The tracer is flushed after everything else is closed, because closing also ends spans.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
+    if (given.watchdog === undefined) undo.push(watchdog.close)
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watchGiven(given.storage)
     // Most code is loaded here, while the storage thread is starting.
     const [{ compose }, { listen }] = await Promise.all([
@@ -107,29 +88,49 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
     await composition.triggers.declare(parts.triggers)
 
-    const listener = await listen({ answer: composition.app.answer, onUpgrade: composition.onUpgrade }, config.server)
+    const answering = { answer: composition.app.answer, onUpgrade: composition.onUpgrade, logger }
+    const maxConnections = affordableConnections(config.server.maxConnections, readDescriptorUse(), logger)
+    const listener = await listen(answering, { ...config.server, maxConnections })
     undo.push(() => closeListener(listener))
     running = composition
+    watch(composition)
     await composition.engine.start()
     for (const daemon of composition.daemons) daemon.start()
     undo.push(startIdempotencySweep({ ...platform, unitOfWork: storage.unitOfWork }))
+    if (storageFailure !== undefined) throw storageFailure
+    hasStarted = true
     phase.enter('ready')
     await runStartHook(hooks, 'onReady')
     return listener
   }
 
+  const watch = ({ engine }: Composition) => {
+    attribution.onEnter(watchdog.enter)
+    const { maxBlockMs } = config.runs
+    watchdog.start({ executing: engine.executingRunIds, current: attribution.runId, maxBlockMs, ...limits })
+  }
+
   const onStorageFailure = (error: unknown) => {
     logger.error('the storage failed', error)
-    onFatal(error)
+    if (hasStarted) onFatal(error)
+    else storageFailure ??= error
+  }
+
+  /** Saving the content may take a while. Meanwhile no run is accepted. */
+  const onFilesLost = (error: unknown) => {
+    logger.error('files of the storage were removed or replaced', error)
+    phase.enter('draining')
   }
 
   const watchGiven = (storage: Storage) => ({
-    storage: withUnknownOutcome(storage, onStorageFailure),
+    storage: withUnknownOutcome(storage, timers, onStorageFailure),
     cipher: undefined,
   })
 
   const openOwnStorage = async ({ storageEncryption: encryption }: Secrets) => {
-    const storage = await openStorage({ config, configDir, encryption, onFatal: onStorageFailure })
+    const onLogMissing = warnOfMissingLog(logger, config.storage.path)
+    const callbacks = { onFilesLost, onLogMissing, onFatal: onStorageFailure }
+    const storage = await openStorage({ config, configDir, encryption, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
   }
@@ -137,7 +138,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const openAudit = async (secrets: Secrets): Promise<AuditLocation> => {
     const onFailure = (error: unknown) => logger.error('the audit file failed', error)
     const ownsStorage = given.storage === undefined
-    const place = await openAuditLocation({ config, configDir, secrets, ownsStorage, logger, onFatal: onFailure })
+    const callbacks = { onFatal: onFailure, onFilesLost, onFilesSaved: onStorageFailure }
+    const place = await openAuditLocation({ config, configDir, secrets, ownsStorage, logger, ...callbacks })
     undo.push(async () => place.file?.close())
     return place
   }
@@ -148,7 +150,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const startUp = async () => {
     try {
       return await open()
-    } catch (error) {
+    } catch (failure) {
+      const error = startErrorOf([failure, storageFailure], readDescriptorUse())
       isForced = true
       const undoing = startStopBudget(timers, 0)
       await close(undoing)
@@ -209,12 +212,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     async check() {
       await validate()
     },
+    checkRuns: () => checkRunsOf({ ...parts, platform, validate }),
     async start() {
       starting ??= startUp()
       const { host, port } = await starting
       return { host, port, basePath: config.server.basePath }
     },
     async stop({ force = false } = {}) {
+      watchdog.stopping(force ? limits.forcedStopMs : limits.stopBudgetMs)
       budget ??= startStopBudget(timers, drainTimeoutMs)
       if (force) {
         isForced = true

@@ -2,8 +2,13 @@ import type { InMemorySkill } from '@perdure/in-memory'
 import { type SkillStore, StartError } from '@perdure/ports'
 import { isPlainObject, OPERATOR_ID } from '@perdure/protocol'
 
+type LoadStore = (skills: readonly InMemorySkill[]) => Promise<SkillStore>
+
+const loadInMemoryStore: LoadStore = async (skills) =>
+  (await import('@perdure/in-memory')).createInMemorySkillStore({ skills })
+
 /** Skills registered in code. They cannot be removed over REST. @throws StartError `config-invalid` */
-export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillStore {
+export function createRegisteredSkills(skills: readonly InMemorySkill[], load = loadInMemoryStore): SkillStore {
   const names = new Set<string>()
   for (const [index, skill] of skills.entries()) {
     const problem = problemOf(skill, names)
@@ -15,14 +20,17 @@ export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillS
     }
     names.add(skill.name)
   }
-  return lazySkillStore(async () => (await import('@perdure/in-memory')).createInMemorySkillStore({ skills }))
+  return lazySkillStore(() => load(skills))
 }
 
-/** Loads the store on first use: most servers register no skills in code. */
+/** Loads the store on first use, because most servers register no skills in code. After a failure, the next use retries. */
 function lazySkillStore(load: () => Promise<SkillStore>): SkillStore {
   let loaded: Promise<SkillStore> | undefined
   const store = () => {
-    loaded ??= load()
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    })
     return loaded
   }
   return {

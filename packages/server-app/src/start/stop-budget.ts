@@ -15,11 +15,17 @@ const BEYOND_DRAIN_MS = 5_000
 const CLOSING_MS = 3_000
 const FORCED_MS = 2_000
 
+/** How long a stop may take, from the signal to the exit of the process. */
+export const stopLimits = (drainTimeoutMs: number) => ({
+  stopBudgetMs: drainTimeoutMs + BEYOND_DRAIN_MS,
+  forcedStopMs: FORCED_MS,
+})
+
 /** Starts a budget of `drainTimeoutMs` plus five seconds. */
 export function startStopBudget(timers: Timers, drainTimeoutMs: number): StopBudget {
   const closing = Promise.withResolvers<void>()
   const spent = Promise.withResolvers<void>()
-  const totalMs = drainTimeoutMs + BEYOND_DRAIN_MS
+  const totalMs = stopLimits(drainTimeoutMs).stopBudgetMs
   const cancels = [timers.after(totalMs - CLOSING_MS, closing.resolve), timers.after(totalMs, spent.resolve)]
   return {
     closing: closing.promise,

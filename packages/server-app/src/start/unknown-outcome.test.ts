@@ -1,8 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
-import { type Fault, withFaults } from '@perdure/testkit'
+import { createManualClock, type Fault, withFaults } from '@perdure/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { createServer } from '../create-server.ts'
+import { withUnknownOutcome } from './unknown-outcome.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -42,4 +43,31 @@ it('does not resolve `fatal` when a storage that was passed in is busy', async (
 
   expect(status).toBe(503)
   expect(await Promise.race([server.fatal, Promise.resolve('still running')])).toBe('still running')
+})
+
+it('reports a failed commit only after the storage has saved its content', async () => {
+  let isSaving = true
+  let checks = 0
+  const failed = withFaults(createInMemoryStorage(), {
+    faultOf: ({ port }) => (port === 'unitOfWork' ? 'unknown' : undefined),
+  })
+  const status = async () => {
+    checks++
+    return { ...(await failed.status()), isSaving }
+  }
+  const clock = createManualClock()
+  const reported: unknown[] = []
+  const storage = withUnknownOutcome({ ...failed, status }, clock, (error) => reported.push(error))
+  const isReported = () => {
+    clock.advance(100)
+    return reported.length > 0
+  }
+
+  await expect(storage.unitOfWork.commit([])).rejects.toMatchObject({ id: 'storage-failed' })
+  await expect.poll(() => isReported() || checks).toBeGreaterThan(3)
+  expect(reported).toEqual([])
+  isSaving = false
+
+  await expect.poll(isReported).toBe(true)
+  expect(reported).toMatchObject([{ id: 'storage-failed' }])
 })

@@ -28,6 +28,34 @@ describe('runAgent', () => {
     expect(run.events.map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
   })
 
+  it('returns what the code of a failed run threw', async () => {
+    const broken = new TypeError('broken')
+    const throws = defineAgent({
+      id: 'throws',
+      description: 'T',
+      agent: {
+        id: 'throws',
+        async run(isInStep, { step }) {
+          if (!isInStep) throw broken
+          return step('charge', () => {
+            throw broken
+          })
+        },
+      },
+    })
+
+    expect((await runAgent(throws)).thrown).toBe(broken)
+    const failed = await runAgent(throws, true)
+    expect(failed.thrown).toMatchObject({ code: 'step-failed', cause: broken })
+    expect(failed.error).toEqual({
+      code: 'step-failed',
+      message: 'charge: broken',
+      step: { seq: 1, name: 'charge' },
+      cause: [{ name: 'TypeError', message: 'broken' }],
+    })
+    expect((await runAgent(mail, { to: 'ann' })).thrown).toBeUndefined()
+  })
+
   it('rejects an input that fails the schema', async () => {
     await expect(runAgent(mail, { to: 7 })).rejects.toMatchObject({ code: 'invalid-input' })
   })

@@ -3,12 +3,14 @@ import {
   type AgentRegistration,
   type ApprovalResource,
   createPhase,
+  type EventEnvelope,
   type RunRequestBody,
   type RunResource,
   type SubmittedDecision,
+  textOfItem,
   type WorkflowRegistration,
 } from '@perdure/core'
-import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type JsonText, type Logger, noTracer } from '@perdure/ports'
 import { createAttribution } from '../compose/attribution.ts'
 import type { Composition } from '../compose/compose.ts'
 import { parseConfig } from '../config.ts'
@@ -36,6 +38,11 @@ export interface RunAgentOptions
  */
 export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | 'result' | 'error' | 'usage'> {
   readonly runId: string
+  /**
+   * What the code of a failed run threw, so that a test can check it and a debugger can show its stack. For a step that
+   * failed, this is the error `step-failed`; its `cause` is what the step threw.
+   */
+  readonly thrown: unknown
   /** What a suspended run is waiting for. */
   readonly waitingFor: readonly { readonly kind: string; readonly name: string }[]
   /** Pending approvals of the run and of its child runs. */
@@ -89,6 +96,8 @@ async function runInMemory(target: Target, input: unknown, options: RunAgentOpti
 interface World {
   readonly composition: Composition
   readonly clock: MovableClock
+  /** What the code of failed runs threw, by run id. */
+  readonly thrown: ReadonlyMap<string, unknown>
 }
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
@@ -111,16 +120,32 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
     vitals: NO_VITALS,
     auditLocation: {},
     cipher: undefined,
-    adapters: { storage, tracer: noTracer, ...platform, ...options.adapters },
+    adapters: {
+      storage,
+      tracer: noTracer,
+      ...platform,
+      logger: withoutFailedRuns(platform.logger),
+      ...options.adapters,
+    },
     secrets: await validateBeforeBind(config, platform),
     embedder: options.embedder,
     consolidator: {},
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),
   })
+  const thrown = new Map<string, unknown>()
+  composition.engine.observeRuns(({ id }, info) => thrown.set(id, info.thrown))
   phase.enter('ready')
-  return { composition, clock }
+  return { composition, clock, thrown }
 }
+
+/** A test gets what a failed run threw as `thrown`, and expects some runs to fail. */
+const withoutFailedRuns = (logger: Logger): Logger => ({
+  ...logger,
+  error(message, ...detail) {
+    if (message !== 'run failed') logger.error(message, ...detail)
+  },
+})
 
 const DEFAULT_START_MS = Date.UTC(2025, 0, 1)
 const NO_VITALS = { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: () => undefined }
@@ -138,6 +163,7 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
   }
   return {
     ...{ runId, status, finishReason, result, error, usage },
+    thrown: world.thrown.get(runId),
     waitingFor: (outcome as Partial<Pick<TestRun, 'waitingFor'>>).waitingFor ?? [],
     approvals: approvals.items,
     events: await eventsOf(world, runId),
@@ -163,7 +189,10 @@ async function eventsOf({ composition }: World, runId: string): Promise<TestRun[
   let cursor: string | undefined
   do {
     const page = await composition.engine.readRuns.events(runId, { ...WHOLE_PAGE, cursor }, EVERY_ROW)
-    events.push(...page.items.map(({ type, payload }) => ({ type, payload })))
+    for (const item of page.items) {
+      const { type, payload } = fromJsonText(await textOfItem(item)) as EventEnvelope
+      events.push({ type, payload })
+    }
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
   return events

@@ -8,6 +8,7 @@ import { inspectDatabase } from './inspect-database.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { replaceFile, sha256OfFile } from './replace-file.ts'
+import { requireSingleName } from './single-name.ts'
 import { corruptError, translateStartError } from './sqlite-error.ts'
 
 /** The database file of the audit log, if the audit log has its own file. A backup copies it to `<copy>.audit`. */
@@ -47,8 +48,8 @@ export interface BackupManifest extends BackupPart {
  * log before the database. An interrupted backup therefore leaves at most a `.partial` file, or an audit log without a
  * database.
  *
- * @throws StartError `storage-corrupt`, `encryption-passphrase-wrong`, `config-invalid` when `out` exists or the
- *   database is missing
+ * @throws StartError `storage-corrupt`, `storage-shared`, `encryption-passphrase-wrong`, `config-invalid` when `out`
+ *   exists or the database is missing
  */
 export async function createBackup(path: string, options: BackupOptions): Promise<BackupManifest> {
   const { encryption, audit, now = Date.now } = options
@@ -83,6 +84,7 @@ export async function createBackup(path: string, options: BackupOptions): Promis
 async function openSource({ path, encryption }: AuditFile): Promise<Database.Database> {
   const open = await databaseOpener(encryption)
   if (fileSize(path) === 0) throw missingError(path)
+  requireSingleName(path)
   inspectDatabase(path, { checkAfterCrash: false, open })
   return open(path, { readonly: true, fileMustExist: true })
 }

@@ -38,6 +38,11 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   return createConnection(database)
 }
 
+/** Opens an existing file for reading only. */
+export function openReadConnection(path: string, open: OpenDatabase): Connection {
+  return createConnection(open(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS }))
+}
+
 /** Like `openConnection`, for a connection that never waits for a lock and never checkpoints. */
 export function openInlineConnection(path: string, options: ConnectionOptions): Connection {
   const db = openConnection(path, options)
@@ -45,6 +50,16 @@ export function openInlineConnection(path: string, options: ConnectionOptions): 
   db.database.pragma('wal_autocheckpoint = 0')
   return db
 }
+
+/**
+ * Keeps the connection open until the process ends. Closing the last connection deletes the write-ahead log by its name,
+ * even if another file now has that name, and so does garbage collection.
+ */
+export function keepOpen(db: Connection): void {
+  keptOpen.add(db)
+}
+
+const keptOpen = new Set<Connection>()
 
 /**
  * Page size of a new file; an existing file keeps its page size. Pages are small because a commit usually changes only

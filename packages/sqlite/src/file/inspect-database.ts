@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import { hasCommitsAfterDamage } from './inspect-wal.ts'
@@ -26,6 +27,14 @@ export interface Inspection {
   readonly open?: OpenDatabase | undefined
 }
 
+export interface Findings {
+  /**
+   * Whether the last server did not shut down cleanly and the WAL, which such a server leaves, is gone: another program
+   * merged it into the file, or it was removed together with the newest commits.
+   */
+  readonly isLogMissing: boolean
+}
+
 /**
  * Inspects the file through a read-only connection before anything may write to it.
  *
@@ -33,11 +42,13 @@ export interface Inspection {
  *   `encryption-passphrase-wrong`, or `config-invalid` for a plain file that should be encrypted. The file is never
  *   changed.
  */
-export function inspectDatabase(path: string, inspection: Inspection): void {
+export function inspectDatabase(path: string, inspection: Inspection): Findings {
   const { checkAfterCrash, synchronous = 'full', open = openPlain } = inspection
+  // The read-only connection below may create a log.
+  const hasLog = existsSync(`${path}-wal`)
   if (fileSize(path) === 0) {
     if (fileSize(`${path}-wal`) > 0) throw orphanedWalError(path)
-    return
+    return { isLogMissing: false }
   }
   if (checkAfterCrash && synchronous === 'full' && hasCommitsAfterDamage(path)) throw damagedWalError(path)
   if (open !== openPlain) checkPassphrase(path, open)
@@ -45,7 +56,9 @@ export function inspectDatabase(path: string, inspection: Inspection): void {
   try {
     if (isForeign(database)) throw corruptError(path)
     pendingMigrations(database)
-    if (checkAfterCrash && !wasShutDownCleanly(database)) checkPages(database, path)
+    const isAfterCrash = checkAfterCrash && !wasShutDownCleanly(database)
+    if (isAfterCrash) checkPages(database, path)
+    return { isLogMissing: isAfterCrash && !hasLog }
   } catch (error) {
     throw translateStartError(error, path)
   } finally {

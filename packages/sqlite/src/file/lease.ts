@@ -1,9 +1,20 @@
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { createPrivateFile } from './private-file.ts'
-import { isSqliteError, lockedError, translateStartError } from './sqlite-error.ts'
+import type { OpenDatabase } from './open-database.ts'
+import { createPrivateFile, fileSize } from './private-file.ts'
+import { requireSingleName } from './single-name.ts'
+import { isBusyError, isSqliteError, lockedError, translateStartError } from './sqlite-error.ts'
 
 /** The exclusive right to serve a database file. */
 export interface Lease {
+  /**
+   * Checks that nobody has the database open, if the lock file was deleted while the database was in use. A server
+   * whose lock file was deleted notices that and stops, so this waits for a few seconds. Call this before the database
+   * is opened for writing.
+   *
+   * @throws StartError `storage-locked`
+   */
+  requireSoleOwner(open: OpenDatabase): void
   /** Idempotent. */
   release(): void
 }
@@ -12,14 +23,21 @@ export interface Lease {
  * Takes the lease: an exclusive lock on `<path>.lock`, held until `release` or until the process dies. The lock file is
  * never deleted, because otherwise two processes could lock two different files of the same name.
  *
- * @throws StartError `storage-locked` immediately when the lease is already held.
+ * @throws StartError `storage-locked` immediately when the lease is already held; `storage-shared` for a database that
+ *   has a second name
  */
 export function takeLease(path: string): Lease {
+  requireSingleName(path)
   const lockPath = `${path}.lock`
+  // A server leaves its log only while it runs or after a crash, and never without its lock file.
+  const isLockMissing = !existsSync(lockPath) && existsSync(`${path}-wal`) && fileSize(path) > 0
   createPrivateFile(lockPath)
   const database = lockFile(lockPath, path)
   heldConnections.add(database)
   return {
+    requireSoleOwner(open) {
+      if (isLockMissing) requireUnused(path, open)
+    },
     release() {
       heldConnections.delete(database)
       database.close()
@@ -37,6 +55,22 @@ function lockFile(lockPath: string, path: string): Database.Database {
     database?.close()
     if (isSqliteError(error) && error.code.startsWith('SQLITE_BUSY')) throw lockedError(path, error)
     throw translateStartError(error, lockPath)
+  }
+}
+
+/** A server needs about two seconds to notice that its lock file was deleted, and to stop. */
+const OWNER_WAIT_MS = 10_000
+
+/** Every connection to the database holds a shared lock on the database file itself. */
+function requireUnused(path: string, open: OpenDatabase): void {
+  const database = open(path, { timeout: OWNER_WAIT_MS })
+  try {
+    database.pragma('locking_mode = EXCLUSIVE')
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+  } catch (error) {
+    if (isBusyError(error)) throw lockedError(path, error)
+  } finally {
+    database.close()
   }
 }
 

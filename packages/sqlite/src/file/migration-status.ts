@@ -7,6 +7,7 @@ import { takeLease } from './lease.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
+import { requireSingleName } from './single-name.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 export interface MigrationOptions {
@@ -29,6 +30,7 @@ export async function migrationStatus(
   path: string,
   { encryption }: Pick<MigrationOptions, 'encryption'> = {},
 ): Promise<MigrationStatus> {
+  requireSingleName(path)
   if (fileSize(path) === 0) return { applied: [], pending: MIGRATIONS.map(toSummary) }
   const open = await databaseOpener(encryption)
   inspectDatabase(path, { checkAfterCrash: false, open })
@@ -50,6 +52,7 @@ export async function migrate(
   const lease = takeLease(file)
   try {
     inspectDatabase(file, { checkAfterCrash: true, open })
+    lease.requireSoleOwner(open)
     createPrivateFile(file)
     const { database } = openConnection(file, { open })
     try {

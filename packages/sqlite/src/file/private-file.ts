@@ -55,6 +55,9 @@ export function restrictFiles(path: string): void {
   }
 }
 
+/** A point in time as a part of a file name. */
+export const fileStamp = (atMs: number): string => new Date(atMs).toISOString().replaceAll(/[-:.]/g, '')
+
 /** Size in bytes; 0 if the file does not exist. */
 export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 

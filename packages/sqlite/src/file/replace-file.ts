@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto'
-import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import { createPrivateFile } from './private-file.ts'
 
 /**
  * Lets `write` create a file under a temporary name, flushes that file and renames it to `target`. Readers see either
@@ -23,7 +34,12 @@ export function replaceFile(target: string, write: (temporary: string) => void):
 /** Suffix of a file that is not complete yet. */
 const PARTIAL = '.partial'
 
-export const copyTo = (source: string) => (temporary: string) => copyFileSync(source, temporary)
+/** The copy belongs to its owner only, whatever the mode of `source`. Shares the blocks where the disk supports that. */
+export const copyTo = (source: string) => (temporary: string) => {
+  createPrivateFile(temporary)
+  copyFileSync(source, temporary, constants.COPYFILE_FICLONE)
+  chmodSync(temporary, 0o600)
+}
 
 /** Hashes the whole file in constant memory; lower-case hex. */
 export function sha256OfFile(path: string): string {

@@ -16,7 +16,7 @@ export function translateStartError(error: unknown, path: string): unknown {
   if (error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')) {
     return new StartError('config-invalid', {
       message: `The database file ${path} cannot be opened for writing.`,
-      hint: 'Check storage.path and the permissions of the file and its directory.',
+      hint: 'Check storage.path, the permissions of the file and its directory, and that files can be created there.',
       cause: error,
     })
   }

@@ -20,6 +20,7 @@ export async function vacuum(
   const lease = takeLease(file)
   try {
     inspectDatabase(file, { checkAfterCrash: true, open })
+    lease.requireSoleOwner(open)
     const bytesBefore = fileSize(file)
     const { database } = openConnection(file, { open })
     try {

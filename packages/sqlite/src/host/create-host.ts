@@ -11,12 +11,14 @@ import {
   type WriteResult,
 } from '../operations.ts'
 import type { JobResult, WriteJob } from './commit-group.ts'
+import type { FileGuard } from './file-guard.ts'
 import type { Host, HostState } from './host.ts'
 import { mayUseReserve } from './may-use-reserve.ts'
+import { createReadTurns } from './read-turns.ts'
 import type { Reserve } from './reserve.ts'
 
 export interface HostParts {
-  /** Commits the jobs as one group; errors may be driver errors. Never rejects. */
+  /** Commits the jobs as one group; errors may be driver errors. If it throws, the outcome of the group is unknown. */
   readonly commit: (jobs: readonly WriteJob[]) => readonly JobResult[] | Promise<readonly JobResult[]>
   /** Upper limit for groups in flight at once. */
   readonly maxGroupsInFlight: number
@@ -24,6 +26,12 @@ export interface HostParts {
   readonly readFrom: Connection
   /** Closes the connections; `isIntact` is false after a fatal error. */
   readonly close: (isIntact: boolean) => void | Promise<void>
+  /** Watches the files of the database. Without it, the database has no files. */
+  readonly guard?: FileGuard | undefined
+  /** Called instead of `close` after files were lost: closing a connection would delete files by their name. */
+  readonly abandon?: (() => void | Promise<void>) | undefined
+  /** Called once, at once, when files are lost. `onFatal` follows when their content is saved. */
+  readonly onFilesLost?: ((error: AppError) => void) | undefined
   /**
    * Space for commits that must succeed on a full disk. Without a reserve, the first successful write ends the `full`
    * state.
@@ -44,20 +52,43 @@ interface QueuedJob extends WriteJob {
 }
 
 /** Writes from one turn of the event loop, and writes that arrive while a group is in flight, share a transaction. */
-export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve, onFatal }: HostParts): Host {
+export function createHost(parts: HostParts): Host {
+  const { commit, maxGroupsInFlight, readFrom, close, guard, reserve, onFatal } = parts
   const queue: QueuedJob[] = []
+  const turns = createReadTurns()
   const counters = { transactions: 0, writes: 0 }
   let state: HostState = 'open'
   let groupsInFlight = 0
   let isScheduled = false
   let onIdle = () => {}
   let closing: Promise<void> | undefined
+  let filesLost: AppError | undefined
+  let saving: Promise<void> | undefined
+  let isSaving = false
+  let isClosed = false
+
+  const checkFiles = (isDue: boolean): void => {
+    if (state === 'failed' || isClosed) return
+    filesLost = guard?.check(isDue)
+    if (filesLost === undefined) return
+    state = 'failed'
+    report(parts.onFilesLost, filesLost)
+    isSaving = true
+    saving = guard?.save().then((error) => {
+      isSaving = false
+      report(onFatal, error)
+    })
+  }
 
   const translate = (error: unknown): unknown => {
     const translated = translateError(error)
-    if (translated instanceof AppError && translated.id === 'storage-failed' && state !== 'failed') {
-      state = 'failed'
-      onFatal?.(translated)
+    if (translated instanceof AppError && translated.id === 'storage-failed') {
+      // Lost files also cause I/O errors, but their content can be saved.
+      checkFiles(true)
+      if (state !== 'failed') {
+        state = 'failed'
+        report(onFatal, translated)
+      }
     }
     return translated
   }
@@ -71,15 +102,27 @@ export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve
     } else if (reserve === undefined) state = 'open'
   }
 
+  /** Never rejects. Acknowledges nothing once files are lost. */
+  const resultsOf = async (group: readonly QueuedJob[]): Promise<readonly JobResult[]> => {
+    if (state === 'failed') return group.map(() => ({ error: filesLost ?? failedError() }))
+    try {
+      counters.transactions++
+      const outcomes = await commit(group)
+      checkFiles(false)
+      if (filesLost !== undefined) return group.map(() => ({ error: filesLost }))
+      return outcomes.map((outcome) => ('error' in outcome ? { error: translate(outcome.error) } : outcome))
+    } catch (error) {
+      const unknown = translate(unknownOutcome(error))
+      return group.map(() => ({ error: unknown }))
+    }
+  }
+
   const runGroup = async (): Promise<void> => {
     const group = queue.splice(0, MAX_JOBS)
-    const hasFailed = state === 'failed'
     groupsInFlight++
-    const outcomes = hasFailed ? group.map(() => ({ error: failedError() })) : await commit(group)
+    const results = await resultsOf(group)
     groupsInFlight--
-    counters.transactions += hasFailed ? 0 : 1
     counters.writes += group.length
-    const results = outcomes.map((outcome) => ('error' in outcome ? { error: translate(outcome.error) } : outcome))
     await updateDiskState(results.some(isFull))
     for (const [index, { resolve }] of group.entries()) resolve(results[index] as JobResult)
     if (queue.length > 0) runSoon()
@@ -100,7 +143,10 @@ export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve
       onIdle = resolve
     })
     if (queue.length > 0 || groupsInFlight > 0) await idle
-    await close(state !== 'failed')
+    checkFiles(true)
+    await saving
+    isClosed = true
+    await (filesLost === undefined || parts.abandon === undefined ? close(state !== 'failed') : parts.abandon())
   }
 
   return {
@@ -117,7 +163,10 @@ export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve
     async read(name, request) {
       if (closing !== undefined) throw closedError()
       try {
-        return runRead(readFrom, name, request)
+        return await turns.run(() => {
+          if (closing !== undefined) throw closedError()
+          return runRead(readFrom, name, request)
+        })
       } catch (error) {
         throw translate(error)
       }
@@ -126,7 +175,10 @@ export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve
       const hasSpace = closing === undefined && (await reserve?.refill()) === true
       if (hasSpace && state === 'full') state = 'open'
     },
+    checkFiles: () => checkFiles(true),
     state: () => (closing === undefined ? state : 'closed'),
+    isSaving: () => isSaving,
+    problem: () => (closing === undefined ? filesLost?.message : undefined),
     counters: () => ({ ...counters }),
     close() {
       closing ??= shutDown()
@@ -142,6 +194,21 @@ function runRead<Name extends ReadName>(db: Connection, name: Name, request: Rea
 
 const isFull = (result: JobResult): boolean =>
   'error' in result && result.error instanceof AppError && result.error.id === 'storage-full'
+
+/** Calls a callback of the caller, whose errors must not stop the answers to queued writes. */
+function report(callback: ((error: AppError) => void) | undefined, error: AppError): void {
+  try {
+    callback?.(error)
+  } catch (thrown) {
+    queueMicrotask(() => {
+      throw thrown
+    })
+  }
+}
+
+/** A commit promises to return errors. If it throws instead, what it has written is unknown. */
+const unknownOutcome = (cause: unknown): AppError =>
+  new AppError('storage-failed', { message: 'A commit failed unexpectedly; its outcome is unknown.', cause })
 
 const failedError = (): AppError =>
   new AppError('storage-failed', { message: 'The storage failed earlier and rejects every write.' })

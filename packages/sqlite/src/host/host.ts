@@ -15,7 +15,13 @@ export interface Host {
   read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
   /** Checks whether a full disk has space again; if so, the host accepts every write again. Never rejects. */
   checkDisk(): Promise<void>
+  /** Fails the host if files of the database were removed or replaced. Cheap; safe to call at any time. */
+  checkFiles(): void
   state(): HostState
+  /** Why the host has failed, if that is known. Reveals no paths. */
+  problem(): string | undefined
+  /** Whether the content of lost files is being saved. The process must not end before. */
+  isSaving(): boolean
   counters(): HostCounters
   /** Commits the queued writes, then closes the connection. Idempotent. */
   close(): Promise<void>

@@ -16,11 +16,20 @@ let directory: string
 let path: string
 let readFrom: Connection
 let opened: number
+/** Transactions on inline connections. */
+let begun: number
 let inline: InlineCommits
 
-const openInline = () => {
+const openInline = (): Connection => {
   opened++
-  return openInlineConnection(path, {})
+  const db = openInlineConnection(path, {})
+  return {
+    ...db,
+    run(query, values) {
+      if (query.sql === 'BEGIN IMMEDIATE') begun++
+      return db.run(query, values)
+    },
+  }
 }
 
 beforeEach(() => {
@@ -29,6 +38,7 @@ beforeEach(() => {
   readFrom = openConnection(path)
   applyMigrations(readFrom.database, { now: () => 0 })
   opened = 0
+  begun = 0
   inline = createInlineCommits({ open: openInline, initialMeanMs: 0, now: () => 0 })
 })
 afterEach(() => {
@@ -67,7 +77,7 @@ describe('createInlineCommits', () => {
   ])('leaves %s to the storage thread', (_, jobs) => {
     expect(inline.commit(jobs)).toBeUndefined()
     expect(isThere('a')).toBe(false)
-    expect(opened).toBe(0)
+    expect(begun).toBe(0)
   })
 
   it('commits inline once measured commits are fast, and stops when they are slow', () => {
@@ -85,6 +95,26 @@ describe('createInlineCommits', () => {
     const tries = Array.from({ length: 130 }, (_, index) => inline.commit([job(insert(`run-${index}`))]))
 
     expect(tries.filter((results) => results === undefined)).toHaveLength(2)
+  })
+
+  it('opens its connection at once, and leaves commits to the storage thread until it can be opened', () => {
+    let hasDescriptors = false
+    const scarce = createInlineCommits({
+      open() {
+        if (!hasDescriptors) throw new Database.SqliteError('unable to open database file', 'SQLITE_CANTOPEN')
+        return openInline()
+      },
+      ...{ initialMeanMs: 0, now: () => 0 },
+    })
+    expect(opened).toBe(1)
+    expect(scarce.commit([job(insert('a'))])).toBeUndefined()
+
+    hasDescriptors = true
+    const tries = Array.from({ length: 70 }, (_, index) => scarce.commit([job(insert(`run-${index}`))]))
+
+    expect(tries.at(-1)).toMatchObject([{ result: { committed: true } }])
+    expect(opened).toBe(2)
+    scarce.close()
   })
 
   it('does not wait for a lock that another process holds', () => {
@@ -118,7 +148,7 @@ describe('a worker host with inline commits', () => {
     }
 
     expect(positions).toEqual(Array.from({ length: 80 }, (_, index) => index + 1))
-    expect(opened).toBe(1)
+    expect(begun).toBeGreaterThan(0)
     await host.close()
   })
 
@@ -140,7 +170,8 @@ describe('a worker host with inline commits', () => {
     const { host } = start()
     for (const id of ['a', 'b']) await host.write('commit', [insert(id)])
     readFrom.database.close()
-    expect(opened).toBe(1)
+    inline.close()
+    expect(begun).toBeGreaterThan(0)
     await host.close()
 
     expect(existsSync(`${path}-wal`)).toBe(false)
@@ -152,7 +183,7 @@ describe('a worker host with inline commits', () => {
     const writing = host.write('commit', [insert('a')])
     await Promise.all([checkpoint, writing])
 
-    expect(opened).toBe(0)
+    expect(begun).toBe(0)
     expect(isThere('a')).toBe(true)
     await host.close()
   })

@@ -1,10 +1,13 @@
-import type { Write } from '@perdure/ports'
-import type { Connection } from '../file/connection.ts'
+import type { RunChange, Write } from '@perdure/ports'
+import { type Connection, keepOpen } from '../file/connection.ts'
 import { isBusyError } from '../file/sqlite-error.ts'
 import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 
 export interface InlineCommitsOptions {
-  /** Opens another connection to the file, used only by this thread. */
+  /**
+   * Opens another connection to the file, used only by this thread. Called at once, so that the descriptors are there
+   * before they run out; if it throws, the storage thread commits until a later attempt succeeds.
+   */
   readonly open: () => Connection
   /** Assumed mean duration of a commit until commits are measured, in milliseconds. */
   readonly initialMeanMs?: number | undefined
@@ -23,6 +26,8 @@ export interface InlineCommits {
   /** Records how long the storage thread took to commit a group. Milliseconds. */
   recordDuration(ms: number): void
   close(): void
+  /** Keeps the connection open until the process ends. */
+  abandon(): void
 }
 
 const INITIAL_MEAN_MS = 5
@@ -41,7 +46,7 @@ export function createInlineCommits({
   initialMeanMs = INITIAL_MEAN_MS,
   now = () => performance.now(),
 }: InlineCommitsOptions): InlineCommits {
-  let db: Connection | undefined
+  let db = attempt(open)
   let meanMs = initialMeanMs
   let streak = 0
 
@@ -54,8 +59,11 @@ export function createInlineCommits({
     commit(jobs) {
       const [job] = jobs
       if (jobs.length > 1 || job === undefined || meanMs >= MAX_MEAN_MS || !isSmall(job)) return undefined
-      if (++streak % MAX_STREAK === 0) return undefined
-      db ??= open()
+      if (++streak % MAX_STREAK === 0) {
+        db ??= attempt(open)
+        return undefined
+      }
+      if (db === undefined) return undefined
       const startedAt = now()
       const results = commitGroup(db, jobs)
       if (results.some(isLocked)) return undefined
@@ -63,6 +71,18 @@ export function createInlineCommits({
       return results
     },
     close: () => void db?.database.close(),
+    abandon() {
+      if (db !== undefined) keepOpen(db)
+    },
+  }
+}
+
+/** The process may have no descriptors left. Inline commits only save time, so this is not an error. */
+function attempt(open: () => Connection): Connection | undefined {
+  try {
+    return open()
+  } catch {
+    return undefined
   }
 }
 
@@ -87,7 +107,7 @@ function textLength(write: Write): number {
     case 'run.insert':
       return write.run.input.length
     case 'run.transition':
-      return (write.change.result?.length ?? 0) + (write.change.suspension?.length ?? 0)
+      return textLengthOf(write.change)
     case 'event.append':
       return write.events.reduce((sum, { payload }) => sum + EVENT_ROW + payload.length, 0)
     case 'step.insert':
@@ -108,6 +128,9 @@ function textLength(write: Write): number {
       return Number.POSITIVE_INFINITY
   }
 }
+
+const textLengthOf = ({ result, suspension, error }: RunChange) =>
+  (result?.length ?? 0) + (suspension?.length ?? 0) + (error?.stack?.length ?? 0)
 
 /** One event row counts as this many characters. */
 const EVENT_ROW = 1_024

@@ -1,7 +1,8 @@
 import type { AppError } from '@perdure/ports'
-import type { Connection } from '../file/connection.ts'
+import { type Connection, keepOpen } from '../file/connection.ts'
 import { commitGroup } from './commit-group.ts'
 import { createHost } from './create-host.ts'
+import type { FileGuard } from './file-guard.ts'
 import type { Host } from './host.ts'
 
 export interface InlineHostOptions {
@@ -9,14 +10,19 @@ export interface InlineHostOptions {
   readonly onFatal?: ((error: AppError) => void) | undefined
   /** Closes the connection; `isIntact` is false after a fatal error. */
   readonly closeConnection: (db: Connection, isIntact: boolean) => void
+  /** Watches the files; missing for a database in memory. */
+  readonly guard?: FileGuard | undefined
+  /** Called once, at once, when files are lost. `onFatal` follows when their content is saved. */
+  readonly onFilesLost?: ((error: AppError) => void) | undefined
 }
 
 /** Runs reads and writes on the calling thread. */
-export const createInlineHost = (db: Connection, { onFatal, closeConnection }: InlineHostOptions): Host =>
+export const createInlineHost = (db: Connection, { closeConnection, ...options }: InlineHostOptions): Host =>
   createHost({
+    ...options,
     commit: (jobs) => commitGroup(db, jobs),
     maxGroupsInFlight: 1,
     readFrom: db,
     close: (isIntact) => closeConnection(db, isIntact),
-    onFatal,
+    abandon: () => keepOpen(db),
   })

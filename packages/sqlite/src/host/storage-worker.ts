@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { AppError, type Write } from '@perdure/ports'
 import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../file/connection.ts'
 import { databaseOpener } from '../file/open-database.ts'
+import { rescue } from '../file/rescue.ts'
 import { translateError } from '../file/sqlite-error.ts'
 import { finishCleanly } from '../rows/meta.ts'
 import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
@@ -13,6 +14,9 @@ import {
   type WorkerAnswer,
   type WorkerRequest,
 } from './worker-message.ts'
+
+// A diagnostic report of Node.js repeats the environment, with its secrets, for every thread that does not opt out.
+process.report.excludeEnv = true
 
 /** Connection of the thread that writes. A flush blocks this thread, never the event loop of the server. */
 let db: Connection | undefined
@@ -47,6 +51,7 @@ function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly JobRe
   if (db === undefined)
     throw new AppError('storage-failed', { message: 'The storage worker has not opened a database.' })
   if (request.type === 'commit') return commit(db, unpackJobs(request.jobs))
+  if (request.type === 'rescue') return [{ rescued: rescue(db.database, request.request) }]
   if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
   if (request.isIntact) finishCleanly(db)
   db.database.close()

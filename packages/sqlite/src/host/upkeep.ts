@@ -9,6 +9,9 @@ export interface UpkeepParts {
   readonly measureFreeSpace: () => Promise<void>
 }
 
+/** How often upkeep runs and the files are checked. */
+export const UPKEEP_MS = 1_000
+
 /** Rounds between two checkpoints. */
 const CHECKPOINT_ROUNDS = 15
 
@@ -31,7 +34,8 @@ export function createUpkeep({ host, checkpoint, walBytes, measureFreeSpace }: U
     round++
     if (host.state() === 'full' || round % CHECKPOINT_ROUNDS === 0) await measureFreeSpace()
     // The first round creates the reserve, so that startup does not wait for it.
-    if (host.state() === 'full' || round % CHECKPOINT_ROUNDS === 1) await host.checkDisk()
+    const isReserveDue = round % CHECKPOINT_ROUNDS === 1 && host.state() !== 'failed'
+    if (host.state() === 'full' || isReserveDue) await host.checkDisk()
     if (round % CHECKPOINT_ROUNDS === 0 && host.state() !== 'failed') await checkpointWal().catch(() => undefined)
   }
 }

@@ -1,10 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, type StoredEvent, type Write } from '@perdure/ports'
-import type { Connection } from '../file/connection.ts'
+import { type Connection, keepOpen } from '../file/connection.ts'
 import type { Encryption } from '../file/encryption.ts'
+import { type Rescued, type RescueRequest, rescue } from '../file/rescue.ts'
 import type { Synchronous } from '../file/synchronous.ts'
 import type { JobResult, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
+import type { FileGuard } from './file-guard.ts'
 import type { Host } from './host.ts'
 import { createInlineCommits } from './inline-commits.ts'
 import type { Reserve } from './reserve.ts'
@@ -46,6 +48,8 @@ export interface WorkerHostOptions {
   /** Assumed mean duration of a commit until commits are measured, in milliseconds. */
   readonly initialMeanMs?: number | undefined
   readonly reserve?: Reserve | undefined
+  readonly guard?: FileGuard | undefined
+  readonly onFilesLost?: ((error: AppError) => void) | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   /** Called once the worker has closed the file. */
   readonly onClosed: () => void
@@ -102,7 +106,7 @@ export function startStorageWorker(): StorageWorker {
 
 /** Reads on the calling thread. Writes in the worker, except for commits that are faster inline. */
 export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptions): Host {
-  const { path, synchronous, encryption, readFrom, openInline, initialMeanMs, reserve, onFatal, onClosed } = options
+  const { path, synchronous, encryption, readFrom, openInline, initialMeanMs, onClosed } = options
   const inline = createInlineCommits({ open: openInline, initialMeanMs })
   // No caller awaits this request: if the file cannot be opened, the worker rejects every commit.
   worker.send({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
@@ -129,13 +133,35 @@ export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptio
       await worker.terminated
       onClosed()
     },
-    reserve,
-    onFatal,
+    async abandon() {
+      keepOpen(readFrom)
+      inline.abandon()
+      await worker.terminate()
+      onClosed()
+    },
+    reserve: options.reserve,
+    guard: options.guard,
+    onFilesLost: options.onFilesLost,
+    onFatal: options.onFatal,
   })
 }
 
+/** Saves the content in the worker, or on the calling thread if the worker has ended or cannot read the files. */
+export const rescueThrough =
+  (worker: StorageWorker, readFrom: Connection) =>
+  async (request: RescueRequest): Promise<Rescued> => {
+    try {
+      const [message] = (await worker.send({ type: 'rescue', request })).results
+      if (message !== undefined && 'rescued' in message) return message.rescued
+    } catch (error) {
+      if (!(error instanceof AppError && error.id === 'storage-failed')) throw error
+    }
+    return rescue(readFrom.database, request)
+  }
+
 function toJobResult(message: JobResultMessage, { request }: WriteJob): JobResult {
   if ('error' in message) return { error: toError(message.error) }
+  if ('rescued' in message) throw new Error('the storage worker answered a commit with a rescue')
   if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
   if ('events' in message) return { result: { committed: true, events: message.events, counts: message.counts } }
   return { result: { committed: true, events: withPositions(request, message.positions), counts: message.counts } }

@@ -1,6 +1,7 @@
 import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 import type { Encryption } from '../file/encryption.ts'
+import type { Rescued, RescueRequest } from '../file/rescue.ts'
 import type { Synchronous } from '../file/synchronous.ts'
 import type { WriteJob } from './commit-group.ts'
 
@@ -60,6 +61,8 @@ export type WorkerRequest =
   | { readonly type: 'commit'; readonly jobs: Packed<readonly WriteJob[]> }
   /** Runs a WAL checkpoint. `truncate` also truncates the WAL, unless a reader prevents it. */
   | { readonly type: 'checkpoint'; readonly truncate: boolean }
+  /** Saves the content after files were lost. Answered with one `rescued` message. */
+  | { readonly type: 'rescue'; readonly request: RescueRequest }
   /** The last request. `isIntact`: the worker may mark the database as cleanly shut down. */
   | { readonly type: 'close'; readonly isIntact: boolean }
 
@@ -73,6 +76,7 @@ export type WorkerAnswer =
  */
 export type JobResultMessage =
   | { readonly events: readonly StoredEvent[]; readonly counts: readonly number[] }
+  | { readonly rescued: Rescued }
   | { readonly positions: readonly number[]; readonly counts: readonly number[] }
   | { readonly index: number; readonly conflict: Conflict }
   | { readonly error: ErrorMessage }

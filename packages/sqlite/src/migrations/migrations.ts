@@ -17,6 +17,7 @@ import { memory } from './0016-memory.ts'
 import { consolidator } from './0017-consolidator.ts'
 import { fewerPages } from './0018-fewer-pages.ts'
 import { answersOfRuns } from './0019-answers-of-runs.ts'
+import { repairableRuns } from './0020-repairable-runs.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   consolidator,
   fewerPages,
   answersOfRuns,
+  repairableRuns,
 ]

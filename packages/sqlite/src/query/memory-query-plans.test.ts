@@ -1,7 +1,7 @@
 import { type EpochMs, EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
-import { factListQuery, factSearchQuery, factVectorQuery } from '../rows/fact-store.ts'
+import { factListQuery, factSearchQuery, factTexts, factVectorQuery } from '../rows/fact-store.ts'
 import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
 import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
 import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
@@ -28,13 +28,18 @@ describe('a query on memory', () => {
   })
 
   it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
-    'starts a full-text search at the word index for filter %o',
+    'starts a full-text search at the word index, in descending order, for filter %o',
     (filter) => {
       const plan = planOf(factSearchQuery({ ...at, ...filter }))
 
-      expect(plan).toMatch(/^SCAN fact_words VIRTUAL TABLE INDEX 0:M1; SEARCH facts USING INTEGER PRIMARY KEY/)
+      expect(plan).toMatch(/^SCAN fact_words VIRTUAL TABLE INDEX 192:M1; SEARCH facts USING INTEGER PRIMARY KEY/)
+      expect(plan).not.toContain('TEMP B-TREE')
     },
   )
+
+  it('reads the texts to rank in the order of their keys, by their primary key', () => {
+    expect(planOf(factTexts)).toMatch(/^SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH facts USING INTEGER PRIMARY KEY/)
+  })
 
   it('finds the facts for upkeep through an index', () => {
     expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')

@@ -1,4 +1,4 @@
-import { AppError, type Page, type PageQuery } from '@perdure/ports'
+import { AppError, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Param } from './compile.ts'
 
@@ -27,17 +27,26 @@ export const isBeyond = (param: Param<PageValues>, { order }: PageQuery): RawBui
 export interface PageOf<Row, T> {
   readonly toRecord: (row: Row) => T
   readonly rankOf: (row: Row) => number
+  /** Measures the content of a row; by default with `rowBytes`. */
+  readonly bytesOf?: (row: Row) => number
 }
 
+/** Reads the rows of the page, and at most one more: rows after that stay in the database. */
 export function toPage<Row extends { readonly id: string }, T>(
-  rows: readonly Row[],
+  rows: Iterable<Row>,
   { limit }: PageQuery,
-  { toRecord, rankOf }: PageOf<Row, T>,
+  { toRecord, rankOf, bytesOf = rowBytes }: PageOf<Row, T>,
 ): Page<T> {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const nextCursor = last === undefined || rows.length <= limit ? null : `${rankOf(last)}.${last.id}`
-  return { items: shown.map(toRecord), nextCursor }
+  const { items, hasMore } = takeWithinPage(rows, limit, bytesOf)
+  const last = items.at(-1)
+  return { items: items.map(toRecord), nextCursor: hasMore && last !== undefined ? `${rankOf(last)}.${last.id}` : null }
+}
+
+/** Total length of the texts in a row, in bytes of UTF-8. */
+export function rowBytes(row: object): number {
+  let bytes = 0
+  for (const value of Object.values(row)) if (typeof value === 'string') bytes += Buffer.byteLength(value)
+  return bytes
 }
 
 function decodeCursor(cursor: string): readonly [rank: number, id: string] {

@@ -1,4 +1,4 @@
-import { type ApprovalFilter, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
+import { type ApprovalFilter, EVERY_ROW, type Visibility } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from '../rows/event-log.ts'
@@ -6,80 +6,16 @@ import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
 import { PRUNE_FIRES } from '../rows/fire-writes.ts'
 import { PENDING_LEGACY_IDS } from '../rows/idempotency-store.ts'
 import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
-import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from '../rows/run-store.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
-import { STEP_QUERIES } from '../rows/step-store.ts'
+import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
 import { LAST_ORDER } from '../rows/step-writes.ts'
 import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-writes.ts'
-import { SELECT_MANY } from '../rows/token-store.ts'
+import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
 import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
 import type { Query } from './compile.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
-
-describe('the list of runs', () => {
-  const lists: readonly (readonly [index: string, RunFilter, Visibility])[] = [
-    ['runs_by_creation', {}, EVERY_ROW],
-    ['runs_by_creation', { statuses: ['completed'] }, EVERY_ROW],
-    ['runs_by_creation', {}, MIXED],
-    ['runs_by_creation', {}, { agentIds: ['a', 'b'] }],
-    ['runs_by_creation', {}, { agentIds: 'all' }],
-    ['runs_by_owner', {}, ME],
-    ['runs_by_target', { targetId: 'echo', kind: 'agent' }, EVERY_ROW],
-    ['runs_by_target', { targetId: 'echo', kind: 'agent' }, ME],
-    ['runs_by_target', {}, { agentIds: ['echo'] }],
-    ['runs_by_session', { sessionId: 'ses' }, EVERY_ROW],
-    ['runs_by_session', { sessionId: 'ses' }, ME],
-    ['runs_by_session', { sessionId: 'ses', targetId: 'echo' }, { agentIds: ['echo'] }],
-    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, EVERY_ROW],
-    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, { workflowIds: ['nightly'] }],
-    ['runs_by_thread', { threadId: 'thr', statuses: ['suspended'] }, ME],
-    ['runs_by_parent', { parentRunId: 'run' }, ME],
-    ['runs_by_parent', { parentRunId: 'run', statuses: ['queued', 'running', 'suspended'] }, EVERY_ROW],
-    ['runs_active', { statuses: ['queued'] }, EVERY_ROW],
-    ['runs_active', { statuses: ['running'] }, ME],
-    ['runs_active', { statuses: ['queued'], targetId: 'echo' }, EVERY_ROW],
-    ['runs_unsuccessful', { statuses: ['failed'] }, EVERY_ROW],
-  ]
-
-  it.each(lists)('uses the order of index %s for filter %o and visibility %o', (index, filter, visibility) => {
-    for (const page of [newest, beyond]) {
-      const plan = planOf(listQuery({ filter, page, visibility }))
-
-      expect(plan).toContain(`USING INDEX ${index}`)
-      expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
-    }
-  })
-
-  it.each([
-    [{}, EVERY_ROW],
-    [{ targetId: 'echo' }, EVERY_ROW],
-    [{}, ME],
-    [{}, { agentIds: ['echo'] }],
-  ] as const)('sorts only active runs for several active statuses, filter %o and visibility %o', (more, visibility) => {
-    const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
-
-    expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
-  })
-
-  it('looks up runs by id when the visibility lists run ids', () => {
-    const plan = planOf(listQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
-
-    expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
-  })
-})
-
-describe('a query on run deadlines', () => {
-  it('uses the order of the deadline index, which covers active runs only', () => {
-    for (const query of [PAST_DEADLINE, NEXT_DEADLINE]) {
-      const plan = planOf(query)
-
-      expect(plan).toContain('USING INDEX runs_by_deadline (deadline_at')
-      expect(plan).not.toContain('TEMP B-TREE')
-    }
-  })
-})
 
 describe('a query on durable calls', () => {
   it.each([
@@ -94,6 +30,13 @@ describe('a query on durable calls', () => {
     const plan = planOf(STEP_QUERIES[name])
 
     expect(plan).toContain(`INDEX ${index}`)
+    expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
+  })
+
+  it.each([newest, beyond])('lists completed calls in the order of an index for page %o', (page) => {
+    const plan = planOf(completedQuery(page))
+
+    expect(plan).toMatch(/steps USING INDEX sqlite_autoindex_steps_1 \(run_key=\?/)
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
   })
 
@@ -229,6 +172,11 @@ describe('a query on tokens', () => {
       'walks a token family by parent and successor',
       REVOKE_FAMILY,
       /child USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\).*old USING (?:COVERING )?INDEX tokens_by_successor/,
+    ],
+    [
+      'walks a chain of rotations by successor',
+      SELECT_ROOT,
+      /old USING (?:COVERING )?INDEX tokens_by_successor \(replaced_by=\?\)/,
     ],
     [
       'walks the descendants of a token by parent',

@@ -19,6 +19,7 @@ export interface Schema {
   readonly meta: MetaTable
   readonly run_keys: RunKeyTable
   readonly runs: RunTable
+  readonly run_fields: RunFieldTable
   readonly steps: StepTable
   readonly approvals: ApprovalTable
   readonly emissions: EmissionTable
@@ -148,6 +149,20 @@ export interface RunTable {
   readonly budget: string | null
   readonly suspension: string | null
   readonly resumption: string | null
+  readonly version: string | null
+  readonly start_at: number | null
+  readonly retries: number | null
+  readonly abort_reason: string | null
+  readonly fork_run_id: string | null
+  readonly fork_seq: number | null
+  readonly parked: string | null
+}
+
+export interface RunFieldTable {
+  readonly field: string
+  readonly value: string
+  readonly run_at: number // created_at of the run
+  readonly run_key: number
 }
 
 export interface StepTable {

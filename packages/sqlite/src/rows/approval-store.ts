@@ -53,7 +53,7 @@ export function listApprovals(db: Connection, request: ApprovalListRequest): Pag
     ...pageValues(page),
     ...accessValues(visibility),
   }
-  return toPage(db.all(query, values), page, { toRecord: toApproval, rankOf: (row) => row.created_at })
+  return toPage(db.each(query, values), page, { toRecord: toApproval, rankOf: (row) => row.created_at })
 }
 
 type ListValues = AccessValues & PageValues & { readonly runId: string; readonly toolCallId: string }

@@ -8,6 +8,7 @@ import { readMeta } from './meta.ts'
 export interface EventsBefore {
   readonly before: number
   readonly limit: number
+  readonly maxLength?: number | undefined
 }
 
 export interface EventsBetween {
@@ -17,20 +18,25 @@ export interface EventsBetween {
 
 export function readEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventRange }) {
   const [kind, id] = streamKindOf(stream)
-  const { after: position, limit, maxLength = Number.POSITIVE_INFINITY } = range
+  const { after: position, limit, maxLength } = range
+  return untilLength(db.each(READ_AFTER[kind], { id, position, limit }), maxLength)
+}
+
+export function readEventsBefore(db: Connection, { stream, range }: { stream: EventStream; range: EventsBefore }) {
+  const [kind, id] = streamKindOf(stream)
+  const { before: position, limit, maxLength } = range
+  return untilLength(db.each(READ_BEFORE[kind], { id, position, limit }), maxLength)
+}
+
+function untilLength(rows: Iterable<EventRow>, maxLength = Number.POSITIVE_INFINITY): readonly StoredEvent[] {
   const events: StoredEvent[] = []
   let length = 0
-  for (const row of db.each(READ_AFTER[kind], { id, position, limit })) {
+  for (const row of rows) {
     events.push(toRecord(row))
     length += row.payload.length
     if (length >= maxLength) break
   }
   return events
-}
-
-export function readEventsBefore(db: Connection, { stream, range }: { stream: EventStream; range: EventsBefore }) {
-  const [kind, id] = streamKindOf(stream)
-  return db.all(READ_BEFORE[kind], { id, position: range.before, limit: range.limit }).map(toRecord)
 }
 
 export function countEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventsBetween }): number {

@@ -4,9 +4,10 @@ import {
   type FactRecord,
   type Page,
   type PageQuery,
+  type SearchedText,
+  searchByWords,
   type VectorQuery,
   type Visibility,
-  wordsOf,
 } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
@@ -40,21 +41,30 @@ export function findAnyFact(db: Connection, id: string): FactRecord | undefined 
 
 export function listFacts(db: Connection, { filter, page }: FactListRequest): Page<FactRecord> {
   const query = db.variant(`facts ${pageVariant(page)} ${filterVariant(filter)}`, () => factListQuery({ filter, page }))
-  const rows = db.all(query, { ...pageValues(page), ...filterValues(filter) })
+  const rows = db.each(query, { ...pageValues(page), ...filterValues(filter) })
   return toPage(rows, page, { toRecord: toFact, rankOf: (row) => row.created_at })
 }
 
-/** Quotes each word, so that no word is interpreted as full-text query syntax. */
 export function searchFacts(
   db: Connection,
   { text, filter, limit }: { text: string; filter: FactFilter; limit: number },
 ): readonly FactRecord[] {
-  const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS)
-  if (words.length === 0) return []
-  const match = words.map((word) => `"${word}"`).join(' OR ')
-  const query = db.variant(`fact search ${filterVariant(filter)}`, () => factSearchQuery(filter))
-  return db.all(query, { ...filterValues(filter), match, limit }).map(toFact)
+  const matching = db.variant(`fact search ${filterVariant(filter)}`, () => factSearchQuery(filter))
+  const values = filterValues(filter)
+  const found = searchByWords<number>(
+    {
+      matching: (words) => db.all(matching, { ...values, match: matchAny(words) }).map(({ key }) => key),
+      having: (word) => db.all(factsWithWord, { match: matchAny([word]) }).map(({ key }) => key),
+      texts: (keys) => db.each(factTexts, { keys: JSON.stringify(keys) }),
+    },
+    text,
+    limit,
+  )
+  return found.flatMap((id) => findAnyFact(db, id) ?? [])
 }
+
+/** Quotes each word, so that no word is interpreted as full-text query syntax. */
+const matchAny = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' OR ')
 
 export function nearestFacts(
   db: Connection,
@@ -71,8 +81,6 @@ export function nearestFacts(
     .slice(0, limit)
     .flatMap(({ id }) => findAnyFact(db, id) ?? [])
 }
-
-const MAX_WORDS = 64
 
 export interface FactListRequest {
   readonly filter: FactFilter
@@ -105,14 +113,26 @@ export const factListQuery = ({ filter, page }: FactListRequest): Query<FilterVa
       .limit(param('limit')),
   )
 
-/** The cross join makes the word index the outer loop, whatever other index the filter could use. */
-export const factSearchQuery = (filter: FactFilter): Query<FilterValues & { match: string; limit: number }, FactRow> =>
+/** Newest first. The cross join makes the word index the outer loop, whatever other index the filter could use. */
+export const factSearchQuery = (filter: FactFilter): Query<FilterValues & { match: string }, { key: number }> =>
   compile((param) => ({
     compile: () =>
-      sql<FactRow>`select facts.* from fact_words cross join facts on facts.key = fact_words.rowid
+      sql<{ key: number }>`select facts.key from fact_words cross join facts on facts.key = fact_words.rowid
         where fact_words match ${param('match')} and ${matchesFilter(filter, param)}
-        order by bm25(fact_words), created_at desc, id desc limit ${param('limit')}`.compile(from),
+        order by fact_words.rowid desc`.compile(from),
   }))
+
+const factsWithWord = compile<{ match: string }, { key: number }>((param) => ({
+  compile: () =>
+    sql<{ key: number }>`select rowid as key from fact_words where fact_words match ${param('match')}`.compile(from),
+}))
+
+/** In the order of the keys: the cross join makes their array the outer loop. */
+export const factTexts = compile<{ keys: string }, SearchedText>((param) => ({
+  compile: () =>
+    sql<SearchedText>`select facts.id, facts.text, facts.created_at as createdAt
+      from json_each(${param('keys')}) as wanted cross join facts on facts.key = wanted.value`.compile(from),
+}))
 
 type VectorValues = FilterValues & { readonly embedder: string; readonly limit: number }
 

@@ -24,7 +24,7 @@ export function findOccurrence(db: Connection, { triggerId, scheduledAt }: FireR
 export function listFires(db: Connection, request: FireListRequest): Page<FireRecord> {
   const { filter, page } = request
   const query = db.variant(`fires ${filter.status} ${pageVariant(page)}`, () => fireListQuery(request))
-  const rows = db.all(query, { triggerId: filter.triggerId, ...pageValues(page) })
+  const rows = db.each(query, { triggerId: filter.triggerId, ...pageValues(page) })
   return toPage(rows, page, { toRecord: toFire, rankOf: (row) => row.created_at })
 }
 

@@ -6,7 +6,7 @@ import { compile, from } from '../query/compile.ts'
 import type { IdempotencyTable } from '../query/schema.ts'
 import { toIdempotency } from './idempotency-row.ts'
 import { readMeta } from './meta.ts'
-import { isOneOf } from './run-store.ts'
+import { isOneOf } from './run-filter.ts'
 
 /**
  * Matches pending responses that no run will provide, with the exact `WHERE` text of the partial index. A response that

@@ -25,7 +25,7 @@ export const nextJobDueAt = (db: Connection, phases: readonly JobPhase[]): Epoch
 
 export function listDeadLetters(db: Connection, page: PageQuery): Page<JobRecord> {
   const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
-  return toPage(db.all(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(db.each(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
 }
 
 export function countJobs(db: Connection): JobCounts {

@@ -16,17 +16,17 @@ export interface MemoryListRequest {
 type MemoryTable = 'blocks' | 'memory_conflicts'
 type MemoryListValues = AccessValues & PageValues & { readonly namespace: string }
 
-/** Returns the rows of the page, plus one if another page follows. */
+/** Yields the rows of the page, plus one if another page follows. */
 export function memoryRows<Table extends MemoryTable>(
   db: Connection,
   table: Table,
   request: MemoryListRequest,
-): readonly Selectable<Schema[Table]>[] {
+): Iterable<Selectable<Schema[Table]>> {
   const { namespace, page, visibility } = request
   const filter = namespace === undefined ? 'any' : 'one'
   const name = `${table} of ${filter} namespace ${pageVariant(page)} ${visibilityVariant(visibility)}`
   const values = { ...pageValues(page), ...accessValues(visibility), namespace: namespace ?? '' }
-  return db.all(
+  return db.each(
     db.variant(name, () => memoryListQuery(table, request)),
     values,
   )

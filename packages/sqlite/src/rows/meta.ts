@@ -12,8 +12,19 @@ export function readMeta(db: Connection, name: MetaName): string {
 /**
  * Sets the `clean_shutdown` flag, which is off from the moment a server opens the database until it shuts down cleanly.
  */
-export const markShutdown = (db: Connection, isClean: boolean): void => {
+const markShutdown = (db: Connection, isClean: boolean): void => {
   db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
+}
+
+/**
+ * Clears the `clean_shutdown` flag, in the database file too: a flag that is only in the log is lost with the log. The
+ * checkpoint is best effort and does not wait for readers.
+ */
+export function markOpen(db: Connection): void {
+  markShutdown(db, false)
+  try {
+    db.database.pragma('wal_checkpoint(PASSIVE)')
+  } catch {}
 }
 
 /** Records that events up to this position may be deleted. The recorded position never decreases. */

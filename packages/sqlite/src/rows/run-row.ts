@@ -1,6 +1,7 @@
 import type { EpochMs, JsonText, RunRecord } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { RunTable } from '../query/schema.ts'
+import { toRunError } from './run-error-row.ts'
 
 export type RunRow = Selectable<RunTable>
 
@@ -35,6 +36,13 @@ export const RUN_COLUMNS = [
   'budget',
   'suspension',
   'resumption',
+  'version',
+  'start_at',
+  'retries',
+  'abort_reason',
+  'fork_run_id',
+  'fork_seq',
+  'parked',
 ] as const
 
 export const toRunRow = (run: RunRecord, key: number): RunTable => ({
@@ -61,6 +69,10 @@ export const toRunRow = (run: RunRecord, key: number): RunTable => ({
   result: run.result ?? null,
   suspension: run.suspension ?? null,
   resumption: run.resumption ?? null,
+  parked: run.parked ?? null,
+  start_at: run.startAt ?? null,
+  retries: run.retries ?? null,
+  abort_reason: run.abortReason ?? null,
 })
 
 const toOriginColumns = (run: RunRecord) => ({
@@ -72,6 +84,9 @@ const toOriginColumns = (run: RunRecord) => ({
   parent_seq: run.parentSeq ?? null,
   trigger_id: run.triggerId ?? null,
   traceparent: run.traceparent ?? null,
+  version: run.version ?? null,
+  fork_run_id: run.forkOf?.runId ?? null,
+  fork_seq: run.forkOf?.seq ?? null,
 })
 
 export const toRun = (row: RunRow): RunRecord => ({
@@ -82,9 +97,9 @@ export const toRun = (row: RunRow): RunRecord => ({
   owner: row.owner,
   status: row.status,
   finishReason: row.finish_reason ?? undefined,
-  input: row.input as JsonText,
+  input: row.input as JsonText, // undefined in a list without inputs
   result: (row.result ?? undefined) as JsonText | undefined,
-  error: row.error === null ? undefined : JSON.parse(row.error),
+  error: row.error === null ? undefined : toRunError(row.error),
   usage: JSON.parse(row.usage),
   budget: row.budget === null ? undefined : JSON.parse(row.budget),
   deadlineAt: (row.deadline_at ?? undefined) as EpochMs | undefined,
@@ -92,6 +107,10 @@ export const toRun = (row: RunRow): RunRecord => ({
   timeoutMs: row.timeout_ms ?? undefined,
   suspension: (row.suspension ?? undefined) as JsonText | undefined,
   resumption: (row.resumption ?? undefined) as JsonText | undefined,
+  parked: (row.parked ?? undefined) as JsonText | undefined,
+  startAt: (row.start_at ?? undefined) as EpochMs | undefined,
+  retries: row.retries ?? undefined,
+  abortReason: row.abort_reason ?? undefined,
   metadata: JSON.parse(row.metadata),
   createdAt: row.created_at as EpochMs,
   startedAt: (row.started_at ?? undefined) as EpochMs | undefined,
@@ -108,4 +127,6 @@ const toOrigin = (row: RunRow) => ({
   parentSeq: row.parent_seq ?? undefined,
   triggerId: row.trigger_id ?? undefined,
   traceparent: row.traceparent ?? undefined,
+  version: row.version ?? undefined,
+  forkOf: row.fork_run_id === null ? undefined : { runId: row.fork_run_id, seq: row.fork_seq ?? 0 },
 })

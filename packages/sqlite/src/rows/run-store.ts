@@ -2,31 +2,34 @@ import {
   type EpochMs,
   EVERY_ROW,
   type Page,
-  type PageQuery,
+  RUN_CONTENT,
+  type RunContent,
   type RunFilter,
+  type RunPageQuery,
   type RunRecord,
-  type RunStatus,
+  takeWithinPage,
   type Visibility,
 } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES, ENDED_RUN_STATUSES } from '@perdure/protocol'
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
+import { type AliasedRawBuilder, type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
 import {
   type AccessTests,
   type AccessValues,
   accessValues,
   isVisible,
-  unindexed,
   visibilityVariant,
 } from '../query/row-visibility.ts'
 import { statusList } from '../query/run-status.ts'
-import { type RunRow, toRun } from './run-row.ts'
+import { type FilterValues, filterConditions, filterValues, filterVariant, isFieldList } from './run-filter.ts'
+import { RUN_COLUMNS, type RunRow, toRun } from './run-row.ts'
 
 export interface RunListRequest {
   readonly filter: RunFilter
-  readonly page: PageQuery
+  readonly page: RunPageQuery
   readonly visibility: Visibility
 }
 
@@ -43,20 +46,40 @@ export const findAnyRun = (db: Connection, id: string): RunRecord | undefined =>
 export function listRuns(db: Connection, request: RunListRequest): Page<RunRecord> {
   const { filter, page, visibility } = request
   const query = db.variant(listVariant(request), () => listQuery(request))
-  const { kind = 'agent', targetId = '', threadId = '', sessionId = '', parentRunId = '', since = 0 } = filter
-  const named = { kind, targetId, threadId, sessionId, parentRunId, since }
-  const values = { ...named, ...pageValues(page), ...accessValues(visibility) }
-  return toPage(db.all(query, values), page, { toRecord: toRun, rankOf: (row) => row.created_at })
+  const values = { ...filterValues(filter), ...pageValues(page), ...accessValues(visibility) }
+  return toPage(db.each(query, values), page, { toRecord: toRun, rankOf: (row) => row.created_at })
+}
+
+/** Like `listRuns`, without the members of `content` that are long. */
+export function outlineRuns(db: Connection, request: RunListRequest): Page<UnreadRun> {
+  const { filter, page, visibility } = request
+  const content = page.content ?? RUN_CONTENT
+  const query = db.variant(`outline ${listVariant(request)}`, () => listQuery(request, 'outline'))
+  const values = { ...filterValues(filter), ...pageValues(page), ...accessValues(visibility) }
+  const rows = db.each(query, values) as Iterable<OutlinedRow>
+  return toPage(rows, page, {
+    toRecord: (row) => toUnreadRun(row, content),
+    rankOf: (row) => row.created_at,
+    bytesOf: outlinedBytes(content),
+  })
+}
+
+type UnreadRun = WithUnread<RunRecord, RunContent>
+type OutlinedRow = RunRow & LongTextColumns<RunContent>
+
+function toUnreadRun(row: OutlinedRow, content: readonly RunContent[]): UnreadRun {
+  const texts = content.map((member) => [member, toText(row, member, { of: 'run', member, id: row.id })] as const)
+  return { ...toRun(row), ...Object.fromEntries(texts) }
 }
 
 export const runsPastDeadline = (db: Connection, until: { now: EpochMs; limit: number }): readonly RunRecord[] =>
-  db.all(PAST_DEADLINE, until).map(toRun)
+  takeWithinPage(db.each(PAST_DEADLINE, until), until.limit, rowBytes).items.map(toRun)
 
 export const nextDeadlineAt = (db: Connection): EpochMs | undefined =>
   db.get(NEXT_DEADLINE, {})?.deadline_at as EpochMs | undefined
 
 type FindValues = AccessValues & { readonly id: string }
-type ListValues = AccessValues & PageValues & Required<Omit<RunFilter, 'statuses'>>
+type ListValues = AccessValues & PageValues & FilterValues
 
 const RUN_ACCESS: AccessTests = {
   owner: (matches) => matches('owner'),
@@ -74,78 +97,58 @@ const findQuery = (visibility: Visibility): Query<FindValues, RunRow> =>
       .where(isVisible(visibility, RUN_ACCESS, param)),
   )
 
-/** The column for each field of a filter. */
-const FILTER_COLUMNS = {
-  kind: 'kind',
-  targetId: 'target_id',
-  threadId: 'thread_id',
-  sessionId: 'session_id',
-  parentRunId: 'parent_run_id',
-} as const
-
-const NAMED = Object.keys(FILTER_COLUMNS) as (keyof typeof FILTER_COLUMNS)[]
-
-function filterConditions(filter: RunFilter, param: Param<ListValues>): RawBuilder<SqlBool>[] {
-  return NAMED.filter((name) => filter[name] !== undefined).map((name) => {
-    const condition = sql<SqlBool>`(${sql.ref(FILTER_COLUMNS[name])} = ${param(name)})`
-    return name === 'targetId' ? unindexedIfFew(filter, condition) : condition
-  })
-}
-
-/**
- * If the filter already leaves few runs (active, or of one thread, session or parent), hides `condition` from the
- * planner.
- */
-function unindexedIfFew(filter: RunFilter, condition: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
-  const { threadId, sessionId, parentRunId, statuses } = filter
-  const isActive = statuses?.every((status) => ACTIVE_RUN_STATUSES.includes(status)) ?? false
-  const isFew = isActive || (threadId ?? sessionId ?? parentRunId) !== undefined
-  return isFew ? unindexed(condition) : condition
-}
-
 const listVariant = ({ filter, page, visibility }: RunListRequest): string => {
-  const given = [...NAMED, 'since' as const].map((name) => (filter[name] === undefined ? '-' : '+')).join('')
-  return `runs ${filter.statuses?.join()} ${given} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+  const content = `with ${(page.content ?? RUN_CONTENT).join()}`
+  return `runs ${content} ${filterVariant(filter)} ${pageVariant(page)} ${visibilityVariant(visibility)}`
 }
 
 /** The query for one combination of filters. Statuses are literals, so that the partial indexes apply. */
-export function listQuery({ filter, page, visibility }: RunListRequest): Query<ListValues, RunRow> {
-  return compile((param) => {
-    const { statuses, since } = filter
-    const conditions = [
-      ...filterConditions(filter, param),
-      unindexedIfFew(filter, isVisible(visibility, RUN_ACCESS, param)),
-    ]
-    if (statuses !== undefined) conditions.push(...hasStatus(statuses))
-    if (since !== undefined) conditions.push(sql`created_at >= ${param('since')}`)
+export const listQuery = (request: RunListRequest, reading: Reading = 'texts'): Query<ListValues, RunRow> =>
+  isFieldList(request.filter) ? fieldListQuery(request, reading) : runListQuery(request, reading)
+
+/** Whether a list reads long texts or only their length. */
+type Reading = 'texts' | 'outline'
+
+const runListQuery = ({ filter, page, visibility }: RunListRequest, reading: Reading) =>
+  compile<ListValues, RunRow>((param) => {
+    const conditions = filterConditions(filter, param, isVisible(visibility, RUN_ACCESS, param))
     if (page.cursor !== undefined) conditions.push(isBeyond(param, page))
-    return from
+    const query = from
       .selectFrom('runs')
-      .selectAll()
+      .select(columnsOf(page, reading))
       .where((eb) => eb.and(conditions))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
       .limit(param('limit'))
+    return query as unknown as Compilable<RunRow>
   })
-}
 
-/** The status sets of the partial indexes, in the order of the migration. */
-const UNSUCCESSFUL: readonly RunStatus[] = ['failed', 'aborted']
+/** Walks the index of run fields, which has the order of the list. */
+const fieldListQuery = ({ filter, page, visibility }: RunListRequest, reading: Reading) =>
+  compile<ListValues, RunRow>((param) => {
+    const conditions = filterConditions(filter, param, isVisible(visibility, RUN_ACCESS, param))
+    if (page.cursor !== undefined) {
+      const reached = page.order === 'asc' ? sql`>=` : sql`<=`
+      conditions.push(sql`run_at ${reached} ${param('afterRank')}`, isBeyond(param, page))
+    }
+    const query = from
+      .selectFrom('run_fields')
+      .innerJoin('runs', 'runs.key', 'run_fields.run_key')
+      .select(columnsOf(page, reading))
+      .where((eb) => eb.and(conditions))
+      .orderBy('run_at', page.order)
+      .orderBy('id', page.order)
+      .limit(param('limit'))
+    return query as unknown as Compilable<RunRow>
+  })
 
-/**
- * For one status the planner uses a partial index by itself; for several it needs the exact `WHERE` text of the index.
- */
-function hasStatus(statuses: readonly RunStatus[]): readonly RawBuilder<SqlBool>[] {
-  if (statuses.length === 0) return [sql`false`]
-  const indexed = [ACTIVE_RUN_STATUSES, UNSUCCESSFUL].filter((set) => statuses.every((status) => set.includes(status)))
-  return [isOneOf(statuses), ...(statuses.length === 1 ? [] : indexed.map((set) => isOneOf(set)))]
-}
+/** The columns of a list: the large ones only if they are wanted, because SQLite would read all their pages. */
+const columnsOf = ({ content = RUN_CONTENT }: RunPageQuery, reading: Reading): AliasedRawBuilder<unknown, string>[] => [
+  ...RUN_COLUMNS.filter((column) => !RUN_CONTENT.some((large) => large === column)).map(plain),
+  ...content.flatMap((column) => (reading === 'texts' ? plain(column) : longText(column, 'runs'))),
+]
 
-export const isOneOf = (statuses: readonly RunStatus[], column = 'status'): RawBuilder<SqlBool> =>
-  sql`(${sql.join(
-    statuses.map((status) => sql`${sql.ref(column)} = ${sql.lit(status)}`),
-    sql` or `,
-  )})`
+const plain = (column: string): AliasedRawBuilder<unknown, string> => sql.ref(`runs.${column}`).as(column)
 
 /** The exact `WHERE` text of the partial index on deadlines. */
 const HAS_NOT_ENDED = sql<SqlBool>`status not in (${statusList(ENDED_RUN_STATUSES)})`

@@ -1,4 +1,4 @@
-import type { RunChange } from '@perdure/ports'
+import { endFields, type RunChange, type RunField, startFields } from '@perdure/ports'
 import { sql } from 'kysely'
 import { compile, from, paramsFor } from '../query/compile.ts'
 import type { RunTable } from '../query/schema.ts'
@@ -8,9 +8,12 @@ import { findAnyRun } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fence'> = {
-  'run.insert'(tx, { type, run }) {
-    const { changes } = tx.db.run(insertRun, toRunRow(run, runKeyOfNew(tx, run.id)))
-    return changes === 1 ? 1 : { type, current: findAnyRun(tx.db, run.id) }
+  'run.insert'(tx, { type, run, labels }) {
+    const key = runKeyOfNew(tx, run.id)
+    const { changes } = tx.db.run(insertRun, toRunRow(run, key))
+    if (changes !== 1) return { type, current: findAnyRun(tx.db, run.id) }
+    insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
+    return 1
   },
   'run.transition'(tx, { type, runId, from: statuses, attempt, change }) {
     const { db } = tx
@@ -18,12 +21,17 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fen
     if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
       return { type, current: findAnyRun(db, runId) }
     }
+    insertFields(tx, state.key, endFields(change))
     return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
   },
   'run.fence'(tx, { type, runId, attempt }) {
     const state = readState(tx, runId)
     return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: findAnyRun(tx.db, runId) }
   },
+}
+
+function insertFields({ db }: Transaction, key: number, fields: readonly RunField[]): void {
+  for (const [field, value] of fields) db.run(insertField, { key, field, value })
 }
 
 function readState(tx: Transaction, runId: string) {
@@ -41,6 +49,10 @@ const CHANGING = [
   'attempt',
   'suspension',
   'resumption',
+  'parked',
+  'start_at',
+  'retries',
+  'abort_reason',
   'started_at',
   'suspended_at',
   'completed_at',
@@ -54,6 +66,19 @@ const insertRun = compile<RunTable, unknown>((param) =>
     .insertInto('runs')
     .values(paramsFor(param, RUN_COLUMNS))
     .onConflict((conflict) => conflict.column('key').doNothing()),
+)
+
+const insertField = compile<{ key: number; field: string; value: string }, unknown>((param) =>
+  from
+    .insertInto('run_fields')
+    .columns(['field', 'value', 'run_at', 'run_key'])
+    .expression((eb) =>
+      eb
+        .selectFrom('runs')
+        .select([param('field').as('field'), param('value').as('value'), 'created_at', 'key'])
+        .where('key', '=', param('key')),
+    )
+    .onConflict((conflict) => conflict.doNothing()),
 )
 
 const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt'>>((param) =>
@@ -79,6 +104,10 @@ const toChangedColumns = (change: RunChange): ChangedColumns => ({
   attempt: change.attempt ?? null,
   suspension: change.suspension ?? null,
   resumption: change.resumption ?? null,
+  parked: change.parked ?? null,
+  start_at: change.startAt ?? null,
+  retries: change.retries ?? null,
+  abort_reason: change.abortReason ?? null,
   started_at: change.startedAt ?? null,
   suspended_at: change.suspendedAt ?? null,
   completed_at: change.completedAt ?? null,

@@ -7,9 +7,10 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
-import { type SqlBool, sql } from 'kysely'
+import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import {
   type AccessTests,
@@ -18,7 +19,7 @@ import {
   isVisible,
   visibilityVariant,
 } from '../query/row-visibility.ts'
-import { type MessageRow, toMessage } from './message-row.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type SessionRow, toSession } from './session-row.ts'
 
 export function findSession(db: Connection, request: { id: string; visibility: Visibility }) {
@@ -38,15 +39,35 @@ export function listSessions(
   const { page, visibility } = request
   const name = `sessions ${pageVariant(page)} ${visibilityVariant(visibility)}`
   const query = db.variant(name, () => sessionListQuery(request))
-  const rows = db.all(query, { ...pageValues(page), ...accessValues(visibility) })
+  const rows = db.each(query, { ...pageValues(page), ...accessValues(visibility) })
   return toPage(rows, page, { toRecord: toSession, rankOf: (row) => row.created_at })
 }
 
 export function listMessages(db: Connection, request: { sessionId: string; page: PageQuery }): Page<MessageRecord> {
   const { sessionId, page } = request
   const query = db.variant(`messages ${pageVariant(page)}`, () => messagesQuery(page))
-  const rows = db.all(query, { sessionId, ...pageValues(page) })
+  const rows = db.each(query, { sessionId, ...pageValues(page) })
   return toPage(rows, page, { toRecord: (row) => toMessage(row, sessionId), rankOf: (row) => row.seq })
+}
+
+export function outlineMessages(db: Connection, request: { sessionId: string; page: PageQuery }): Page<UnreadMessage> {
+  const { sessionId, page } = request
+  const query = db.variant(`message outline ${pageVariant(page)}`, () => messageOutlineQuery(page))
+  const rows = db.each(query, { sessionId, ...pageValues(page) })
+  return toPage(rows, page, {
+    toRecord: (row) => toUnreadMessage(row, sessionId),
+    rankOf: (row) => row.seq,
+    bytesOf: outlinedBytes(['content']),
+  })
+}
+
+type UnreadMessage = WithUnread<MessageRecord, 'content'>
+type OutlinedRow = Omit<MessageRow, 'content'> & LongTextColumns<'content'>
+
+function toUnreadMessage(row: OutlinedRow, sessionId: string): UnreadMessage {
+  const { seq, id } = row
+  const content = toText(row, 'content', { of: 'message', sessionId, seq, id }) as UnreadMessage['content']
+  return { ...toMessage({ ...row, content: '' }, sessionId), content }
 }
 
 export function sessionsIdleSince(db: Connection, { until, limit, after }: IdleQuery): readonly SessionRecord[] {
@@ -87,18 +108,25 @@ export const sessionListQuery = ({
       .limit(param('limit')),
   )
 
-const messagesQuery = (page: PageQuery): Query<PageValues & { readonly sessionId: string }, MessageRow> =>
-  compile((param) =>
-    from
-      .selectFrom('messages')
-      .selectAll()
-      .where('session_key', '=', from.selectFrom('sessions').select('key').where('id', '=', param('sessionId')))
-      .$if(page.cursor !== undefined, (query) =>
-        query.where('seq', page.order === 'asc' ? '>' : '<', param('afterRank')),
-      )
-      .orderBy('seq', page.order)
-      .limit(param('limit')),
-  )
+type TranscriptValues = PageValues & { readonly sessionId: string }
+
+const messagesQuery = (page: PageQuery): Query<TranscriptValues, MessageRow> =>
+  compile((param) => transcript(param, page).selectAll())
+
+const messageOutlineQuery = (page: PageQuery): Query<TranscriptValues, OutlinedRow> =>
+  compile((param) => {
+    const columns = MESSAGE_COLUMNS.filter((name) => name !== 'content')
+    const query = transcript(param, page).select([...columns, ...longText('content', 'messages')])
+    return query as unknown as Compilable<OutlinedRow>
+  })
+
+const transcript = (param: Param<TranscriptValues>, page: PageQuery) =>
+  from
+    .selectFrom('messages')
+    .where('session_key', '=', from.selectFrom('sessions').select('key').where('id', '=', param('sessionId')))
+    .$if(page.cursor !== undefined, (query) => query.where('seq', page.order === 'asc' ? '>' : '<', param('afterRank')))
+    .orderBy('seq', page.order)
+    .limit(param('limit'))
 
 interface IdleValues {
   readonly until: number

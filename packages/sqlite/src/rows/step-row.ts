@@ -1,6 +1,7 @@
 import type { EpochMs, JsonText, StepRecord } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { StepTable } from '../query/schema.ts'
+import { toRunError } from './run-error-row.ts'
 
 export type StepRow = Selectable<StepTable> & { readonly run_id: string }
 
@@ -52,7 +53,7 @@ export const toStep = (row: StepRow): StepRecord => ({
   status: row.status,
   attempt: row.attempt,
   result: (row.result ?? undefined) as JsonText | undefined,
-  error: row.error === null ? undefined : JSON.parse(row.error),
+  error: typeof row.error === 'string' ? toRunError(row.error) : undefined,
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
   eventName: row.event_name ?? undefined,
   approvalId: row.approval_id ?? undefined,

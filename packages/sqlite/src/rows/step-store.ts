@@ -1,8 +1,10 @@
-import type { EpochMs, StepRecord } from '@perdure/ports'
-import { type SqlBool, sql } from 'kysely'
+import type { EpochMs, Page, PageQuery, StepRecord } from '@perdure/ports'
+import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from } from '../query/compile.ts'
-import { type StepRow, toStep } from './step-row.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
+import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { STEP_COLUMNS, type StepRow, toStep } from './step-row.ts'
 
 export interface StepRef {
   readonly runId: string
@@ -15,8 +17,32 @@ export interface EventWaiters {
   readonly runId?: string | undefined
 }
 
-export const listSteps = (db: Connection, runId: string): readonly StepRecord[] =>
-  db.all(STEP_QUERIES.ofRun, { runId }).map(toStep)
+export interface StepListRequest {
+  readonly runId: string
+  readonly content?: { readonly results: boolean } | undefined
+}
+
+export const listSteps = (db: Connection, { runId, content }: StepListRequest): readonly StepRecord[] =>
+  db.all(content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun, { runId }).map(toStep)
+
+export function completedSteps(db: Connection, request: { runId: string; page: PageQuery }): Page<UnreadStep> {
+  const { runId, page } = request
+  const query = db.variant(`completed steps ${pageVariant(page)}`, () => completedQuery(page))
+  const rows = db.each(query, { runId, ...pageValues(page) })
+  return toPage(rows, page, {
+    toRecord: toUnreadStep,
+    rankOf: (row) => row.seq,
+    bytesOf: outlinedBytes(['result']),
+  })
+}
+
+type UnreadStep = WithUnread<StepRecord, 'result'>
+type CompletedRow = Omit<StepRow, 'result'> & LongTextColumns<'result'> & { readonly id: string }
+
+function toUnreadStep(row: CompletedRow): UnreadStep {
+  const result = toText(row, 'result', { of: 'step', runId: row.run_id, seq: row.seq })
+  return { ...toStep({ ...row, result: null }), result }
+}
 
 export const findStep = (db: Connection, ref: StepRef): StepRecord | undefined =>
   toStepIfAny(db.get(STEP_QUERIES.bySeq, ref))
@@ -44,12 +70,42 @@ const steps = from
   .selectAll('steps')
   .select('run_keys.run_id')
 
+/** The columns of a call without its result and its error. */
+const briefly = from
+  .selectFrom('steps')
+  .innerJoin('run_keys', 'run_keys.key', 'steps.run_key')
+  .select(['steps.key', 'run_keys.run_id', ...STEP_COLUMNS.filter((name) => name !== 'result' && name !== 'error')])
+
+const outlined = from
+  .selectFrom('steps')
+  .innerJoin('run_keys', 'run_keys.key', 'steps.run_key')
+  .select(['steps.key', 'run_keys.run_id', 'run_keys.run_id as id'])
+  .select(STEP_COLUMNS.filter((name) => name !== 'result'))
+  .select(longText('result', 'steps'))
+
+/** A page of steps is ordered by `seq` alone, because the run is the same; `id` completes the cursor. */
+export const completedQuery = (page: PageQuery): Query<PageValues & { readonly runId: string }, CompletedRow> =>
+  compile((param) => {
+    const query = outlined
+      .where('run_id', '=', param('runId'))
+      .where(sql<SqlBool>`status = 'completed'`)
+      .$if(page.cursor !== undefined, (query) =>
+        query.where('seq', page.order === 'asc' ? '>' : '<', param('afterRank')),
+      )
+      .orderBy('seq', page.order)
+      .limit(param('limit'))
+    return query as unknown as Compilable<CompletedRow>
+  })
+
 /** The status is a literal, so that the partial indexes apply. */
 const isWaiting = sql<SqlBool>`status = 'waiting'`
 const waiting = steps.where(isWaiting)
 
 export const STEP_QUERIES = {
   ofRun: compile<{ runId: string }, StepRow>((param) => steps.where('run_id', '=', param('runId')).orderBy('seq')),
+  ofRunBriefly: compile<{ runId: string }, StepRow>(
+    (param) => briefly.where('run_id', '=', param('runId')).orderBy('seq') as unknown as Compilable<StepRow>,
+  ),
   bySeq: compile<StepRef, StepRow>((param) =>
     steps.where('run_id', '=', param('runId')).where('seq', '=', param('seq')),
   ),

@@ -16,6 +16,7 @@ export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fen
   'step.change'({ db }, { type, runId, seq, from: status, change }) {
     const state = db.get(selectState, { runId, seq })
     if (state?.status !== status) return { type, current: findStep(db, { runId, seq }) }
+    if (change.status === 'started') db.run(removeEnd, { key: state.key })
     const order = endsStep(change) ? nextOrder(db, state.run_key) : null
     return db.run(updateStep, { key: state.key, order, ...toChangedColumns(change) }).changes
   },
@@ -73,6 +74,13 @@ const updateStep = compile<ChangedColumns & { key: number }, unknown>((param) =>
   from
     .updateTable('steps')
     .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .where('key', '=', param('key')),
+)
+
+const removeEnd = compile<{ key: number }, unknown>((param) =>
+  from
+    .updateTable('steps')
+    .set({ result: null, error: null, settled_at: null, order: null })
     .where('key', '=', param('key')),
 )
 

@@ -14,9 +14,11 @@ export const findTokenByDigest = (db: Connection, digest: string): TokenRecord |
 export const findTokens = (db: Connection, ids: readonly string[]): readonly TokenRecord[] =>
   db.all(SELECT_MANY, { ids: JSON.stringify(ids) }).map(toToken)
 
+export const rootOfToken = (db: Connection, id: string): string => db.get(SELECT_ROOT, { id })?.id ?? id
+
 export function listTokens(db: Connection, page: PageQuery): Page<TokenRecord> {
   const query = db.variant(`tokens ${pageVariant(page)}`, () => listQuery(page))
-  return toPage(db.all(query, pageValues(page)), page, { toRecord: toToken, rankOf: (row) => row.created_at })
+  return toPage(db.each(query, pageValues(page)), page, { toRecord: toToken, rankOf: (row) => row.created_at })
 }
 
 const selectById = compile<{ id: string }, TokenRow>((param) =>
@@ -32,6 +34,27 @@ export const SELECT_MANY = compile<{ ids: string }, TokenRow>((param) =>
     .selectFrom('tokens')
     .selectAll()
     .where(sql<SqlBool>`id in (select value from json_each(${param('ids')}))`),
+)
+
+/** Walks back from a token to the token that no rotation has created. */
+export const SELECT_ROOT = compile<{ id: string }, { readonly id: string }>((param) =>
+  from
+    .withRecursive('chain(id, length)', (db) =>
+      db
+        .selectFrom('tokens')
+        .select(['id', sql<number>`0`.as('length')])
+        .where('id', '=', param('id'))
+        .union(
+          db
+            .selectFrom('chain')
+            .innerJoin('tokens as old', 'old.replaced_by', 'chain.id')
+            .select(['old.id', sql<number>`chain.length + 1`.as('length')]),
+        ),
+    )
+    .selectFrom('chain')
+    .select('chain.id')
+    .orderBy('chain.length', 'desc')
+    .limit(1),
 )
 
 const listQuery = (page: PageQuery): Query<PageValues, TokenRow> =>

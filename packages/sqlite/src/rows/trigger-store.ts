@@ -12,7 +12,7 @@ export function findTrigger(db: Connection, id: string): TriggerRecord | undefin
 
 export function listTriggers(db: Connection, page: PageQuery): Page<TriggerRecord> {
   const query = db.variant(`triggers ${pageVariant(page)}`, () => triggerListQuery(page))
-  return toPage(db.all(query, pageValues(page)), page, { toRecord: toTrigger, rankOf: (row) => row.created_at })
+  return toPage(db.each(query, pageValues(page)), page, { toRecord: toTrigger, rankOf: (row) => row.created_at })
 }
 
 export const dueTriggers = (db: Connection, until: { now: EpochMs; limit: number }): readonly TriggerRecord[] =>

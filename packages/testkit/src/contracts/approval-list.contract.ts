@@ -65,7 +65,8 @@ const filterCases: readonly ContractCase[] = [
   ...pagedListCases({
     noun: 'approvals',
     prepare: (storage) => insertRuns(storage, aRun()),
-    insert: (storage, id, createdAt) => insertApprovals(storage, anApproval({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) =>
+      insertApprovals(storage, anApproval({ id, createdAt, payload: toJsonText(text) })),
     list: (storage, page) => storage.approvals.list({}, page, EVERY_ROW),
   }),
   {

@@ -65,7 +65,7 @@ export const blockStoreCases: readonly ContractCase[] = [
   },
   ...pagedListCases({
     noun: 'blocks',
-    insert: (storage, id, createdAt) => put(storage, aBlock({ id, label: id, createdAt })),
+    insert: (storage, { id, createdAt, text }) => put(storage, aBlock({ id, label: id, createdAt, value: text })),
     list: (storage, page) => storage.blocks.list(undefined, page, EVERY_ROW),
   }),
 ]

@@ -45,22 +45,29 @@ export async function insertApprovals(storage: Storage, ...approvals: readonly A
 export const findRun = (storage: Storage, id: string): Promise<RunRecord | undefined> =>
   storage.runs.find(id, EVERY_ROW)
 
-/** Follows the cursors of a list to its end. */
-export async function walk<T>(
+/** Follows the cursors of a list to its end, and returns its items. */
+export const walk = async <T>(
   list: (page: PageQuery) => Promise<Page<T>>,
   query: Pick<PageQuery, 'limit' | 'order'>,
-): Promise<readonly T[]> {
-  const items: T[] = []
+): Promise<readonly T[]> => (await pagesOf(list, query)).flat()
+
+/** Follows the cursors of a list to its end, and returns its pages. */
+export async function pagesOf<T>(
+  list: (page: PageQuery) => Promise<Page<T>>,
+  query: Pick<PageQuery, 'limit' | 'order'>,
+): Promise<readonly (readonly T[])[]> {
+  const pages: (readonly T[])[] = []
   let cursor: string | undefined
   do {
     const page = await list({ ...query, cursor })
     if (page.items.length > query.limit)
       throw new Error(`a page of ${page.items.length} exceeds the limit ${query.limit}`)
-    items.push(...page.items)
+    if (page.items.length === 0 && page.nextCursor !== null) throw new Error('a page before the last one is empty')
+    pages.push(page.items)
     cursor = page.nextCursor ?? undefined
-    if (items.length > 10_000) throw new Error('the cursors form a cycle')
+    if (pages.length > 10_000) throw new Error('the cursors form a cycle')
   } while (cursor !== undefined)
-  return items
+  return pages
 }
 
 /** The ids of a whole list, oldest first. */

@@ -213,6 +213,12 @@ const rangeCases: readonly ContractCase[] = [
       expect(await read(101)).toEqual(own.slice(0, 2))
       expect(await read(200)).toEqual(own.slice(0, 2))
       expect(await read(10_000)).toEqual(own.slice(0, 4))
+
+      const before = (maxLength: number) => storage.events.readBefore(RUN, { before: 1_000, limit: 4, maxLength })
+      const newest = own.toReversed()
+      expect(await before(1)).toEqual(newest.slice(0, 1))
+      expect(await before(101)).toEqual(newest.slice(0, 2))
+      expect(await before(10_000)).toEqual(newest.slice(0, 4))
     },
   },
   {

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type FactFilter, type Storage } from '@perdure/ports'
+import { EVERY_ROW, type FactFilter, type FactRecord, MAX_SEARCH_CANDIDATES, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFact } from '../memory-builders.ts'
 import { commit } from './commits.ts'
@@ -102,6 +102,57 @@ const wordCases: readonly ContractCase[] = [
       expect((await hits(storage, 'lighthouse keeper')).slice(0, 2)).toEqual(['two', 'one'])
       expect((await hits(storage, 'filler lighthouse')).slice(0, 2).sort()).toEqual(['one', 'two'])
       expect(await hits(storage, 'anchor')).toEqual(['short', 'long'])
+    },
+  },
+  {
+    title: 'ranks facts by the matching facts alone, whatever other owners and namespaces contain',
+    async run(storage) {
+      const mine = ['probe vexilar', 'probe quorlim', ...Array.from({ length: 20 }, (_, n) => `filler number ${n}`)]
+      await insertTexts(storage, Object.fromEntries(mine.map((text, n) => [`mine-${n}`, text])))
+      const seen: FactFilter = { ...ALL, namespace: 'default', visibility: { owner: 'alice' } }
+      const search = async () => (await storage.facts.search('vexilar quorlim', seen, 9)).map(({ id }) => id)
+      const others = (from: number, count: number, over: Partial<FactRecord>) =>
+        commit(
+          storage,
+          ...Array.from({ length: count }, (_, n) => {
+            const id = `other-${from + n}`
+            return { type: 'fact.insert', fact: aFact({ id, createdAt: at(100 + from + n), ...over }) } as const
+          }),
+        )
+
+      const alone = await search()
+      expect(alone).toEqual(['mine-1', 'mine-0'])
+      await others(0, 4, { owner: 'bob', text: 'a private quorlim' })
+      expect(await search()).toEqual(alone)
+      await others(10, 8, { owner: 'bob', text: `vexilar ${'and many other words '.repeat(9)}` })
+      expect(await search()).toEqual(alone)
+      await others(20, 8, { namespace: 'work', text: 'quorlim' })
+      expect(await search()).toEqual(alone)
+      await others(30, 8, { expiresAt: at(0), text: 'quorlim' })
+      expect(await search()).toEqual(alone)
+    },
+  },
+  {
+    title: 'finds the rarest words first and then the newest facts when too many facts match',
+    async run(storage) {
+      const count = MAX_SEARCH_CANDIDATES + 10
+      for (let from = 0; from < count; from += 1_000) {
+        const size = Math.min(1_000, count - from)
+        const texts = Array.from(
+          { length: size },
+          (_, n) => [from + n, `common ${from + n === 3 ? 'rare' : 'usual'}`] as const,
+        )
+        await commit(
+          storage,
+          ...texts.map(([n, text]) => {
+            return { type: 'fact.insert', fact: aFact({ id: `fact-${n}`, text, createdAt: at(n) }) } as const
+          }),
+        )
+      }
+
+      const found = await hits(storage, 'common rare', 3)
+      expect(found).toEqual(['fact-3', `fact-${count - 1}`, `fact-${count - 2}`])
+      expect(await hits(storage, 'common', count)).toHaveLength(MAX_SEARCH_CANDIDATES)
     },
   },
   {

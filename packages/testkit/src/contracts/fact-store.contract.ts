@@ -190,7 +190,7 @@ export const factStoreCases: readonly ContractCase[] = [
   },
   ...pagedListCases({
     noun: 'facts',
-    insert: (storage, id, createdAt) => insertFacts(storage, aFact({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) => insertFacts(storage, aFact({ id, createdAt, text, fingerprint: id })),
     list: (storage, page) => storage.facts.list(ALL, page),
   }),
   ...factSearchCases,

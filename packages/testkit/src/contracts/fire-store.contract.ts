@@ -217,8 +217,8 @@ export const fireStoreCases: readonly ContractCase[] = [
   ...pagedListCases({
     noun: 'fires',
     prepare: (storage) => open(storage),
-    insert: (storage, id, createdAt) =>
-      commit(storage, { type: 'fire.insert', fire: aFire({ id, createdAt, scheduledAt: createdAt }) }),
+    insert: (storage, { id, createdAt, text }) =>
+      commit(storage, { type: 'fire.insert', fire: aFire({ id, createdAt, scheduledAt: createdAt, reason: text }) }),
     list: (storage, page) => storage.fires.list({ triggerId: 'nightly' }, page),
   }),
 ]

@@ -23,10 +23,14 @@ const fail = (over: Partial<Extract<Write, { type: 'job.fail' }>> = {}) =>
 const queued = (over: Partial<JobRecord> = {}): JobRecord => ({ ...aJob(), attempts: 0, runAgain: false, ...over })
 const find = (storage: Storage, id = aJob().id) => storage.jobs.find(id)
 
-const bury = async (storage: Storage, job: Partial<NewJob> = {}) => {
+const bury = async (storage: Storage, job: Partial<NewJob> = {}, message = ERROR.message) => {
   await enqueue(storage, job)
   const { id } = aJob(job)
-  await commit(storage, claim({ id, now: at(9_000), until: at(9_000) }), fail({ id, attempts: 5 }))
+  await commit(
+    storage,
+    claim({ id, now: at(9_000), until: at(9_000) }),
+    fail({ id, attempts: 5, error: { ...ERROR, message } }),
+  )
 }
 
 const enqueueCases: readonly ContractCase[] = [
@@ -205,7 +209,7 @@ export const jobQueueCases: readonly ContractCase[] = [
   ...failureCases,
   ...pagedListCases({
     noun: 'dead letters',
-    insert: (storage, id, createdAt) => bury(storage, { id, createdAt }),
+    insert: (storage, { id, createdAt, text }) => bury(storage, { id, createdAt }, text),
     list: (storage, page) => storage.jobs.deadLetters(page),
   }),
 ]

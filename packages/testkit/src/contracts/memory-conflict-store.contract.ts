@@ -110,7 +110,8 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
   },
   ...pagedListCases({
     noun: 'memory conflicts',
-    insert: (storage, id, createdAt) => open(storage, aMemoryConflict({ id, factIds: [id, 'z'], createdAt })),
+    insert: (storage, { id, createdAt, text }) =>
+      open(storage, aMemoryConflict({ id, factIds: [id, `z${text}`], createdAt })),
     list: (storage, page) => storage.memoryConflicts.list(undefined, page, EVERY_ROW),
   }),
 ]

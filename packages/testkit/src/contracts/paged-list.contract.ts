@@ -1,20 +1,31 @@
 import type { EpochMs, Page, PageQuery, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { BUILT_AT } from '../builders.ts'
-import { walk } from './commits.ts'
+import { pagesOf, walk } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
+
+export interface PagedRow {
+  readonly id: string
+  readonly createdAt: EpochMs
+  /** Text that the record holds in its longest member. */
+  readonly text: string
+}
 
 export interface PagedList {
   /** Plural noun for the listed records. */
   readonly noun: string
   /** Prepares the storage for inserts. */
   prepare?(storage: Storage): Promise<unknown>
-  /** Inserts one record with this id and creation time. */
-  insert(storage: Storage, id: string, createdAt: EpochMs): Promise<unknown>
+  /** Inserts one record with this id, creation time and text. */
+  insert(storage: Storage, row: PagedRow): Promise<unknown>
   list(storage: Storage, page: PageQuery): Promise<Page<{ readonly id: string }>>
 }
 
 const idOf = (index: number): string => `row-${String(index).padStart(3, '0')}`
+const MEBIBYTE = 1024 * 1024
+/** A text of this length in bytes of UTF-8, and of half as many characters. */
+const textOf = (mebibytes: number): string => 'é'.repeat((mebibytes * MEBIBYTE) / 2)
+
 const idsUpTo = (count: number): string[] => Array.from({ length: count }, (_, index) => idOf(index))
 const ids = (records: readonly { readonly id: string }[]): string[] => records.map(({ id }) => id)
 
@@ -24,7 +35,7 @@ export function pagedListCases(paged: PagedList): readonly ContractCase[] {
 
   const insertMany = async (storage: Storage, count: number, from = 0): Promise<void> => {
     for (let index = from; index < from + count; index++) {
-      await paged.insert(storage, idOf(index), (BUILT_AT + index) as EpochMs)
+      await paged.insert(storage, { id: idOf(index), createdAt: (BUILT_AT + index) as EpochMs, text: 'short' })
     }
   }
   const open = async (storage: Storage, count: number): Promise<PagedList['list']> => {
@@ -74,6 +85,25 @@ export function pagedListCases(paged: PagedList): readonly ContractCase[] {
 
         const last = await list(storage, { limit: 2, order: 'asc', cursor: first.nextCursor ?? undefined })
         expect([ids(last.items), last.nextCursor]).toEqual([[idOf(2), idOf(3)], null])
+      },
+    },
+    {
+      title: `ends a page of ${noun} at 4 MiB of content and gives a larger record a page of its own`,
+      async run(storage) {
+        await paged.prepare?.(storage)
+        const sizes = [1.5, 1.5, 1.5, 5, 0, 0, 0]
+        for (const [index, size] of sizes.entries()) {
+          const createdAt = (BUILT_AT + index) as EpochMs
+          await paged.insert(storage, { id: idOf(index), createdAt, text: textOf(size) })
+        }
+        const numbersOf = async (query: Pick<PageQuery, 'limit' | 'order'>) => {
+          const pages = await pagesOf((page) => paged.list(storage, page), query)
+          return pages.map((page) => page.map(({ id }) => Number(id.slice(-3))))
+        }
+
+        expect(await numbersOf({ limit: 200, order: 'asc' })).toEqual([[0, 1], [2], [3], [4, 5, 6]])
+        expect(await numbersOf({ limit: 200, order: 'desc' })).toEqual([[6, 5, 4], [3], [2, 1], [0]])
+        expect(await numbersOf({ limit: 2, order: 'desc' })).toEqual([[6, 5], [4], [3], [2, 1], [0]])
       },
     },
     {

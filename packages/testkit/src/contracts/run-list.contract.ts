@@ -1,9 +1,20 @@
-import { EVERY_ROW, type RunFilter, type RunStatus, type Storage } from '@perdure/ports'
+import {
+  EVERY_ROW,
+  type PageQuery,
+  RUN_CONTENT,
+  type RunContent,
+  type RunFilter,
+  type RunRecord,
+  type RunStatus,
+  type Storage,
+  toJsonText,
+} from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aSession, BUILT_AT } from '../builders.ts'
-import { commit, idsOf, insertRuns, walk } from './commits.ts'
+import { commit, idsOf, insertRuns, pagesOf, walk } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
+import { outlineCases } from './outline.contract.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 
 const FILTERED: readonly (readonly [RunFilter, readonly string[]])[] = [
@@ -51,12 +62,47 @@ async function insertFiltered(storage: Storage): Promise<void> {
   )
 }
 
+const mapValues = <T, U>(values: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]))
+
+function withOnly(run: RunRecord, content: readonly RunContent[]): Partial<RunRecord> {
+  const left = RUN_CONTENT.filter((name) => !content.includes(name))
+  return { ...run, ...Object.fromEntries(left.map((name) => [name, undefined])) }
+}
+
+const EVERY_RUN = { limit: 200, order: 'asc' } as const
+
+const DELETE_THREAD = {
+  type: 'thread.delete',
+  workflowId: aRun().targetId,
+  threadId: 'thr_1',
+  answer: { status: 404, body: '' },
+} as const
+
+const outlined = (storage: Storage) => storage.runs.outline({}, EVERY_RUN, EVERY_ROW)
+
 export const runListCases: readonly ContractCase[] = [
   ...pagedListCases({
     noun: 'runs',
-    insert: (storage, id, createdAt) => insertRuns(storage, aRun({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) => insertRuns(storage, aRun({ id, createdAt, input: toJsonText(text) })),
     list: (storage, page) => storage.runs.list({}, page, EVERY_ROW),
   }),
+  ...pagedListCases({
+    noun: 'outlined runs',
+    insert: (storage, { id, createdAt, text }) => insertRuns(storage, aRun({ id, createdAt, input: toJsonText(text) })),
+    list: (storage, page) => storage.runs.outline({}, page, EVERY_ROW),
+  }),
+  ...(['input', 'result'] as const).flatMap((member) =>
+    outlineCases({
+      noun: `${member}s of runs`,
+      insert: (storage, text) =>
+        insertRuns(storage, aRun({ kind: 'workflow', threadId: 'thr_1', status: 'completed', [member]: text })),
+      texts: async (storage) => (await outlined(storage)).items.map((run) => run[member]),
+      list: (storage) => storage.runs.list({}, EVERY_RUN, EVERY_ROW),
+      outline: outlined,
+      remove: (storage) => commit(storage, DELETE_THREAD),
+    }),
+  ),
   {
     title: 'lists runs with all their fields',
     async run(storage) {
@@ -64,6 +110,34 @@ export const runListCases: readonly ContractCase[] = [
       await insertRuns(storage, run)
 
       expect((await storage.runs.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)).items).toEqual([run])
+    },
+  },
+  {
+    title: 'lists runs with exactly the large members that the query names',
+    async run(storage) {
+      const large = { input: 'a', result: 'b', suspension: 'c', resumption: 'd' }
+      const run = aRun({ ...mapValues(large, toJsonText), status: 'suspended', budget: { tokens: 1 } })
+      await insertRuns(storage, run)
+
+      for (const content of [[], ['input'], ['result'], ['input', 'result'], RUN_CONTENT] as const) {
+        const { items } = await storage.runs.list({}, { limit: 1, order: 'asc', content }, EVERY_ROW)
+        expect(items).toEqual([withOnly(run, content)])
+      }
+    },
+  },
+  {
+    title: 'counts only the large members that the query names towards the size of a page of runs',
+    async run(storage) {
+      const run = { input: toJsonText('x'.repeat(3 * 1024 * 1024)), result: toJsonText('x'.repeat(2 * 1024 * 1024)) }
+      await insertRuns(storage, ...['a', 'b', 'c'].map((id) => aRun({ id, ...run })))
+      const lengths = async (content: readonly RunContent[]) => {
+        const list = (page: PageQuery) => storage.runs.list({}, { ...page, content }, EVERY_ROW)
+        return (await pagesOf(list, { limit: 200, order: 'asc' })).map(({ length }) => length)
+      }
+
+      expect(await lengths([])).toEqual([3])
+      expect(await lengths(['result'])).toEqual([1, 1, 1])
+      expect(await lengths(['input', 'result'])).toEqual([1, 1, 1])
     },
   },
   {

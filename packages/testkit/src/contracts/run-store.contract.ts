@@ -1,12 +1,16 @@
-import { EVERY_ROW, NO_USAGE, type RunChange, type RunRecord, type Storage, toJsonText } from '@perdure/ports'
+import { type RunChange, type RunRecord, type Storage, toJsonText } from '@perdure/ports'
 import { RUN_STATUS_NAMES } from '@perdure/protocol'
 import { expect } from 'vitest'
-import { aRun, aSession, BUILT_AT } from '../builders.ts'
+import { aRun, aSession } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { runDeadlineCases } from './run-deadline.contract.ts'
+import { runFenceCases } from './run-fence.contract.ts'
+import { runFieldCases } from './run-field.contract.ts'
 import { runListCases } from './run-list.contract.ts'
+import { runOwnerCases } from './run-owner.contract.ts'
+import { runStartCases } from './run-start.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
 
@@ -22,6 +26,12 @@ const OPTIONALS: Optionals<RunRecord> = {
   timeoutMs: 30_000,
   suspension: toJsonText({ state: 'Grüße' }),
   resumption: toJsonText(null),
+  parked: toJsonText({ seq: 2 }),
+  startAt: at(500),
+  retries: 1,
+  abortReason: 'enough',
+  version: '2',
+  forkOf: { runId: 'run_source', seq: 3 },
   parentRunId: 'run_parent',
   parentSeq: 4,
   triggerId: 'nightly',
@@ -35,11 +45,21 @@ const CHANGE: Required<RunChange> = {
   status: 'failed',
   finishReason: 'timeout',
   result: toJsonText(['late']),
-  error: { kind: 'timeout', message: 'too slow' },
+  error: {
+    code: 'timeout',
+    message: 'too slow',
+    step: { seq: 3, name: 'charge' },
+    cause: [{ name: 'TypeError', message: 'no answer' }],
+    stack: 'Error: too slow\n    at charge (agents/pay.ts:1:2)',
+  },
   usage: { inputTokens: 12, outputTokens: 34, costUsd: 0.000_56, toolCalls: 7 },
   attempt: 2,
   suspension: toJsonText({ state: [1] }),
   resumption: toJsonText('go on'),
+  parked: toJsonText({ version: '1' }),
+  startAt: at(700),
+  retries: 2,
+  abortReason: 'no longer needed',
   startedAt: at(10),
   suspendedAt: at(20),
   completedAt: at(30),
@@ -73,12 +93,12 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'round-trips every run kind and status and errors of both families',
+    title: 'round-trips every run kind and status with an error',
     async run(storage) {
       const statuses = RUN_STATUS_NAMES
       const runs = statuses.flatMap((status) => [
         aRun({ id: `agent-${status}`, status, error: { code: 'run-failed', message: '' } }),
-        aRun({ id: `flow-${status}`, kind: 'workflow', status, error: { kind: 'timeout', message: 'm' } }),
+        aRun({ id: `flow-${status}`, kind: 'workflow', status, error: { code: 'timeout', message: 'm' } }),
       ])
       await insertRuns(storage, ...runs)
 
@@ -232,51 +252,16 @@ const transitionCases: readonly ContractCase[] = [
   },
 ]
 
-const fenceCases: readonly ContractCase[] = [
-  {
-    title: 'lets the running attempt pass its fence without changing anything',
-    async run(storage) {
-      const run = aRun({ status: 'running', attempt: 3, usage: { ...NO_USAGE, toolCalls: 1 }, startedAt: BUILT_AT })
-      await insertRuns(storage, run)
-      await commit(storage, { type: 'run.fence', runId: run.id, attempt: 3 })
-
-      expect(await findRun(storage, run.id)).toEqual(run)
-    },
-  },
-  {
-    title: 'conflicts at the fence of an attempt that is not the current attempt',
-    async run(storage) {
-      const run = aRun({ status: 'running', attempt: 2 })
-      await insertRuns(storage, run)
-
-      for (const attempt of [1, 3]) {
-        const outcome = await refused(storage, { type: 'run.fence', runId: run.id, attempt })
-        expect(outcome.conflict).toEqual({ type: 'run.fence', current: run })
-      }
-    },
-  },
-  {
-    title: 'conflicts at the fence of a run that is not running',
-    async run(storage) {
-      for (const status of ['queued', 'suspended', 'completed', 'failed', 'aborted'] as const) {
-        const run = aRun({ id: status, status })
-        await insertRuns(storage, run)
-
-        const outcome = await refused(storage, { type: 'run.fence', runId: status, attempt: 1 })
-        expect(outcome.conflict).toEqual({ type: 'run.fence', current: run })
-      }
-      expect(await storage.runs.find('queued', EVERY_ROW)).toEqual(aRun({ id: 'queued', status: 'queued' }))
-    },
-  },
-]
-
 export const runStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...transitionCases,
-  ...fenceCases,
+  ...runFenceCases,
   ...runListCases,
   ...runVisibilityCases,
   ...runDeadlineCases,
+  ...runOwnerCases,
+  ...runStartCases,
+  ...runFieldCases,
   ...threadDeletionCases,
 ]
 

@@ -117,7 +117,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
   },
   ...pagedListCases({
     noun: 'sessions',
-    insert: (storage, id, createdAt) => insertSessions(storage, aSession({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) => insertSessions(storage, aSession({ id, createdAt, title: text })),
     list: (storage, page) => storage.sessions.list(page, EVERY_ROW),
   }),
   ...sessionLifeCases,

@@ -12,7 +12,7 @@ const CHANGE: Required<StepChange> = {
   status: 'waiting',
   attempt: 4,
   result: toJsonText(['late']),
-  error: { kind: 'timeout', message: 'too slow' },
+  error: { code: 'timeout', message: 'too slow' },
   dueAt: at(10),
   approvalId: 'apr_2',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
@@ -182,4 +182,67 @@ const orderCases: readonly ContractCase[] = [
   },
 ]
 
-export const stepChangeCases: readonly ContractCase[] = [...fieldCases, ...orderCases]
+const restartCases: readonly ContractCase[] = [
+  {
+    title: 'removes the outcome of a call that is changed to started',
+    async run(storage) {
+      const gone = { result: undefined, error: undefined, endedAt: undefined, endOrder: undefined }
+      await insertRuns(storage, aRun())
+      for (const [index, status] of STATUSES.entries()) {
+        const step: StepRecord = { ...WHOLE, seq: index + 1, status }
+        await insertSteps(storage, step)
+
+        await commit(storage, changeOf(step, { status: 'started', attempt: 2 }))
+
+        expect(await find(storage, step)).toEqual({ ...step, ...gone, status: 'started', attempt: 2 })
+      }
+    },
+  },
+  {
+    title: 'keeps the fields that a change to started sets',
+    async run(storage) {
+      const { status: _, ...fields } = CHANGE
+      await insertRuns(storage, aRun())
+      await insertSteps(storage, WHOLE)
+
+      await commit(storage, changeOf(WHOLE, { ...fields, status: 'started' }))
+
+      expect(await find(storage, WHOLE)).toEqual({ ...WHOLE, ...fields, status: 'started', endOrder: undefined })
+    },
+  },
+  {
+    title: 'keeps the outcome of a call when the commit that restarts it is rolled back',
+    async run(storage) {
+      await insertOpen(storage)
+      await commit(storage, endCall(1, 'failed'), endCall(3, 'completed'))
+      const before = await storage.steps.list(RUN_ID)
+
+      await refused(
+        storage,
+        changeOf({ runId: RUN_ID, seq: 3, status: 'completed' }, { status: 'started' }),
+        endCall(3, 'failed', 'unknown'),
+      )
+      expect(await storage.steps.list(RUN_ID)).toEqual(before)
+
+      await commit(storage, endCall(5, 'completed'))
+      expect(await ordersOf(storage)).toEqual([1, undefined, 2, undefined, 3])
+    },
+  },
+  {
+    title: 'numbers a restarted call behind the calls that have ended',
+    async run(storage) {
+      await insertOpen(storage)
+      await commit(storage, endCall(1, 'failed'), endCall(3, 'completed'))
+
+      await commit(storage, changeOf({ runId: RUN_ID, seq: 1, status: 'failed' }, { status: 'started' }))
+      await commit(storage, endCall(1, 'completed'))
+      expect(await ordersOf(storage)).toEqual([3, undefined, 2, undefined, undefined])
+
+      await commit(storage, changeOf({ runId: RUN_ID, seq: 1, status: 'completed' }, { status: 'started' }))
+      await commit(storage, endCall(5, 'failed'))
+      expect(await ordersOf(storage)).toEqual([undefined, undefined, 2, undefined, 3])
+    },
+  },
+]
+
+export const stepChangeCases: readonly ContractCase[] = [...fieldCases, ...orderCases, ...restartCases]

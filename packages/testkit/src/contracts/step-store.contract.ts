@@ -4,6 +4,8 @@ import { aRun, aStep } from '../builders.ts'
 import { commit, insertRuns, insertSteps, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { outlineCases } from './outline.contract.ts'
+import { pagedListCases } from './paged-list.contract.ts'
 import { stepChangeCases } from './step-change.contract.ts'
 import { stepWaitCases } from './step-wait.contract.ts'
 
@@ -20,6 +22,66 @@ const OPTIONALS: Optionals<StepRecord> = {
 }
 
 const RUN_ID = aRun().id
+
+const seqOf = (id: string): number => Number(id.slice(-3)) + 1
+
+const completed = (storage: Storage) => storage.steps.completed(RUN_ID, { limit: 200, order: 'asc' })
+
+const listCases: readonly ContractCase[] = [
+  ...pagedListCases({
+    noun: 'completed calls',
+    prepare: (storage) => insertRuns(storage, aRun()),
+    insert: (storage, { id, text }) =>
+      insertSteps(storage, aStep({ seq: seqOf(id), status: 'completed', result: toJsonText(text) })),
+    async list(storage, page) {
+      const { items, nextCursor } = await storage.steps.completed(RUN_ID, page)
+      return { items: items.map(({ seq }) => ({ id: `row-${String(seq - 1).padStart(3, '0')}` })), nextCursor }
+    },
+  }),
+  ...outlineCases({
+    noun: 'results of calls',
+    async insert(storage, result) {
+      await insertRuns(storage, aRun({ kind: 'workflow', threadId: 'thr_1', status: 'completed' }))
+      await insertSteps(storage, aStep({ status: 'completed', result }))
+    },
+    texts: async (storage) => (await completed(storage)).items.map(({ result }) => result),
+    list: async (storage) => ({ items: await storage.steps.list(RUN_ID), nextCursor: null }),
+    outline: completed,
+    remove: (storage) =>
+      commit(storage, {
+        type: 'thread.delete',
+        workflowId: aRun().targetId,
+        threadId: 'thr_1',
+        answer: { status: 404, body: '' },
+      }),
+  }),
+  {
+    title: 'lists completed calls of this run only, with all their fields',
+    async run(storage) {
+      const done = aStep({ ...OPTIONALS, status: 'completed', seq: 2 })
+      await insertRuns(storage, aRun(), aRun({ id: OPTIONALS.childRunId }), aRun({ id: 'other' }))
+      await insertSteps(storage, aStep({ status: 'failed' }), done, aStep({ seq: 3, status: 'waiting' }))
+      await insertSteps(storage, aStep({ runId: 'other', status: 'completed' }))
+
+      expect(await storage.steps.completed(RUN_ID, { limit: 9, order: 'asc' })).toEqual({
+        items: [done],
+        nextCursor: null,
+      })
+    },
+  },
+  {
+    title: 'lists calls without their results and errors on request',
+    async run(storage) {
+      const step = aStep(OPTIONALS)
+      await insertRuns(storage, aRun(), aRun({ id: OPTIONALS.childRunId }))
+      await insertSteps(storage, step)
+
+      const brief = { ...step, result: undefined, error: undefined }
+      expect(await storage.steps.list(RUN_ID, { results: false })).toEqual([brief])
+      expect(await storage.steps.list(RUN_ID, { results: true })).toEqual([step])
+    },
+  },
+]
 
 const roundTripCases: readonly ContractCase[] = [
   {
@@ -56,13 +118,13 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'round-trips every call kind and status and errors of both families',
+    title: 'round-trips every call kind and status with an error',
     async run(storage) {
       const kinds = ['step', 'sleep', 'event', 'approval', 'child'] as const
       const statuses = ['started', 'waiting', 'completed', 'failed'] as const
       const errors = [
         { code: 'step-failed', message: '' },
-        { kind: 'timeout', message: 'm' },
+        { code: 'timeout', message: 'm' },
       ]
       const steps = kinds
         .flatMap((kind) => statuses.flatMap((status) => errors.map((error) => ({ kind, status, error }))))
@@ -182,6 +244,7 @@ const fenceCases: readonly ContractCase[] = [
 
 export const stepStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
+  ...listCases,
   ...stepChangeCases,
   ...fenceCases,
   ...stepWaitCases,

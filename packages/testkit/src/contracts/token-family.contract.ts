@@ -23,6 +23,29 @@ const retire = (over: Partial<{ id: string; replacedBy: string; at: number; unti
   return { type: 'token.retire', id, replacedBy, at: at(ms), until: at(until) } as const
 }
 
+const rootCases: readonly ContractCase[] = [
+  {
+    title: 'finds the first token of a chain of rotations, but not the tokens that minted it or that it minted',
+    async run(storage) {
+      await grow(storage, 'parent', 'a<parent', 'new<parent', 'newest<parent', 'child<newest', 'other')
+      await commit(storage, retire({ until: 60 }))
+      await commit(storage, retire({ id: 'new', replacedBy: 'newest' }))
+
+      const roots = await Promise.all(['a', 'new', 'newest', 'parent', 'child', 'other'].map(storage.tokens.rootOf))
+
+      expect(roots).toEqual(['a', 'a', 'a', 'parent', 'child', 'other'])
+    },
+  },
+  {
+    title: 'takes an unknown token as the first of its chain',
+    async run(storage) {
+      await grow(storage, 'a')
+
+      expect(await storage.tokens.rootOf('unknown')).toBe('unknown')
+    },
+  },
+]
+
 const revokeCases: readonly ContractCase[] = [
   {
     title: 'revokes all descendants of a token and no others',
@@ -216,4 +239,4 @@ const rehashCases: readonly ContractCase[] = [
 ]
 
 /** Cases for token parents, rotation and rehashing. */
-export const tokenFamilyCases: readonly ContractCase[] = [...revokeCases, ...retireCases, ...rehashCases]
+export const tokenFamilyCases: readonly ContractCase[] = [...rootCases, ...revokeCases, ...retireCases, ...rehashCases]

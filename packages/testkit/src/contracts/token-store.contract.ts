@@ -167,7 +167,7 @@ export const tokenStoreCases: readonly ContractCase[] = [
   ...tokenFamilyCases,
   ...pagedListCases({
     noun: 'tokens',
-    insert: (storage, id, createdAt) => insertTokens(storage, aToken({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) => insertTokens(storage, aToken({ id, createdAt, name: text })),
     list: (storage, page) => storage.tokens.list(page),
   }),
 ]

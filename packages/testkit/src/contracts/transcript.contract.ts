@@ -4,6 +4,7 @@ import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit, insertRuns, refused, walk } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
+import { outlineCases } from './outline.contract.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 
 const SESSION = aSession({ title: 'kept', metadata: { a: 'b' } })
@@ -13,6 +14,9 @@ const openSession = (storage: Storage, id = SESSION.id) =>
 const append = (storage: Storage, message: NewMessage) => commit(storage, { type: 'message.append', message })
 const transcript = (storage: Storage, sessionId = SESSION.id): Promise<readonly MessageRecord[]> =>
   walk((page) => storage.sessions.messages(sessionId, page), { limit: 200, order: 'asc' })
+
+const EVERY_MESSAGE = { limit: 200, order: 'asc' } as const
+const outlined = (storage: Storage) => storage.sessions.outlineMessages(SESSION.id, EVERY_MESSAGE)
 
 export const transcriptCases: readonly ContractCase[] = [
   {
@@ -124,7 +128,26 @@ export const transcriptCases: readonly ContractCase[] = [
   ...pagedListCases({
     noun: 'messages',
     prepare: (storage) => openSession(storage),
-    insert: (storage, id, createdAt) => append(storage, aMessage({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) =>
+      append(storage, aMessage({ id, createdAt, content: toJsonText(text) })),
     list: (storage, page) => storage.sessions.messages(SESSION.id, page),
+  }),
+  ...pagedListCases({
+    noun: 'outlined messages',
+    prepare: (storage) => openSession(storage),
+    insert: (storage, { id, createdAt, text }) =>
+      append(storage, aMessage({ id, createdAt, content: toJsonText(text) })),
+    list: (storage, page) => storage.sessions.outlineMessages(SESSION.id, page),
+  }),
+  ...outlineCases({
+    noun: 'messages',
+    async insert(storage, content) {
+      await openSession(storage)
+      await append(storage, aMessage({ content }))
+    },
+    texts: async (storage) => (await outlined(storage)).items.map(({ content }) => content),
+    list: (storage) => storage.sessions.messages(SESSION.id, EVERY_MESSAGE),
+    outline: outlined,
+    remove: (storage) => commit(storage, { type: 'session.delete', id: SESSION.id, answer: { status: 404, body: '' } }),
   }),
 ]

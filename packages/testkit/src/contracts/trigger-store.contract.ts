@@ -212,7 +212,8 @@ export const triggerStoreCases: readonly ContractCase[] = [
   ...readCases,
   ...pagedListCases({
     noun: 'triggers',
-    insert: (storage, id, createdAt) => insert(storage, aTrigger({ id, createdAt })),
+    insert: (storage, { id, createdAt, text }) =>
+      insert(storage, aTrigger({ id, createdAt, target: { ...FULL_TARGET, input: toJsonText(text) } })),
     list: (storage, page) => storage.triggers.list(page),
   }),
 ]

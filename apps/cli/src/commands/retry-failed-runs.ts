@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { PerdureError } from '@perdure/client'
+import type { ListedRun, RunStatus } from '@perdure/protocol'
+import type { InferOutput } from 'valibot'
+import type { Call } from '../call.ts'
+import { cliError, usageError } from '../cli-error.ts'
+import { parseInstant } from '../duration.ts'
+
+export interface BulkFlags {
+  readonly status?: InferOutput<typeof RunStatus>
+  readonly since?: string
+  readonly agent?: string
+  readonly workflow?: string
+  readonly code?: string
+  readonly yes?: boolean
+}
+
+type Found = Pick<InferOutput<typeof ListedRun>, 'id' | 'agentId' | 'workflowId' | 'error'>
+
+interface Retried {
+  readonly runId: string
+  readonly newRunId?: string
+  readonly error?: string
+}
+
+const SHOWN = 10
+const AT_ONCE = 8
+const BUSY_PAUSE_MS = 500
+
+/**
+ * Retries every run that matches. The idempotency key of each request names the run, so that a repeated command retries
+ * no run twice.
+ */
+export async function retryFailedRuns(call: Call, flags: BulkFlags): Promise<void> {
+  const found = await findRuns(call, flags)
+  if (found.length > 0) await confirm(call, flags, found)
+  const retried = await retryAll(call, found)
+  const refused = retried.filter(({ error }) => error !== undefined)
+  call.out.document({ retried: retried.length - refused.length, refused }, () =>
+    [
+      ...refused.map(({ runId, error }) => `refused ${runId}: ${error}\n`),
+      `retried ${retried.length - refused.length} of ${countText(retried.length)}\n`,
+    ].join(''),
+  )
+  if (refused.length === 0) return
+  throw cliError('runs-refused', {
+    message: `the server refused to retry ${countText(refused.length)}`,
+    hint: 'remove the cause and repeat the command: it retries no run twice',
+    exit: 'failed',
+  })
+}
+
+async function findRuns(call: Call, { status, since, agent, workflow, code }: BulkFlags): Promise<readonly Found[]> {
+  const query = {
+    ...{ limit: 200, status, agentId: agent, workflowId: workflow },
+    since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
+  }
+  const found: Found[] = []
+  for await (const { id, agentId, workflowId, error, parentRunId } of call.client().runs.list(query)) {
+    // The parent of a child run repeats the child.
+    if (parentRunId !== undefined || (code !== undefined && error?.code !== code)) continue
+    found.push({ id, agentId, workflowId, error })
+  }
+  return found
+}
+
+async function confirm({ terminal }: Call, { yes }: BulkFlags, found: readonly Found[]): Promise<void> {
+  if (yes) return
+  if (!terminal.isInteractive) {
+    throw usageError('runs retry asks before it retries many runs, and there is no terminal', 'add --yes')
+  }
+  const lines = found.slice(0, SHOWN).map(({ id, agentId, workflowId, error }) => {
+    return `  ${id}  ${agentId ?? workflowId}  ${error?.code ?? ''}: ${error?.message ?? ''}\n`
+  })
+  const more = found.length > SHOWN ? `  and ${found.length - SHOWN} more\n` : ''
+  const answer = await terminal.ask(`${lines.join('')}${more}Retry ${countText(found.length)}? [y/N] `)
+  if (/^y(?:es)?$/i.test(answer.trim())) return
+  throw cliError('cancelled', {
+    message: 'nothing was retried',
+    hint: 'run the command again and answer y',
+    exit: 'failed',
+  })
+}
+
+async function retryAll(call: Call, found: readonly Found[]): Promise<readonly Retried[]> {
+  const retried: Retried[] = []
+  const queue = found.map(({ id }) => id).reverse()
+  const work = async () => {
+    for (let id = queue.pop(); id !== undefined; id = queue.pop()) retried.push(await retryOne(call, id))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return retried
+}
+
+async function retryOne(call: Call, runId: string): Promise<Retried> {
+  for (;;) {
+    try {
+      const fork = await call.client().runs.retry(runId, {}, { idempotencyKey: `retry:${runId}` })
+      return { runId, newRunId: fork.runId }
+    } catch (error) {
+      if (!(error instanceof PerdureError) || error.status === undefined) throw error
+      if (!BUSY.has(error.error)) return { runId, error: error.message }
+      await pause(error.retryAfterMs ?? BUSY_PAUSE_MS)
+    }
+  }
+}
+
+/** Refusals that end by themselves when runs have started. */
+const BUSY: ReadonlySet<string> = new Set(['queue-full', 'rate-limit-exceeded'])
+
+const countText = (count: number) => (count === 1 ? '1 run' : `${count} runs`)

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs'
+import type { ServerConfig } from '@perdure/protocol'
+import { type LoadedConfig, withValue } from '../config/load-config.ts'
+import { validConfig } from '../config/valid-config.ts'
+import { devPepperPath } from '../dev/dev-pepper.ts'
+import { readDevSession } from './dev-session.ts'
+
+/**
+ * The configuration of a command that opens the database. If `perdure dev` runs in this folder and no pepper is
+ * configured, the command uses the pepper of `perdure dev`, like its server.
+ */
+export function configBesideDev(loaded: LoadedConfig): ServerConfig {
+  const config = validConfig(loaded)
+  if (config.auth.kind === 'none' || config.auth.pepperRef !== undefined) return config
+  const pepper = devPepperPath(config.storage.path)
+  if (!isDevRunning(loaded.cwd) || !existsSync(pepper)) return config
+  return validConfig({ ...loaded, input: withValue(loaded.input, 'auth.pepperRef', `file:${pepper}`) })
+}
+
+function isDevRunning(cwd: string): boolean {
+  const session = readDevSession(cwd)
+  try {
+    return session !== undefined && process.kill(session.pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,178 @@
+import {
+  type ApprovalRecord,
+  type ApprovalStore,
+  type Clock,
+  EVERY_ROW,
+  fromJsonText,
+  type IdGenerator,
+  type NewEvent,
+  NO_USAGE,
+  type RunRecord,
+  type RunStore,
+  type StepRecord,
+  type Write,
+} from '@perdure/ports'
+import { approvalRequest } from '../durable/approval-request.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import type { WaitingFor } from '../runs/run-outcome.ts'
+import { awaitsResume, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
+import { isoOf } from '../runs/waiting-for.ts'
+import type { ForkedCalls } from './fork-calls.ts'
+
+export interface WaitsDeps {
+  readonly runs: RunStore
+  readonly approvals: ApprovalStore
+  readonly clock: Clock
+  readonly ids: IdGenerator
+}
+
+/** The open waits of a fork. */
+export interface OpenWaits {
+  readonly writes: readonly Write[]
+  readonly events: readonly NewEvent[]
+  /** Launch them after the commit. */
+  readonly children: readonly RunRecord[]
+  /** When the waits end by themselves. */
+  readonly dueAts: readonly number[]
+}
+
+/** What an open wait of the source refers to. */
+interface Wait {
+  readonly step: StepRecord
+  readonly approval?: ApprovalRecord | undefined
+  readonly child?: RunRecord | undefined
+}
+
+/**
+ * Plans the waits of a fork that were open in its source: timers and events go on, approvals are asked again, and
+ * children start again.
+ */
+export async function askAgain(
+  { runs, approvals, clock, ids }: WaitsDeps,
+  source: RunRecord,
+  { waiting, suspension }: ForkedCalls,
+): Promise<(fork: RunRecord) => OpenWaits> {
+  const waits = await Promise.all(
+    waiting.map(async (step): Promise<Wait> => {
+      const { approvalId, childRunId } = step
+      return {
+        step,
+        approval: approvalId === undefined ? undefined : await approvals.find(approvalId, EVERY_ROW),
+        child: childRunId === undefined ? undefined : await runs.find(childRunId, EVERY_ROW),
+      }
+    }),
+  )
+  const asked = awaitsResume(source) && suspension !== undefined ? suspension : undefined
+  const ofRun = await Promise.all((asked?.approvalIds ?? []).map((id) => approvals.find(id, EVERY_ROW)))
+
+  return (fork) => {
+    const copied = waits.map((wait) => copyWait({ clock, ids }, fork, wait))
+    const whole = asked === undefined ? [] : [copySuspension({ clock, ids }, fork, { suspension: asked, ofRun })]
+    return join([...copied, ...whole])
+  }
+}
+
+const join = (parts: readonly OpenWaits[]): OpenWaits => ({
+  writes: parts.flatMap(({ writes }) => writes),
+  events: parts.flatMap(({ events }) => events),
+  children: parts.flatMap(({ children }) => children),
+  dueAts: parts.flatMap(({ dueAts }) => dueAts),
+})
+
+const NONE: OpenWaits = { writes: [], events: [], children: [], dueAts: [] }
+
+type CopyDeps = Pick<WaitsDeps, 'clock' | 'ids'>
+
+function copyWait(deps: CopyDeps, fork: RunRecord, { step, approval, child }: Wait): OpenWaits {
+  const open: StepRecord = {
+    ...{ runId: fork.id, seq: step.seq, kind: step.kind, name: step.name, status: 'waiting', attempt: fork.attempt },
+    ...{ startedAt: fork.createdAt, dueAt: step.dueAt, eventName: step.eventName },
+  }
+  if (approval !== undefined) return copyApproval(deps, fork, { step: open, approval })
+  if (child !== undefined) return copyChild(deps, fork, { step: open, child })
+  return { ...NONE, writes: [insert(open)], dueAts: open.dueAt === undefined ? [] : [open.dueAt] }
+}
+
+const insert = (step: StepRecord): Write => ({ type: 'step.insert', step })
+
+function copyApproval(
+  deps: CopyDeps,
+  fork: RunRecord,
+  { step, approval: old }: { readonly step: StepRecord; readonly approval: ApprovalRecord },
+): OpenWaits {
+  const { approval, events } = requestAgain(deps, fork, old)
+  const { id: approvalId, expiresAt: dueAt } = approval
+  return {
+    ...{ events, children: [], dueAts: dueAt === undefined ? [] : [dueAt] },
+    writes: [{ type: 'approval.insert', approval }, insert({ ...step, approvalId, dueAt })],
+  }
+}
+
+function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRecord) {
+  const { name, seq, title, payload, toolCallId, createdAt, expiresAt } = old
+  return approvalRequest(
+    { run, clock, ids },
+    {
+      name,
+      ...(seq === undefined ? {} : { seq }),
+      ...(title === undefined ? {} : { title }),
+      ...(payload === undefined ? {} : { payload: fromJsonText(payload) }),
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(expiresAt === undefined ? {} : { timeoutMs: expiresAt - createdAt }),
+    },
+  )
+}
+
+/** The child starts from its beginning, with the input and the limits of the child of the source. */
+function copyChild(
+  { ids }: CopyDeps,
+  fork: RunRecord,
+  { step, child: old }: { readonly step: StepRecord; readonly child: RunRecord },
+): OpenWaits {
+  const { id: parentRunId, sessionId, owner, userId, deadlineAt, traceparent, metadata, createdAt } = fork
+  const { kind, targetId, version, input, budget, timeoutMs } = old
+  const child: RunRecord = {
+    ...{ id: ids.newId('run'), kind, targetId, version, status: 'queued', input, budget, timeoutMs },
+    ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata, createdAt },
+    ...{ usage: NO_USAGE, attempt: 1, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
+  }
+  return {
+    writes: [{ type: 'run.insert', run: child }, insert({ ...step, childRunId: child.id })],
+    events: [lifecycleEvent(child, 'run.queued', { at: createdAt })],
+    ...{ children: [child], dueAts: [] },
+  }
+}
+
+interface AskedSuspension {
+  readonly suspension: StoredSuspension
+  readonly ofRun: readonly (ApprovalRecord | undefined)[]
+}
+
+/** The fork of a run that waits for a resume waits for a resume as well, with approvals of its own. */
+function copySuspension(deps: CopyDeps, fork: RunRecord, { suspension, ofRun }: AskedSuspension): OpenWaits {
+  const known = ofRun.flatMap((approval) => (approval === undefined ? [] : [approval]))
+  const again = new Map(
+    known.filter(({ status }) => status === 'pending').map((old) => [old.id, requestAgain(deps, fork, old)]),
+  )
+  const approvals = [...again.values()].map(({ approval }) => approval)
+  const approvalIds = suspension.approvalIds.map((id) => again.get(id)?.approval.id ?? id)
+  const { id: runId, attempt } = fork
+  const change = { suspension: storeSuspension({ ...suspension, approvalIds }) }
+  return {
+    writes: [
+      { type: 'run.transition', runId, from: ['suspended'], attempt, change },
+      ...approvals.map((approval): Write => ({ type: 'approval.insert', approval })),
+    ],
+    events: [
+      ...[...again.values()].flatMap(({ events }) => events),
+      lifecycleEvent(fork, 'run.suspended', { at: fork.createdAt, waitingFor: waitingFor(approvals) }),
+    ],
+    children: [],
+    dueAts: approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt])),
+  }
+}
+
+const waitingFor = (approvals: readonly ApprovalRecord[]): readonly WaitingFor[] =>
+  approvals.length === 0
+    ? [{ kind: 'resume', name: 'resume' }]
+    : approvals.map(({ id, name, expiresAt }) => ({ kind: 'approval', name, approvalId: id, dueAt: isoOf(expiresAt) }))

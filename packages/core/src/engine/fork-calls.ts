@@ -1,0 +1,104 @@
+import { AppError, type JsonText, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
+import { isLongerThan } from '../json/json-members.ts'
+import { readSuspension, type StoredSuspension } from '../runs/stored-suspension.ts'
+
+/** Where a fork leaves the run that it repeats. */
+export type ForkPoint = 'failure' | 'start' | { readonly seq: number }
+
+/** JSON values that replace the results of copied calls, by sequence number. */
+export type ForkResults = Readonly<Record<string, unknown>>
+
+/** What a fork takes from the calls of its source. */
+export interface ForkedCalls {
+  /** The last call before the point; 0 for the start. */
+  readonly seq: number
+  /** Calls that had ended, in the order in which they had; their outcomes are copied. */
+  readonly settled: readonly StepRecord[]
+  /** Calls that still waited. */
+  readonly waiting: readonly StepRecord[]
+  /** Steps before the last copied call that had begun and did not end, or that ended the run: they execute again. */
+  readonly open: readonly StepRecord[]
+  /** The suspension of the whole run, if the point lies behind it. */
+  readonly suspension: StoredSuspension | undefined
+}
+
+/**
+ * Selects the calls that a fork copies: those before the point. Before a failure are also the calls of parallel branches
+ * that were made before the call that ended the run had failed, whatever their number.
+ *
+ * @throws AppError `validation-failed` for a point behind the last call
+ */
+export function selectCalls(source: RunRecord, recorded: readonly StepRecord[], from: ForkPoint): ForkedCalls {
+  const failed = from === 'failure' ? recorded.find(({ seq }) => seq === source.error?.step?.seq) : undefined
+  const through = failed === undefined ? lastSeqOf(recorded, from) : failed.seq - 1
+  const parallel = failed === undefined ? undefined : recorded.findLast((call) => isConcurrent(call, failed))
+  const calls = recorded.filter(({ seq }) => seq <= Math.max(through, parallel?.seq ?? 0))
+  const open = calls.filter((call) => call === failed || !isSettled(call))
+  const settled = calls.filter((call) => !open.includes(call))
+  const lastCopied = calls.findLast((call) => !open.includes(call) || isWait(call))?.seq ?? 0
+  const suspension = readSuspension(source)
+  return {
+    seq: through,
+    settled: settled.toSorted((one, other) => (one.endOrder ?? 0) - (other.endOrder ?? 0)),
+    waiting: open.filter(isWait),
+    open: open.filter((call) => !isWait(call) && call.seq < lastCopied),
+    suspension: from !== 'start' && (suspension?.throughSeq ?? 0) <= through ? suspension : undefined,
+  }
+}
+
+function lastSeqOf(recorded: readonly StepRecord[], from: ForkPoint): number {
+  const last = recorded.at(-1)?.seq ?? 0
+  if (from === 'failure') return last
+  const through = from === 'start' ? 0 : from.seq - 1
+  if (through <= last) return through
+  throw new AppError('validation-failed', {
+    message: `from.seq is ${through + 1}, but the last call of the run has the number ${last}`,
+    hint: `choose a number from 1 to ${last + 1}`,
+  })
+}
+
+/** Whether a call with a higher number was made before the failed call had failed, so by a parallel branch. */
+function isConcurrent(call: StepRecord, failed: StepRecord): boolean {
+  if (call.seq <= failed.seq || failed.endOrder === undefined) return false
+  const hadEnded = call.endOrder !== undefined && call.endOrder < failed.endOrder
+  return hadEnded || call.startedAt < (failed.endedAt ?? 0)
+}
+
+/** Waits that were still open when their run ended are recorded as failed with this code. */
+const isSettled = ({ status, error }: StepRecord): boolean =>
+  status === 'completed' || (status === 'failed' && error?.code !== 'run-not-active')
+
+const isWait = ({ kind }: StepRecord): boolean => kind !== 'step'
+
+/**
+ * The outcomes to copy, with the given results in place of the recorded ones.
+ *
+ * @throws AppError `validation-failed` for a result of a call that is not copied, or one that is too long
+ */
+export function withResults(
+  settled: readonly StepRecord[],
+  results: ForkResults,
+  maxResultBytes: number,
+): readonly StepRecord[] {
+  const unknown = Object.keys(results).find((seq) => !settled.some((call) => String(call.seq) === seq))
+  if (unknown !== undefined) {
+    throw new AppError('validation-failed', {
+      message: `results.${unknown} names no call that is copied`,
+      hint: `copied calls: ${settled.map(({ seq }) => seq).join(', ') || 'none'}`,
+    })
+  }
+  return settled.map((call) => {
+    const given = results[String(call.seq)]
+    if (given === undefined) return call
+    return { ...call, status: 'completed', result: textOf(call.seq, given, maxResultBytes), error: undefined }
+  })
+}
+
+function textOf(seq: number, value: unknown, maxResultBytes: number): JsonText {
+  const text = toJsonText(value)
+  if (!isLongerThan(text, maxResultBytes)) return text
+  throw new AppError('validation-failed', {
+    message: `results.${seq} is longer than ${maxResultBytes} bytes`,
+    hint: 'raise runs.maxResultBytes',
+  })
+}

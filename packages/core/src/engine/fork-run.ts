@@ -1,0 +1,187 @@
+import {
+  AppError,
+  type ApprovalStore,
+  type Clock,
+  type EpochMs,
+  type IdGenerator,
+  type NewEvent,
+  type RunRecord,
+  type RunStore,
+  type StepRecord,
+  type StepStore,
+  type Visibility,
+  type Write,
+} from '@perdure/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { findRunToChange } from '../runs/find-run-to-change.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { awaitsResume } from '../runs/stored-suspension.ts'
+import { askAgain, type OpenWaits, type WaitsDeps } from './ask-again.ts'
+import { type ForkedCalls, type ForkPoint, type ForkResults, selectCalls, withResults } from './fork-calls.ts'
+import type { RunSeed } from './run-seed.ts'
+import type { StartRun } from './start-run.ts'
+
+export interface ForkRunDeps extends WaitsDeps {
+  readonly runs: RunStore
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly maxResultBytes: number
+  readonly startRun: StartRun
+  /** Executes a child whose record is committed as queued. */
+  readonly relaunch: (run: RunRecord) => void
+  /** Passes a due time to the timer driver. */
+  readonly onDue: (dueAt: number) => void
+}
+
+export interface ForkRunRequest {
+  readonly runId: string
+  readonly from: ForkPoint
+  /** The name of the operation in the audit chain. */
+  readonly action: 'runs.fork' | 'runs.retry' | 'runs.rerun'
+  readonly input?: unknown
+  readonly results?: ForkResults | undefined
+  readonly sessionId?: string | undefined
+  readonly threadId?: string | undefined
+  readonly principal: Principal
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+  readonly traceparent?: string | undefined
+}
+
+/**
+ * Starts a new run that repeats another one: one commit stores the new run with the calls that the other run had
+ * recorded before the point. The other run is not changed.
+ *
+ * @throws AppError `run-not-found`, `run-active`, `validation-failed`; and as `StartRun`
+ */
+export type ForkRun = (request: ForkRunRequest) => Promise<Reply>
+
+/** What one attempt to commit the fork has planned. */
+interface Plan {
+  readonly calls: ForkedCalls
+  readonly settled: readonly StepRecord[]
+  readonly waits: (fork: RunRecord) => OpenWaits
+}
+
+export function createForkRun(deps: ForkRunDeps): ForkRun {
+  return async (request) => {
+    const source = await findSource(deps, request)
+    const { kind, targetId: id, version, sessionId, userId, metadata, timeoutMs, budget } = source
+    const isMessage =
+      request.input !== undefined || (request.sessionId !== undefined && request.sessionId !== sessionId)
+    return deps.startRun({
+      target: { kind, id },
+      body: {
+        ...{ input: request.input, version, userId, metadata, timeoutMs, budget },
+        sessionId: request.sessionId ?? sessionId,
+        threadId: request.threadId,
+      },
+      ...{ principal: request.principal, visibility: request.visibility, key: request.key },
+      traceparent: request.traceparent,
+      answer: 'accepted',
+      async seed() {
+        const current = await findSource(deps, request)
+        return seedOf(deps, { source: current, request, plan: await planFork(deps, current, request), isMessage })
+      },
+    })
+  }
+}
+
+async function findSource(deps: ForkRunDeps, request: ForkRunRequest): Promise<RunRecord> {
+  const source = await findRunToChange(deps, request)
+  if (source.status !== 'queued' && source.status !== 'running') return source
+  throw new AppError('run-active', {
+    message: `the run is ${source.status}`,
+    hint: 'wait until it has ended, or abort it first',
+  })
+}
+
+async function planFork(deps: ForkRunDeps, source: RunRecord, { from, results = {} }: ForkRunRequest): Promise<Plan> {
+  const recorded = from === 'start' ? [] : await deps.steps.list(source.id)
+  const calls = selectCalls(source, recorded, from)
+  return {
+    calls,
+    settled: withResults(calls.settled, results, deps.maxResultBytes),
+    waits: await askAgain(deps, source, calls),
+  }
+}
+
+interface Forking {
+  readonly source: RunRecord
+  readonly request: ForkRunRequest
+  readonly plan: Plan
+  readonly isMessage: boolean
+}
+
+function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking): RunSeed {
+  const { calls, settled, waits: waitsOf } = plan
+  let waits: OpenWaits | undefined
+  const planned = (fork: RunRecord): OpenWaits => {
+    waits ??= waitsOf(fork)
+    return waits
+  }
+  const at = deps.clock.now()
+  return {
+    isMessage,
+    members: {
+      ...(request.input === undefined ? { input: source.input } : {}),
+      forkOf: { runId: source.id, seq: calls.seq },
+      ...(calls.suspension === undefined ? {} : suspendedMembers(source, at)),
+    },
+    writes: (fork) => [
+      ...planned(fork).writes,
+      ...settled.map((step, index) => insert(fork, { ...step, endOrder: index + 1 })),
+      ...calls.open.map((step) => insert(fork, restarted(step, at))),
+      ...(source.status === 'suspended' ? [unchanged(source)] : []),
+      auditWrite(request.principal, {
+        at,
+        action: request.action,
+        target: source.id,
+        detail: { runId: fork.id, seq: calls.seq },
+      }),
+    ],
+    onStored() {
+      for (const child of waits?.children ?? []) deps.relaunch(child)
+      for (const dueAt of waits?.dueAts ?? []) deps.onDue(dueAt)
+    },
+    events: (fork) => eventsOf(fork, source, { seq: calls.seq, events: planned(fork).events }),
+  }
+}
+
+const eventsOf = (
+  fork: RunRecord,
+  source: RunRecord,
+  { seq, events }: { readonly seq: number; readonly events: readonly NewEvent[] },
+): readonly NewEvent[] => [
+  lifecycleEvent(fork, 'run.forked', { at: fork.createdAt, from: { runId: source.id, seq } }),
+  ...events,
+]
+
+/** A run that waits for a resume is copied as it is; one that was resumed continues with the payload of its resume. */
+const suspendedMembers = (source: RunRecord, at: EpochMs): Partial<RunRecord> => ({
+  suspension: source.suspension,
+  resumption: source.resumption,
+  ...(awaitsResume(source) ? { status: 'suspended', suspendedAt: at } : {}),
+})
+
+/** A call of the fork. The usage, the child and the approval of a settled call belong to the source. */
+function insert({ id: runId, attempt }: RunRecord, step: StepRecord): Write {
+  const { usage: _usage, childRunId: _child, approvalId: _approval, ...own } = step
+  return { type: 'step.insert', step: { ...own, runId, attempt } }
+}
+
+/** A step that executes again; `onCrash` does not apply to it, because this run has not executed it. */
+const restarted = (step: StepRecord, startedAt: EpochMs): StepRecord => ({
+  ...step,
+  ...{ status: 'started', startedAt, result: undefined, error: undefined, endedAt: undefined, endOrder: undefined },
+})
+
+/** Conflicts when a suspended source has continued since its calls were read. */
+const unchanged = ({ id: runId, status, attempt }: RunRecord): Write => ({
+  ...{ type: 'run.transition', runId, from: [status], attempt, change: {} },
+})

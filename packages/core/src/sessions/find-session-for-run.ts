@@ -1,0 +1,32 @@
+import { AppError, EVERY_ROW, type SessionRecord, type SessionStore } from '@perdure/ports'
+import { authorizeSessionCreation, authorizeSessionUse } from '../auth/authorize-session-use.ts'
+import type { Principal } from '../auth/principal.ts'
+
+export interface FindSessionForRunDeps {
+  readonly sessions: Pick<SessionStore, 'find'>
+  /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
+  readonly createSessionOnInvoke?: boolean | undefined
+}
+
+/**
+ * Finds the session that a new run or a trigger names; `undefined` if the first run creates it. A session that the
+ * principal may not use and a missing session that it may not create get the same answer.
+ *
+ * @throws AppError `session-not-found`
+ */
+export async function findSessionForRun(
+  { sessions, createSessionOnInvoke = false }: FindSessionForRunDeps,
+  principal: Principal,
+  sessionId: string,
+): Promise<SessionRecord | undefined> {
+  const mayCreate = createSessionOnInvoke || authorizeSessionCreation(principal, sessionId)
+  const session = await sessions.find(sessionId, EVERY_ROW)
+  if (session === undefined ? mayCreate : authorizeSessionUse(principal, session)) return session
+  throw new AppError('session-not-found', { hint: mayCreate ? otherSessionHint(sessionId) : CREATION_HINT })
+}
+
+/** The hints depend on the principal alone, so that they do not tell whether the session exists. */
+const CREATION_HINT =
+  'name a session that the caller owns, or use a token with the scope sessions:write:own to create the session'
+
+const otherSessionHint = (id: string) => `name another session, or use a token with the scope sessions:write:${id}`

@@ -1,0 +1,68 @@
+import { jsonPageParts, lengthOfItems, type PageItem } from '@perdure/core'
+import type { JsonText, Page } from '@perdure/ports'
+import type { Answer } from '../handlers.ts'
+
+/** Pages up to about this length are sent as one text. Bytes of UTF-8. */
+const MAX_TEXT_BYTES = 128 * 1024
+
+/** Small parts are sent together until they have this length, in bytes. */
+const CHUNK_BYTES = 64 * 1024
+
+/** Answers with a page: a long page is read from the store as fast as the client reads it. */
+export async function pageAnswer(
+  page: Page<PageItem>,
+  { replayed }: { readonly replayed?: true | undefined } = {},
+): Promise<Answer> {
+  const chunks = chunksOf(jsonPageParts(page))
+  if (lengthOfItems(page.items) > MAX_TEXT_BYTES) return streamed(chunks, replayed === true)
+  const bytes: Uint8Array[] = []
+  for await (const chunk of chunks) bytes.push(chunk)
+  return { status: 200, json: new TextDecoder().decode(joined(bytes)) as JsonText, ...(replayed && { replayed }) }
+}
+
+function streamed(chunks: AsyncGenerator<Uint8Array, void, void>, isReplayed: boolean): Response {
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done === true) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await chunks.return()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' }
+  return new Response(body, { headers: isReplayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers })
+}
+
+async function* chunksOf(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  const encoder = new TextEncoder()
+  let pending: Uint8Array[] = []
+  let length = 0
+  for await (const part of parts) {
+    const bytes = typeof part === 'string' ? encoder.encode(part) : part
+    pending.push(bytes)
+    length += bytes.length
+    if (length < CHUNK_BYTES) continue
+    // The last part may be long. It is sent without a copy.
+    const [chunk, rest] = [pending.slice(0, -1), bytes]
+    pending = []
+    length = 0
+    if (chunk.length > 0) yield joined(chunk)
+    yield rest
+  }
+  if (length > 0) yield joined(pending)
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const part of parts) {
+    bytes.set(part, offset)
+    offset += part.length
+  }
+  return bytes
+}

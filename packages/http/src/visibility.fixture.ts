@@ -1,0 +1,52 @@
+import type { Visibility } from '@perdure/ports'
+import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@perdure/testkit'
+import { expect } from 'vitest'
+import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
+
+/** An app with rows of `alice`, whose tokens it mints, and the same rows of `bob`: `of-alice`, `paused-alice`, … */
+export async function createOwnersApp() {
+  const made = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 } })
+  const { app, manage, storage, clock } = made
+  for (const owner of ['alice', 'bob']) {
+    const [id, waiting, done, thread] = [`of-${owner}`, `paused-${owner}`, `done-${owner}`, `flow-${owner}`]
+    const flow = { kind: 'workflow', targetId: 'steps', status: 'suspended' } as const
+    const outcome = await storage.unitOfWork.commit([
+      { type: 'session.insert', session: aSession({ id, owner }) },
+      { type: 'run.insert', run: aRun({ id, owner, status: 'running', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: waiting, owner, status: 'suspended', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: done, owner, status: 'completed', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: thread, owner, threadId: id, ...flow }) },
+      { type: 'approval.insert', approval: anApproval({ id, owner, runId: waiting }) },
+      { type: 'fact.insert', fact: aFact({ id, owner }) },
+      { type: 'block.put', block: aBlock({ id, owner, label: id }) },
+      { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
+    ])
+    expect(outcome).toMatchObject({ committed: true })
+  }
+
+  const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
+
+  const send = async (token: string, request: Request) => {
+    const response = await app.fetch(new Request(request, { headers: { ...headersOf(request), ...bearer(token) } }))
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const { requestId: _, ...body } = isJson ? await bodyOf(response) : {}
+    return { status: response.status, body }
+  }
+
+  /** All stored rows of an owner. */
+  const rowsOf = async (owner: string) => {
+    const seen: Visibility = { owner }
+    const page = { limit: 200, order: 'asc' } as const
+    return JSON.stringify([
+      await storage.runs.list({}, page, seen),
+      await storage.sessions.list(page, seen),
+      await storage.approvals.list({}, page, seen),
+      await storage.facts.list({ visibility: seen, now: clock.now() }, page),
+      await storage.blocks.list(undefined, page, seen),
+      await storage.memoryConflicts.list(undefined, page, seen),
+    ])
+  }
+  return { ...made, mint, send, rowsOf }
+}
+
+export const headersOf = (request: Request): Record<string, string> => Object.fromEntries(request.headers)

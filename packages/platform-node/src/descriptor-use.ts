@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** File descriptors of this process: every connection, every open file and every pipe takes one. */
+export interface DescriptorUse {
+  readonly limit: number
+  readonly open: number
+}
+
+const LIMIT = /^Max open files\s+(\d+)/m
+
+/** Returns `undefined` where the system does not publish the numbers, or sets no limit. Only Linux publishes them. */
+export function readDescriptorUse(processFolder = '/proc/self'): DescriptorUse | undefined {
+  try {
+    const limit = Number(LIMIT.exec(readFileSync(`${processFolder}/limits`, 'utf8'))?.[1])
+    return Number.isNaN(limit) ? undefined : { limit, open: readdirSync(`${processFolder}/fd`).length }
+  } catch {
+    return undefined
+  }
+}

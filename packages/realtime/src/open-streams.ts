@@ -1,0 +1,64 @@
+import { AppError } from '@perdure/ports'
+
+export interface StreamLimits {
+  readonly maxStreams: number
+  readonly maxStreamsPerToken: number
+}
+
+/** The open streams, limited in all and for each token. */
+export interface OpenStreams {
+  /**
+   * Counts a stream; `end` ends it. Without a token, only the total is limited.
+   *
+   * @returns a function that releases the stream; idempotent
+   * @throws AppError `overloaded`
+   */
+  claim(end: () => void, tokenId: string | undefined): () => void
+  /** Ends every stream, and refuses new streams. */
+  closeAll(): void
+  size(): number
+}
+
+const RETRY_AFTER_MS = 1_000
+
+export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimits): OpenStreams {
+  const open = new Set<() => void>()
+  const byToken = new Map<string, number>()
+  let isClosed = false
+
+  const release = (end: () => void, tokenId: string | undefined) => {
+    if (!open.delete(end) || tokenId === undefined) return
+    const left = (byToken.get(tokenId) ?? 1) - 1
+    if (left === 0) byToken.delete(tokenId)
+    else byToken.set(tokenId, left)
+  }
+
+  return {
+    claim(end, tokenId) {
+      if (isClosed) throw new AppError('overloaded', { retryAfterMs: RETRY_AFTER_MS })
+      const count = tokenId === undefined ? 0 : (byToken.get(tokenId) ?? 0)
+      if (count >= maxStreamsPerToken) {
+        const message = `the token has reached its limit of ${maxStreamsPerToken} SSE streams`
+        throw limitReached(
+          message,
+          'close another stream, follow several subjects over one WebSocket, or raise realtime.maxSseStreamsPerToken',
+        )
+      }
+      if (open.size >= maxStreams) {
+        const message = `the server has reached its limit of ${maxStreams} SSE streams`
+        throw limitReached(message, 'retry later, or raise realtime.maxSseStreams')
+      }
+      open.add(end)
+      if (tokenId !== undefined) byToken.set(tokenId, count + 1)
+      return () => release(end, tokenId)
+    },
+    closeAll() {
+      isClosed = true
+      for (const end of open) end()
+    },
+    size: () => open.size,
+  }
+}
+
+const limitReached = (message: string, hint: string) =>
+  new AppError('overloaded', { message, hint, retryAfterMs: RETRY_AFTER_MS })

@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import type { CheckedRun } from '@perdure/core'
+import { openVitals } from '@perdure/platform-node'
+import { StartError, type Storage, type Tracer } from '@perdure/ports'
+import { openSqliteReader } from '@perdure/sqlite'
+import type { Adapters, Platform } from './adapters.ts'
+import type { LifecycleParts } from './lifecycle-parts.ts'
+import type { Secrets } from './pre-bind.ts'
+
+export interface CheckRunsParts extends LifecycleParts {
+  readonly platform: Platform
+  readonly validate: () => Promise<{ readonly secrets: Secrets; readonly tracer: Tracer }>
+}
+
+/** Opens the storage for reading, beside a running server, and checks its open runs against the registered code. */
+export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<CheckedRun, void, void> {
+  const { secrets, tracer } = await parts.validate()
+  const storage = parts.given.storage ?? (await openReader(parts, secrets))
+  const vitals = openVitals()
+  try {
+    const { compose } = await import('../compose/compose.ts')
+    const adapters: Adapters = { ...parts.platform, storage: readOnly(storage), tracer }
+    const { engine } = compose({ ...parts, secrets, vitals, adapters, auditLocation: {}, cipher: undefined })
+    yield* engine.checkRuns()
+  } finally {
+    vitals.close()
+    if (parts.given.storage === undefined) await storage.close()
+    if (parts.given.mcp === undefined) await parts.platform.mcp.close()
+  }
+}
+
+function openReader({ config, configDir }: CheckRunsParts, { storageEncryption: encryption }: Secrets) {
+  const { path } = config.storage
+  if (path !== ':memory:') return openSqliteReader({ path: resolve(configDir, path), encryption })
+  throw new StartError('config-invalid', {
+    message: 'storage.path: :memory: has no stored runs',
+    hint: 'set storage.path to a file',
+  })
+}
+
+const readOnly = (storage: Storage): Storage => ({
+  ...storage,
+  unitOfWork: { commit: () => Promise.reject(new Error('the runs are only checked; nothing is written')) },
+})

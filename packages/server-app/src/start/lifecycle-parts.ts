@@ -1,0 +1,28 @@
+import type {
+  AgentRegistry,
+  ConfiguredMcpServer,
+  PhaseHolder,
+  TriggerRegistration,
+  WorkflowRegistry,
+} from '@perdure/core'
+import type { ConsolidatorPhases, Embedder, SkillStore } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import type { Attribution } from '../compose/attribution.ts'
+import type { Hooks } from '../hooks.ts'
+import type { Adapters } from './adapters.ts'
+
+export interface LifecycleParts {
+  readonly config: ServerConfig
+  readonly agents: AgentRegistry
+  readonly workflows: WorkflowRegistry
+  readonly triggers: readonly TriggerRegistration[]
+  readonly attribution: Attribution
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
+  readonly phase: PhaseHolder
+  readonly registeredSkills: SkillStore
+  readonly mcpServers: readonly ConfiguredMcpServer[]
+  readonly hooks: Hooks
+  readonly given: Partial<Adapters>
+  readonly configDir: string
+}

@@ -1,0 +1,143 @@
+import { type EpochMs, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { RUN_OWNERS } from '../rows/run-owners.ts'
+import { NEXT_START, STARTING } from '../rows/run-starts.ts'
+import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from '../rows/run-store.ts'
+import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
+
+const at = 1_700_000_000_000 as EpochMs
+
+describe('the list of runs', () => {
+  const lists: readonly (readonly [index: string, RunFilter, Visibility])[] = [
+    ['runs_by_creation', {}, EVERY_ROW],
+    ['runs_by_creation', { statuses: ['completed'] }, EVERY_ROW],
+    ['runs_by_creation', {}, MIXED],
+    ['runs_by_creation', {}, { agentIds: ['a', 'b'] }],
+    ['runs_by_creation', {}, { agentIds: 'all' }],
+    ['runs_by_owner', {}, ME],
+    ['runs_by_target', { targetId: 'echo', kind: 'agent' }, EVERY_ROW],
+    ['runs_by_target', { targetId: 'echo', kind: 'agent' }, ME],
+    ['runs_by_target', {}, { agentIds: ['echo'] }],
+    ['runs_by_session', { sessionId: 'ses' }, EVERY_ROW],
+    ['runs_by_session', { sessionId: 'ses' }, ME],
+    ['runs_by_session', { sessionId: 'ses', targetId: 'echo' }, { agentIds: ['echo'] }],
+    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, EVERY_ROW],
+    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, { workflowIds: ['nightly'] }],
+    ['runs_by_thread', { threadId: 'thr', statuses: ['suspended'] }, ME],
+    ['runs_by_parent', { parentRunId: 'run' }, ME],
+    ['runs_by_parent', { parentRunId: 'run', statuses: ['queued', 'running', 'suspended'] }, EVERY_ROW],
+    ['runs_active', { statuses: ['queued'] }, EVERY_ROW],
+    ['runs_active', { statuses: ['running'] }, ME],
+    ['runs_active', { statuses: ['queued'], targetId: 'echo' }, EVERY_ROW],
+    ['runs_unsuccessful', { statuses: ['failed'] }, EVERY_ROW],
+  ]
+
+  it.each(lists)('uses the order of index %s for filter %o and visibility %o', (index, filter, visibility) => {
+    for (const page of [newest, beyond]) {
+      const plan = planOf(listQuery({ filter, page, visibility }))
+
+      expect(plan).toContain(`USING INDEX ${index}`)
+      expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+    }
+  })
+
+  it.each([
+    [{}, EVERY_ROW],
+    [{ targetId: 'echo' }, EVERY_ROW],
+    [{}, ME],
+    [{}, { agentIds: ['echo'] }],
+  ] as const)('sorts only active runs for several active statuses, filter %o and visibility %o', (more, visibility) => {
+    const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
+
+    expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
+  })
+
+  const fieldLists: readonly (readonly [RunFilter, Visibility])[] = [
+    [{ userId: 'ada' }, EVERY_ROW],
+    [{ metadata: { ticket: '17' } }, ME],
+    [{ metadata: { ticket: '17', tier: 'gold' }, userId: 'ada' }, MIXED],
+    [{ tag: 'slow', statuses: ['failed'] }, { agentIds: ['echo'] }],
+    [{ code: 'timeout', statuses: ['failed', 'aborted'], targetId: 'echo', since: at, until: at }, EVERY_ROW],
+    [{ finishReason: 'error', sessionId: 'ses', owner: 'bob' }, EVERY_ROW],
+    [{ version: '2', statuses: ['queued', 'running'] }, ME],
+  ]
+
+  it.each(fieldLists)(
+    'walks the index of run fields in list order for filter %o and visibility %o',
+    (filter, visibility) => {
+      for (const page of [newest, beyond]) {
+        const plan = planOf(listQuery({ filter, page, visibility }))
+
+        expect(plan).toMatch(/SEARCH run_fields USING PRIMARY KEY \(field=\? AND value=\?/)
+        expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
+        // Runs that were created in the same millisecond are sorted by id.
+        expect(plan.replaceAll('TEMP B-TREE FOR LAST TERM', '')).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+      }
+    },
+  )
+
+  it.each([
+    ['runs_by_owner', { owner: 'bob' }],
+    ['runs_parked', { isParked: true }],
+    ['runs_by_creation', { until: at }],
+    ['runs_by_creation', { finishReason: 'completed' }],
+  ] as const)('uses the order of index %s for filter %o', (index, filter) => {
+    const plan = planOf(listQuery({ filter, page: beyond, visibility: EVERY_ROW }))
+
+    expect(plan).toContain(`USING INDEX ${index}`)
+    expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+  })
+
+  it('looks up runs by id when the filter lists run ids', () => {
+    const plan = planOf(listQuery({ filter: { ids: ['a'] }, page: newest, visibility: EVERY_ROW }))
+
+    expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
+  })
+
+  it.each(lists)(
+    'reads lengths of texts in the order of index %s for filter %o and visibility %o',
+    (index, filter, visibility) => {
+      const plan = planOf(listQuery({ filter, page: newest, visibility }, 'outline'))
+
+      expect(plan).toContain(`USING INDEX ${index}`)
+      expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+    },
+  )
+
+  it('looks up runs by id when the visibility lists run ids', () => {
+    const plan = planOf(listQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
+
+    expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
+  })
+})
+
+describe('the query for the owners of runs', () => {
+  it('searches an index for each owner', () => {
+    const plan = planOf(RUN_OWNERS)
+
+    expect(plan).toMatch(/SEARCH runs USING COVERING INDEX runs_by_owner \(owner>\?/)
+    expect(plan).not.toMatch(/SCAN runs/)
+  })
+})
+
+describe('a query on start times', () => {
+  it('uses the order of the index of delayed runs', () => {
+    for (const query of [STARTING, NEXT_START]) {
+      const plan = planOf(query)
+
+      expect(plan).toContain('USING INDEX runs_by_start (start_at')
+      expect(plan.replaceAll('TEMP B-TREE FOR LAST TERM', '')).not.toContain('TEMP B-TREE')
+    }
+  })
+})
+
+describe('a query on run deadlines', () => {
+  it('uses the order of the deadline index, which covers active runs only', () => {
+    for (const query of [PAST_DEADLINE, NEXT_DEADLINE]) {
+      const plan = planOf(query)
+
+      expect(plan).toContain('USING INDEX runs_by_deadline (deadline_at')
+      expect(plan).not.toContain('TEMP B-TREE')
+    }
+  })
+})

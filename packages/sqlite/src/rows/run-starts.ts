@@ -1,0 +1,37 @@
+import { type EpochMs, type RunRecord, type StartRange, takeWithinPage } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
+import { rowBytes } from '../query/page.ts'
+import { type RunRow, toRun } from './run-row.ts'
+
+export const runsStarting = (db: Connection, range: StartRange & { readonly limit: number }): readonly RunRecord[] =>
+  takeWithinPage(db.each(STARTING, range), range.limit, rowBytes).items.map(toRun)
+
+export const nextStartAt = (db: Connection, { after }: { readonly after: EpochMs }): EpochMs | undefined =>
+  db.get(NEXT_START, { after })?.start_at as EpochMs | undefined
+
+/** The exact `WHERE` text of the partial index on start times. */
+const WAITS_FOR_START = sql<SqlBool>`start_at IS NOT NULL AND +status = 'queued'`
+
+export const STARTING = compile<StartRange & { limit: number }, RunRow>((param) =>
+  from
+    .selectFrom('runs')
+    .selectAll()
+    .where(WAITS_FOR_START)
+    .where('start_at', '>', param('after'))
+    .where('start_at', '<=', param('through'))
+    .orderBy('start_at')
+    .orderBy('id')
+    .limit(param('limit')),
+)
+
+export const NEXT_START = compile<{ after: number }, { start_at: number | null }>((param) =>
+  from
+    .selectFrom('runs')
+    .select('start_at')
+    .where(WAITS_FOR_START)
+    .where('start_at', '>', param('after'))
+    .orderBy('start_at')
+    .limit((eb) => eb.lit(1)),
+)

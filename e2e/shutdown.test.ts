@@ -148,7 +148,11 @@ describe('a server that receives a stop signal', () => {
 
   it('closes a thousand WebSockets with 4007 and ends a hundred streams', async () => {
     const drainTimeoutMs = 0
-    const sandbox = createSandbox({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
+    const sandbox = createSandbox({
+      PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs),
+      PERDURE_SERVER_MAX_CONNECTIONS_PER_ADDRESS: '2000',
+      PERDURE_REALTIME_MAX_SSE_STREAMS_PER_TOKEN: '200',
+    })
     const token = await createToken(sandbox)
     const server = await startServer(sandbox, ['server', '--config', REALTIME_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))

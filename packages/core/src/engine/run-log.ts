@@ -34,14 +34,15 @@ export function createRunLog(
 export const logStart = (logger: Logger, run: RunRecord): void => logger.info('run started', fieldsOf(run))
 
 /**
- * Logs one line when a run has ended or is suspended, without its result. A failed run is logged at the level `error`,
- * with its error, the stack and the causes, but without credentials and addresses that the error may contain.
+ * Logs one line when a run has ended or is suspended, without its result. A run that failed by a thrown error is logged
+ * at the level `error`, with its error, the stack and the causes, but without credentials and addresses that the error
+ * may contain.
  */
 export function logOutcome(logger: Logger, run: RunRecord): void {
   const { status, finishReason, startedAt, completedAt, error } = run
   const durationMs = startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt
   const outcome = { finishReason, durationMs, error: error?.code, step: error?.step?.name }
-  if (error === undefined) logger.info(`run ${status}`, fieldsOf(run, outcome))
+  if (error === undefined || finishReason !== 'error') logger.info(`run ${status}`, fieldsOf(run, outcome))
   else logger.error(`run ${status}`, toThrown(error), fieldsOf(run, outcome))
 }
 

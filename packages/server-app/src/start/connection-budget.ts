@@ -6,7 +6,7 @@ export const RESERVED_DESCRIPTORS = 64
 /** Includes what a start opens, and room for some connections. */
 export const MIN_FREE_DESCRIPTORS = RESERVED_DESCRIPTORS + 32
 const MIN_CONNECTIONS = 8
-const FEW_DESCRIPTORS = 8
+const FEW_DESCRIPTORS = 24
 
 /** @throws StartError `descriptor-limit` if the process may open too few files to start and to serve */
 export function checkDescriptors(use: DescriptorUse | undefined): void {

@@ -54,7 +54,7 @@ describe.each(names)('the tarball of %s', (name) => {
   it('contains the build output, README, licence and nothing else', () => {
     const { files } = packedOf(name)
     const ofCommand = name === '@perdure/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
-    const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)$/.test(path) && !ofCommand.test(path))
+    const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)(?:\.map)?$/.test(path) && !ofCommand.test(path))
     const notices = name === '@perdure/sqlite' || name === '@perdure/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
 
     expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])

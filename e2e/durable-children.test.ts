@@ -8,7 +8,7 @@ async function startFamily(gate: string) {
   const parentId = (await server.post('/agents/parent/run', { input: { gate } }, ASYNC)).body.runId
   await eventually(() => server.ledger()).toContain(`child ${gate} attempt 1`)
   await eventually(async () => (await server.run(parentId)).status).toBe('suspended')
-  const children = () => server.itemsOf<Shown>('/runs?agentId=child')
+  const children = () => server.itemsOf<Shown>('/runs?agentId=child&include=input,result')
   expect(await children()).toMatchObject([{ parentRunId: parentId, status: 'running' }])
   const [child] = await children()
   return { server, parentId, childId: child?.id ?? '', children }

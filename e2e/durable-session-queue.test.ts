@@ -21,7 +21,7 @@ describe('a session with queued runs', () => {
     expect(ended()).toBeLessThan(POSTS)
     await server.start()
 
-    const listed = () => server.itemsOf<Shown>('/runs?sessionId=ses-1&order=asc&limit=200')
+    const listed = () => server.itemsOf<Shown>('/runs?sessionId=ses-1&order=asc&limit=200&include=input,result')
     await eventually(async () => (await listed()).filter(({ status }) => status === 'completed').length).toBe(POSTS)
 
     const created = (await listed()).map(({ id }) => id)

@@ -231,7 +231,8 @@ export function createEngine(given: EngineDeps) {
       await lineUpRuns({ ...deps, runner })
       await requeueAllParked({ ...deps, relaunch })
       await deliverEmissions({ ...deps, wakeRun })
-      outcomeWatch.start()
+      // Without another process on the storage, every change of a run is known here; a timer would keep the process alive.
+      if (given.isStorageShared === true) outcomeWatch.start()
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },

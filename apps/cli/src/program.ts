@@ -163,7 +163,8 @@ const parseList = (text: string): readonly string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
-const addPair = (text: string, earlier: readonly string[] = []): readonly string[] => {
-  if (!/^[^=]+=/.test(text)) throw new InvalidArgumentError('It must look like key=value.')
-  return [...earlier, text]
+function addPair(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new InvalidArgumentError('It must look like key=value.')
+  return { ...earlier, [text.slice(0, equals)]: text.slice(equals + 1) }
 }

@@ -5,7 +5,7 @@ import { readInput } from './read-input.ts'
 
 export interface ApiFlags {
   readonly operation?: string
-  readonly field?: readonly string[]
+  readonly field?: Readonly<Record<string, string>>
   readonly input?: string
   readonly idempotencyKey?: string
 }
@@ -15,7 +15,7 @@ const CALLABLE = OPERATIONS.filter(({ id }) => id !== 'realtime.open-ws' && id !
 
 export async function apiCommand(
   call: Call,
-  { operation: id, field = [], input, idempotencyKey }: ApiFlags,
+  { operation: id, field: fields = {}, input, idempotencyKey }: ApiFlags,
 ): Promise<void> {
   if (id === undefined) {
     listOperations(call)
@@ -23,9 +23,6 @@ export async function apiCommand(
   }
   const operation = CALLABLE.find((one) => one.id === id)
   if (operation === undefined) throw unknownOperation(id)
-  const fields = Object.fromEntries(
-    field.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-  )
   const { params, rest } = splitParams(operation, fields)
   const data = await inputOf(call, operation, { rest, input })
   const answer = await methodOf(call, operation)(...params, ...data, { idempotencyKey })

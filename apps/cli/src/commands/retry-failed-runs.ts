@@ -52,14 +52,13 @@ export async function retryFailedRuns(call: Call, flags: BulkFlags): Promise<voi
 
 async function findRuns(call: Call, { status, since, agent, workflow, code }: BulkFlags): Promise<readonly Found[]> {
   const query = {
-    ...{ limit: 200, status, agentId: agent, workflowId: workflow },
+    ...{ limit: 200, status, code, agentId: agent, workflowId: workflow },
     since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
   }
   const found: Found[] = []
   for await (const { id, agentId, workflowId, error, parentRunId } of call.client().runs.list(query)) {
     // The parent of a child run repeats the child.
-    if (parentRunId !== undefined || (code !== undefined && error?.code !== code)) continue
-    found.push({ id, agentId, workflowId, error })
+    if (parentRunId === undefined) found.push({ id, agentId, workflowId, error })
   }
   return found
 }

@@ -4,7 +4,6 @@ import type { Call } from '../call.ts'
 import { parseInstant } from '../duration.ts'
 import { type Column, pairsText } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'
-import { parsePairs } from './parse-pairs.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { showOutcome } from './run-result.ts'
@@ -18,7 +17,7 @@ export interface RunsListFlags extends PageFlags {
   readonly until?: string
   readonly owner?: string
   readonly user?: string
-  readonly metadata?: string
+  readonly metadata?: Readonly<Record<string, string>>
   readonly tag?: string
   readonly ofVersion?: string
   readonly reason?: InferOutput<typeof FinishReason>
@@ -42,8 +41,7 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     sessionId: session,
     since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
     until: until === undefined ? undefined : parseInstant('until', until, Date.now()),
-    ...{ owner, tag, code, userId: user, version: ofVersion, finishReason: reason },
-    metadata: metadata === undefined ? undefined : parsePairs('metadata', metadata),
+    ...{ owner, tag, code, metadata, userId: user, version: ofVersion, finishReason: reason },
     include: flags.include,
   }
   const page = await readPage(call.client().runs.list(query), flags)

@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url'
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs', '.json'] as const
 
 /**
- * What to do about an import that failed: install the package, or write the extension of the file. `undefined` for
+ * Returns a hint for an import that failed: install the package, or write the extension of the file. `undefined` for
  * other errors.
  */
 export function importHint(error: unknown, nameOf: (file: string) => string): string | undefined {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') return undefined
-  const [, missing, importer] = /^Cannot find (?:package|module) '([^']+)' imported from (.+)$/.exec(error.message) ?? []
+  const [, missing, importer] =
+    /^Cannot find (?:package|module) '([^']+)' imported from (.+)$/.exec(error.message) ?? []
   if (missing === undefined || importer === undefined) return undefined
   const file = importer.startsWith('file:') ? fileURLToPath(importer) : importer
   if (!error.message.startsWith('Cannot find package')) return extensionHint(missing, file, nameOf)

@@ -31,7 +31,7 @@ export function failedRunText(error: unknown, fields: LogFields, { cwd, paint }:
     .join('')
 }
 
-/** What the code of a step threw, instead of the `step-failed` around it. */
+/** Returns the error that the code of a step threw, instead of the `step-failed` error that wraps it. */
 function withoutStepFailure(error: unknown): unknown {
   const isStepFailure = error instanceof Error && 'code' in error && error.code === 'step-failed'
   return isStepFailure ? (error.cause ?? error) : error

@@ -5,7 +5,7 @@ import { isPlainObject } from '@perdure/protocol'
 type InputSchema = NonNullable<AgentRegistration['input']>
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a target accepts as an example. */
+/** An example input that the target accepts. */
 export interface Sample {
   /** An input that the schema of the target accepts; `undefined` if none was found. */
   readonly input: unknown

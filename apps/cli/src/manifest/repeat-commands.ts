@@ -1,7 +1,7 @@
 import { RunOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { CHANGES } from './server-rows.ts'
+import { CHANGES, runFilterFlags } from './server-rows.ts'
 
 const REPEAT_FLAGS: readonly FlagSpec[] = [
   { name: 'input', type: 'string', value: 'input', note: 'replace the input: JSON or text, @file, or - for stdin' },
@@ -21,15 +21,7 @@ const BULK_FLAGS: readonly FlagSpec[] = [
     note: 'without a run: retry all runs with this status; failed when missing',
     choices: ['failed', 'aborted', 'suspended', 'completed'],
   },
-  {
-    name: 'since',
-    type: 'string',
-    value: 'when',
-    note: 'retry only runs created since this time: an ISO-8601 instant, or a duration before now such as 1h',
-  },
-  { name: 'agent', type: 'string', value: 'id', note: 'retry only runs of this agent' },
-  { name: 'workflow', type: 'string', value: 'id', note: 'retry only runs of this workflow' },
-  { name: 'code', type: 'string', value: 'code', note: 'retry only runs whose error has this code' },
+  ...runFilterFlags('retry'),
   { name: 'yes', type: 'boolean', note: 'do not ask before many runs are retried' },
 ]
 const Refused = v.object({ runId: v.string(), error: v.optional(v.string()) })

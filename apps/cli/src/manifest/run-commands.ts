@@ -12,29 +12,17 @@ import {
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { repeatCommands } from './repeat-commands.ts'
-import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
+import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS, runFilterFlags } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'run', note: 'run id, its beginning, or last', idOf: 'run' }
 const FILTERS: readonly FlagSpec[] = [
   { name: 'status', type: 'string', note: 'show only runs with this status', choices: RUN_STATUS_NAMES },
-  { name: 'agent', type: 'string', value: 'id', note: 'show only runs of this agent' },
-  { name: 'workflow', type: 'string', value: 'id', note: 'show only runs of this workflow' },
+  ...runFilterFlags('show'),
   { name: 'session', type: 'string', value: 'id', note: 'show only runs of this session' },
-  {
-    name: 'since',
-    type: 'string',
-    value: 'when',
-    note: 'show only runs created since this time: an ISO-8601 instant, or a duration before now such as 1h',
-  },
   { name: 'until', type: 'string', value: 'when', note: 'show only runs created before this time, given like --since' },
   { name: 'owner', type: 'string', value: 'subject', note: 'show only runs of this owner' },
   { name: 'user', type: 'string', value: 'id', note: 'show only runs with this userId' },
-  {
-    name: 'metadata',
-    type: 'string',
-    value: 'key=value',
-    note: 'show only runs with this metadata; up to 3 pairs, separated by commas',
-  },
+  { name: 'metadata', type: 'pairs', value: 'key=value', note: 'show only runs with this metadata; up to 3 times' },
   { name: 'tag', type: 'string', value: 'tag', note: 'show only runs whose registration has this tag' },
   {
     name: 'of-version',
@@ -43,7 +31,6 @@ const FILTERS: readonly FlagSpec[] = [
     note: 'show only runs of this version of their registration',
   },
   { name: 'reason', type: 'string', note: 'show only runs that ended for this reason', choices: FINISH_REASONS },
-  { name: 'code', type: 'string', value: 'code', note: 'show only runs whose error has this code' },
 ]
 
 const TraceLine = v.object({

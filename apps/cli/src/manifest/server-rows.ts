@@ -9,6 +9,19 @@ export const PAGE_FLAGS: readonly FlagSpec[] = [
   { name: 'all', type: 'boolean', note: 'fetch every page' },
 ]
 
+/** Flags that select runs. `verb` is what the command does with them. */
+export const runFilterFlags = (verb: 'show' | 'retry'): readonly FlagSpec[] => [
+  { name: 'agent', type: 'string', value: 'id', note: `${verb} only runs of this agent` },
+  { name: 'workflow', type: 'string', value: 'id', note: `${verb} only runs of this workflow` },
+  {
+    name: 'since',
+    type: 'string',
+    value: 'when',
+    note: `${verb} only runs created since this time: an ISO-8601 instant, or a duration before now such as 1h`,
+  },
+  { name: 'code', type: 'string', value: 'code', note: `${verb} only runs whose error has this code` },
+]
+
 /** Exit codes of commands that read from a server. */
 export const ASKING: readonly ExitName[] = ['unreachable', 'denied']
 /** Exit codes of commands that change something on a server. */

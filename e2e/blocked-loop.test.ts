@@ -30,7 +30,7 @@ async function start(env: NodeJS.ProcessEnv = {}, sandbox: Sandbox = createSandb
   return { sandbox, server, call, startRun, ready, block: () => writeFileSync(gate, '') }
 }
 
-/** What the watchdog has written, each line with the indented stack that follows it. */
+/** The lines of the watchdog, each with the indented stack that follows it. */
 const reportsOf = (server: RunningServer): readonly string[] =>
   server
     .stderr()

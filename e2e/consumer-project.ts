@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -30,7 +30,13 @@ export interface Wanted {
   readonly others?: Readonly<Record<string, string>>
 }
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
+
+/** Rejects with what the command printed: compilers report their errors on stdout. */
+const run = (file: string, args: readonly string[], options: ExecFileOptions) =>
+  execute(file, args, { ...options, encoding: 'utf8' }).catch((error: Error & { stdout?: string; stderr?: string }) => {
+    throw new Error(`${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`, { cause: error })
+  })
 const SOURCES = join(root, 'tooling/consumer/project')
 
 const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')

@@ -15,8 +15,8 @@ export interface WebSocketsDeps extends ConnectionsDeps, CredentialDeps {
   readonly watchCredential: WatchCredential
   /** Whether the server accepts new connections. */
   readonly isReady: () => boolean
-  /** Loads the WebSocket library on the first upgrade. */
-  readonly loadLibrary?: () => Promise<Pick<typeof import('ws'), 'WebSocketServer'>>
+  /** Loads the module `ws` on the first upgrade. Not typed as such: the declarations must not need the types of `ws`. */
+  readonly loadLibrary?: () => Promise<unknown>
 }
 
 /** An upgrade request whose path, host, origin and rate limit have been checked. */
@@ -113,13 +113,14 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const onError = (error: Error) => logger.debug('WebSocket error', { message: error.message })
 
   const loadServer = async () => {
-    const { WebSocketServer } = await loadLibrary().catch((cause: unknown) => {
+    const library = await loadLibrary().catch((cause: unknown) => {
       // A later upgrade tries again: the cause may be temporary, such as a lack of file descriptors.
       loadingServer = undefined
       logger.error('cannot load the WebSocket library', cause)
       const message = 'the server cannot open WebSockets at the moment'
       throw new AppError('overloaded', { message, retryAfterMs: RETRY_AFTER_MS, cause })
     })
+    const { WebSocketServer } = library as Pick<typeof import('ws'), 'WebSocketServer'>
     return new WebSocketServer({
       ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
       ...{ maxPayload: limits.maxFrameBytes, maxFragments: MAX_FRAGMENTS },

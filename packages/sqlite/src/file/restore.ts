@@ -7,7 +7,7 @@ import { type Lease, takeLease } from './lease.ts'
 import { databaseOpener, type OpenDatabase } from './open-database.ts'
 import { fileSize, fileStamp, preparePath } from './private-file.ts'
 import { copyTo, replaceFile } from './replace-file.ts'
-import { isRescueOf, markRestored } from './rescue.ts'
+import { isRescueOf, markRestored } from './rescued-copy.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 export interface RestoreResult {

@@ -1,6 +1,7 @@
 import { AppError } from '@perdure/ports'
 import { describeLost, type HeldFiles } from '../file/held-files.ts'
-import { markUnsaved, type Rescued, type RescueRequest, rescueFor } from '../file/rescue.ts'
+import { type Rescued, type RescueRequest, rescueFor } from '../file/rescue.ts'
+import { markUnsaved } from '../file/rescued-copy.ts'
 
 /** Notices that files of the open database were removed or replaced, and saves their content. */
 export interface FileGuard {

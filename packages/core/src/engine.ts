@@ -90,7 +90,7 @@ export interface EngineDeps
   readonly limits: EngineLimits
   /** Whether the lines of `ctx.log` are also events of the run. Default: true. */
   readonly captureLogs?: boolean | undefined
-  /** What to do with a run whose code no longer makes its recorded calls. Default: park it. */
+  /** Parks or fails a run whose code no longer makes its recorded calls. Default: `park`. */
   readonly onDivergence?: 'park' | 'fail' | undefined
   /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
   readonly createSessionOnInvoke?: boolean | undefined

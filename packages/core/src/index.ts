@@ -71,7 +71,7 @@ export { type KeyedRequest, parseIdempotencyKey, type RequestIdentity } from './
 export { type AnswerCache, withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
 export type { Reply } from './idempotency/reply.ts'
-export { jsonPageParts, lengthOfItems, type PageItem, textOfItem } from './json/json-page.ts'
+export { jsonPageParts, lengthOfItems, type PageItem, textOfItem, textOfParts } from './json/json-page.ts'
 export type { Daemon } from './lifecycle/daemon.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
 export type { ManageMcp } from './mcp/manage-mcp.ts'

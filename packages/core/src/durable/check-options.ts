@@ -1,5 +1,6 @@
 import { AppError } from '@perdure/ports'
 import { nearest } from '@perdure/protocol'
+import type { Backoff } from '../concurrency/backoff.ts'
 
 const DAY_MS = 86_400_000
 /** The longest delay or timeout that is accepted: a hundred years. */
@@ -50,3 +51,13 @@ export const objectProblem = (name: string, value: unknown): Problem =>
   value === undefined || (typeof value === 'object' && value !== null && !Array.isArray(value))
     ? undefined
     : `${name} must be an object`
+
+const DELAY = { min: 0, max: LONGEST_MS }
+
+/** The problems with the numbers of a `retry` option, of a step or of a registration. */
+export const retryNumberProblems = (retry: Backoff & { readonly maxAttempts?: number }): readonly Problem[] => [
+  numberProblem('retry.maxAttempts', retry.maxAttempts, { min: 1, max: 1_000, isWhole: true }),
+  numberProblem('retry.initialDelayMs', retry.initialDelayMs, DELAY),
+  numberProblem('retry.maxDelayMs', retry.maxDelayMs, DELAY),
+  numberProblem('retry.factor', retry.factor, { min: 1, max: 100 }),
+]

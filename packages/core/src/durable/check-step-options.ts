@@ -5,11 +5,11 @@ import {
   objectProblem,
   type Problem,
   refuseProblems,
+  retryNumberProblems,
 } from './check-options.ts'
 import type { StepOptions } from './step.ts'
 
 const ON_CRASH: readonly unknown[] = [undefined, 'retry', 'fail', 'ask']
-const DELAY = { min: 0, max: LONGEST_MS }
 
 export const crashProblem = (onCrash: unknown): Problem =>
   ON_CRASH.includes(onCrash) ? undefined : "onCrash must be 'retry', 'fail' or 'ask'"
@@ -27,9 +27,6 @@ export function checkStepOptions(fn: unknown, options: StepOptions): void {
   refuseProblems('a step', [
     crashProblem(onCrash),
     numberProblem('timeoutMs', timeoutMs, { min: 1, max: LONGEST_MS }),
-    numberProblem('retry.maxAttempts', retry.maxAttempts, { min: 1, max: 1_000, isWhole: true }),
-    numberProblem('retry.initialDelayMs', retry.initialDelayMs, DELAY),
-    numberProblem('retry.maxDelayMs', retry.maxDelayMs, DELAY),
-    numberProblem('retry.factor', retry.factor, { min: 1, max: 100 }),
+    ...retryNumberProblems(retry),
   ])
 }

@@ -1,4 +1,5 @@
 import { AppError, type Timers } from '@perdure/ports'
+import { backoffMs } from '../concurrency/backoff.ts'
 import type { StepRetry } from './step.ts'
 
 interface Abortable {
@@ -8,8 +9,7 @@ interface Abortable {
 
 /** Pauses before the next try. Rejects with the abort reason as soon as the run is aborted. */
 export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}, attempt: number): Promise<void> {
-  const { initialDelayMs = 200, factor = 2, maxDelayMs = 30_000 } = retry
-  const delayMs = Math.min(maxDelayMs, initialDelayMs * factor ** Math.min(attempt - 1, 60))
+  const delayMs = backoffMs(retry, attempt)
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const cancel = timers.after(delayMs, () => {

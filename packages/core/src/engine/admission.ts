@@ -99,7 +99,7 @@ export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHA
     }
   }
 
-  /** Whether a new run gets a slot without waiting. Whatever waits then cannot take this slot. */
+  /** Whether a new run gets a slot without waiting. No waiting run can take this slot. */
   const isNext = ({ subject, lane }: SlotRequest) =>
     hasFreeSlot() && !waiting.isLaneUsed(lane) && rights.isPermitted(subject)
 

@@ -17,9 +17,12 @@ import { lifecycleEvent } from '../runs/run-events.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { awaitsResume, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf } from '../runs/waiting-for.ts'
+import { insertRun } from '../targets/insert-run.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import type { ForkedCalls } from './fork-calls.ts'
 
 export interface WaitsDeps {
+  readonly targets: RunTargets
   readonly runs: RunStore
   readonly approvals: ApprovalStore
   readonly clock: Clock
@@ -36,7 +39,7 @@ export interface OpenWaits {
   readonly dueAts: readonly number[]
 }
 
-/** What an open wait of the source refers to. */
+/** An open wait of the source, with the approval or the child that it waits for. */
 interface Wait {
   readonly step: StepRecord
   readonly approval?: ApprovalRecord | undefined
@@ -48,7 +51,7 @@ interface Wait {
  * children start again.
  */
 export async function askAgain(
-  { runs, approvals, clock, ids }: WaitsDeps,
+  { runs, approvals, ...deps }: WaitsDeps,
   source: RunRecord,
   { waiting, suspension }: ForkedCalls,
 ): Promise<(fork: RunRecord) => OpenWaits> {
@@ -66,8 +69,8 @@ export async function askAgain(
   const ofRun = await Promise.all((asked?.approvalIds ?? []).map((id) => approvals.find(id, EVERY_ROW)))
 
   return (fork) => {
-    const copied = waits.map((wait) => copyWait({ clock, ids }, fork, wait))
-    const whole = asked === undefined ? [] : [copySuspension({ clock, ids }, fork, { suspension: asked, ofRun })]
+    const copied = waits.map((wait) => copyWait(deps, fork, wait))
+    const whole = asked === undefined ? [] : [copySuspension(deps, fork, { suspension: asked, ofRun })]
     return join([...copied, ...whole])
   }
 }
@@ -81,7 +84,7 @@ const join = (parts: readonly OpenWaits[]): OpenWaits => ({
 
 const NONE: OpenWaits = { writes: [], events: [], children: [], dueAts: [] }
 
-type CopyDeps = Pick<WaitsDeps, 'clock' | 'ids'>
+type CopyDeps = Pick<WaitsDeps, 'clock' | 'ids' | 'targets'>
 
 function copyWait(deps: CopyDeps, fork: RunRecord, { step, approval, child }: Wait): OpenWaits {
   const open: StepRecord = {
@@ -125,7 +128,7 @@ function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRec
 
 /** The child starts from its beginning, with the input and the limits of the child of the source. */
 function copyChild(
-  { ids }: CopyDeps,
+  { ids, targets }: CopyDeps,
   fork: RunRecord,
   { step, child: old }: { readonly step: StepRecord; readonly child: RunRecord },
 ): OpenWaits {
@@ -137,7 +140,7 @@ function copyChild(
     ...{ usage: NO_USAGE, attempt: 1, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
   }
   return {
-    writes: [{ type: 'run.insert', run: child }, insert({ ...step, childRunId: child.id })],
+    writes: [insertRun(targets, child), insert({ ...step, childRunId: child.id })],
     events: [lifecycleEvent(child, 'run.queued', { at: createdAt })],
     ...{ children: [child], dueAts: [] },
   }

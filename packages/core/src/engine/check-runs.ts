@@ -47,7 +47,7 @@ export interface CheckRunsDeps {
   readonly maxResultBytes: number
 }
 
-/** What the registered code would do with an open run. */
+/** The outcome that the registered code predicts for an open run. */
 export type RunForecast =
   | { readonly kind: 'continues' }
   | { readonly kind: 'parks'; readonly reason: ParkReason }

@@ -5,6 +5,7 @@ import { refuseProblems } from '../durable/check-options.ts'
 import { callWait } from '../durable/wait-call.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { checkInput } from '../targets/check-input.ts'
+import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 
 export interface CallChildDeps {
@@ -30,7 +31,7 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
       const child = childOf(scope, agent, { seq, input: text })
       return {
         detail: { childRunId: child.id },
-        writes: [{ type: 'run.insert', run: child, labels: { tags: agent.tags } }],
+        writes: [insertRun(targets, child)],
         events: [lifecycleEvent(child, 'run.queued', { at: child.createdAt })],
         onRecorded: () => relaunch(child),
       }

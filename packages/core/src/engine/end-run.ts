@@ -37,7 +37,7 @@ export interface RunEnd {
   /** Writes that conflict when `usage` is no longer complete; `again` then returns the end to commit instead. */
   readonly fence?: readonly Write[]
   readonly again?: () => Promise<RunEnd>
-  /** What the code of the run threw. */
+  /** The value that the code of the run threw. */
   readonly thrown?: unknown
   /** Why the run was aborted, as given by the caller. */
   readonly reason?: string | undefined

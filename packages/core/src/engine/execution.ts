@@ -55,7 +55,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly events: EventLog
   /** Whether the lines of `ctx.log` are also events of the run. */
   readonly captureLogs: boolean
-  /** What to do with a run whose code no longer makes the recorded calls. */
+  /** Parks or fails a run whose code no longer makes the recorded calls. */
   readonly onDivergence: 'park' | 'fail'
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES, isTerminal } from '@perdure/protocol'
 import { closeApproval } from '../approvals/expire-approval.ts'
+import { eachItem } from '../collections/each-item.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
@@ -98,14 +99,7 @@ async function expireApprovals(deps: FollowUpDeps, run: RunRecord): Promise<void
 }
 
 /** Yields the approvals page by page, because each may hold a large payload. */
-async function* pendingApprovals(
-  { approvals }: FollowUpDeps,
-  filter: { readonly runId?: string },
-): AsyncGenerator<ApprovalRecord, void, void> {
-  let cursor: string | undefined
-  do {
-    const page = await approvals.list({ ...filter, status: 'pending' }, { limit: 200, order: 'asc', cursor }, EVERY_ROW)
-    yield* page.items
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-}
+const pendingApprovals = ({ approvals }: FollowUpDeps, filter: { readonly runId?: string }) =>
+  eachItem((cursor) =>
+    approvals.list({ ...filter, status: 'pending' }, { limit: 200, order: 'asc', cursor }, EVERY_ROW),
+  )

@@ -8,7 +8,7 @@ export type ForkPoint = 'failure' | 'start' | { readonly seq: number }
 /** JSON values that replace the results of copied calls, by sequence number. */
 export type ForkResults = Readonly<Record<string, unknown>>
 
-/** What a fork takes from the calls of its source. */
+/** The calls of its source that a fork copies or repeats. */
 export interface ForkedCalls {
   /** The last call before the point; 0 for the start. */
   readonly seq: number
@@ -23,8 +23,8 @@ export interface ForkedCalls {
 }
 
 /**
- * Selects the calls that a fork copies: those before the point. Before a failure are also the calls of parallel branches
- * that were made before the call that ended the run had failed, whatever their number.
+ * Selects the calls that a fork copies: the calls before the point. If the point is a failure, the fork also copies the
+ * calls that parallel branches had made before the call that ended the run failed.
  *
  * @throws AppError `validation-failed` for a point behind the last call
  */

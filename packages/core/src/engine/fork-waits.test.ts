@@ -69,11 +69,12 @@ describe('the open waits of a fork', () => {
       if (input === 'slow') await ctx.sleep('nap', 10_000)
       return `done ${String(input)}`
     })
+    const tagged = { ...child, tags: ['slow'] }
     const parent = workflowOf('parent', async (_, ctx) => [
       await ctx.agents.run('child', 'quick'),
       await ctx.agents.run('child', 'slow'),
     ])
-    const engine = await startEngine({ agents: [child], workflows: [parent] })
+    const engine = await startEngine({ agents: [tagged], workflows: [parent] })
     const source = await engine.execute('parent')
     await engine.abortRun({ runId: source, principal: ALICE, visibility: EVERY_ROW })
     await engine.advance(0)
@@ -85,7 +86,11 @@ describe('the open waits of a fork', () => {
 
     expect(runs).toEqual(['slow', 'slow']) // once, and again after its sleep
     expect((await engine.find(runId))?.result).toBe(toJsonText(['done quick', 'done slow']))
-    const children = await engine.storage.runs.list({ parentRunId: runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    const children = await engine.storage.runs.list(
+      { parentRunId: runId, tag: 'slow' },
+      { limit: 9, order: 'asc' },
+      EVERY_ROW,
+    )
     expect(children.items).toMatchObject([{ parentSeq: 2, depth: 1, status: 'completed' }])
     const [copied] = await engine.storage.steps.list(runId)
     expect([copied?.status, copied?.childRunId, copied?.usage]).toEqual(['completed', undefined, undefined])

@@ -7,6 +7,7 @@ import {
   type StepStore,
   type Write,
 } from '@perdure/ports'
+import { backoffMs } from '../concurrency/backoff.ts'
 import { isFinalFailure } from '../runs/final-failure.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
@@ -25,10 +26,6 @@ export interface RetryPlan {
   readonly delayMs: number
   readonly writes: readonly Write[]
 }
-
-const INITIAL_DELAY_MS = 200
-const FACTOR = 2
-const MAX_DELAY_MS = 30_000
 
 /**
  * Plans the next attempt of a run that its code has failed, as the `retry` of its registration says. The recorded calls
@@ -94,9 +91,8 @@ function retrying(
 
 /** The pause before the next attempt of the run. */
 export function delayBefore(retry: RunRetry, { id, retries = 0 }: Pick<RunRecord, 'id' | 'retries'>): number {
-  const { initialDelayMs = INITIAL_DELAY_MS, factor = FACTOR, maxDelayMs = MAX_DELAY_MS, jitter = 'full' } = retry
-  const longest = Math.min(maxDelayMs, initialDelayMs * factor ** Math.min(retries, 60))
-  return Math.round(jitter === 'none' ? longest : longest * fractionOf(`${id}.${retries}`))
+  const longest = backoffMs(retry, retries + 1)
+  return Math.round(retry.jitter === 'none' ? longest : longest * fractionOf(`${id}.${retries}`))
 }
 
 /** A number from 0 (inclusive) to 1 (exclusive) that differs from text to text (FNV-1a): runs do not retry in sync. */

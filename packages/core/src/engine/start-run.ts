@@ -25,6 +25,7 @@ import { lifecycleEvent } from '../runs/run-events.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
+import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import type { Slot } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
@@ -138,7 +139,7 @@ async function decide(
   await refuseBusyThread(deps, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
   const claimed = claimSlot(deps, { target, isCopy: seed !== undefined }, run)
-  return planStart(deps, request, { claimed, seed, tags: target.tags, writes: [...more, ...session] })
+  return planStart(deps, request, { claimed, seed, writes: [...more, ...session] })
 }
 
 /** Launches the run that is stored now. */
@@ -237,7 +238,6 @@ const NO_SLOT: Slot = { isGranted: () => false, whenGranted: nothing, position: 
 interface StartPlan {
   readonly claimed: Claimed
   readonly seed: RunSeed | undefined
-  readonly tags: readonly string[]
   readonly writes: readonly Write[]
 }
 
@@ -246,7 +246,7 @@ type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
 function planStart(
   deps: StartRunDeps,
   { answer, origin }: StartRunRequest,
-  { claimed, seed, tags, writes }: StartPlan,
+  { claimed, seed, writes }: StartPlan,
 ): StartDecision {
   const { run, slot } = claimed
   const isAwaited = answer === 'outcome'
@@ -256,7 +256,7 @@ function planStart(
   const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
   return {
     ...{ claimed, seed },
-    writes: [{ type: 'run.insert', run, labels: { tags } }, ...writes, { type: 'event.append', events }],
+    writes: [insertRun(deps.targets, run), ...writes, { type: 'event.append', events }],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,

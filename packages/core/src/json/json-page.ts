@@ -6,14 +6,6 @@ export type JsonPieces = readonly (string | StoredText)[]
 /** An item of a page: JSON, or JSON whose long texts were not read yet. */
 export type PageItem = JsonText | JsonPieces
 
-/** Renders a page whose items are already JSON. Does not parse them, because a page may hold megabytes of user data. */
-export function jsonPage({ items, nextCursor }: Page<JsonText>): JsonText {
-  // Concatenation copies the items once, when the text is sent; `join` would copy them once more.
-  let text = START
-  for (const [index, item] of items.entries()) text += index === 0 ? item : `,${item}`
-  return `${text}${endOf(nextCursor)}` as JsonText
-}
-
 /**
  * Renders a page part by part, and reads each part of a long text only when it is wanted: a slow reader holds one part,
  * not the whole page. An item that was deleted since the page was read is left out.
@@ -21,33 +13,29 @@ export function jsonPage({ items, nextCursor }: Page<JsonText>): JsonText {
  * @throws Error if an item is deleted while it is rendered
  */
 export async function* jsonPageParts({ items, nextCursor }: Page<PageItem>): AsyncGenerator<string | Uint8Array> {
-  let text = START
+  yield START
   let separator = ''
   for (const item of items) {
-    let isNew = true
-    for await (const part of partsOfItem(item)) {
-      if (isNew) text += separator
-      isNew = false
+    for await (const part of partsOfItem([separator, ...piecesOf(item)])) {
       separator = ','
-      if (typeof part === 'string') text += part
-      else {
-        yield text
-        text = ''
-        yield part
-      }
+      yield part
     }
   }
-  yield `${text}${endOf(nextCursor)}`
+  yield endOf(nextCursor)
 }
 
 /** Reads the whole item. @throws Error if the item was deleted */
 export async function textOfItem(item: PageItem): Promise<JsonText> {
+  const text = await textOfParts(partsOfItem(item))
+  if (text === '') throw new Error('a record was deleted before it was read')
+  return text
+}
+
+/** Joins the parts of an item or a page. */
+export async function textOfParts(parts: AsyncIterable<string | Uint8Array>): Promise<JsonText> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const part of partsOfItem(item)) {
-    text += typeof part === 'string' ? part : decoder.decode(part, { stream: true })
-  }
-  if (text === '') throw new Error('a record was deleted before it was read')
+  for await (const part of parts) text += typeof part === 'string' ? part : decoder.decode(part, { stream: true })
   return text as JsonText
 }
 
@@ -90,6 +78,6 @@ const START = '{"items":['
 /** How much of a long text is read at once. Bytes of UTF-8. */
 const PART_BYTES = 256 * 1024
 
-const piecesOf = (item: PageItem): JsonPieces => (typeof item === 'string' ? [item] : item)
+export const piecesOf = (item: PageItem): JsonPieces => (typeof item === 'string' ? [item] : item)
 
 const endOf = (nextCursor: string | null): string => `],"nextCursor":${JSON.stringify(nextCursor)}}`

@@ -6,6 +6,7 @@ import {
   type RunStore,
   type Visibility,
 } from '@perdure/ports'
+import { eachItem } from '../collections/each-item.ts'
 
 const PAGE = 200
 
@@ -19,15 +20,10 @@ export interface EachRunOptions<Content extends RunContent> {
  * Iterates over the matching runs, oldest first, and reads them page by page: by default the runs of every owner, with
  * all their members.
  */
-export async function* eachRun<Content extends RunContent = RunContent>(
+export function eachRun<Content extends RunContent = RunContent>(
   runs: Pick<RunStore, 'list'>,
   filter: RunFilter,
   { visibility = EVERY_ROW, content }: EachRunOptions<Content> = {},
 ): AsyncGenerator<ListedRun<Content>, void, void> {
-  let cursor: string | undefined
-  do {
-    const page = await runs.list(filter, { limit: PAGE, order: 'asc', cursor, content }, visibility)
-    yield* page.items
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
+  return eachItem((cursor) => runs.list(filter, { limit: PAGE, order: 'asc', cursor, content }, visibility))
 }

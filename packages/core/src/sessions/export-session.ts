@@ -4,7 +4,6 @@ import {
   type Digest,
   EVERY_ROW,
   type EventLog,
-  type Page,
   type RunStore,
   type SessionStore,
   type StoredEvent,
@@ -17,7 +16,8 @@ import { toApprovalResource } from '../approvals/approval-resource.ts'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
-import { type PageItem, partsOfItem } from '../json/json-page.ts'
+import { eachItem } from '../collections/each-item.ts'
+import { type PageItem, partsOfItem, piecesOf } from '../json/json-page.ts'
 import { eachEvent } from '../realtime/each-event.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import { outlineEvent } from '../realtime/outline-event.ts'
@@ -39,8 +39,8 @@ export interface ExportSessionDeps {
 
 /**
  * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered,
- * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as
- * fast as the client does, in small batches and long texts in parts, regardless of the length of the session. An export without the checksum line is incomplete.
+ * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads as fast as the
+ * client does: records in small batches, and long texts in parts. An export without the checksum line is incomplete.
  *
  * The audit entry of an export is written before anything is read.
  *
@@ -92,20 +92,8 @@ async function* withChecksum(
 }
 
 /** Reads a long record part by part. Yields nothing for a record that was deleted. */
-async function* partsOfLine({ type, record }: ExportRecord): AsyncGenerator<string | Uint8Array, void, void> {
-  let text = `{"type":"${type}","record":`
-  let isBegun = false
-  for await (const part of partsOfItem(record)) {
-    isBegun = true
-    if (typeof part === 'string') text += part
-    else {
-      yield text
-      text = ''
-      yield part
-    }
-  }
-  if (isBegun) yield `${text}}\n`
-}
+const partsOfLine = ({ type, record }: ExportRecord) =>
+  partsOfItem([`{"type":"${type}","record":`, ...piecesOf(record), '}\n'])
 
 async function* recordsOf(deps: ExportSessionDeps, sessionId: string): AsyncGenerator<ExportRecord, void, void> {
   const { sessions, runs, approvals, basePath } = deps
@@ -146,12 +134,3 @@ function eventsOf(
 }
 
 const oldestFirst = (cursor: string | undefined) => ({ limit: RECORD_BATCH, order: 'asc', cursor }) as const
-
-async function* eachItem<T>(read: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, void> {
-  let cursor: string | undefined
-  do {
-    const page = await read(cursor)
-    yield* page.items
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-}

@@ -10,6 +10,7 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
+import { eachItem } from '../collections/each-item.ts'
 import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { isLongerThan } from '../json/json-members.ts'
@@ -101,12 +102,11 @@ async function newestMessages(
   { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
 ): Promise<readonly MessageRecord[]> {
   const found: MessageRecord[] = []
-  let cursor: string | undefined
-  do {
-    const page = await sessions.messages(sessionId, { limit: limit - found.length, order: 'desc', cursor })
-    found.push(...page.items)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && found.length < limit && contentBytes(found) <= maxBytes)
+  let bytes = 0
+  for await (const message of eachItem((cursor) => sessions.messages(sessionId, { limit, order: 'desc', cursor }))) {
+    bytes += contentBytes(message)
+    if (found.push(message) === limit || bytes > maxBytes) break
+  }
   return found
 }
 

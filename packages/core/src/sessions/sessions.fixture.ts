@@ -1,7 +1,8 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { noMeter, type Storage, type Visibility } from '@perdure/ports'
+import { AppError, noMeter, type SessionRecord, type Storage, type Visibility } from '@perdure/ports'
+import { aSession } from '@perdure/testkit'
 import { testDigest } from '../auth/tokens.fixture.ts'
-import { createTestEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createSessionService, createSessions } from './sessions.ts'
 
@@ -21,4 +22,21 @@ export function createSessionWorld(options: EngineOptions & { readonly storage?:
     idempotencyTtlMs: 86_400_000,
   })
   return { ...engine, ...sessions, storage }
+}
+
+const idOf = (error: unknown) => (error instanceof AppError ? error.id : error)
+/** The id of the error with which the work fails, or `done`. */
+export const refusal = (work: Promise<unknown>) => work.then(() => 'done', idOf)
+
+/** A world with the session `chat`, an agent that answers at once, and one that never does. */
+export async function worldWith(session: Partial<SessionRecord> = {}) {
+  const world = createSessionWorld({
+    agents: [agentOf('echo', async (input) => input), agentOf('hold', () => new Promise<never>(() => undefined))],
+  })
+  await world.storage.unitOfWork.commit([
+    { type: 'session.insert', session: aSession({ id: 'chat', title: 'old', ...session }) },
+  ])
+  const typesOf = async (sessionId: string) =>
+    (await world.storage.events.read({ sessionId }, { after: 0, limit: 100 })).map(({ type }) => type)
+  return { ...world, typesOf }
 }

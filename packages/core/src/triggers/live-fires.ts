@@ -7,6 +7,7 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
+import { eachItem } from '../collections/each-item.ts'
 
 export interface LiveFiresDeps {
   readonly fires: FireStore
@@ -31,12 +32,9 @@ async function oldestFires(
   limit: number,
 ): Promise<readonly FireRecord[]> {
   const found: FireRecord[] = []
-  let cursor: string | undefined
-  do {
-    const page = await fires.list(filter, { limit: limit - found.length, order: 'asc', cursor })
-    found.push(...page.items)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && found.length < limit)
+  for await (const fire of eachItem((cursor) => fires.list(filter, { limit, order: 'asc', cursor }))) {
+    if (found.push(fire) === limit) break
+  }
   return found
 }
 

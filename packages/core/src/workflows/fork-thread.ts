@@ -10,11 +10,14 @@ import {
 import type { EndRunDeps } from '../engine/end-run.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
+import { insertRun } from '../targets/insert-run.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface ForkThreadDeps extends Pick<EndRunDeps, 'unitOfWork' | 'clock'> {
   readonly ids: IdGenerator
   readonly steps: StepStore
+  readonly targets: RunTargets
   readonly threads: WorkflowThreads
   readonly relaunch: (run: RunRecord) => void
 }
@@ -31,7 +34,7 @@ export interface ForkRequest extends ThreadRef {
  * @throws AppError `thread-not-found`
  */
 export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Promise<RunRecord> {
-  const { threads, steps, ids, clock, unitOfWork, relaunch } = deps
+  const { threads, steps, targets, ids, clock, unitOfWork, relaunch } = deps
   const source = await threads.newestRun(request, EVERY_ROW)
   const recorded = await steps.list(source.id)
   const ended = recorded.filter(({ seq, status }) => {
@@ -50,7 +53,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   }
   const inEndOrder = [...copied].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
   const writes: Write[] = [
-    { type: 'run.insert', run: fork },
+    insertRun(targets, fork),
     ...inEndOrder.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
       { type: 'step.insert', step: { ...step, runId, status: 'started', endedAt: undefined } },
       {

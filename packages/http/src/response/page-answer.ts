@@ -1,6 +1,7 @@
-import { jsonPageParts, lengthOfItems, type PageItem } from '@perdure/core'
-import type { JsonText, Page } from '@perdure/ports'
+import { jsonPageParts, lengthOfItems, type PageItem, textOfParts } from '@perdure/core'
+import type { Page } from '@perdure/ports'
 import type { Answer } from '../handlers.ts'
+import { toByteStream } from './byte-stream.ts'
 
 /** Pages up to about this length are sent as one text. Bytes of UTF-8. */
 const MAX_TEXT_BYTES = 128 * 1024
@@ -13,29 +14,16 @@ export async function pageAnswer(
   page: Page<PageItem>,
   { replayed }: { readonly replayed?: true | undefined } = {},
 ): Promise<Answer> {
-  const chunks = chunksOf(jsonPageParts(page))
-  if (lengthOfItems(page.items) > MAX_TEXT_BYTES) return streamed(chunks, replayed === true)
-  const bytes: Uint8Array[] = []
-  for await (const chunk of chunks) bytes.push(chunk)
-  return { status: 200, json: new TextDecoder().decode(joined(bytes)) as JsonText, ...(replayed && { replayed }) }
+  const parts = jsonPageParts(page)
+  if (lengthOfItems(page.items) > MAX_TEXT_BYTES) return streamed(chunksOf(parts), replayed === true)
+  return { status: 200, json: await textOfParts(parts), ...(replayed && { replayed }) }
 }
 
-function streamed(chunks: AsyncGenerator<Uint8Array, void, void>, isReplayed: boolean): Response {
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next()
-        if (done === true) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel() {
-        await chunks.return()
-      },
-    },
-    { highWaterMark: 0 },
-  )
+function streamed(chunks: AsyncIterable<Uint8Array>, isReplayed: boolean): Response {
   const headers = { 'Content-Type': 'application/json; charset=utf-8' }
-  return new Response(body, { headers: isReplayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers })
+  return new Response(toByteStream(chunks), {
+    headers: isReplayed ? { ...headers, 'Idempotency-Replayed': 'true' } : headers,
+  })
 }
 
 async function* chunksOf(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void, void> {

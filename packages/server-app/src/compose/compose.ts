@@ -1,6 +1,4 @@
 import {
-  type AgentRegistry,
-  type ConfiguredMcpServer,
   createAudit,
   createAuth,
   createEngine,
@@ -15,45 +13,32 @@ import {
   createRetention,
   createTriggers,
   type Daemon,
-  type PhaseHolder,
   targetsOf,
-  type WorkflowRegistry,
   withPublication,
   withReadCache,
 } from '@perdure/core'
 import { createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore } from '@perdure/ports'
-import type { ServerConfig } from '@perdure/protocol'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import { createUpgrades } from '../listener/upgrades.ts'
 import type { Adapters } from '../start/adapters.ts'
 import type { AuditLocation } from '../start/audit-location.ts'
+import type { LifecycleParts } from '../start/lifecycle-parts.ts'
 import type { Secrets } from '../start/pre-bind.ts'
 import { version } from '../version.ts'
-import type { Attribution } from './attribution.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import { httpConfigOf } from './http-config.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
 import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
 
-export interface Parts {
-  readonly config: ServerConfig
+export interface Parts extends Omit<LifecycleParts, 'triggers' | 'hooks' | 'given' | 'configDir'> {
   readonly adapters: Adapters
   readonly secrets: Secrets
   readonly auditLocation: AuditLocation
   /** Cipher of the main database; `undefined` if it is not encrypted. */
   readonly cipher: string | undefined
   readonly vitals: Vitals
-  readonly agents: AgentRegistry
-  readonly workflows: WorkflowRegistry
-  readonly attribution: Attribution
-  readonly embedder: Embedder | undefined
-  readonly consolidator: Partial<ConsolidatorPhases>
-  readonly phase: PhaseHolder
-  readonly registeredSkills: SkillStore
-  readonly mcpServers: readonly ConfiguredMcpServer[]
 }
 
 export type Composition = ReturnType<typeof compose>

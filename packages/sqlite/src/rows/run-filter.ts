@@ -52,10 +52,13 @@ const fieldValues = (filter: RunFilter): FieldValues =>
 /** Whether the list reads the index of run fields in order, instead of an index of the runs. */
 export const isFieldList = (filter: RunFilter): boolean => filterFields(filter).length > 0
 
+/** The column with the creation time in the index that the list walks. */
+export const createdColumn = (filter: RunFilter) => (isFieldList(filter) ? 'run_at' : 'created_at')
+
 /** The conditions of a filter. `visible` is the visibility condition. */
 export function filterConditions(filter: RunFilter, param: Param<FilterValues>, visible: Condition): Condition[] {
   const hide = isFieldList(filter) ? unindexed : (condition: Condition) => condition
-  const createdAt = sql.ref(isFieldList(filter) ? 'run_at' : 'created_at')
+  const createdAt = sql.ref(createdColumn(filter))
   const conditions = [
     ...fieldConditions(filterFields(filter), param),
     ...columnConditions(filter, param).map(hide),

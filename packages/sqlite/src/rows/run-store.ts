@@ -11,9 +11,9 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
-import { type AliasedRawBuilder, type Compilable, type SqlBool, sql } from 'kysely'
+import { type AliasedRawBuilder, type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
 import {
@@ -24,7 +24,14 @@ import {
   visibilityVariant,
 } from '../query/row-visibility.ts'
 import { statusList } from '../query/run-status.ts'
-import { type FilterValues, filterConditions, filterValues, filterVariant, isFieldList } from './run-filter.ts'
+import {
+  createdColumn,
+  type FilterValues,
+  filterConditions,
+  filterValues,
+  filterVariant,
+  isFieldList,
+} from './run-filter.ts'
 import { RUN_COLUMNS, type RunRow, toRun } from './run-row.ts'
 
 export interface RunListRequest {
@@ -102,45 +109,37 @@ const listVariant = ({ filter, page, visibility }: RunListRequest): string => {
   return `runs ${content} ${filterVariant(filter)} ${pageVariant(page)} ${visibilityVariant(visibility)}`
 }
 
-/** The query for one combination of filters. Statuses are literals, so that the partial indexes apply. */
-export const listQuery = (request: RunListRequest, reading: Reading = 'texts'): Query<ListValues, RunRow> =>
-  isFieldList(request.filter) ? fieldListQuery(request, reading) : runListQuery(request, reading)
-
 /** Whether a list reads long texts or only their length. */
 type Reading = 'texts' | 'outline'
 
-const runListQuery = ({ filter, page, visibility }: RunListRequest, reading: Reading) =>
-  compile<ListValues, RunRow>((param) => {
+/**
+ * The query for one combination of filters. Statuses are literals, so that the partial indexes apply. A filter by run
+ * fields walks their index, which has the order of the list.
+ */
+export const listQuery = (
+  { filter, page, visibility }: RunListRequest,
+  reading: Reading = 'texts',
+): Query<ListValues, RunRow> =>
+  compile((param) => {
     const conditions = filterConditions(filter, param, isVisible(visibility, RUN_ACCESS, param))
-    if (page.cursor !== undefined) conditions.push(isBeyond(param, page))
+    if (page.cursor !== undefined) conditions.push(...isBeyondCursor(filter, page, param))
     const query = from
       .selectFrom('runs')
+      .$if(isFieldList(filter), (runs) => runs.innerJoin('run_fields', 'run_fields.run_key', 'runs.key'))
       .select(columnsOf(page, reading))
       .where((eb) => eb.and(conditions))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
+      .orderBy(sql.ref(createdColumn(filter)), page.order)
+      .orderBy('runs.id', page.order)
       .limit(param('limit'))
     return query as unknown as Compilable<RunRow>
   })
 
-/** Walks the index of run fields, which has the order of the list. */
-const fieldListQuery = ({ filter, page, visibility }: RunListRequest, reading: Reading) =>
-  compile<ListValues, RunRow>((param) => {
-    const conditions = filterConditions(filter, param, isVisible(visibility, RUN_ACCESS, param))
-    if (page.cursor !== undefined) {
-      const reached = page.order === 'asc' ? sql`>=` : sql`<=`
-      conditions.push(sql`run_at ${reached} ${param('afterRank')}`, isBeyond(param, page))
-    }
-    const query = from
-      .selectFrom('run_fields')
-      .innerJoin('runs', 'runs.key', 'run_fields.run_key')
-      .select(columnsOf(page, reading))
-      .where((eb) => eb.and(conditions))
-      .orderBy('run_at', page.order)
-      .orderBy('id', page.order)
-      .limit(param('limit'))
-    return query as unknown as Compilable<RunRow>
-  })
+/** The second condition lets SQLite enter the index of run fields at the cursor. */
+function isBeyondCursor(filter: RunFilter, page: RunPageQuery, param: Param<ListValues>): RawBuilder<SqlBool>[] {
+  if (!isFieldList(filter)) return [isBeyond(param, page)]
+  const reached = page.order === 'asc' ? sql`>=` : sql`<=`
+  return [isBeyond(param, page), sql`${sql.ref(createdColumn(filter))} ${reached} ${param('afterRank')}`]
+}
 
 /** The columns of a list: the large ones only if they are wanted, because SQLite would read all their pages. */
 const columnsOf = ({ content = RUN_CONTENT }: RunPageQuery, reading: Reading): AliasedRawBuilder<unknown, string>[] => [

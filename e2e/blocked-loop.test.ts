@@ -174,10 +174,10 @@ describe('a server whose event loop is blocked', () => {
     await pause(200)
 
     expect(await ready()).toBe(503)
-    expect(await (await call('GET', `/runs/${runId}`)).json()).toMatchObject({
-      status: 'completed',
-      result: 'returned',
-    })
+    // The run may still be committing its result when the loop answers again.
+    await expect
+      .poll(async () => (await call('GET', `/runs/${runId}`)).json())
+      .toMatchObject({ status: 'completed', result: 'returned' })
     await expect.poll(ready).toBe(200)
     expect(reportsOf(server)).toHaveLength(1)
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })

@@ -20,11 +20,11 @@ interface Row {
  * @throws a usage error if several ids begin like that
  */
 export async function resolveId(call: Call, kind: IdKind, given: string): Promise<string> {
-  if (given === 'last') return (await firstOf(newest(call, kind))) ?? given
+  if (given === 'last') return (await newest(call, kind, 1)).items[0]?.id ?? given
   if (!isPartial(kind, given)) return given
   const found: string[] = []
   try {
-    for await (const { id } of newest(call, kind)) {
+    for await (const { id } of newest(call, kind, 200)) {
       if (id.startsWith(given)) found.push(id)
       // Newest first, and generated ids sort by time: every later id is smaller still.
       else if (kind !== 'session' && id < given) break
@@ -48,15 +48,9 @@ export function onlyOne(kind: IdKind, given: string, found: readonly string[]): 
   throw usageError(`${given} is the beginning of ${found.length} ${kind} ids`, `add characters: ${shown}${more}`)
 }
 
-const PAGE = { limit: 200 } as const
-
-function newest(call: Call, kind: IdKind): ListCall<Row> {
+/** @param limit rows to read at once */
+function newest(call: Call, kind: IdKind, limit: number): ListCall<Row> {
   const { runs, approvals, sessions, tokens } = call.client()
   const LISTS = { run: runs, approval: approvals, session: sessions, token: tokens } as const
-  return LISTS[kind].list(PAGE)
-}
-
-async function firstOf(list: ListCall<Row>): Promise<string | undefined> {
-  const { items } = await list
-  return items[0]?.id
+  return LISTS[kind].list({ limit })
 }

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { usageError } from './cli-error.ts'
 import type { FlagSpec } from './manifest/command-spec.ts'
+import { readSource } from './read-source.ts'
 import type { Terminal } from './terminal.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -23,7 +22,7 @@ export async function readSecretFlags(
   for (const { name, type } of specs) {
     const given = type === 'secret' ? values[name] : undefined
     if (typeof given !== 'string') continue
-    const secret = (await textOf(read.terminal, name, given)).trim()
+    const secret = (await readSource(read.terminal, name, given)).trim()
     if (secret === '') throw usageError(`--${name}: the value is empty`, `check the source of --${name}`)
     if (!isSource(given) && values.quiet !== true) terminal.stderr.write(warningOf(name))
     read = {
@@ -35,15 +34,6 @@ export async function readSecretFlags(
 }
 
 const isSource = (value: string): boolean => value === '-' || value.startsWith('@')
-
-async function textOf(terminal: Terminal, name: string, value: string): Promise<string> {
-  if (value === '-') return terminal.readInput()
-  if (!value.startsWith('@')) return value
-  const path = resolve(terminal.cwd, value.slice(1))
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--${name}: ${path} cannot be read (${error.code})`, 'check the path after @')
-  })
-}
 
 const warningOf = (name: string): string =>
   `warning: --${name} on the command line is visible in the process list and in the shell history; ` +

@@ -149,7 +149,7 @@ export function createEngine(given: EngineDeps) {
     relaunch: (run) => runner.relaunch(run),
     onChangedOutside: (runId) => void outcomeWatch.check(runId),
   })
-  const outcomeWatch = createOutcomeWatch({ ...deps, runner, isStorageShared: given.isStorageShared ?? false })
+  const outcomeWatch = createOutcomeWatch({ ...deps, runner })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
   const runMutex = createKeyedMutex()

@@ -1,4 +1,4 @@
-import { eachEvent, formatEventId, type Recording, type RenderEnvelope } from '@perdure/core'
+import { eachEvent, formatEventId, type Recording, type RenderEnvelope, recordedLog } from '@perdure/core'
 import type { EventLog, StoredEvent, Timers } from '@perdure/ports'
 import { formatBlock } from './sse/block.ts'
 
@@ -17,11 +17,11 @@ const MAX_PAUSE_MS = 60_000
  */
 export async function* renderReplayBlocks(
   { events, timers, render }: ReplayStreamDeps,
-  { stream, subject, raw, complete = async (read) => read }: Recording,
+  recording: Recording,
   { speed, signal }: { readonly speed: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<string, void, void> {
+  const { stream, subject, raw } = recording
   const { epoch, position: through } = await events.head()
-  const log = { read: async (...range: Parameters<EventLog['read']>) => complete(await events.read(...range)) }
   const toBlock = (event: StoredEvent) => ({
     at: event.at,
     block: formatBlock({
@@ -31,7 +31,7 @@ export async function* renderReplayBlocks(
     }),
   })
   let previousAt: number | undefined
-  for await (const { at, block } of eachEvent(log, { stream, through }, toBlock)) {
+  for await (const { at, block } of eachEvent(recordedLog(events, recording), { stream, through }, toBlock)) {
     if (signal.aborted) return
     if (speed !== undefined && previousAt !== undefined) await pause(timers, (at - previousAt) / speed, signal)
     previousAt = at

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { usageError } from '../cli-error.ts'
+import { readSource } from '../read-source.ts'
 import type { Terminal } from '../terminal.ts'
 
 /**
@@ -9,7 +8,7 @@ import type { Terminal } from '../terminal.ts'
  */
 export async function readInput(terminal: Terminal, flag: string, value: string | undefined): Promise<unknown> {
   if (value === undefined) return undefined
-  const text = await textOf(terminal, flag, value)
+  const text = await readSource(terminal, flag, value)
   if (!/^\s*(?:[[{"]|-?\d|true|false|null)/.test(text)) return text.replace(/\n$/, '')
   try {
     return JSON.parse(text)
@@ -20,13 +19,4 @@ export async function readInput(terminal: Terminal, flag: string, value: string 
       `fix the JSON, or pass text that does not start with {, [ or "`,
     )
   }
-}
-
-async function textOf(terminal: Terminal, flag: string, value: string): Promise<string> {
-  if (value === '-') return terminal.readInput()
-  if (!value.startsWith('@')) return value
-  const path = resolve(terminal.cwd, value.slice(1))
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--${flag}: ${path} cannot be read (${error.code})`, 'check the path after @')
-  })
 }

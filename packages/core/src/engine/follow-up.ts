@@ -1,6 +1,5 @@
 import {
   AppError,
-  type ApprovalRecord,
   type ApprovalStore,
   type Clock,
   EVERY_ROW,

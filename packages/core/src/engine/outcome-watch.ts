@@ -12,13 +12,11 @@ export interface OutcomeWatchDeps extends SupervisedLoopDeps {
   readonly approvals: ApprovalStore
   readonly runWaiters: RunWaiters
   readonly runner: Pick<Runner, 'isLive' | 'live' | 'abort' | 'notify'>
-  /** Whether other processes write to the same storage at the same time. */
-  readonly isStorageShared: boolean
 }
 
 /**
- * Notices what other processes do to the runs of this process. Without it, a caller would wait forever for a run that
- * another process has ended.
+ * Notices what other processes on the same storage do to the runs of this process. Without it, a caller would wait
+ * forever for a run that another process has ended. Start it only if other processes write to the storage.
  */
 export interface OutcomeWatch extends Daemon {
   /** Reads the run, and resolves its waiters if it has an outcome. Never rejects. */
@@ -30,7 +28,7 @@ const EVERY_MS = 2_000
 const BATCH = 200
 
 export function createOutcomeWatch(deps: OutcomeWatchDeps): OutcomeWatch {
-  const { runs, runWaiters, logger, runner, isStorageShared } = deps
+  const { runs, runWaiters, logger, runner } = deps
   let offset = 0
   /** Runs that had ended in the storage in the last round although they were still live here. */
   let endedOutside: ReadonlySet<string> = new Set()
@@ -45,7 +43,7 @@ export function createOutcomeWatch(deps: OutcomeWatchDeps): OutcomeWatch {
   }
 
   const nextBatch = (): readonly string[] => {
-    const own = isStorageShared ? runner.live().flatMap(({ run, execution }) => (execution ? [run.id] : [])) : []
+    const own = runner.live().flatMap(({ run, execution }) => (execution ? [run.id] : []))
     const ids = [...new Set([...runWaiters.awaited(), ...own])]
     if (offset >= ids.length) offset = 0
     const batch = ids.slice(offset, offset + BATCH)
@@ -60,9 +58,8 @@ export function createOutcomeWatch(deps: OutcomeWatchDeps): OutcomeWatch {
     const { items } = await runs.list({}, { limit: BATCH, order: 'asc' }, { ids })
     const statuses = new Map(items.map((run) => [run.id, run.status]))
     for (const runId of ids) {
-      if (ACTIVE.has(statuses.get(runId))) {
-        if (isStorageShared) runner.notify(runId)
-      } else await check(runId)
+      if (ACTIVE.has(statuses.get(runId))) runner.notify(runId)
+      else await check(runId)
     }
     abortEnded(ids.filter((runId) => !NOT_ENDED.has(statuses.get(runId))))
     return EVERY_MS

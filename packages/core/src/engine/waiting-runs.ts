@@ -27,7 +27,6 @@ export interface WaitingRuns {
   /** Takes the lane for a run, and moves its subject to the end of the round. */
   take(run: Pick<WaitingRun, 'runId' | 'subject' | 'lane'>): void
   freeLane(lane: string | undefined): void
-  isLaneFree(lane: string | undefined): boolean
   /** Whether a run of the lane executes or waits. */
   isLaneUsed(lane: string | undefined): boolean
   runsInLane(lane: string): readonly string[]
@@ -152,7 +151,6 @@ export function createWaitingRuns(): WaitingRuns {
       lane.holder = undefined
       dropIfUnused(name, lane)
     },
-    isLaneFree,
     isLaneUsed: (name) => name !== undefined && lanes.has(name),
     runsInLane(name) {
       const { holder, bySubject } = lanes.get(name) ?? { bySubject: new Map<string, LinkedList<Entry>>() }

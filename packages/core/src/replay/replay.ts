@@ -73,7 +73,7 @@ export function createReplay(deps: ReplayDeps): Replay {
   return {
     async page({ page, key, ...request }) {
       const recorded = await find(deps, request)
-      const read = await readEventPage(completed(events, recorded), { ...recorded, render }, page)
+      const read = await readEventPage(recordedLog(events, recorded), { ...recorded, render }, page)
       const entry = { writes: entryOf(deps, request), reply: AUDITED, remember: true, contentOf: null }
       const { kind } = await requireAudit(() => commitOnce(deps, key, async () => entry))
       return { events: read, ...(kind === 'replayed' && { replayed: true }) }
@@ -103,7 +103,7 @@ async function find({ runs, sessions }: ReplayDeps, { of, raw, principal }: Repl
 }
 
 /** The log as this recording shows it. */
-const completed = (events: EventLog, { complete }: Recording): EventLog =>
+export const recordedLog = (events: EventLog, { complete }: Recording): EventLog =>
   complete === undefined
     ? events
     : {

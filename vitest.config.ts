@@ -46,6 +46,16 @@ export default defineConfig({
           setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
         },
       },
+      {
+        extends: true,
+        // The tests of the stages and routes again, as if another HTTP server had received the requests below /ai.
+        test: {
+          ...GENEROUS,
+          name: 'mounted',
+          include: ['packages/http/src/*.test.ts', 'packages/http/src/{stages,routes,response,telemetry}/*.test.ts'],
+          env: { HTTP_MOUNT_PATH: '/ai' },
+        },
+      },
       { extends: true, test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
       {
         extends: true,

@@ -3,9 +3,10 @@ import { checkEngine } from '../packages/core/src/model/engine-model.fixture.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)
-const RUNS = Number(process.env.E2E_MODEL_RUNS ?? 700)
+const RUNS = Number(process.env.E2E_MODEL_RUNS ?? 200)
+const open = () => openSqliteStorage({ path: ':memory:' })
 
-it('the run engine keeps its promises on SQLite', async () => {
+it('the run engine keeps its promises on SQLite', { timeout: Math.max(300_000, RUNS * 1_000) }, async () => {
   console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
-  await checkEngine({ open: () => openSqliteStorage({ path: ':memory:' }), numRuns: RUNS, seed: SEED })
+  console.log(await checkEngine({ open, numRuns: RUNS, seed: SEED }))
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createClient } from '../packages/client/src/index.ts'
 import { CHROMIUM, hasChromium, launchChromium } from './browser-page.ts'
 import { type StartedProcess, startProcess } from './started-process.ts'
 
@@ -42,6 +43,25 @@ async function start(name: string, until: RegExp): Promise<Started> {
 }
 
 const DEV = /API\s+http:\S+/
+
+/** Checks an app that serves the API below /ai, and starts runs for its signed-in users. */
+async function mounted(name: string): Promise<void> {
+  const { server } = await start(name, /listening on (http:\S+)/)
+  const [, origin = ''] = server.match
+  const headers = { cookie: 'session=ann', 'content-type': 'application/json' }
+  const response = await fetch(`${origin}/stories`, { method: 'POST', headers, body: '{"topic":"time"}' })
+  const { subject, ticket } = (await response.json()) as Readonly<Record<string, string>>
+  const client = createClient({ baseUrl: `${origin}/ai/v1`, tickets: () => ticket ?? '' })
+  onTestFinished(client.close)
+
+  const words: unknown[] = []
+  for await (const item of client.subscribe(subject ?? '', { transport: 'websocket' })) {
+    if (item.type === 'event' && item.event.type === 'story.word') words.push(item.event.payload)
+  }
+
+  expect(words).toEqual(['Once', 'upon', 'a', 'time'].map((word) => ({ word })))
+  expect((await fetch(`${origin}/ai/v1/agents`)).status).toBe(401)
+}
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   async 'hello-agent'() {
@@ -93,6 +113,10 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       .poll(() => perdure('runs', 'show', String(runId)))
       .toMatchObject({ status: 'completed', result: { digest: '2 notes: no paper; the door squeaks' } })
   },
+
+  hono: () => mounted('hono'),
+  express: () => mounted('express'),
+  fastify: () => mounted('fastify'),
 
   async 'browser-client'() {
     const { server } = await start('browser-client', /open (http:\S+)/)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packages } from '../tooling/consumer/packages.ts'
@@ -10,16 +10,19 @@ import { INSTALLED, removeCompileCache, runGuide } from './guide-runner.ts'
 
 const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
 
-/** `E2E_GUIDES=packed` runs the guides with the packed tarballs, installed by npm, without the workspace. */
+/** `E2E_GUIDES=packed` runs every guide with the packed tarballs, installed by npm, without the workspace. */
 const isPacked = process.env.E2E_GUIDES === 'packed'
-let installed: string | undefined
 
+/** Readers of these guides install the packages in a project of their own. */
+const needsPackages = (path: string) => path !== 'README.md' && textOf(path).includes('npm run pack')
+const textOf = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8')
+
+let packed: string
 beforeAll(async () => {
-  if (!isPacked) return
   const others = Object.fromEntries(INSTALLED.map(([name]) => [name, versionOf(name)]))
   const own = packages.map(({ manifest }) => manifest.name)
   const project = await createConsumerProject({ installer: 'npm', packed: packAll(), own, others })
-  installed = join(project.dir, 'node_modules')
+  packed = join(project.dir, 'node_modules')
 }, 300_000)
 afterAll(removeCompileCache)
 
@@ -30,11 +33,24 @@ const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256
 needsTool(missing.join(', '), missing.length === 0).describe('a guide', () => {
   // README assumes a clone of the repository.
   it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('has only blocks that succeed: %s', async (path) => {
-    const { executed, skipped } = await runGuide(path, installed)
+    const { executed, skipped } = await runGuide(path, isPacked || needsPackages(path) ? packed : undefined)
 
     const reasons = skipped.map(({ line, skip }) => `\n  not executed, line ${line}: ${skip}`)
     console.log(`${path}: ${executed.length} blocks executed, ${skipped.length} not${reasons.join('')}`)
     expect(executed.length).toBeGreaterThan(0)
+  })
+})
+
+describe('the guides', () => {
+  it('say how to install the packages that their code imports', () => {
+    const importing = guides.filter((path) => textOf(path).includes("from '@perdure/"))
+
+    expect(importing.length).toBeGreaterThan(0)
+    expect(importing.filter((path) => !needsPackages(path))).toEqual([])
+  })
+
+  it('are all linked from the README', () => {
+    expect(guides.filter((path) => !textOf('README.md').includes(`](${path})`))).toEqual([])
   })
 })
 

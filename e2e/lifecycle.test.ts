@@ -18,6 +18,11 @@ const start = async (over: NodeJS.ProcessEnv = {}) => {
   return { sandbox, token, server, post, get }
 }
 
+/** Ten times the promise of five seconds, so that a busy machine passes and a hang fails. */
+const RECOVERY_MS = 50_000
+/** A stream ends with its run. */
+const STREAM_END_MS = 10_000
+
 describe('perdure server', () => {
   it('prints one line on stdout, with the actual port', async () => {
     const { server } = await start()
@@ -109,11 +114,30 @@ describe('perdure server', () => {
     await next.kill('SIGTERM')
   })
 
+  it('leaves no run as running after it is killed and started again', async () => {
+    const { server, sandbox, token, post } = await start()
+    const stream = { input: { count: 1_000_000, everyMs: 10 } }
+    const runIds = await Promise.all(
+      Array.from({ length: 5 }, async () => (await bodyOf(post('/agents/stream/stream', stream))).runId as string),
+    )
+    await server.kill('SIGKILL')
+
+    const restartedAt = performance.now()
+    const next = await startServer(sandbox)
+    const read = (runId: string) => bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
+    const runs = await Promise.all(runIds.map(read))
+
+    expect(runs).toEqual(runIds.map(() => expect.objectContaining({ status: 'failed', finishReason: 'interrupted' })))
+    expect(performance.now() - restartedAt).toBeLessThan(RECOVERY_MS)
+    await next.kill('SIGTERM')
+  })
+
   it('streams a run over SSE from its first event and resumes after a disconnect without loss or repeats', async () => {
     const { server, post, token } = await start()
     const { runId } = await bodyOf(post('/agents/stream/stream', { input: { count: 60, everyMs: 10 } }))
     const ids: string[] = []
     const types: string[] = []
+    let endedAt = Number.NaN
 
     const read = async (lastEventId: string | undefined, atMost: number) => {
       const cut = new AbortController()
@@ -139,6 +163,7 @@ describe('perdure server', () => {
             if (type === undefined || id === undefined) continue
             types.push(type)
             ids.push(id)
+            if (type === 'run.completed') endedAt = performance.now()
             if (++count >= atMost) cut.abort()
           }
         }
@@ -152,6 +177,7 @@ describe('perdure server', () => {
     while (state === 'cut') state = await read(ids.at(-1), 7)
 
     expect(await read(ids.at(-1), 1)).toBe('ended')
+    expect(performance.now() - endedAt).toBeLessThan(STREAM_END_MS)
     expect(new Set(ids).size).toBe(ids.length)
     expect(types).toEqual(['run.started', ...Array(60).fill('text.delta'), 'run.completed'])
     await server.kill('SIGTERM')

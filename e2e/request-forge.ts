@@ -2,6 +2,7 @@ import { ODD_HEADERS, ODD_NUMBERS, ODD_TEXTS, RAW_VALUES } from './odd-values.ts
 
 /** The subset of JSON Schema that the OpenAPI document of the server uses. */
 export interface Shape {
+  readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
@@ -25,7 +26,10 @@ export interface Endpoint {
 interface OpenApi {
   readonly servers: ReadonlyArray<{ readonly url: string }>
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
-  readonly components: { readonly parameters: Readonly<Record<string, Endpoint['parameters'][number]>> }
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Endpoint['parameters'][number]>>
+    readonly schemas: Readonly<Record<string, Shape>>
+  }
 }
 
 interface OpenApiOperation {
@@ -42,10 +46,31 @@ export function endpointsOf(document: unknown): readonly Endpoint[] {
     Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => ({
       method: method.toUpperCase(),
       path: base + path,
-      parameters: parameters.map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1) ?? ''] ?? own),
-      body: requestBody?.content['application/json'].schema,
+      parameters: parameters
+        .map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1) ?? ''] ?? own)
+        .map((parameter) => ({ ...parameter, schema: dereference(parameter.schema, components.schemas) })),
+      body: requestBody && dereference(requestBody.content['application/json'].schema, components.schemas),
       statuses: new Set(Object.keys(responses).map(Number)),
     })),
+  )
+}
+
+/** Replaces each reference in the shape by the named schema. */
+function dereference(shape: Shape, schemas: OpenApi['components']['schemas']): Shape {
+  const { $ref, ...own } = shape
+  const whole: Shape = { ...($ref === undefined ? {} : schemas[$ref.split('/').at(-1) ?? '']), ...own }
+  return Object.fromEntries(
+    Object.entries(whole).map(([name, value]) => {
+      if (name === 'properties') {
+        const members = Object.entries(value as Readonly<Record<string, Shape>>)
+        return [name, Object.fromEntries(members.map(([key, one]) => [key, dereference(one, schemas)]))]
+      }
+      if (name === 'anyOf' || name === 'oneOf') {
+        return [name, (value as readonly Shape[]).map((one) => dereference(one, schemas))]
+      }
+      const isShape = ['items', 'additionalProperties'].includes(name) && typeof value === 'object'
+      return [name, isShape ? dereference(value as Shape, schemas) : value]
+    }),
   )
 }
 

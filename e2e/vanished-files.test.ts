@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -70,6 +70,28 @@ describe('a server whose files vanish', () => {
     expect(await perdure(sandbox, ['restore', copy, ...CONFIG])).toMatchObject({ code: 0 })
     expect(await missingRuns(await start(sandbox), ids)).toEqual([])
   })
+
+  it.each(['main/data.db', 'audit/audit.db'])(
+    'does not start after it was killed and the log of %s was deleted, until the log is put back',
+    async (file) => {
+      const sandbox = createAuditedSandbox()
+      const path = join(sandbox.dir, file)
+      const server = await start(sandbox)
+      const ids = await runMany(server, 20)
+      await expect.poll(() => statSync(`${path}.lock`).size).toBeGreaterThan(0)
+      await server.kill('SIGKILL')
+
+      renameSync(`${path}-wal`, `${path}-elsewhere`)
+      rmSync(`${path}-shm`)
+      await expect(start(sandbox)).rejects.toThrow(/exited with 2[\s\S]*storage-corrupt[\s\S]*-wal/)
+
+      for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+      renameSync(`${path}-elsewhere`, `${path}-wal`)
+      const next = await start(sandbox)
+      expect(await missingRuns(next, ids)).toEqual([])
+      expect((await ask(next, '/audit/verify', {})).body).toMatchObject({ ok: true })
+    },
+  )
 
   it('keeps a second server out after its lock file was deleted, until it has stopped', async () => {
     const sandbox = createAuditedSandbox()

@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest'
 const CLIENT = JSON.stringify(join(import.meta.dirname, '../packages/client/src/index.ts'))
 
 /** Bundles a page that uses only these exports of the client. */
-async function bundle(...names: string[]) {
-  const entry = `export { ${names.join(', ')} } from ${CLIENT}`
+const bundle = (...names: string[]) => bundleOf(`export { ${names.join(', ')} } from ${CLIENT}`)
+
+async function bundleOf(entry: string) {
   const build = await rolldown({
     input: 'entry.ts',
     platform: 'browser',
@@ -35,6 +36,16 @@ describe('a browser bundle of the client', () => {
     expect(text).not.toMatch(/valibot|packages[\\/]protocol/)
     expect(imports).toEqual([])
     expect(gzipBytes).toBeLessThan(11_000)
+  })
+
+  it('does not grow when the client uses the type of a configuration, which loads no server code', async () => {
+    const config = JSON.stringify(join(import.meta.dirname, '../packages/server-app/src/config.ts'))
+    const page = (parameter: string) =>
+      `import { createClient } from ${CLIENT}\nimport type * as config from ${config}\nexport const client = createClient${parameter}({ baseUrl: '/v1' })`
+    const [typed, untyped] = [await bundleOf(page('<typeof config>')), await bundleOf(page(''))]
+
+    expect(typed.code).toBe(untyped.code)
+    expect(typed.text).not.toMatch(/server-app|packages[\\/]core/)
   })
 
   it.each([

@@ -17,6 +17,10 @@ const sources = execFileSync(
 const BUILDERS: Readonly<Record<string, () => Promise<unknown>>> = {
   'packages/client/src/event-stream-path.ts': () => import('../packages/client/src/event-stream-path.ts'),
   'packages/core/src/providers/http-date.ts': () => import('../packages/core/src/providers/http-date.ts'),
+  'packages/core/src/realtime/sanitize.ts': async () => {
+    const { sanitizeText } = await import('../packages/core/src/realtime/sanitize.ts')
+    sanitizeText('postgres://user:secret@host')
+  },
   'packages/platform-node/src/cron/cron-fields.ts': () => import('../packages/platform-node/src/cron/cron-fields.ts'),
   'packages/ports/src/words.ts': () => import('../packages/ports/src/words.ts'),
   'packages/protocol/src/subjects.ts': () => import('../packages/protocol/src/subjects.ts'),

@@ -47,7 +47,7 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/http': 4,
   'packages/realtime': 3,
   'packages/client': 2,
-  'packages/server-app': 23,
+  'packages/server-app': 24,
   'apps/cli': 27,
 }
 

@@ -2,16 +2,19 @@ import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
 import { coldStarts } from './cold-start.ts'
 import { durableRuns } from './durable-runs.ts'
+import { embedded } from './embedded.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { scrapes } from './scrape.ts'
+import { shippedRuns } from './shipped-runs.ts'
 import { stalledSockets } from './stalled-sockets.ts'
 import { recovery, storedHistory } from './stored-history.ts'
 import { streamedRun } from './streamed-run.ts'
 
 export const CASES: readonly BenchCase[] = [
+  shippedRuns,
   durableRuns,
   keyedReplay,
   streamedRun,
@@ -24,4 +27,5 @@ export const CASES: readonly BenchCase[] = [
   recovery,
   scrapes,
   memoryGrowth,
+  embedded,
 ]

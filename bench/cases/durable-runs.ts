@@ -20,7 +20,8 @@ export function keyedRuns({ port }: ServerProcess, path: string, { durationMs, w
 
 export const durableRuns: BenchCase = {
   id: 'F1',
-  title: 'keyed and unkeyed durable runs, against direct writes of the same rows (synchronous full) and node:http',
+  title:
+    'the old form (no token, log level warn, keys in order): keyed and unkeyed durable runs, against direct writes of the same rows (synchronous full) and node:http',
   run: (effort) =>
     inFolder(async (folder) => {
       const floor = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/floor.db`, FLOOR_GROUPED: '1' })
@@ -41,7 +42,7 @@ export const durableRuns: BenchCase = {
             floor: () => onFloor(connections),
             subject: () => onPerdure(connections),
           })
-          const variant = `keyed run, ${connections} connections`
+          const variant = `old form: keyed run, ${connections} connections`
           rows.push({ case: 'F1', variant, unit: 'runs/s', ...keyed, goal: { atLeast: 0.6 } })
           const subject = keyed.subject
           rows.push({

@@ -1,4 +1,5 @@
 // Keeps `connections` sockets busy over HTTP/1.1 and prints the result as one line of JSON.
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { Load, LoadResult } from './load.ts'
 
@@ -17,7 +18,8 @@ const head = [
 
 function nextRequest(): string {
   const number = load.repeatKey ? sent++ % load.keys : sent++
-  const key = load.keyed ? `\r\nIdempotency-Key: ${load.keyPrefix}-${number}` : ''
+  const name = load.randomKeys ? randomUUID() : `${load.keyPrefix}-${number}`
+  const key = load.keyed ? `\r\nIdempotency-Key: ${name}` : ''
   return `${head}${key}\r\nContent-Length: ${Buffer.byteLength(load.body)}\r\n\r\n${load.body}`
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { pinned } from './cores.ts'
 
 /** Requests that a separate process sends. Each connection sends its next request when the previous one is answered. */
 export interface Load {
@@ -19,6 +20,10 @@ export interface Load {
   readonly repeatKey: boolean
   /** Number of keys that `repeatKey` cycles through. */
   readonly keys: number
+  /** Sends a random UUID as the key of each request, as clients do, instead of keys in order. */
+  readonly randomKeys: boolean
+  /** CPUs that the load may use, as for `taskset -c`; every CPU when missing. */
+  readonly cpus?: string | undefined
 }
 
 export interface LoadResult {
@@ -38,6 +43,7 @@ const DEFAULTS = {
   firstKey: 0,
   repeatKey: false,
   keys: 1_000,
+  randomKeys: false,
 } as const
 
 /** @throws Error if an answer is not 2xx: fast error answers would distort the result */
@@ -45,7 +51,12 @@ export async function sendLoad(
   load: Partial<Load> & Pick<Load, 'port' | 'path' | 'connections' | 'durationMs' | 'warmUpMs'>,
 ): Promise<LoadResult> {
   const generator = join(import.meta.dirname, 'load-generator.ts')
-  const { stdout } = await promisify(execFile)(process.execPath, [generator, JSON.stringify({ ...DEFAULTS, ...load })])
+  const [file = '', ...args] = pinned(load.cpus, [
+    process.execPath,
+    generator,
+    JSON.stringify({ ...DEFAULTS, ...load }),
+  ])
+  const { stdout } = await promisify(execFile)(file, args)
   const result = JSON.parse(stdout) as LoadResult
   const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'))
   if (bad.length > 0) throw new Error(`${load.path} answered ${JSON.stringify(result.statuses)}`)

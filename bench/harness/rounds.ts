@@ -8,6 +8,15 @@ export interface Comparison {
   /** Limit for the subject's median divided by the floor's median. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
   readonly note?: string
+  /** Measured in the same rounds, for the columns of the table. */
+  readonly load?: { readonly floor: readonly LoadCost[]; readonly subject: readonly LoadCost[] }
+}
+
+/** The time and processor use of the requests of one round. */
+export interface LoadCost {
+  readonly p99Ms: number
+  /** Processor time of the server per request. */
+  readonly cpuMicros: number
 }
 
 export interface Pair {

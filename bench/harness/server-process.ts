@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { pinned } from './cores.ts'
 
 export interface ServerProcess {
   readonly port: number
@@ -13,6 +15,8 @@ export interface ServerProcess {
   readonly process: ChildProcess
   /** Resident memory in bytes. */
   rss(): number
+  /** Processor time of all threads so far, in microseconds. */
+  cpuMicros(): number
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -20,21 +24,25 @@ export interface Start {
   readonly command?: readonly string[]
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** CPUs that the server may use, as for `taskset -c`; every CPU when missing. */
+  readonly cpus?: string | undefined
+  /** File that takes its stderr; by default the stderr of the bench. */
+  readonly logFile?: string | undefined
 }
 
 /** Starts a server that prints a line with its port, as every floor and Perdure do. */
-export async function startProcess({ command, args, env = {} }: Start): Promise<ServerProcess> {
+export async function startProcess({ command, args, env = {}, cpus, logFile }: Start): Promise<ServerProcess> {
   const startedAt = performance.now()
-  const [file = process.execPath, ...first] = command ?? []
-  const child = spawn(file, [...first, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const [file = '', ...rest] = pinned(cpus, [...(command ?? [process.execPath]), ...args])
+  const log = logFile === undefined ? undefined : openSync(logFile, 'a')
+  const options: SpawnOptions = { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', log ?? 'inherit'] }
+  const child = spawn(file, rest, options)
+  if (log !== undefined) closeSync(log)
   const exited = once(child, 'exit')
   const port = await new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const match = /listening on \S+:(\d+)/.exec(line)
-      if (match?.[1] !== undefined) resolve(Number(match[1]))
+    createInterface({ input: child.stdout as Readable }).on('line', (line) => {
+      const [, port] = /(?:listening on \S+:|"port":)(\d+)/.exec(line) ?? []
+      if (port !== undefined) resolve(Number(port))
     })
     exited.then(([code]) => reject(new Error(`${args.join(' ')} exited with ${code} before it was listening`)))
   })
@@ -44,11 +52,21 @@ export async function startProcess({ command, args, env = {} }: Start): Promise<
     ...{ port, pid, process: child },
     listeningAfterMs: performance.now() - startedAt,
     rss: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024,
+    cpuMicros: () => cpuMicrosOf(pid),
     async stop(signal = 'SIGTERM') {
       process.kill(pid, signal)
       await exited
     },
   }
+}
+
+const MICROS_PER_TICK = 10_000
+
+function cpuMicrosOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK
 }
 
 /** Signals must go to the server itself: a tracer does not forward them. */
@@ -57,8 +75,11 @@ const childOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/
 const FLOORS = join(import.meta.dirname, '../floors')
 
 /** Starts a program in `floors/`. */
-export const startFloor = (name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
-  startProcess({ args: [join(FLOORS, `${name}.mjs`)], env })
+export const startFloor = (
+  name: string,
+  env: Readonly<Record<string, string>> = {},
+  cpus?: string,
+): Promise<ServerProcess> => startProcess({ args: [join(FLOORS, `${name}.mjs`)], env, cpus })
 
 /** Runs `work` with a temporary folder, and removes the folder afterwards. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

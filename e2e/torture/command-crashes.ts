@@ -48,11 +48,14 @@ const COMMANDS: Readonly<Record<string, Attacked>> = {
 export async function crashCommands({ seed, points, onPoint }: CommandCrashOptions) {
   requireTool('strace')
   const random = createRandom(seed)
-  const { sandbox, before, copied } = await makeBase(seed)
+  const { sandbox, source, backup } = await makeBase(seed)
   const violations: string[] = []
   const counts: Record<string, number> = {}
+  const head = await acceptedHead(copyOf(sandbox))
   for (const [name, command] of Object.entries(COMMANDS)) {
-    const args = [...command.args, ...CONFIG]
+    const args = [...command.args, ...(name === 'restore' ? head : []), ...CONFIG]
+    const read = name === 'restore' ? rowsWithoutAudit : rowsOf
+    const [before, copied] = [read(source), read(backup)]
     const { calls } = await runTraced(copyOf(sandbox), args)
     for (const point of pickPoints(calls, points, random)) {
       onPoint?.()
@@ -61,12 +64,12 @@ export async function crashCommands({ seed, points, onPoint }: CommandCrashOptio
       const { isKilled } = await runTraced(copy, args, point)
       if (isKilled) counts[name] = (counts[name] ?? 0) + 1
       const wrong = [...inspectCopy(path)]
-      const left = rowsOf(path)
+      const left = read(path)
       const isOld = isDeepStrictEqual(left, before)
       if (!isOld && (command.leaves === 'original rows' || !isDeepStrictEqual(left, copied))) wrong.push('other rows')
-      wrong.push(...(await repeatCommand(copy, command)))
+      wrong.push(...(await repeatCommand(copy, { ...command, args })))
       const expected = command.ends === 'the copy' ? copied : before
-      if (!isDeepStrictEqual(rowsOf(path), expected)) wrong.push('other rows after the command was repeated')
+      if (!isDeepStrictEqual(read(path), expected)) wrong.push('other rows after the command was repeated')
       violations.push(...wrong.map((finding) => `${name} killed at ${point.call} ${point.nth}: ${finding}`))
       rmSync(copy.dir, { recursive: true })
     }
@@ -79,7 +82,7 @@ export async function crashCommands({ seed, points, onPoint }: CommandCrashOptio
 async function repeatCommand(sandbox: Sandbox, { args, out }: Attacked): Promise<readonly string[]> {
   const isThere = out !== undefined && existsSync(join(sandbox.dir, out))
   const again = isThere ? ['backup', 'verify', out] : args
-  const { code, stderr } = await perdure(sandbox, [...again, ...CONFIG])
+  const { code, stderr } = await perdure(sandbox, isThere ? [...again, ...CONFIG] : again)
   return code === 0 ? [] : [`perdure ${again.join(' ')} exited with ${code}: ${stderr}`]
 }
 
@@ -93,10 +96,18 @@ async function makeBase(seed: number) {
     if (code !== 0) throw new Error(stderr)
     await playScenario(world, 'two')
     await world.kill()
-    return { sandbox, before: rowsOf(databasePath), copied: rowsOf(join(sandbox.dir, COPY)) }
+    return { sandbox, source: databasePath, backup: join(sandbox.dir, COPY) }
   } finally {
     await world.end({ isKept: true })
   }
+}
+
+/** The flag with which a restore discards the audit entries that followed the backup. */
+async function acceptedHead(sandbox: Sandbox): Promise<readonly string[]> {
+  const { stderr } = await perdure(sandbox, ['restore', COPY, ...CONFIG])
+  const [flag, head] = /(--accept-audit-head) (\S+?);/.exec(stderr)?.slice(1) ?? []
+  if (flag === undefined || head === undefined) throw new Error(`the restore names no audit head: ${stderr}`)
+  return [flag, head]
 }
 
 /** All rows except those about the file itself, such as how it was closed. */
@@ -104,6 +115,9 @@ function rowsOf(path: string) {
   const { rows } = withCopy(path, readContents)
   return { ...rows, meta: [] }
 }
+
+/** A restore adds an entry to the audit log of the backup. */
+const rowsWithoutAudit = (path: string) => ({ ...rowsOf(path), audit_entries: [], audit_heads: [] })
 
 function copyOf({ dir, env }: Sandbox): Sandbox {
   const to = mkdtempSync(join(tmpdir(), 'perdure-command-'))

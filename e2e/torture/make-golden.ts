@@ -74,6 +74,9 @@ const ROWS: Readonly<Record<number, string>> = {
     VALUES ('job_old', 'decay', 'decay', 'alice', 0, ${Date.parse('2096-01-01')}, 0, ${AT});`,
   20: `
     INSERT INTO run_fields (field, value, run_at, run_key) VALUES ('metadata.k', 'v', ${AT}, 1);`,
+  21: `
+    UPDATE sessions SET metadata = '{"k":"v"}' WHERE key = 1;
+    INSERT INTO session_fields (field, value, session_at, session_key) VALUES ('metadata.k', 'v', ${AT}, 1);`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

@@ -1,6 +1,8 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+/** A docstring may show an import from the user's own project. */
+const COMMENT = /\/\*.*?\*\//gs
 const RELATIVE = /\b(?:from|import\()\s*['"](\.[^'"]+)\.ts['"]/g
 
 /**
@@ -12,7 +14,7 @@ export function copyDeclarations(entry: string, { from, to }: { readonly from: s
     if (seen.has(path)) return
     seen.add(path)
     cpSync(join(from, path), join(to, path))
-    const text = readFileSync(join(from, path), 'utf8')
+    const text = readFileSync(join(from, path), 'utf8').replace(COMMENT, '')
     for (const [, target] of text.matchAll(RELATIVE)) follow(join(dirname(path), `${target}.d.ts`))
   }
   follow(entry)

@@ -7,9 +7,13 @@ export async function main(): Promise<void> {
   hideSecrets()
   allowClosedPipes()
   const exitCode = await runCli(process.argv.slice(2), processTerminal())
-  await Promise.all([flush(process.stdout), flush(process.stderr)])
+  await flush(process.stdout)
+  // Only the data on stdout is worth waiting for without limit: nothing may be reading stderr.
+  await Promise.race([flush(process.stderr), new Promise((resolve) => setTimeout(resolve, STDERR_FLUSH_MS))])
   process.exit(exitCode)
 }
+
+const STDERR_FLUSH_MS = 500
 
 const flush = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => {

@@ -2,13 +2,15 @@ import { cliError } from './cli-error.ts'
 import { watchInterruptions } from './interruptions.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Ignores EPIPE, so that `perdure token list | head` does not fail. */
+/**
+ * Ignores EPIPE, so that `perdure token list | head` does not fail. Ignores every error of stderr, because it could not
+ * be reported anywhere.
+ */
 export function allowClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-    })
-  }
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+  process.stderr.on('error', () => undefined)
 }
 
 /** The terminal of this process. Modules that only some commands need are imported on first use. */

@@ -68,8 +68,8 @@ function addCommand(program: Command, spec: CommandSpec, { context, onCall }: Pr
     const deps = { cli: commandLine(context), createClient }
     const call = createCall({ ...near, terminal }, flags as SharedFlags, deps)
     onCall(call)
-    const words = await withWholeIds(spec, call, argumentsOf(spec, command.processedArgs))
-    await invoke(spec, call, { ...words, ...flags })
+    const values = { ...argumentsOf(spec, command.processedArgs), ...flags }
+    await invoke(spec, call, await withWholeIds(spec, call, values))
   })
 }
 
@@ -112,15 +112,18 @@ function parentOf(program: Command, words: readonly string[]): Command {
 
 /** Commands that open the database themselves resolve ids there. */
 async function withWholeIds(
-  { arguments: specs = [], target }: CommandSpec,
+  { arguments: specs = [], flags = [], target }: CommandSpec,
   call: Call,
-  words: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { name, idOf } = specs.find((one) => one.idOf !== undefined) ?? {}
-  const given = name === undefined ? undefined : words[name]
-  if (name === undefined || idOf === undefined || target !== 'server' || typeof given !== 'string') return words
-  const { resolveId } = await import('./resolve-id.ts')
-  return { ...words, [name]: await resolveId(call, idOf, given) }
+  const whole: Record<string, unknown> = { ...values }
+  for (const { name, idOf } of [...specs, ...flags]) {
+    const given = values[camelCase(name)]
+    if (idOf === undefined || target !== 'server' || typeof given !== 'string') continue
+    const { resolveId } = await import('./resolve-id.ts')
+    whole[camelCase(name)] = await resolveId(call, idOf, given)
+  }
+  return whole
 }
 
 const argumentsOf = ({ arguments: specs = [] }: CommandSpec, given: readonly unknown[]) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { served } from '../test/served.ts'
+import { createdBetween } from './resolve-id.ts'
 
 const agents = ['one', 'two'].map((id) => ({ id, description: id, agent: { id, run: async () => id } }))
 
@@ -24,6 +25,52 @@ describe('the id of a run', () => {
     expect(ambiguous).toMatchObject({ exitCode: 2, err: expect.stringMatching(/is the beginning of \d+ run ids\n/) })
     expect(ambiguous.err).toContain(first)
     expect(ambiguous.err).toContain(second)
+  })
+
+  it('may be shortened to any length, also where the beginning has no digit of a time', async () => {
+    const id = await start('one')
+
+    for (let length = 'run_'.length + 1; length < id.length; length++) {
+      const { exitCode, id: shown, err } = await show(id.slice(0, length))
+      if (exitCode === 0) expect(shown).toBe(id)
+      else expect(err).toContain('is the beginning of')
+    }
+    expect(await show(`${id.slice(0, -1)}i`)).toMatchObject({ exitCode: 1 })
+    expect(createdBetween('run_I')).toEqual({})
+    expect(createdBetween('run_7ZZZZZZZZ')).not.toHaveProperty('until')
+  })
+
+  it('is looked up only among the runs that were created at the time in its beginning', () => {
+    const at = Date.parse('2026-03-04T05:06:07.890Z')
+    const digits = (BigInt(at) << 80n).toString(2).padStart(130, '0')
+    const id = `run_${digits
+      .match(/.{5}/g)
+      ?.map((bits) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[Number(`0b${bits}`)])
+      .join('')}`
+
+    for (const [length, widthMs] of [
+      [14, 0],
+      [12, 1_023],
+      [8, 34_359_738_367 / 32],
+    ] as const) {
+      const { since = '', until = '' } = createdBetween(id.slice(0, length))
+      expect(Date.parse(since)).toBeLessThanOrEqual(at)
+      expect(Date.parse(until)).toBeGreaterThan(at)
+      expect(Date.parse(until) - Date.parse(since)).toBeLessThanOrEqual(widthMs + 121_000)
+    }
+  })
+
+  it('may be shortened or last in a flag', async () => {
+    const { out } = await perdure('approvals', 'list', '--run', 'last', '--json')
+    expect(JSON.parse(out)).toEqual({ items: [], nextCursor: null })
+    await perdure('api', 'sessions.create', '--input', '{}')
+    const run = JSON.parse((await perdure('sessions', 'list', '--json')).out).items[0].id as string
+    await perdure('agents', 'run', 'one', '--session', run)
+
+    for (const session of ['last', run.slice(0, 12)]) {
+      const listed = await perdure('runs', 'list', '--session', session, '--json')
+      expect(JSON.parse(listed.out).items).toEqual([expect.objectContaining({ sessionId: run })])
+    }
   })
 
   it('may be last, for the newest run', async () => {

@@ -24,7 +24,7 @@ export async function resolveId(call: Call, kind: IdKind, given: string): Promis
   if (!isPartial(kind, given)) return given
   const found: string[] = []
   try {
-    for await (const { id } of newest(call, kind, 200)) {
+    for await (const { id } of newest(call, kind, 200, createdBetween(given))) {
       if (id.startsWith(given)) found.push(id)
       // Newest first, and generated ids sort by time: every later id is smaller still.
       else if (kind !== 'session' && id < given) break
@@ -48,9 +48,43 @@ export function onlyOne(kind: IdKind, given: string, found: readonly string[]): 
   throw usageError(`${given} is the beginning of ${found.length} ${kind} ids`, `add characters: ${shown}${more}`)
 }
 
-/** @param limit rows to read at once */
-function newest(call: Call, kind: IdKind, limit: number): ListCall<Row> {
+interface Span {
+  readonly since?: string
+  readonly until?: string
+}
+
+/** @param limit rows per page; `span` applies only to the list of runs */
+function newest(call: Call, kind: IdKind, limit: number, span: Span = {}): ListCall<Row> {
   const { runs, approvals, sessions, tokens } = call.client()
-  const LISTS = { run: runs, approval: approvals, session: sessions, token: tokens } as const
+  if (kind === 'run') return runs.list({ limit, ...span })
+  const LISTS = { approval: approvals, session: sessions, token: tokens } as const
   return LISTS[kind].list({ limit })
 }
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const ID_DIGITS = 26
+/**
+ * The time in an id can differ from the creation time of its run by some milliseconds, or by more after a clock change.
+ */
+const SLACK_MS = 60_000
+
+/**
+ * The creation times that a run can have if its id begins with `given`, because an id begins with a timestamp. Empty if
+ * `given` does not narrow them down.
+ */
+export function createdBetween(given: string): Span {
+  const digits = given.slice(PREFIXES.run.length)
+  if (![...digits].every((digit) => DIGITS.includes(digit))) return {}
+  const [since, until] = [digits.padEnd(ID_DIGITS, '0'), digits.padEnd(ID_DIGITS, 'Z')].map(timeOf)
+  return { ...isoTime('since', (since ?? 0) - SLACK_MS), ...isoTime('until', (until ?? 0) + SLACK_MS) }
+}
+
+/** The first 48 of the 128 bits. */
+const timeOf = (digits: string): number =>
+  Number([...digits].reduce((value, digit) => value * 32n + BigInt(DIGITS.indexOf(digit)), 0n) >> 80n)
+
+/** Leaves out a time that the API cannot express. */
+const isoTime = (name: keyof Span, ms: number): Span =>
+  ms < 0 || ms > LAST_TIME ? {} : { [name]: new Date(ms).toISOString() }
+
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')

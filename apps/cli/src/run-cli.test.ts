@@ -39,6 +39,7 @@ describe('runCli', () => {
   it.each([
     [['agents', 'run'], "missing required argument 'agent'", 'run perdure agents run --help'],
     [['deploy', 'print'], "missing required argument 'what'", 'run perdure deploy print --help'],
+    [['agents', 'launch'], "unknown command 'launch'", 'run perdure agents --help'],
     [['server', 'surplus'], 'too many arguments', 'run perdure server --help'],
     [
       ['token', 'create', '--name', 'x', '--scopes', 'approvals:decide'],

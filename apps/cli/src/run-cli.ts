@@ -4,7 +4,7 @@ import { withDescriptorHint } from './descriptor-error.ts'
 import { reportOf, reportText } from './error-report.ts'
 import { exitCodeOf } from './exit-code-of.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import { COMMANDS } from './manifest/commands.ts'
+import { COMMAND_GROUPS, COMMANDS } from './manifest/commands.ts'
 import { commandsMatching, createProgram } from './program.ts'
 import { type Terminal, writeDocument } from './terminal.ts'
 
@@ -54,9 +54,9 @@ function readJsonFlags(args: readonly string[]): readonly string[] {
   )
 }
 
-/** The longest path of a command that the words begin with. */
+/** The longest path of a command or a group that the words begin with. */
 const commandOf = (words: readonly string[]): string | undefined =>
-  COMMANDS.map(({ path }) => path)
+  [...COMMANDS.map(({ path }) => path), ...Object.keys(COMMAND_GROUPS)]
     .filter((path) => path.split(' ').every((word, at) => words[at] === word))
     .toSorted((a, b) => b.length - a.length)[0]
 

@@ -21,7 +21,10 @@ export interface Terminal {
 }
 
 export interface TextSink {
-  write(text: string): unknown
+  /** Calls `done` when the text is written, or with an error when it cannot be. */
+  write(text: string, done?: (error?: Error | null) => void): unknown
+  /** File descriptor of a stream of the process. */
+  readonly fd?: number | undefined
   readonly isTTY?: boolean | undefined
   /** Width of the terminal. */
   readonly columns?: number | undefined

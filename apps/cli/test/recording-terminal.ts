@@ -46,7 +46,12 @@ export function recordingTerminal({
         onOut?.(text, terminal)
       },
     },
-    stderr: { write: (text) => err.push(text) },
+    stderr: {
+      write(text, done) {
+        err.push(text)
+        done?.()
+      },
+    },
     readInput: async () => input,
     readKeys: () => () => undefined,
     ask: async () => answer ?? '',

@@ -7,7 +7,7 @@ import { subscribeOverSocket } from './subscribe.ts'
 import type { SubscribeOptions, Subscription } from './subscription.ts'
 
 /** Every REST operation as a method, plus subscriptions. */
-export type PerdureClient = RestClient & {
+export type PerdureClient<Config = unknown> = RestClient<Config> & {
   /**
    * Subscribes to a subject over the WebSocket that all subscriptions of this client share, or over Server-Sent Events.
    * The subscription starts when you iterate it and reconnects automatically. Iteration throws a PerdureError if the
@@ -20,6 +20,13 @@ export type PerdureClient = RestClient & {
   close(): void
 }
 
+/**
+ * Creates a client. With the type of a configuration module, the ids, inputs and results of its agents and workflows are
+ * typed: `createClient<typeof config>(…)`, after `import type config from './perdure.config.ts'`. Such an import loads no
+ * code.
+ */
+export function createClient(options: ClientOptions): PerdureClient
+export function createClient<Config>(options: ClientOptions): PerdureClient<Config>
 export function createClient(options: ClientOptions): PerdureClient {
   const context = createContext(options)
   const rest = buildRestClient(context)

@@ -6,7 +6,11 @@ import type { Route, RouteTable } from './route.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 
 /** Creates a client with the REST operations only, without subscriptions. */
-export const createRestClient = (options: ClientOptions): RestClient => buildRestClient(createContext(options))
+export function createRestClient(options: ClientOptions): RestClient
+export function createRestClient<Config>(options: ClientOptions): RestClient<Config>
+export function createRestClient(options: ClientOptions): RestClient {
+  return buildRestClient(createContext(options))
+}
 
 export function buildRestClient(context: ClientContext): RestClient {
   const groups = Object.entries<RouteTable[string]>(ROUTES).map(([group, routes]) => [

@@ -1,5 +1,6 @@
 import type { OPERATION_TABLES, Operation } from '@perdure/protocol'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
+import type { ConfiguredGroups } from './configured-methods.ts'
 import type { ListCall } from './list-call.ts'
 import type { CallOptions } from './send-request.ts'
 
@@ -58,13 +59,19 @@ type Method<R extends Operation> = (
   ...values: [...Params<R['path']>, ...InputArguments<InputOf<R>>, options?: CallOptions]
 ) => AnswerOf<R>
 
-/**
- * One method per operation, named after its id: `client.agents.run(agentId, body, options)`. Path parameters come
- * first, then the body or query (if the operation takes one), then options. An operation whose response is neither JSON
- * nor empty resolves to the `Response` itself.
- */
-export type RestClient = {
+/** The methods without a configuration: each accepts any id and any input. */
+export type UntypedRestClient = {
   readonly [Group in GroupOf<CallableRow['id']>]: {
     readonly [R in Extract<CallableRow, { readonly id: `${Group}.${string}` }> as MethodOf<R['id']>]: Method<R>
   }
 }
+
+/**
+ * One method per operation, named after its id: `client.agents.run(agentId, body, options)`. Path parameters come
+ * first, then the body or query (if the operation takes one), then options. An operation whose response is neither JSON
+ * nor empty resolves to the `Response` itself. `Config` is the type of a configuration: it determines the ids, inputs
+ * and results of agents and workflows.
+ */
+export type RestClient<Config = unknown> = unknown extends Config
+  ? UntypedRestClient
+  : Omit<UntypedRestClient, 'agents' | 'workflows'> & ConfiguredGroups<Config, UntypedRestClient>

@@ -18,11 +18,10 @@ import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
-import { createBudgetFamilies } from './durable/budget-families.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
 import { createResolveWait } from './durable/resolve-wait.ts'
-import { usageWithChildren } from './durable/run-budget.ts'
 import { createRunMeter } from './durable/run-meter.ts'
+import { createUsageAccounts } from './durable/usage-accounts.ts'
 import { createWakeRun } from './durable/wake-run.ts'
 import { createAbortAgent } from './engine/abort-agent.ts'
 import { createAbortRun } from './engine/abort-run.ts'
@@ -30,7 +29,7 @@ import { createAdmission } from './engine/admission.ts'
 import { checkRuns } from './engine/check-runs.ts'
 import { createCallChild } from './engine/child-call.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
-import { endRun } from './engine/end-run.ts'
+import { createExpireRun } from './engine/expire-run.ts'
 import { createFollowUp, reconcileRuns } from './engine/follow-up.ts'
 import { createForkRun } from './engine/fork-run.ts'
 import { createOutcomeWatch } from './engine/outcome-watch.ts'
@@ -52,6 +51,7 @@ import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
 import type { AgentRegistry } from './targets/agent-registry.ts'
+import { type ConvertSchema, createDescribeSchema } from './targets/describe-schema.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
 import type { CreateRunServices } from './targets/run-services.ts'
@@ -67,7 +67,7 @@ import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps
-  extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
+  extends Pick<Storage, 'runs' | 'runTimers' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
   /** Commits writes, and publishes the committed events. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -98,6 +98,8 @@ export interface EngineDeps
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
   readonly basePath: string
+  /** Describes the schemas of libraries without Standard JSON Schema; such schemas have no description when missing. */
+  readonly convertSchema?: ConvertSchema | undefined
 }
 
 export interface EngineLimits {
@@ -116,6 +118,7 @@ export type Engine = ReturnType<typeof createEngine>
 /** Wires the run engine: the use cases for its callers, and the methods that start and stop it. */
 export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
+  const describeSchema = createDescribeSchema(given.convertSchema)
   const runWaiters = createRunWaiters()
   const admission = createAdmission(limits)
   const targets = targetsOf(agents, workflows)
@@ -138,10 +141,10 @@ export function createEngine(given: EngineDeps) {
     onDivergence: given.onDivergence ?? 'park',
   }
 
-  const families = createBudgetFamilies(deps)
+  const usageAccounts = createUsageAccounts(deps)
   const runner = createRunner({
     ...deps,
-    ...{ admission, families },
+    ...{ admission, usageAccounts },
     callChild: (scope, agentId, input) => callChild(scope, agentId, input),
     onDue: (dueAt) => timerDriver.arm(dueAt),
     onRetry: (startAt) => timerDriver.armStart(startAt),
@@ -166,12 +169,7 @@ export function createEngine(given: EngineDeps) {
     launch: (run) => {
       if (!runner.isLive(run.id, run.attempt)) runner.relaunch(run)
     },
-    expire: async (run) => {
-      const error = { code: 'budget-exhausted', message: 'the time budget is used up' }
-      const { usage } = await usageWithChildren(deps, run)
-      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error, usage })
-      if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
-    },
+    expire: createExpireRun({ ...deps, runner }),
   })
   const threadClaims = createThreadClaims()
   const startRun = createStartRun({ ...deps, runner, abortRun, threadClaims, onDeadline: (at) => timerDriver.arm(at) })
@@ -184,10 +182,7 @@ export function createEngine(given: EngineDeps) {
   const followUp = createFollowUp(followUpDeps)
   runWaiters.observe((run, info) => {
     logOutcome(deps.logger, run)
-    if (isTerminal(run.status)) {
-      runMeter.ended(run)
-      families.close(run.id)
-    }
+    if (isTerminal(run.status)) runMeter.ended(run)
     followUp(run, info).catch((error: unknown) =>
       deps.logger.error('could not apply the follow-up of an ended run', error, { runId: run.id }),
     )
@@ -197,9 +192,9 @@ export function createEngine(given: EngineDeps) {
 
   return {
     ...{ startRun, forkRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
-    readAgents: createReadAgents({ agents, countsOf: runner.countsOf }),
+    readAgents: createReadAgents({ agents, describeSchema, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),
-    readWorkflows: createReadWorkflows(deps),
+    readWorkflows: createReadWorkflows({ workflows, describeSchema }),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
     emitEvent: createEmitEvent({ ...deps, wakeRun, fireEventTriggers: (event) => fireEventTriggers(event) }),

@@ -7,6 +7,7 @@ import {
   createEngine,
   createEventHub,
   createKeyRequest,
+  createListRuns,
   createManageTokens,
   createMcp,
   createMemory,
@@ -41,6 +42,7 @@ import {
 import { createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
+import { receivedElsewhere } from './received-elsewhere.fixture.ts'
 
 const CONFIG: HttpConfig = {
   basePath: '/v1',
@@ -172,6 +174,10 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
     keyRequest: createKeyRequest({ ...storage, clock, digest: testDigest }),
     recall,
+    listRuns: createListRuns({
+      ...{ ...shared, readRuns: engine.readRuns },
+      registered: () => [...agents.list(), ...workflows.list()],
+    }),
     ...{ ...engine, ...services, ...gate, ...triggers, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
@@ -197,7 +203,16 @@ export function createTestApp(options: AppOptions = {}) {
     ...deps,
   })
 
-  return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
+  return {
+    app: receivedElsewhere(app),
+    storage,
+    clock,
+    phase,
+    lines,
+    notes,
+    streams,
+    manage: createManageTokens(shared),
+  }
 }
 
 /** Real timers, so that pauses between pages end on their own. */

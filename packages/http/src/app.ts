@@ -35,7 +35,7 @@ import { createReporter } from './telemetry/reporter.ts'
 export interface HttpApp {
   /** Handles a request; never rejects. */
   answer(request: HttpRequest, env?: HttpEnv): Promise<Outgoing>
-  /** Like `answer`, but returns a `Response`. */
+  /** Like `answer`, for a request that another HTTP server has received. */
   fetch(request: Request, env?: HttpEnv): Promise<Response>
   /** Decides whether an upgrade may become a WebSocket; otherwise returns the error response. Never rejects. */
   admitUpgrade(request: HttpRequest, env?: HttpEnv): Promise<AdmittedUpgrade | Outgoing>
@@ -93,7 +93,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 
   return {
     answer,
-    fetch: async (request, env) => toResponse(await answer(request, env)),
+    fetch: async (request, env) => toResponse(await answer(request, { ...env, isMounted: true })),
     async admitUpgrade(request, env = {}) {
       const exchange = exchangeOf(request, env)
       try {

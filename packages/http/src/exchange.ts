@@ -16,6 +16,7 @@ export interface Exchange {
   readonly env: HttpEnv
   readonly route: Route | undefined
   readonly methods: () => readonly string[] // allowed on this path
+  readonly mountPath: string // precedes the base path in the URL of the client
   /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
   readonly startedMs: number // monotonic
@@ -46,13 +47,14 @@ export function createExchange(
   env: HttpEnv,
   { router, startedMs }: { readonly router: Router; readonly startedMs: number },
 ): Exchange {
-  const head = readHead(request, env)
+  const { head, mountPath } = locate(readHead(request, env), env, router)
   return {
     request,
     head,
     env,
     route: router.match(head.method, head.path),
     methods: () => router.methodsOf(head.path),
+    mountPath,
     headers: new Map(),
     startedMs,
     origin: EMPTY_ORIGIN,
@@ -68,6 +70,12 @@ export function createExchange(
     visibility: EVERY_ROW,
     key: undefined,
   }
+}
+
+function locate(head: RequestHead, { isMounted = false }: HttpEnv, router: Router) {
+  if (!isMounted) return { head, mountPath: '' }
+  const { path, mountPath } = router.mountedPathOf(head.path)
+  return { head: { ...head, path }, mountPath }
 }
 
 /** Returns a function that destroys the client's connection; `undefined` without a listener. */

@@ -17,6 +17,7 @@ import type {
   IssueTicket,
   KeyRequest,
   ListAudit,
+  ListRuns,
   ManageMcp,
   ManageSkills,
   ManageTriggers,
@@ -114,6 +115,7 @@ export interface UseCases {
   readonly manageTriggers: ManageTriggers
   readonly fireByHand: FireByHand
   readonly readAgents: ReadAgents
+  readonly listRuns: ListRuns
   readonly readRuns: ReadRuns
   readonly readSessions: ReadSessions
   readonly createSession: CreateSession

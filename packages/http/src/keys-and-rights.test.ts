@@ -58,7 +58,7 @@ describe('the key of an answer with a secret', () => {
     expect(await send(wide.token, path, { graceSeconds: 60 })).toMatchObject({ status: 201 })
     const repeated = await send(narrow.token, path, { graceSeconds: 60 })
 
-    expect(repeated).toMatchObject(refused(409, 'token-not-active'))
+    expect(repeated).toMatchObject(refused(404, 'token-not-found'))
     expect(JSON.stringify(repeated.body)).not.toContain('perdure_')
   })
 

@@ -1,6 +1,7 @@
 import { createBoundedMap } from '@perdure/core'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
+import { findMountedPath, type MountedPath } from './request/mounted-path.ts'
 
 export interface Route {
   readonly mounted: Mounted
@@ -14,6 +15,8 @@ export interface Router {
   match(method: string, path: string): Route | undefined
   /** Methods for the Allow header of a path; empty if no route matches. */
   methodsOf(path: string): readonly string[]
+  /** Finds the base path in the path of a request that another HTTP server has received. */
+  mountedPathOf(path: string): MountedPath
 }
 
 const MAX_CACHED = 1_000
@@ -44,8 +47,12 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
     return route
   }
 
+  const hasRoute = (path: string) =>
+    [basePath, `${basePath}/`].includes(path) || METHODS.some((method) => match(method, path) !== undefined)
+
   return {
     match,
+    mountedPathOf: (path) => findMountedPath(path, { basePath, hasRoute }),
     methodsOf(path) {
       const methods = METHODS.filter((method) => match(method, path) !== undefined)
       if (methods.length === 0) return []

@@ -39,7 +39,7 @@ export async function createOwnersApp() {
     const page = { limit: 200, order: 'asc' } as const
     return JSON.stringify([
       await storage.runs.list({}, page, seen),
-      await storage.sessions.list(page, seen),
+      await storage.sessions.list({}, page, seen),
       await storage.approvals.list({}, page, seen),
       await storage.facts.list({ visibility: seen, now: clock.now() }, page),
       await storage.blocks.list(undefined, page, seen),

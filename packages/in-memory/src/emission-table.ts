@@ -1,4 +1,4 @@
-import type { EmissionPart, EmissionStore } from '@perdure/ports'
+import { type EmissionPart, type EmissionStore, takeWithinPage } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -11,7 +11,7 @@ export function createEmissionTable(): EmissionTable {
   const parts = new Map<string, EmissionPart>()
 
   return {
-    store: { list: async (limit) => Array.from(parts.values()).slice(0, limit) },
+    store: { list: async (limit) => takeWithinPage(parts.values(), limit).items },
     appliers: {
       'emission.insert'({ type, part }, { undo }) {
         if (parts.has(part.id)) return { type }

@@ -27,6 +27,11 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
         const record = records.get(id)
         return record !== undefined && isLive(record, now) ? record : undefined
       },
+      runIds: async (ids, now) =>
+        [...new Set(ids)].flatMap((id) => {
+          const record = records.get(id)
+          return record?.runId === undefined || !isLive(record, now) ? [] : [record.runId]
+        }),
       holdsLegacyIds: async () => false,
     },
     appliers: {

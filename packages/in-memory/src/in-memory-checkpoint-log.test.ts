@@ -1,4 +1,8 @@
 import { checkpointLogContract } from '@perdure/testkit'
-import { createInMemoryCheckpointLog } from './in-memory-checkpoint-log.ts'
+import { createInMemoryCheckpointLog, type InMemoryCheckpointLog } from './in-memory-checkpoint-log.ts'
 
-checkpointLogContract({ name: 'in memory', open: async () => createInMemoryCheckpointLog() })
+checkpointLogContract({
+  name: 'in memory',
+  open: async () => createInMemoryCheckpointLog(),
+  clear: async (log) => (log as InMemoryCheckpointLog).clear(),
+})

@@ -58,7 +58,7 @@ describe('createInMemoryStorage', () => {
     await unitOfWork.commit([{ type: 'session.insert', session: aSession() }])
 
     for (const cursor of ['', 'x', '1', '.a', 'NaN.a']) {
-      const list = sessions.list({ limit: 1, order: 'asc', cursor }, EVERY_ROW)
+      const list = sessions.list({}, { limit: 1, order: 'asc', cursor }, EVERY_ROW)
       await expect(list).rejects.toMatchObject({ id: 'validation-failed' } satisfies Partial<AppError>)
     }
   })

@@ -79,6 +79,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       }),
     }),
     runs: runs.store,
+    runTimers: runs.timers,
     steps: steps.store,
     approvals: approvals.store,
     emissions: emissions.store,

@@ -1,5 +1,5 @@
 import { EVERY_ROW, type Storage, type Write } from '@perdure/ports'
-import { approvalStoreCases, eventLogCases, runStoreCases, stepStoreCases } from '@perdure/testkit'
+import { approvalStoreCases, eventLogCases, runStoreCases, runTimersCases, stepStoreCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
 const currentAttempt = async (storage: Storage, runId: string): Promise<number> =>
@@ -77,10 +77,10 @@ expectCaught([
   },
   {
     fault: 'lists a run as past its deadline a millisecond late',
-    breakPorts: ({ runs }) => ({
-      runs: { ...runs, pastDeadline: (now, limit) => runs.pastDeadline(justBefore(now), limit) },
+    breakPorts: ({ runTimers }) => ({
+      runTimers: { ...runTimers, pastDeadline: (now, limit) => runTimers.pastDeadline(justBefore(now), limit) },
     }),
-    cases: runStoreCases,
+    cases: runTimersCases,
     caughtBy: 'treats a run as past its deadline exactly from deadlineAt',
   },
   {

@@ -12,8 +12,10 @@ import {
   type RunPageQuery,
   type RunRecord,
   type RunStore,
+  type RunTimers,
   type StartRange,
   startFields,
+  sumUsage,
   takeWithinPage,
   type Visibility,
 } from '@perdure/ports'
@@ -31,7 +33,8 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   /** Activity of runs that clients started, in one session or in all sessions. */
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
-  readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
+  readonly timers: RunTimers
+  readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'>
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
   /** Whether the session has an active run. */
@@ -103,11 +106,13 @@ export function createRunTable(): RunTable {
           matches: matching(filter, visibility),
           show: (run) => outlinedRun(run, page.content),
         }),
+      owners: async (limit) => Array.from(new Set(runs.all().map(({ owner }) => owner))).slice(0, limit),
+    },
+    timers: {
       pastDeadline: async (now, limit) => takeWithinPage(lateAt(now), limit).items,
       nextDeadlineAt: async () => lateAt(END_OF_TIME)[0]?.deadlineAt,
       starting: async (range, limit) => takeWithinPage(startingIn(range), limit).items,
       nextStartAt: async (after) => startingIn({ after, through: END_OF_TIME })[0]?.startAt,
-      owners: async (limit) => Array.from(new Set(runs.all().map(({ owner }) => owner))).slice(0, limit),
     },
     isSessionActive: (sessionId) =>
       runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
@@ -127,6 +132,12 @@ export function createRunTable(): RunTable {
         }
         put(changed(current, change), undo)
         addFields(runId, endFields(change), undo)
+        return 1
+      },
+      'run.charge'({ runId, usage }, { undo }) {
+        const current = runs.get(runId)
+        if (current === undefined) return 0
+        put({ ...current, usage: sumUsage(current.usage, usage) }, undo)
         return 1
       },
       'run.fence'({ type, runId, attempt }) {

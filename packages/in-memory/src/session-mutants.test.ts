@@ -79,7 +79,7 @@ expectCaught([
       sessions: {
         ...sessions,
         async idleSince({ until }) {
-          const { items } = await sessions.list({ limit: 200, order: 'asc' }, EVERY_ROW)
+          const { items } = await sessions.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)
           return items.filter(({ updatedAt }) => updatedAt <= until)
         },
       },

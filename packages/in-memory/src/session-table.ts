@@ -1,4 +1,4 @@
-import type { MessageRecord, SessionRecord, SessionStore } from '@perdure/ports'
+import type { MessageRecord, SessionFilter, SessionRecord, SessionStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
 import { outlined } from './outlined.ts'
@@ -26,7 +26,8 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
         const session = sessions.get(id)
         return session !== undefined && isVisible(session, visibility) ? session : undefined
       },
-      list: async (page, visibility) => sessions.page(page, (session) => isVisible(session, visibility)),
+      list: async (filter, page, visibility) =>
+        sessions.page(page, (session) => matchesFilter(session, filter) && isVisible(session, visibility)),
       async messages(sessionId, page) {
         const records = transcripts.get(sessionId) ?? []
         const every = { matches: () => true, show: (message: MessageRecord) => message }
@@ -86,6 +87,13 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
     },
   }
 }
+
+const matchesFilter = (session: SessionRecord, { agentId, userId, metadata = {} }: SessionFilter): boolean =>
+  (agentId === undefined || session.agentId === agentId) &&
+  (userId === undefined || session.userId === userId) &&
+  Object.entries(metadata).every(
+    ([key, value]) => Object.hasOwn(session.metadata, key) && session.metadata[key] === value,
+  )
 
 const isAfter = ({ updatedAt, id }: SessionRecord, after: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined) =>
   after === undefined || updatedAt > after.updatedAt || (updatedAt === after.updatedAt && id > after.id)

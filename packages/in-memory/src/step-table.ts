@@ -1,4 +1,4 @@
-import type { EpochMs, StepChange, StepRecord, StepStore } from '@perdure/ports'
+import { type EpochMs, type StepChange, type StepRecord, type StepStore, takeWithinPage } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
 import { outlined } from './outlined.ts'
@@ -42,8 +42,13 @@ export function createStepTable(): StepTable {
 
   return {
     store: {
-      list: async (runId, { results } = { results: true }) =>
-        results ? ofRun(runId) : ofRun(runId).map((step) => ({ ...step, result: undefined, error: undefined })),
+      list: async (runId, { results } = { results: true }) => (results ? ofRun(runId) : ofRun(runId).map(brief)),
+      async listBriefly(runId, { after, limit, status }) {
+        const selected = ofRun(runId)
+          .filter((step) => step.seq > after && (status === undefined || step.status === status))
+          .map(brief)
+        return takeWithinPage(selected, limit).items
+      },
       completed: async (runId, page) =>
         takePage({ records: ofRun(runId), sortKeyOf: ({ seq }) => [seq, runId] }, page, {
           matches: ({ status }) => status === 'completed',
@@ -93,6 +98,8 @@ export function createStepTable(): StepTable {
 }
 
 const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
+
+const brief = (step: StepRecord): StepRecord => ({ ...step, result: undefined, error: undefined })
 
 const keyOf = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
 

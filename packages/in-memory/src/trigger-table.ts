@@ -1,4 +1,4 @@
-import type { TriggerRecord, TriggerStore } from '@perdure/ports'
+import { type TriggerRecord, type TriggerStore, takeWithinPage } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import type { RunTable } from './run-table.ts'
 import type { UndoLog } from './undo-log.ts'
@@ -33,10 +33,13 @@ export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerT
       find: async (id) => triggers.get(id),
       list: async (page) => triggers.page(page, () => true),
       due: async (now, limit) => dueBy(now).slice(0, limit),
-      listByEvent: async (event) =>
-        [...byId.values()]
+      async listByEvent(event, { after = '', limit }) {
+        const matching = [...byId.values()]
           .filter((trigger) => trigger.kind === 'event' && trigger.event === event && isActive(trigger))
-          .sort((one, other) => (one.id < other.id ? -1 : 1)),
+          .filter(({ id }) => id > after)
+          .sort((one, other) => (one.id < other.id ? -1 : 1))
+        return takeWithinPage(matching, limit).items
+      },
       async overview() {
         const active = [...byId.values()].filter(isActive).length
         const nextDueAt = dueBy(Number.POSITIVE_INFINITY)[0]?.dueAt

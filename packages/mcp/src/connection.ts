@@ -1,6 +1,7 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import type { McpEndpoint, McpTool, Timers } from '@perdure/ports'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
+import { listTools } from './list-tools.ts'
 import { parseHeaders } from './parse-headers.ts'
 import { createStdioTransport } from './stdio-transport.ts'
 
@@ -27,7 +28,6 @@ export interface Connection {
 /** Added to `maxResultBytes` for the JSON-RPC envelope around a result. */
 const ENVELOPE_BYTES = 65_536
 const GRACE_MS = 1_000
-const MAX_TOOL_PAGES = 50
 
 /** Connects and initializes. @throws Error on failure or timeout, after closing everything that was opened */
 export async function openConnection(
@@ -35,12 +35,12 @@ export async function openConnection(
   endpoint: McpEndpoint,
   onClose: (error: Error | undefined) => void,
 ): Promise<Connection> {
-  const { connectTimeoutMs, callTimeoutMs, version } = deps
+  const { connectTimeoutMs, version } = deps
   const transport = await createTransport(deps, endpoint)
   const client = new Client(
     { name: 'perdure', version },
     // Results are passed to the agent unvalidated, so that no schema of an untrusted server is compiled.
-    { jsonSchemaValidator: ACCEPT_ALL, listMaxPages: MAX_TOOL_PAGES },
+    { jsonSchemaValidator: ACCEPT_ALL },
   )
   let toolsPromise: Promise<readonly McpTool[]> | undefined
   let lastError: Error | undefined
@@ -66,7 +66,7 @@ export async function openConnection(
   return {
     client,
     tools() {
-      toolsPromise ??= listTools(client, callTimeoutMs).catch((error: unknown) => {
+      toolsPromise ??= readTools(deps, client).catch((error: unknown) => {
         toolsPromise = undefined
         throw error
       })
@@ -107,14 +107,17 @@ async function createTransport(deps: ConnectionDeps, endpoint: McpEndpoint): Pro
   })
 }
 
-async function listTools(client: Client, timeout: number): Promise<readonly McpTool[]> {
-  const { tools } = await client.listTools(undefined, { timeout, cacheMode: 'bypass' })
-  return tools
-    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+/** The pages of the list share the timeout of one call. */
+async function readTools(
+  { timers, callTimeoutMs }: Pick<ConnectionDeps, 'timers' | 'callTimeoutMs'>,
+  client: Client,
+): Promise<readonly McpTool[]> {
+  const ending = new AbortController()
+  const reading = listTools(client, { timeoutMs: callTimeoutMs, signal: ending.signal })
+  return withTimeout(timers, callTimeoutMs, reading).finally(() => ending.abort())
 }
 
-/** Also limits a handshake whose response arrives byte by byte, which the SDK's own timeout does not. */
+/** Also limits a response that arrives byte by byte, which the SDK's own timeout does not. */
 async function withTimeout<T>(timers: Timers, timeoutMs: number, work: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {

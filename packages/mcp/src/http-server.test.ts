@@ -16,7 +16,7 @@ type Answer = (request: IncomingMessage, message: Message, response: ServerRespo
 interface Message {
   readonly id?: number
   readonly method?: string
-  readonly params: { readonly protocolVersion: string; readonly name: string }
+  readonly params: { readonly protocolVersion: string; readonly name: string; readonly cursor?: string }
 }
 
 const json = (response: ServerResponse, value: unknown) => {
@@ -24,7 +24,10 @@ const json = (response: ServerResponse, value: unknown) => {
 }
 
 /** A server without an HTTP library, so that it can violate the protocol. */
-async function startServer(onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] }))) {
+async function startServer(
+  onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] })),
+  listTools = (_cursor?: string): object => ({ tools: [toolNamed('go')] }),
+) {
   const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {
     seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
@@ -45,8 +48,7 @@ async function startServer(onCall: Answer = (_, { id }, response) => json(respon
         result(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo }),
       )
     }
-    if (method === 'tools/list')
-      return json(response, result(id, { tools: [{ name: 'go', inputSchema: { type: 'object' } }] }))
+    if (method === 'tools/list') return json(response, result(id, listTools(params?.cursor)))
     return onCall(request, message, response)
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -54,6 +56,21 @@ async function startServer(onCall: Answer = (_, { id }, response) => json(respon
   const { port } = server.address() as AddressInfo
   const endpoint: McpEndpoint = { transport: 'http', id: 'web', url: `http://127.0.0.1:${port}/mcp` }
   return { endpoint, seen, port }
+}
+
+const toolNamed = (name: string, description = '') => ({ name, description, inputSchema: { type: 'object' } })
+const manyTools = (count: number, from = 0, description = '') =>
+  Array.from({ length: count }, (_, index) => toolNamed(`tool-${from + index}`, description))
+const LISTS: Readonly<Record<string, (cursor?: string) => object>> = {
+  'endless pages': (cursor = '0') => ({ tools: [toolNamed(`tool-${cursor}`)], nextCursor: `${Number(cursor) + 1}` }),
+  'endless pages without a tool': (cursor = '0') => ({ tools: [], nextCursor: `${Number(cursor) + 1}` }),
+  'too many tools on one page': () => ({ tools: manyTools(1_001) }),
+  'too many tools on many pages': (cursor = '0') => ({
+    ...{ tools: manyTools(200, Number(cursor)), nextCursor: `${Number(cursor) + 200}` },
+  }),
+  'pages with too many bytes': (cursor = '0') => ({
+    ...{ tools: manyTools(1, Number(cursor), 'x'.repeat(500_000)), nextCursor: `${Number(cursor) + 1}` },
+  }),
 }
 
 const result = (id: number | undefined, value: object) => ({ jsonrpc: '2.0', id, result: value })
@@ -71,6 +88,7 @@ describe('an MCP server over HTTP', () => {
 
     expect(await client.call({ ...endpoint, headersRef: 'env:H' } as McpEndpoint, go)).toMatchObject({ ok: true })
 
+    expect(seen).not.toHaveLength(0)
     for (const { headers } of seen) expect(headers).toMatchObject({ authorization: 'Bearer t', 'x-team': 'a' })
   })
 
@@ -114,6 +132,57 @@ describe('an MCP server over HTTP', () => {
     expect(error).toMatchObject({ id: 'mcp-server-unavailable', message: expect.stringContaining(words) })
     expect(warnings[0]).toContain(words)
     expect(warnings[0]?.length).toBeLessThan(700)
+  })
+
+  it('lists the tools of all its pages', async () => {
+    const { endpoint } = await startServer(undefined, (cursor = '0') => ({
+      tools: manyTools(100, Number(cursor)),
+      ...(cursor === '900' ? {} : { nextCursor: `${Number(cursor) + 100}` }),
+    }))
+
+    expect(await make().client.tools(endpoint)).toHaveLength(1_000)
+  })
+
+  it('lists each tool once if it repeats its last page', async () => {
+    const { endpoint } = await startServer(undefined, (cursor) => ({
+      tools: [toolNamed(cursor === undefined ? 'first' : 'last')],
+      nextCursor: 'again',
+    }))
+
+    expect(await make().client.tools(endpoint)).toMatchObject([{ name: 'first' }, { name: 'last' }])
+  })
+
+  it.each([
+    ['endless pages', 'the tool list has more than 50 pages'],
+    ['endless pages without a tool', 'the tool list has more than 50 pages'],
+    ['too many tools on one page', 'the tool list has more than 1000 tools'],
+    ['too many tools on many pages', 'the tool list has more than 1000 tools'],
+    ['pages with too many bytes', 'the tool list has more than 4194304 bytes'],
+  ])('is unavailable if it lists %s', async (kind, problem) => {
+    const { endpoint, seen } = await startServer(undefined, LISTS[kind])
+    const { client } = make({ maxResultBytes: 1_048_576, callTimeoutMs: 60_000 })
+
+    const refused = await client.tools(endpoint).catch((error: Error) => error)
+
+    expect(refused).toMatchObject({ id: 'mcp-server-unavailable', message: `web: ${problem}` })
+    expect(seen.length).toBeLessThanOrEqual(55)
+    expect(await client.call(endpoint, go).catch((error: Error) => error)).toMatchObject({ message: `web: ${problem}` })
+  })
+
+  it('must send all pages of its tool list within the timeout of one call', async () => {
+    let pages = 0
+    const { endpoint } = await startServer(undefined, (cursor = '0') => {
+      const until = performance.now() + 30
+      while (performance.now() < until);
+      pages++
+      return { tools: [toolNamed(`tool-${cursor}`)], nextCursor: `${Number(cursor) + 1}` }
+    })
+    const { client } = make({ callTimeoutMs: 200 })
+
+    const refused = await client.tools(endpoint).catch((error: Error) => error)
+
+    expect(refused).toMatchObject({ message: 'web: the server did not respond within 200 ms' })
+    expect(pages).toBeLessThan(20)
   })
 
   it('cannot keep a call open by hanging or by sending an endless response', async () => {

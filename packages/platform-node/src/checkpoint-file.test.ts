@@ -1,5 +1,15 @@
 import { verify } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditCheckpoint, AuditKeys, EpochMs } from '@perdure/ports'
@@ -23,6 +33,11 @@ const checkpoint = (seq: number): AuditCheckpoint => ({
   at: (1_700_000_000_000 + seq) as EpochMs,
 })
 
+const replaceByCopy = () => {
+  copyFileSync(path, `${path}-new`)
+  renameSync(`${path}-new`, path)
+}
+
 const readAll = async (keys = KEYS) => {
   const lines = []
   for await (const { checkpoint } of createCheckpointFile({ path, keys }).read()) lines.push(checkpoint?.seq)
@@ -37,6 +52,7 @@ async function fill(...seqs: number[]): Promise<void> {
 checkpointLogContract({
   name: 'file',
   open: async () => createCheckpointFile({ path: join(root, `log-${files++}`), keys: KEYS }),
+  clear: async () => rmSync(join(root, `log-${files - 1}`)),
 })
 
 describe('createCheckpointFile', () => {
@@ -50,6 +66,34 @@ describe('createCheckpointFile', () => {
       { number: 2, checkpoint: checkpoint(2_000) },
     ])
     expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it.each<[string, () => void]>([
+    ['deleted', () => rmSync(path)],
+    ['replaced by a copy of itself', () => replaceByCopy()],
+    ['cut', () => truncateSync(path, 100)],
+  ])('is no longer intact when its file is %s, also after the next checkpoint', async (_, change) => {
+    await fill(1, 2)
+    const file = createCheckpointFile({ path, keys: KEYS })
+    for await (const _line of file.read());
+    expect(await file.isIntact()).toBe(true)
+
+    change()
+
+    await file.append(checkpoint(3))
+    expect(await file.isIntact()).toBe(false)
+  })
+
+  it('stays intact when it removes a partial line that a crash left', async () => {
+    await fill(1)
+    appendFileSync(path, 'perdure.audit 2 partial')
+    const file = createCheckpointFile({ path, keys: KEYS })
+    for await (const _line of file.read());
+
+    await file.append(checkpoint(2))
+
+    expect(await file.isIntact()).toBe(true)
+    expect(await readAll()).toEqual([1, 2])
   })
 
   it('yields no lines before the first checkpoint', async () => {

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { constants, createReadStream, type Stats } from 'node:fs'
+import { copyFile, type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { AuditCheckpoint, AuditKeys, CheckpointLine, CheckpointLog, EpochMs } from '@perdure/ports'
 import { nodeDigest } from './node-digest.ts'
@@ -31,6 +31,13 @@ export function createCheckpointFile({ path, keys }: CheckpointFileOptions): Che
   )
   if (signer === undefined) throw new Error('createCheckpointFile: keys is empty')
   const signers = [signer, ...earlier]
+  /** The state of the file after this process last used it; `undefined` while there is no file. */
+  let known: FileState | undefined
+  let isLost = false
+
+  const compare = (found: FileState | undefined) => {
+    isLost ||= known !== undefined && !continues(found, known)
+  }
 
   return {
     verifierKey: signer.verifierKey,
@@ -38,9 +45,11 @@ export function createCheckpointFile({ path, keys }: CheckpointFileOptions): Che
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const file = await open(path, 'a+', 0o600)
       try {
+        compare(await file.stat())
         await removePartialLine(file)
         await file.appendFile(`${formatLine(checkpoint, signer)}\n`)
         await file.datasync()
+        known = await file.stat()
       } finally {
         await file.close()
       }
@@ -51,7 +60,50 @@ export function createCheckpointFile({ path, keys }: CheckpointFileOptions): Che
         number += 1
         yield { number, checkpoint: parseLine(line, signers) } satisfies CheckpointLine
       }
+      known ??= await stateOf(path)
     },
+    async isIntact() {
+      compare(await stateOf(path))
+      return !isLost
+    },
+  }
+}
+
+/**
+ * Removes every signed checkpoint for which `isKept` is false; lines without a valid signature stay. Keeps the complete
+ * old file under the name `old`.
+ */
+export async function keepCheckpoints(
+  { path, keys }: CheckpointFileOptions,
+  { old, isKept }: { readonly old: string; readonly isKept: (checkpoint: AuditCheckpoint) => boolean },
+): Promise<void> {
+  const signers = keys.map((key) => createNoteSigner(NAME, nodeDigest.deriveKey(key, 'perdure/audit-checkpoint/v1')))
+  await copyFile(path, old, constants.COPYFILE_EXCL)
+  const partial = await open(`${path}.partial`, 'w', 0o600)
+  try {
+    for await (const line of linesOf(path)) {
+      const checkpoint = parseLine(line, signers)
+      if (checkpoint === undefined || isKept(checkpoint)) await partial.appendFile(`${line}\n`)
+    }
+    await partial.datasync()
+  } finally {
+    await partial.close()
+  }
+  await rename(`${path}.partial`, path)
+}
+
+type FileState = Pick<Stats, 'dev' | 'ino' | 'size'>
+
+/** Lines are only appended, so a file that became shorter has lost lines. */
+const continues = (found: FileState | undefined, known: FileState): boolean =>
+  found?.dev === known.dev && found.ino === known.ino && found.size >= known.size
+
+async function stateOf(path: string): Promise<FileState | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
   }
 }
 

@@ -1,8 +1,14 @@
 export { createAsyncNesting } from './async-nesting.ts'
-export { type CheckpointFile, type CheckpointFileOptions, createCheckpointFile } from './checkpoint-file.ts'
+export {
+  type CheckpointFile,
+  type CheckpointFileOptions,
+  createCheckpointFile,
+  keepCheckpoints,
+} from './checkpoint-file.ts'
 export { createCronSchedule } from './cron/cron-schedule.ts'
 export { type DescriptorUse, readDescriptorUse } from './descriptor-use.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
+export type { LogDestination, ProcessStream } from './log-destination.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'
 export { createNodeSealer } from './node-sealer.ts'
@@ -11,6 +17,7 @@ export { createPrometheusMeter } from './prometheus-meter.ts'
 export { envSecretResolver } from './secrets/env-secret-resolver.ts'
 export { type FileSecretResolverOptions, fileSecretResolver } from './secrets/file-secret-resolver.ts'
 export { type Keyring, keyringSecretResolver } from './secrets/keyring-secret-resolver.ts'
+export { openServerLog, type ServerLog, type ServerLogOptions, unbufferedLog } from './server-log.ts'
 export { createFileSkillStore, type FileSkillStoreOptions } from './skills/file-skill-store.ts'
 export { systemClock } from './system-clock.ts'
 export { systemTimers } from './system-timers.ts'

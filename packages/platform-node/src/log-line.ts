@@ -1,12 +1,16 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { ErrorDescription } from './error-description.ts'
 
-type Entry = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: string; readonly msg: string }
+export type LogEntry = Readonly<Record<string, unknown>> & {
+  readonly time: string
+  readonly level: string
+  readonly msg: string
+}
 
-/** Formats a JSON log line for a terminal: time, level, message, `key=value` fields, then the stack of an error. */
-export function formatLogLine(json: string): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(json) as Entry
-  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${valueText(value)}`)
+/** Formats a log entry for people: time, level, message, `key=value` fields, then the stack of an error. */
+export function formatLogLine(entry: LogEntry): string {
+  const { time, level, msg, err, ...fields } = entry
+  const pairs = Object.entries(fields).map(([name, value]) => pairText(name, value))
   const head = printable(`${time.slice(11, 23)} ${level.padEnd(5)} ${msg.replaceAll('\n', ' ')}${pairs.join('')}`)
   return `${[head, ...errorLines(err as ErrorDescription | undefined)].join('\n')}\n`
 }
@@ -18,10 +22,13 @@ function errorLines(error: ErrorDescription | undefined): readonly string[] {
   return [...own, ...hint, ...(error.causes ?? []).flatMap((cause) => ['  caused by:', ...errorLines(cause)])]
 }
 
-const valueText = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text)
+/** Omits a value that JSON omits. */
+const pairText = (name: string, value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) as string | undefined)
+  if (text === undefined) return ''
+  return ` ${name}=${/^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text)}`
 }
 
 /** Prevents a message from forging a second line or controlling the terminal. */
-const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, '')
+const printable = (text: string): string =>
+  /\p{Cc}/u.test(text) ? stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, '') : text

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@perdure/ports'
 import { describeError } from './error-description.ts'
-import { formatLogLine } from './log-line.ts'
+import { formatLogLine, type LogEntry } from './log-line.ts'
 import { redactTokens } from './redact-tokens.ts'
 
 export interface LogStream {
@@ -19,23 +19,32 @@ const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
 
 type Severity = 'debug' | 'info' | 'warn' | 'error'
 
-/**
- * Writes each line immediately, so that no line is lost when the process exits. Redacts everything that looks like a
- * token.
- */
+/** Passes each line to the stream before the call returns. Redacts everything that looks like a token. */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {
-  const format = json ? (line: string) => line : formatLogLine
+  const format = json ? (entry: LogEntry) => `${JSON.stringify(entry)}\n` : formatLogLine
+  const timeText = createTimeText()
   const write = (severity: Severity, message: string, fields: LogFields | undefined, own?: object): void => {
     if (SEVERITY[severity] < SEVERITY[level]) return
-    const time = new Date().toISOString()
-    const entry = { level: severity, time, ...withoutOwnKeys(fields), ...own, msg: message }
-    stream.write(redactTokens(format(`${JSON.stringify(entry)}\n`)))
+    const entry = { level: severity, time: timeText(), ...withoutOwnKeys(fields), ...own, msg: message }
+    stream.write(redactTokens(format(entry)))
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, error, fields) => write('error', message, fields, { err: describeError(error) }),
+  }
+}
+
+/** Formats the current time. Formatting takes a third of the time of a line, so lines of one millisecond share the text. */
+function createTimeText(): () => string {
+  let formattedMs = Number.NaN
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== formattedMs) text = new Date(now).toISOString()
+    formattedMs = now
+    return text
   }
 }
 

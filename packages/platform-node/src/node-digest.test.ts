@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nodeDigest } from './node-digest.ts'
@@ -14,6 +15,20 @@ describe('nodeDigest', () => {
   it('computes HMAC-SHA256 as in RFC 4231, case 2', () => {
     expect(nodeDigest.hmacSha256(Buffer.from('Jefe'), 'what do ya want for nothing?')).toBe(
       '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    )
+  })
+
+  it('computes HMAC-SHA256 with the key of each call, whatever keys it has used before', () => {
+    const key = fc.uint8Array({ maxLength: 80 })
+    const calls = fc.array(fc.tuple(fc.nat({ max: 2 }), fc.string()), { minLength: 1, maxLength: 12 })
+
+    fc.assert(
+      fc.property(fc.tuple(key, key, key), calls, (keys, uses) => {
+        for (const [index, text] of uses) {
+          const expected = createHmac('sha256', Uint8Array.from(keys[index]!)).update(text).digest('hex')
+          expect(nodeDigest.hmacSha256(keys[index]!, text)).toBe(expected)
+        }
+      }),
     )
   })
 

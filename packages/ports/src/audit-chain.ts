@@ -13,6 +13,9 @@ export const UNVOUCHED = 'audit.unvouched'
 
 export type ChainDigest = Pick<Digest, 'sha256' | 'hmacSha256'>
 
+/** The `action` of the entry that records that a restore discarded newer entries of the chain. */
+export const RESTORED = 'audit.restored'
+
 /** Keys of the chain: the first key signs, and any of the keys verifies. */
 export type AuditKeys = readonly [current: Uint8Array, ...previous: Uint8Array[]]
 

@@ -18,4 +18,9 @@ export interface CheckpointLog {
   append(checkpoint: AuditCheckpoint): Promise<void>
   /** Streams every line, oldest first. A partial last line left by a crash is skipped. */
   read(): AsyncIterable<CheckpointLine>
+  /**
+   * Whether every line that this log has appended or read completely is still there. Once another program has removed
+   * or replaced the lines, this stays false.
+   */
+  isIntact(): Promise<boolean>
 }

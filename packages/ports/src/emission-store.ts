@@ -18,6 +18,9 @@ export interface EmissionPart {
  * `emissionStoreContract`.
  */
 export interface EmissionStore {
-  /** Lists the remaining parts in insertion order. */
+  /**
+   * Lists the remaining parts in insertion order. The list ends like a page, after `limit` parts or at `MAX_PAGE_BYTES`.
+   * It is empty only when no parts remain.
+   */
   list(limit: number): Promise<readonly EmissionPart[]>
 }

@@ -40,6 +40,8 @@ export interface IdempotencyRecord {
 export interface IdempotencyStore {
   /** Returns the live record: still executing, or `expiresAt > now`. */
   find(id: string, now: EpochMs): Promise<IdempotencyRecord | undefined>
+  /** Returns the `runId` of each live record with one of the ids, in no particular order. */
+  runIds(ids: readonly string[], now: EpochMs): Promise<readonly string[]>
   /**
    * Whether a live record may still have an id in the format of releases before schema version 18: 64 hex digits, a
    * hash that includes the key. After the first false, every later result is false. An adapter that never stored such

@@ -16,6 +16,7 @@ export {
   headMac,
   linkEntry,
   NO_AUDIT_KEY,
+  RESTORED,
   UNVOUCHED,
 } from './audit-chain.ts'
 export type {
@@ -93,8 +94,9 @@ export {
   type RunStatus,
   type RunStore,
   type RunUsage,
-  type StartRange,
+  sumUsage,
 } from './run-store.ts'
+export type { RunTimers, StartRange } from './run-timers.ts'
 export type { Sealer } from './sealer.ts'
 export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex } from './search-by-words.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
@@ -104,11 +106,20 @@ export type {
   NewMessage,
   OutlinedMessage,
   SessionChange,
+  SessionFilter,
   SessionRecord,
   SessionStore,
 } from './session-store.ts'
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
-export type { OutlinedStep, StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
+export type {
+  OutlinedStep,
+  StepChange,
+  StepKind,
+  StepRange,
+  StepRecord,
+  StepStatus,
+  StepStore,
+} from './step-store.ts'
 export type { Storage, StorageStatus } from './storage.ts'
 export { isRetryable, isStorageBusy, isStorageError, storageBusy } from './storage-error.ts'
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'

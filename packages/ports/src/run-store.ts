@@ -22,6 +22,8 @@ export interface RunError {
   readonly message: string
   /** The durable call whose failure ended the run. */
   readonly step?: FailedCall | undefined
+  /** The run whose budget was used up: the run itself or one of its ancestors. */
+  readonly budgetOf?: string | undefined
   /** The chain of causes of the thrown value, nearest first. */
   readonly cause?: readonly ErrorCause[] | undefined
   /** Where the value was thrown. Only logs and raw replays show it. */
@@ -46,6 +48,13 @@ export interface RunUsage {
 }
 
 export const NO_USAGE: RunUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0, toolCalls: 0 }
+
+export const sumUsage = (one: RunUsage, other: RunUsage): RunUsage => ({
+  inputTokens: one.inputTokens + other.inputTokens,
+  outputTokens: one.outputTokens + other.outputTokens,
+  costUsd: one.costUsd + other.costUsd,
+  toolCalls: one.toolCalls + other.toolCalls,
+})
 
 /** Limits on the total usage of a run. A run that reaches a limit ends with `budget-exhausted`. */
 export interface RunBudget {
@@ -75,7 +84,7 @@ export interface RunRecord {
   readonly input: JsonText
   readonly result?: JsonText | undefined
   readonly error?: RunError | undefined
-  readonly usage: RunUsage
+  readonly usage: RunUsage // of the run and its descendants
   readonly budget?: RunBudget | undefined
   readonly deadlineAt?: EpochMs | undefined // when its wall-clock budget runs out
   readonly abortReason?: string | undefined // given by the caller that aborted the run
@@ -154,13 +163,8 @@ export interface RunFilter {
   readonly version?: string | undefined
   readonly finishReason?: FinishReason | undefined
   readonly code?: string | undefined // of the error of the run
+  readonly startKey?: string | undefined // of `RunLabels`
   readonly isParked?: true | undefined // suspended because its code could not continue
-}
-
-/** Start times after `after` and up to and including `through`. */
-export interface StartRange {
-  readonly after: EpochMs
-  readonly through: EpochMs
 }
 
 /** Port. Reads runs; every write goes through `UnitOfWork`. Must pass `runStoreContract`. */
@@ -185,20 +189,6 @@ export interface RunStore {
     page: RunPageQuery<Content>,
     visibility: Visibility,
   ): Promise<Page<OutlinedRun<Content>>>
-  /**
-   * Lists queued, running and suspended runs with `deadlineAt <= now`, earliest first. The list ends like a page, so it
-   * can be shorter than `limit` although more runs match.
-   */
-  pastDeadline(now: EpochMs, limit: number): Promise<readonly RunRecord[]>
-  /** Returns the earliest `deadlineAt` of all queued, running and suspended runs. */
-  nextDeadlineAt(): Promise<EpochMs | undefined>
-  /**
-   * Lists queued runs whose `startAt` is in the range, earliest first (ties by id). The list ends like a page, as that
-   * of `pastDeadline` does.
-   */
-  starting(range: StartRange, limit: number): Promise<readonly RunRecord[]>
-  /** Returns the earliest `startAt` after `after` of all queued runs. */
-  nextStartAt(after: EpochMs): Promise<EpochMs | undefined>
   /** Lists up to `limit` different owners of stored runs, whatever the status of the runs, in an order of its own. */
   owners(limit: number): Promise<readonly string[]>
 }

@@ -19,6 +19,13 @@ export interface SessionRecord {
 /** The fields that a session update can set; a missing member stays unchanged. */
 export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
 
+/** A session matches if it has every given value. */
+export interface SessionFilter {
+  readonly agentId?: string | undefined
+  readonly userId?: string | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined // the session has all of these
+}
+
 /** Selects idle sessions, in the order in which they became idle. */
 export interface IdleQuery {
   readonly until: EpochMs // last activity at or before this instant
@@ -46,7 +53,11 @@ export type OutlinedMessage = WithStored<MessageRecord, 'content'>
 /** Port. Reads sessions and transcripts; every write goes through `UnitOfWork`. Must pass `sessionStoreContract`. */
 export interface SessionStore {
   find(id: string, visibility: Visibility): Promise<SessionRecord | undefined>
-  list(page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
+  /**
+   * Lists visible sessions that match every given filter, as they are after their last change, ordered by creation (ties
+   * by id).
+   */
+  list(filter: SessionFilter, page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
   /** Lists the transcript, ordered by `seq`. Empty for an unknown session. */
   messages(sessionId: string, page: PageQuery): Promise<Page<MessageRecord>>
   /** Lists the same pages as `messages`, but a content longer than `MAX_SHORT_BYTES` is a `StoredText`. */

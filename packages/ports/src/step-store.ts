@@ -41,6 +41,14 @@ export type StepChange = Partial<
 /** A call whose long result stays in the store. */
 export type OutlinedStep = WithStored<StepRecord, 'result'>
 
+/** Selects a part of the calls of a run, ordered by `seq`. */
+export interface StepRange {
+  readonly after: number // exclusive `seq`; 0 reads from the start
+  readonly limit: number
+  /** Only calls with this status. */
+  readonly status?: StepStatus | undefined
+}
+
 /** Port. Reads the durable calls of runs; every write goes through `UnitOfWork`. Must pass `stepStoreContract`. */
 export interface StepStore {
   /**
@@ -48,6 +56,11 @@ export interface StepStore {
    * read nor returned.
    */
   list(runId: string, content?: { readonly results: boolean }): Promise<readonly StepRecord[]>
+  /**
+   * Lists some calls of the run without their `result` and `error`, ordered by `seq`. The list ends like a page, after
+   * `limit` calls or at `MAX_PAGE_BYTES`. It is empty only when no more calls follow.
+   */
+  listBriefly(runId: string, range: StepRange): Promise<readonly StepRecord[]>
   /** Lists the completed calls of the run, ordered by `seq`. A result longer than `MAX_SHORT_BYTES` is a `StoredText`. */
   completed(runId: string, page: PageQuery): Promise<Page<OutlinedStep>>
   find(runId: string, seq: number): Promise<StepRecord | undefined>

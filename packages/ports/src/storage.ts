@@ -11,6 +11,7 @@ import type { JobQueue } from './job-queue.ts'
 import type { McpServerStore } from './mcp-server-store.ts'
 import type { MemoryConflictStore } from './memory-conflict-store.ts'
 import type { RunStore } from './run-store.ts'
+import type { RunTimers } from './run-timers.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
 import type { TokenStore } from './token-store.ts'
@@ -33,6 +34,7 @@ export interface StorageStatus {
 export interface Storage {
   readonly unitOfWork: UnitOfWork
   readonly runs: RunStore
+  readonly runTimers: RunTimers
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly emissions: EmissionStore

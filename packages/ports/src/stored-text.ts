@@ -5,7 +5,10 @@
 export interface StoredText {
   /** Length in bytes of UTF-8. */
   readonly bytes: number
-  /** Reads up to `length` bytes of UTF-8 from `offset`. Returns undefined if the record was deleted. */
+  /**
+   * Reads up to `length` bytes of UTF-8 from `offset`. Returns undefined if the record was deleted. The bytes belong to the
+   * caller, who may overwrite or release them.
+   */
   read(offset: number, length: number): Promise<Uint8Array | undefined>
 }
 

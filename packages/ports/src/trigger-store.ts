@@ -70,8 +70,14 @@ export interface TriggerStore {
   list(page: PageQuery): Promise<Page<TriggerRecord>>
   /** Lists triggers with `dueAt <= now`, earliest first. */
   due(now: EpochMs, limit: number): Promise<readonly TriggerRecord[]>
-  /** Lists the enabled, non-orphaned triggers that this event fires, ordered by id. */
-  listByEvent(event: string): Promise<readonly TriggerRecord[]>
+  /**
+   * Lists the enabled, non-orphaned triggers that this event fires, ordered by id, from the first id behind `after`. The
+   * list ends like a page, after `limit` triggers or at `MAX_PAGE_BYTES`. It is empty only when no more triggers follow.
+   */
+  listByEvent(
+    event: string,
+    part: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly TriggerRecord[]>
   overview(): Promise<TriggerOverview>
   /** Returns the activity of one session or, without `sessionId`, of the whole server. */
   lastActivity(sessionId?: string): Promise<Activity>

@@ -10,7 +10,7 @@ import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunLabels } from './run-fields.ts'
-import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
+import type { RunChange, RunRecord, RunStatus, RunUsage } from './run-store.ts'
 import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
@@ -44,6 +44,8 @@ export type Write =
       readonly attempt: number
       readonly change: RunChange
     }
+  /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
+  | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
   /** Conflicts unless the run is `running` in this attempt. Prevents a stale attempt from writing. */
   | { readonly type: 'run.fence'; readonly runId: string; readonly attempt: number }
   /** Conflicts when the run already has a call with this `seq`. */

@@ -21,7 +21,9 @@ export const ServerSection = section({
     note: 'Address to listen on. Bind to all interfaces only behind a reverse proxy.',
   }),
   port: field(port, 8080, { note: 'Port to listen on; 0 picks a free port and prints it.' }),
-  basePath: field(basePath, '/v1', { note: 'Prefix of every route.' }),
+  basePath: field(basePath, '/v1', {
+    note: 'Prefix of every route. If another web server mounts the API, it includes the mount path (`/ai/v1`).',
+  }),
   allowedHosts: field(strings, [], {
     note: 'Host names that are served with auth.kind none, in addition to the loopback names.',
   }),

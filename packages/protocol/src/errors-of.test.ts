@@ -20,6 +20,7 @@ const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',
   'budget-exhausted',
+  'invalid-output',
   'run-failed',
   'run-interrupted',
   'step-failed',
@@ -161,7 +162,7 @@ describe('ERRORS', () => {
     const codes = Object.entries(ERRORS).filter(([, { family }]) => family === 'code')
     for (const [code] of codes) {
       expect(code).toMatch(
-        /^(agent|approval|attempts|budget|invalid-input|queue|resume|run|session|step|thread|timer|version|workflow|SQLITE_BUSY)/,
+        /^(agent|approval|attempts|budget|invalid-input|invalid-output|queue|resume|run|session|step|thread|timer|version|workflow|SQLITE_BUSY)/,
       )
     }
   })

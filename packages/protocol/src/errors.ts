@@ -79,6 +79,7 @@ export const ERRORS = {
   'attempts-exhausted': { status: 500, family: 'code', retryable: false, summary: 'The run used all of its attempts without finishing.' },
   'budget-exhausted': { status: 500, family: 'code', retryable: false, summary: 'The run exhausted its budget.' },
   'internal-error': { status: 500, family: 'kind', retryable: false, summary: 'The server failed; its log has the details under the request id.' },
+  'invalid-output': { status: 500, family: 'code', retryable: false, summary: 'The result of the run does not match the output schema registered for the agent or workflow.' },
   'run-failed': { status: 500, family: 'code', retryable: false, summary: 'The agent threw an error that has no identifier.' },
   'run-interrupted': { status: 500, family: 'code', retryable: false, summary: 'The server stopped while the run was executing; its external effects may have happened.' },
   'step-failed': { status: 500, family: 'code', retryable: false, summary: 'A workflow step failed and has no retries left.' },

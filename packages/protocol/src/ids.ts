@@ -27,6 +27,14 @@ export const OperatorId = v.pipe(
   v.regex(OPERATOR_ID, 'must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"'),
 )
 
+/** The form of the header `Idempotency-Key`, without quotes. */
+export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/
+
+export const IdempotencyKey = v.pipe(
+  v.string(),
+  v.regex(IDEMPOTENCY_KEY, 'must be the key as sent in Idempotency-Key: 1 to 255 visible ASCII characters'),
+)
+
 /** ISO 8601; the server writes UTC with milliseconds. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.check(isInstant, 'must be an existing date and time'))
 

@@ -34,7 +34,7 @@ export {
   SUBPROTOCOL,
   TICKET_PREFIX,
 } from './frames.ts'
-export { ID_PREFIXES, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
+export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { nearest } from './nearest.ts'
 export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
@@ -139,6 +139,8 @@ export {
   RUN_STATUSES,
   type RunStatusName,
 } from './run-statuses.ts'
+export { SCHEMAS } from './schemas/index.ts'
+export type { NamedSchema, NamedSchemas } from './schemas/named-schema.ts'
 export {
   ADMIN_SCOPE,
   isGrantable,

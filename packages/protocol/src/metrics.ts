@@ -25,6 +25,7 @@ export const METRICS = {
   svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of idempotency lookups answered by the read cache.' },
   svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], help: 'Requests to idempotent routes, by outcome.' },
   svc_inflight_runs: { type: 'gauge', labels: ['kind'], help: 'Runs that are executing.' },
+  svc_log_lines_dropped_total: { type: 'counter', labels: [], help: 'Log lines dropped because the log could not be written in time.' },
   svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], help: 'Time until the token of an MCP server expires, as configured; negative after expiry.' },
   svc_process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   svc_provider_cost_usd_total: { type: 'counter', labels: ['provider', 'model'], help: 'Cost of provider calls in US dollars.' },

@@ -39,6 +39,8 @@ export interface Operation {
    * wakes every run that waits for it; its response lists only these rows.
    */
   readonly sight?: readonly string[]
+  /** A public operation whose response contains more for a caller with a valid token. */
+  readonly showsMore?: true
   /** Whether the operation honours `Idempotency-Key`. */
   readonly idempotent: boolean
   /**

@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import type { Hooks } from './hooks.ts'
 import type { Adapters } from './start/adapters.ts'
 import type { McpServerRegistration } from './start/mcp-servers.ts'
-import type { WithTypedRegistrations } from './typed-registrations.ts'
+import type { AgentList, DefinedAgents, DefinedWorkflows, WorkflowList } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
 export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator' | 'workflows'> & {
@@ -31,17 +31,59 @@ export type WorkflowsSection = ServerConfigInput['workflows'] & {
   readonly registrations?: readonly WorkflowRegistration[]
 }
 
+type List = readonly unknown[]
+type Unlisted = Omit<PerdureConfig, 'agents' | 'workflows'>
+
+/** A configuration whose type knows its agents and workflows. */
+export type DefinedConfig<Agents, Workflows> = Unlisted & { readonly agents?: Agents; readonly workflows?: Workflows }
+
+/** The section `workflows` with the list of workflows as a member. */
+type SectionWith<Workflows> = Omit<WorkflowsSection, 'registrations'> & { readonly registrations?: Workflows }
+
 /**
- * Returns its argument, typed; a plain object works as well. A schema in `input` determines the input type of an agent
- * or workflow; without a schema the type is `unknown`.
+ * Returns its argument, typed; a plain object works as well. A schema in `input` determines what the code of an agent or
+ * workflow gets, and a schema in `output` what it returns; without a schema, the type is `unknown`. `createClient` of
+ * `@perdure/client` takes the type of the configuration as its type parameter.
  */
-export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
-  config:
-    | WithTypedRegistrations<PerdureConfig, Agents, Workflows>
-    | (Omit<WithTypedRegistrations<PerdureConfig, Agents, Workflows>, 'workflows'> & {
-        readonly workflows: WorkflowsSection
-      }),
-): PerdureConfig => config
+export function defineConfig<
+  AgentInputs extends List,
+  const AgentIds extends readonly string[],
+  AgentIn extends List,
+  AgentOut extends List,
+  WorkflowInputs extends List,
+  const WorkflowIds extends readonly string[],
+  WorkflowIn extends List,
+  WorkflowOut extends List,
+>(
+  config: Unlisted & {
+    readonly agents?: AgentList<AgentInputs, AgentIds, AgentIn, AgentOut>
+    readonly workflows: SectionWith<WorkflowList<WorkflowInputs, WorkflowIds, WorkflowIn, WorkflowOut>>
+  },
+): DefinedConfig<
+  DefinedAgents<AgentInputs, AgentIds, AgentIn, AgentOut>,
+  SectionWith<DefinedWorkflows<WorkflowInputs, WorkflowIds, WorkflowIn, WorkflowOut>>
+>
+export function defineConfig<
+  AgentInputs extends List,
+  const AgentIds extends readonly string[],
+  AgentIn extends List,
+  AgentOut extends List,
+  WorkflowInputs extends List,
+  const WorkflowIds extends readonly string[],
+  WorkflowIn extends List,
+  WorkflowOut extends List,
+>(
+  config: Unlisted & {
+    readonly agents?: AgentList<AgentInputs, AgentIds, AgentIn, AgentOut>
+    readonly workflows?: WorkflowList<WorkflowInputs, WorkflowIds, WorkflowIn, WorkflowOut>
+  },
+): DefinedConfig<
+  DefinedAgents<AgentInputs, AgentIds, AgentIn, AgentOut>,
+  DefinedWorkflows<WorkflowInputs, WorkflowIds, WorkflowIn, WorkflowOut>
+>
+export function defineConfig(config: object): object {
+  return config
+}
 
 /**
  * Validates a configuration and fills in every default.

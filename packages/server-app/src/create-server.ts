@@ -8,13 +8,27 @@ import { createLifecycle } from './start/lifecycle.ts'
 import { readMcpServers } from './start/mcp-servers.ts'
 import { createRegisteredSkills } from './start/registered-skills.ts'
 import { createRegistries } from './start/registries.ts'
-import type { WithTypedRegistrations } from './typed-registrations.ts'
+import type { AgentList, WorkflowList } from './typed-registrations.ts'
+
+type List = readonly unknown[]
 
 /** Creates a server. Opens nothing before `start()`. @throws StartError `config-invalid` */
-export async function createServer<Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
-  typedOptions: WithTypedRegistrations<ServerOptions, Agents, Workflows> = {},
+export async function createServer<
+  AgentInputs extends List,
+  const AgentIds extends readonly string[],
+  AgentIn extends List,
+  AgentOut extends List,
+  WorkflowInputs extends List,
+  const WorkflowIds extends readonly string[],
+  WorkflowIn extends List,
+  WorkflowOut extends List,
+>(
+  typedOptions: Omit<ServerOptions, 'agents' | 'workflows'> & {
+    readonly agents?: AgentList<AgentInputs, AgentIds, AgentIn, AgentOut>
+    readonly workflows?: WorkflowList<WorkflowInputs, WorkflowIds, WorkflowIn, WorkflowOut>
+  } = {},
 ): Promise<PerdureServer> {
-  const options: ServerOptions = typedOptions
+  const options = typedOptions as ServerOptions
   checkOptions(options)
   const config = parseConfig(options.config)
   const attribution = createAttribution()

@@ -1,10 +1,21 @@
 import type { AgentRegistration, CheckedRun, WorkflowRegistration } from '@perdure/core'
+import type { EmbeddedServer } from './embedding/entry.ts'
 
-export interface PerdureServer {
+export interface Listening {
+  readonly host: string
+  readonly port: number
+  /** Prefix of every route. */
+  readonly basePath: string
+}
+
+/** Without `host` and `port` if the server opened no port. */
+export type Reachable = Partial<Listening> & Pick<Listening, 'basePath'>
+
+export interface PerdureServer extends EmbeddedServer {
   /** Only before `start()`. */
-  readonly agents: { register<Input>(registration: AgentRegistration<Input>): void }
+  readonly agents: { register<Input, Output>(registration: AgentRegistration<Input, Output>): void }
   /** Only before `start()`. */
-  readonly workflows: { register<Input>(registration: WorkflowRegistration<Input>): void }
+  readonly workflows: { register<Input, Output>(registration: WorkflowRegistration<Input, Output>): void }
   /** Runs only the validation that precedes a start; opens nothing. @throws StartError */
   check(): Promise<void>
   /**
@@ -14,8 +25,14 @@ export interface PerdureServer {
    * @throws StartError
    */
   checkRuns(): AsyncGenerator<CheckedRun, void, void>
-  /** Resolves once the server answers requests. A failed start closes everything it opened. @throws StartError */
-  start(): Promise<{ readonly host: string; readonly port: number; readonly basePath: string }>
+  /**
+   * Resolves once the server answers requests. A failed start closes everything it opened. With `listen: false`, the
+   * server opens no port, and only the embedding program can call it, through `fetch`, `upgrade` and `client`.
+   *
+   * @throws StartError
+   */
+  start(options: { readonly listen: boolean }): Promise<Reachable>
+  start(): Promise<Listening>
   /**
    * Drains and stops. Refuses new runs; executing runs get `server.shutdown.drainTimeoutMs` before their signals abort.
    * `force` skips that wait. Idempotent. Always resolves: within the drain timeout plus five seconds, or within two

@@ -10,14 +10,17 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     list: (filter, page, visibility) => host.read('runs.list', { filter, page, visibility }),
     outline: (filter, page, visibility) =>
       withStoredTexts(host, host.read('runs.outline', { filter, page, visibility })),
-    pastDeadline: (now, limit) => host.read('runs.pastDeadline', { now, limit }),
-    nextDeadlineAt: () => host.read('runs.nextDeadlineAt', undefined),
-    starting: (range, limit) => host.read('runs.starting', { ...range, limit }),
-    nextStartAt: (after) => host.read('runs.nextStartAt', { after }),
     owners: (limit) => host.read('runs.owners', limit),
+  },
+  runTimers: {
+    pastDeadline: (now, limit) => host.read('runTimers.pastDeadline', { now, limit }),
+    nextDeadlineAt: () => host.read('runTimers.nextDeadlineAt', undefined),
+    starting: (range, limit) => host.read('runTimers.starting', { ...range, limit }),
+    nextStartAt: (after) => host.read('runTimers.nextStartAt', { after }),
   },
   steps: {
     list: (runId, content) => host.read('steps.list', { runId, content }),
+    listBriefly: (runId, range) => host.read('steps.listBriefly', { runId, ...range }),
     completed: (runId, page) => withStoredTexts(host, host.read('steps.completed', { runId, page })),
     find: (runId, seq) => host.read('steps.find', { runId, seq }),
     due: (now, limit) => host.read('steps.due', { now, limit }),
@@ -40,11 +43,12 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   },
   idempotency: {
     find: (id, now) => host.read('idempotency.find', { id, now }),
+    runIds: (ids, now) => host.read('idempotency.runIds', { ids, now }),
     holdsLegacyIds: (now) => host.read('idempotency.holdsLegacyIds', now),
   },
   sessions: {
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
-    list: (page, visibility) => host.read('sessions.list', { page, visibility }),
+    list: (filter, page, visibility) => host.read('sessions.list', { filter, page, visibility }),
     messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
     outlineMessages: (sessionId, page) =>
       withStoredTexts(host, host.read('sessions.outlineMessages', { sessionId, page })),
@@ -68,7 +72,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id) => host.read('triggers.find', id),
     list: (page) => host.read('triggers.list', page),
     due: (now, limit) => host.read('triggers.due', { now, limit }),
-    listByEvent: (event) => host.read('triggers.listByEvent', event),
+    listByEvent: (event, part) => host.read('triggers.listByEvent', { event, ...part }),
     overview: () => host.read('triggers.overview', undefined),
     lastActivity: (sessionId) => host.read('triggers.lastActivity', sessionId),
   },

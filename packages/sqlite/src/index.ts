@@ -1,6 +1,8 @@
 export type { AppliedMigration } from './file/applied-migration.ts'
+export { type AuditChainFile, openAuditChainFile } from './file/audit-chain-file.ts'
 export {
   type AuditFile,
+  auditCopyOf,
   type BackupCheck,
   type BackupManifest,
   createBackup,

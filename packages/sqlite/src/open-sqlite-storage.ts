@@ -14,6 +14,7 @@ import { requireRestored } from './file/rescued-copy.ts'
 import { requireSingleName } from './file/single-name.ts'
 import { translateStartError } from './file/sqlite-error.ts'
 import type { Synchronous } from './file/synchronous.ts'
+import { createCommitMarks, requireMarkedCommits } from './host/commit-marks.ts'
 import { createFileGuard } from './host/file-guard.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
@@ -91,6 +92,7 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
   const worker = startStorageWorker()
   try {
     const readFrom = openDatabase({ ...options, lease }, path, open)
+    const storeMark = createCommitMarks(readFrom, { worker, lease, synchronous: options.synchronous })
     readFrom.database.pragma('query_only = ON')
     const held = holdFiles(path, ['', '-wal', '-shm', '.lock'])
     const { synchronous, encryption, onFilesLost, onFatal, now = Date.now } = options
@@ -100,7 +102,7 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     const openInline = () => unlessLost(held, () => openInlineConnection(path, { synchronous, open }))
     const parts = { readFrom, openInline, reserve, guard, onFilesLost, onFatal, onClosed }
     const host = createWorkerHost(worker, { path, synchronous, encryption, ...parts })
-    const upkeep = await startUpkeep({ host, worker, path })
+    const upkeep = await startUpkeep({ host, worker, path, storeMark })
     return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
   } catch (error) {
     await worker.terminate()
@@ -121,17 +123,18 @@ interface UpkeepDeps {
   readonly host: Host
   readonly worker: StorageWorker
   readonly path: string
+  readonly storeMark: () => Promise<void>
 }
 
 /** Runs upkeep about every second. A round that takes longer delays the next round. */
-async function startUpkeep({ host, worker, path }: UpkeepDeps) {
+async function startUpkeep({ host, worker, path, storeMark }: UpkeepDeps) {
   let free = await freeBytes(path)
   const walBytes = () => fileSize(`${path}-wal`)
   const checkpoint = (truncate: boolean) => worker.send({ type: 'checkpoint', truncate })
   const measureFreeSpace = async () => {
     free = await freeBytes(path)
   }
-  const work = createUpkeep({ host, checkpoint, walBytes, measureFreeSpace })
+  const work = createUpkeep({ host, checkpoint, walBytes, storeMark, measureFreeSpace })
   let working: Promise<void> | undefined
   const round = () => {
     host.checkFiles()
@@ -182,7 +185,8 @@ function openDatabase(options: OpenOptions, path: string, open: OpenDatabase): C
   const { mode, synchronous, lease, now = Date.now } = options
   const isServer = mode !== 'lib'
   requireRestored(path)
-  const { isLogMissing } = inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
+  const findings = inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
+  if (lease !== undefined) requireMarkedCommits(path, findings.markWithoutLog, lease)
   lease?.requireSoleOwner(open)
   createPrivateFile(path)
   restrictFiles(path)
@@ -191,7 +195,7 @@ function openDatabase(options: OpenOptions, path: string, open: OpenDatabase): C
     requireSqliteVersion(db.database)
     applyMigrations(db.database, { path, now })
     if (isServer) markOpen(db)
-    if (isLogMissing) options.onLogMissing?.()
+    if (findings.isLogMissing) options.onLogMissing?.()
     return db
   } catch (error) {
     db.database.close()

@@ -8,15 +8,16 @@ import { countEvents, readEvents, readEventsBefore, readLogHead } from './rows/e
 import { findFact, listFacts, nearestFacts, searchFacts } from './rows/fact-store.ts'
 import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './rows/fact-upkeep.ts'
 import { findFire, firstPendingFires, listFires } from './rows/fire-store.ts'
-import { findIdempotency, holdsLegacyIds } from './rows/idempotency-store.ts'
+import { findIdempotency, findRunIds, holdsLegacyIds } from './rows/idempotency-store.ts'
 import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './rows/job-queue.ts'
 import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
 import { runOwners } from './rows/run-owners.ts'
-import { nextStartAt, runsStarting } from './rows/run-starts.ts'
-import { findRun, listRuns, nextDeadlineAt, outlineRuns, runsPastDeadline } from './rows/run-store.ts'
+import { findRun, listRuns, outlineRuns } from './rows/run-store.ts'
+import { nextDeadlineAt, nextStartAt, runsPastDeadline, runsStarting } from './rows/run-timers.ts'
 import { findSession, listMessages, listSessions, outlineMessages, sessionsIdleSince } from './rows/session-store.ts'
 import {
+  briefSteps,
   completedSteps,
   dueSteps,
   findStep,
@@ -44,12 +45,13 @@ export const READS = {
   'runs.find': findRun,
   'runs.list': listRuns,
   'runs.outline': outlineRuns,
-  'runs.pastDeadline': runsPastDeadline,
-  'runs.nextDeadlineAt': nextDeadlineAt,
-  'runs.starting': runsStarting,
-  'runs.nextStartAt': nextStartAt,
   'runs.owners': runOwners,
+  'runTimers.pastDeadline': runsPastDeadline,
+  'runTimers.nextDeadlineAt': nextDeadlineAt,
+  'runTimers.starting': runsStarting,
+  'runTimers.nextStartAt': nextStartAt,
   'steps.list': listSteps,
+  'steps.listBriefly': briefSteps,
   'steps.completed': completedSteps,
   'steps.find': findStep,
   'steps.due': dueSteps,
@@ -66,6 +68,7 @@ export const READS = {
   'events.count': countEvents,
   'events.head': readLogHead,
   'idempotency.find': findIdempotency,
+  'idempotency.runIds': findRunIds,
   'idempotency.holdsLegacyIds': holdsLegacyIds,
   'sessions.find': findSession,
   'sessions.list': listSessions,

@@ -29,6 +29,7 @@ export { jobQueueCases, jobQueueContract } from './contracts/job-queue.contract.
 export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { memoryConflictStoreCases, memoryConflictStoreContract } from './contracts/memory-conflict-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
+export { runTimersCases, runTimersContract } from './contracts/run-timers.contract.ts'
 export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
 export {
   REFUSED_SKILL_PATHS,

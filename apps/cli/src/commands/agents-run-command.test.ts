@@ -1,4 +1,5 @@
 import type { AgentContext } from '@perdure/core'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { served } from '../../test/served.ts'
 
@@ -11,13 +12,20 @@ const CODE: Readonly<Record<string, (context: AgentContext) => Promise<unknown>>
   fails: () => Promise.reject(new Error('no')),
 }
 
+const Mail = v.object({ to: v.string(), copies: v.number(), note: v.optional(v.string()) })
+
 const agents = Object.entries(CODE).map(([id, code]) => ({
   ...{ id, description: id },
   agent: { id, run: (_: unknown, context: AgentContext) => code(context) },
 }))
 
+const mail = {
+  ...{ id: 'mail', description: 'mail', input: Mail },
+  agent: { id: 'mail', run: async (input: unknown) => input },
+}
+
 describe('perdure agents run', () => {
-  const { openTerminal, perdureOn, perdure } = served({ agents })
+  const { openTerminal, perdureOn, perdure } = served({ agents: [...agents, mail] })
   const run = (...args: readonly string[]) => perdure('agents', 'run', ...args)
 
   it.each([
@@ -56,6 +64,46 @@ describe('perdure agents run', () => {
   it('suggests a registered agent for an unknown one', async () => {
     expect((await run('complets')).err).toContain('hint: Did you mean completes?')
     expect((await run('nothing-like-it')).err).toContain('hint: perdure agents list')
+  })
+
+  describe('an agent with an input schema', () => {
+    const answering = (answer: string, ...args: readonly string[]) =>
+      perdureOn({ ...openTerminal(), isInteractive: true, ask: ask(answer) }, 'agents', 'run', 'mail', ...args)
+    const questions: string[] = []
+    const ask = (answer: string) => async (question: string) => {
+      questions.push(question)
+      return answer
+    }
+
+    it('names the missing members, with an example, when nobody can answer a prompt', async () => {
+      const { exitCode, err } = await run('mail', '--input', '{"to":"a"}')
+
+      expect(exitCode).not.toBe(0)
+      expect(err).toContain(`hint: the input lacks copies: perdure agents run mail --input '{"copies":1}'`)
+      expect((await run('mail')).err).toContain('the input lacks to, copies: ')
+    })
+
+    it('asks on a terminal for each missing member, and for no other', async () => {
+      questions.splice(0)
+      const { exitCode, out } = await answering('7', '--input', '{"to":"a"}')
+
+      expect(questions).toEqual(['copies (number): '])
+      expect(exitCode).toBe(0)
+      expect(JSON.parse(out)).toEqual({ to: 'a', copies: 7 })
+    })
+
+    it('uses an answer for a text unchanged, and rejects an answer for a number that is not JSON', async () => {
+      expect(JSON.parse((await answering('7')).out)).toEqual({ to: '7', copies: 7 })
+      expect((await answering('many', '--input', '{"to":"a"}')).err).toContain('copies is not JSON: many')
+    })
+
+    it('asks nothing for a complete input or an agent without a schema', async () => {
+      questions.splice(0)
+      await answering('7', '--input', '{"to":"a","copies":1}')
+      await perdureOn({ ...openTerminal(), isInteractive: true, ask: ask('x') }, 'agents', 'run', 'completes')
+
+      expect(questions).toEqual([])
+    })
   })
 
   it('exits 0 with --detach, whatever the outcome of the run', async () => {

@@ -3,6 +3,7 @@ import type { Call } from '../call.ts'
 import { isClientError } from '../client-error.ts'
 import { parseDuration } from '../duration.ts'
 import { cancelOnInterrupt } from './cancel-on-interrupt.ts'
+import { missingHint, missingMembers, promptForMissing } from './complete-input.ts'
 import { followRun } from './follow-run.ts'
 import { readInput } from './read-input.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
@@ -20,7 +21,10 @@ export interface AgentsRunFlags {
 
 export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promise<void> {
   const { agent, session, runTimeout } = flags
-  const input = await readInput(call.terminal, 'input', flags.input)
+  const given = await readInput(call.terminal, 'input', flags.input)
+  const input = call.terminal.isInteractive
+    ? await promptForMissing(call.terminal, await inputSchemaOf(call, agent), given)
+    : given
   const body = {
     ...(input === undefined ? {} : { input }),
     ...(session === undefined ? {} : { sessionId: session }),
@@ -29,8 +33,29 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
   try {
     await run(call, flags, body)
   } catch (error) {
-    throw isClientError(error) && error.error === 'agent-not-found' ? await withNearest(call, agent, error) : error
+    if (!isClientError(error)) throw error
+    if (error.error === 'agent-not-found') throw await withNearest(call, agent, error)
+    throw error.error === 'invalid-input' ? await withMissing(call, { agent, input }, error) : error
   }
+}
+
+/** Without the right to read the agent, its schema is unknown. */
+const inputSchemaOf = (call: Call, agent: string) =>
+  call
+    .client()
+    .agents.get(agent)
+    .then(({ inputSchema = {} }) => inputSchema as Parameters<typeof missingMembers>[0])
+    .catch(() => ({}))
+
+/** Names the members that the input lacks. */
+async function withMissing(
+  call: Call,
+  { agent, input }: { readonly agent: string; readonly input: unknown },
+  error: Error,
+): Promise<Error> {
+  const schema = await inputSchemaOf(call, agent)
+  const missing = missingMembers(schema, input)
+  return missing.length === 0 ? error : Object.assign(error, { hint: missingHint(agent, schema, missing) })
 }
 
 /** Suggests a registered agent; without the right to list them, the error is unchanged. */

@@ -32,7 +32,7 @@ export async function apiCommand(
 function listOperations({ out }: Call): void {
   const items = CALLABLE.map(({ id, method, path, summary }) => ({ id, method, path, summary }))
   out.list({ items, nextCursor: null }, [
-    { head: 'OPERATION', cell: (one) => one.id },
+    { head: 'OPERATION', cell: (one) => one.id, isId: true },
     { head: 'METHOD', cell: ({ method }) => method },
     { head: 'PATH', cell: ({ path }) => path },
     { head: 'DOES', cell: ({ summary }) => summary },

@@ -16,7 +16,7 @@ export interface AuditVerifyFlags {
 type Verification = InferOutput<typeof AuditVerification>
 
 export async function auditVerifyCommand(call: Call, { file, expect }: AuditVerifyFlags): Promise<void> {
-  const expected = expect === undefined ? undefined : expectationOf(expect)
+  const expected = expect === undefined ? undefined : chainLocationOf('expect', expect)
   const verification =
     file === undefined
       ? await call.client().audit.verify(expected === undefined ? {} : { expected })
@@ -24,7 +24,8 @@ export async function auditVerifyCommand(call: Call, { file, expect }: AuditVeri
   call.out.document(verification, (paint) => {
     const { ok, entries, head } = verification
     const mark = ok ? paint('green', '✓') : paint('red', '✗')
-    return `${mark} chain of ${entries} entries, head ${head?.hash ?? '-'}\n${problemText(verification)}`
+    const summary = `${mark} chain of ${entries} entries, head ${head?.hash ?? '-'}\n`
+    return `${summary}${problemText(verification)}${restoreText(verification)}`
   })
   if (!verification.ok) call.finish(EXIT_CODES.problem.code)
 }
@@ -34,10 +35,18 @@ function problemText({ ok, firstBadSeq, reason, unanchoredTail }: Verification):
   return unanchoredTail === 0 ? '' : `  ${unanchoredTail} entries after the last checkpoint\n`
 }
 
-function expectationOf(text: string): { readonly size: number; readonly hash: string } {
+/** Explains why the chain does not contain entries that were known before. */
+function restoreText({ restored }: Verification): string {
+  if (restored === undefined) return ''
+  const { seq, at, head, lost } = restored
+  return `  an older backup was restored at ${at} (entry ${seq}): the chain continues after entry ${head.seq}; entries up to ${lost.seq} were discarded\n`
+}
+
+/** Parses the value of a flag that names an entry. @throws a usage error */
+export function chainLocationOf(flag: string, text: string): { readonly size: number; readonly hash: string } {
   const [, size, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (size !== undefined && hash !== undefined) return { size: Number(size), hash }
-  throw usageError('--expect is not size:hash', 'write <entry number>:<SHA-256 in hex>')
+  throw usageError(`--${flag} is not size:hash`, 'write <entry number>:<SHA-256 in hex>')
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {

@@ -21,7 +21,7 @@ export async function memorySearchCommand(call: Call, { query, namespace, limit 
     return
   }
   call.out.list({ items, nextCursor: null }, [
-    { head: 'FACT', cell: ({ fact }) => fact.id },
+    { head: 'FACT', cell: ({ fact }) => fact.id, isId: true },
     { head: 'SCORE', cell: ({ score }) => score.toFixed(3) },
     { head: 'NAMESPACE', cell: ({ fact }) => fact.namespace },
     { head: 'TEXT', cell: ({ fact }) => fact.text },

@@ -12,6 +12,7 @@ export interface BulkFlags {
   readonly agent?: string
   readonly workflow?: string
   readonly code?: string
+  readonly forks?: boolean
   readonly yes?: boolean
 }
 
@@ -50,15 +51,17 @@ export async function retryFailedRuns(call: Call, flags: BulkFlags): Promise<voi
   })
 }
 
-async function findRuns(call: Call, { status, since, agent, workflow, code }: BulkFlags): Promise<readonly Found[]> {
+async function findRuns(call: Call, flags: BulkFlags): Promise<readonly Found[]> {
+  const { status, since, agent, workflow, code, forks = false } = flags
   const query = {
     ...{ limit: 200, status, code, agentId: agent, workflowId: workflow },
     since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
   }
   const found: Found[] = []
-  for await (const { id, agentId, workflowId, error, parentRunId } of call.client().runs.list(query)) {
-    // The parent of a child run repeats the child.
-    if (parentRunId === undefined) found.push({ id, agentId, workflowId, error })
+  for await (const { id, agentId, workflowId, error, parentRunId, forkOf } of call.client().runs.list(query)) {
+    // The parent of a child run repeats the child. A repeated command must not retry its own retries.
+    const isSkipped = parentRunId !== undefined || (forkOf !== undefined && !forks)
+    if (!isSkipped) found.push({ id, agentId, workflowId, error })
   }
   return found
 }

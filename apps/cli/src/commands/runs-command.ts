@@ -22,6 +22,7 @@ export interface RunsListFlags extends PageFlags {
   readonly ofVersion?: string
   readonly reason?: InferOutput<typeof FinishReason>
   readonly code?: string
+  readonly idempotencyKey?: string
   readonly include?: string
 }
 
@@ -42,6 +43,7 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
     until: until === undefined ? undefined : parseInstant('until', until, Date.now()),
     ...{ owner, tag, code, metadata, userId: user, version: ofVersion, finishReason: reason },
+    idempotencyKey: flags.idempotencyKey,
     include: flags.include,
   }
   const page = await readPage(call.client().runs.list(query), flags)

@@ -29,7 +29,7 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
     return
   }
 
-  const { server, log } = await prepareServer(terminal, setup)
+  const { server, log, flushLog } = await prepareServer(terminal, setup)
   const exitCode = await serve(server, {
     interruptions: terminal.watchInterruptions(server.attribute),
     log,
@@ -37,7 +37,7 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
       if (json) writeDocument(terminal, { event: 'listening', ...listening })
       else terminal.stdout.write(`listening on ${listeningUrl(listening)}\n`)
     },
-  })
+  }).finally(flushLog)
   finish(exitCode)
 }
 

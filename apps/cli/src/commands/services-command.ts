@@ -13,7 +13,7 @@ export async function skillsListCommand(call: Call, flags: PageFlags): Promise<v
 export async function mcpListCommand(call: Call, flags: PageFlags): Promise<void> {
   const page = await readPage(call.client().mcp.list(pageQuery(flags)), flags)
   call.out.list(page, [
-    { head: 'SERVER', cell: ({ id }) => id },
+    { head: 'SERVER', cell: ({ id }) => id, isId: true },
     { head: 'TRANSPORT', cell: ({ transport }) => transport },
     { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
     { head: 'FROM', cell: ({ source }) => source },

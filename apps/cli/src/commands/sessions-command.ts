@@ -8,9 +8,17 @@ export interface SessionFlags {
   readonly session: string
 }
 
-export async function sessionsListCommand(call: Call, flags: PageFlags): Promise<void> {
+export interface SessionsListFlags extends PageFlags {
+  readonly agent?: string
+  readonly user?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export async function sessionsListCommand(call: Call, flags: SessionsListFlags): Promise<void> {
   const now = Date.now()
-  const page = await readPage(call.client().sessions.list(pageQuery(flags)), flags)
+  const { agent, user, metadata } = flags
+  const query = { ...pageQuery(flags), agentId: agent, userId: user, metadata }
+  const page = await readPage(call.client().sessions.list(query), flags)
   call.out.list(page, [
     { head: 'SESSION', cell: ({ id }) => id, isId: true },
     { head: 'TITLE', cell: ({ title }) => title },

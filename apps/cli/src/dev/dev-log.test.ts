@@ -72,4 +72,22 @@ describe('the log of perdure dev', () => {
 
     expect(text()).toMatch(/^ {4}✗ step charge \(try 2\) \d+ ms card\n {4}✓ tool pay \d+ ms\n$/)
   })
+
+  it.each([
+    ['rejects', () => Promise.reject(new TypeError('no\nplan'))],
+    [
+      'throws',
+      () => {
+        throw new TypeError('no\nplan')
+      },
+    ],
+  ])('names the error of a step whose code %s', async (_, code) => {
+    const { tracer, text } = setUp()
+    const step = tracer.start('step', { 'perdure.step.name': 'look up' } as never, undefined)
+
+    await expect((async () => step.within(code))()).rejects.toThrow('no\nplan')
+    step.end({ error: 'run-failed' })
+
+    expect(text()).toMatch(/^ {4}✗ step look up \d+ ms TypeError: no plan\n$/)
+  })
 })

@@ -1,30 +1,37 @@
-import { noTracer, type Span, type SpanEnd, type Tracer } from '@perdure/ports'
+import { noTracer, type Span, type Tracer } from '@perdure/ports'
 import type { SpanName } from '@perdure/protocol'
+import { oneLine } from '../output/columns.ts'
 import { painter } from '../output/paint.ts'
 import { durationText } from '../output/time-text.ts'
 import type { Terminal } from '../terminal.ts'
+import { headOf } from './failed-run-text.ts'
 
 /** Adds a line to the log of `perdure dev` for each try of a step and each tool call, and passes spans to `inner`. */
 export function createDevTracer({ env, stderr }: Pick<Terminal, 'env' | 'stderr'>, inner: Tracer = noTracer): Tracer {
   const paint = painter(env, stderr)
 
-  const onEnd = (name: string, startedMs: number, { error }: SpanEnd) => {
-    const mark = error === undefined ? paint('green', '✓') : paint('red', '✗')
-    const failure = error === undefined ? '' : ` ${paint('red', error)}`
-    stderr.write(`    ${mark} ${name} ${durationText(performance.now() - startedMs)}${failure}\n`)
+  const onEnd = (name: string, startedMs: number, failure: string | undefined) => {
+    const mark = failure === undefined ? paint('green', '✓') : paint('red', '✗')
+    const shown = failure === undefined ? '' : ` ${paint('red', failure)}`
+    stderr.write(`    ${mark} ${name} ${durationText(performance.now() - startedMs)}${shown}\n`)
   }
 
   const watched = (span: Span, name: SpanName, attributes: Readonly<Record<string, unknown>>): Span => {
     const shown = nameOf(name, attributes)
     const startedMs = performance.now()
     let isEnded = false
+    let thrown: string | undefined
+    const onThrown = (error: unknown) => {
+      thrown = oneLine(headOf(error))
+    }
     return {
       traceparent: span.traceparent,
       start: (child, more) => watched(span.start(child, more), child, more),
-      within: (fn) => span.within(fn),
+      within: (fn) => (shown === undefined ? span.within(fn) : observed(() => span.within(fn), onThrown)),
       end(end = {}) {
         span.end(end)
-        if (shown !== undefined && !isEnded) onEnd(shown, startedMs, end)
+        if (shown !== undefined && !isEnded)
+          onEnd(shown, startedMs, end.error === undefined ? undefined : (thrown ?? end.error))
         isEnded = true
       },
     }
@@ -34,6 +41,18 @@ export function createDevTracer({ env, stderr }: Pick<Terminal, 'env' | 'stderr'
     isEnabled: true,
     start: (name, attributes, traceparent) => watched(inner.start(name, attributes, traceparent), name, attributes),
     flush: () => inner.flush(),
+  }
+}
+
+/** Calls the code, and reports what it throws or rejects with; neither changes. */
+function observed<T>(code: () => T, onThrown: (error: unknown) => void): T {
+  try {
+    const result = code()
+    if (result instanceof Promise) result.catch(onThrown)
+    return result
+  } catch (error) {
+    onThrown(error)
+    throw error
   }
 }
 

@@ -44,7 +44,8 @@ function causeLines(error: unknown, cwd: string): readonly string[] {
   return [`    caused by ${oneLine(headOf(cause))}`, ...frames, ...causeLines(cause, cwd)]
 }
 
-function headOf(error: unknown): string {
+/** `TypeError: message`, or the text of a value that is not an error. */
+export function headOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message === '' ? error.name : `${error.name}: ${error.message}`
 }

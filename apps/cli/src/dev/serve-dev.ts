@@ -97,7 +97,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
   const results = { warn: (() => undefined) as Warn }
   const watch: Warn = (message, fields) => results.warn(message, fields)
   const workflows = loaded.workflows.map((one) => watchWorkflowResults(one, watch))
-  const { server, log } = await prepareServer(terminal, {
+  const { server, log, flushLog } = await prepareServer(terminal, {
     config,
     loaded: { ...(setup.verbose || json ? loaded : withDevLog(terminal, loaded, config)), workflows },
     agents: agents.map((one) => watchAgentResults(one, watch)),
@@ -148,7 +148,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     },
   })
   const replaced = link.replaced.then(() => server.stop({ force: true })).then(() => EXIT_CODES.ok.code)
-  return Promise.race([served, replaced])
+  return Promise.race([served, replaced]).finally(flushLog)
 }
 
 /** Keeps the bound port when the configured port is 0. */

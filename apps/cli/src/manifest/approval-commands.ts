@@ -18,7 +18,7 @@ export const approvalCommands: readonly CommandSpec[] = [
         choices: ApprovalStatus.options,
         default: 'pending',
       },
-      { name: 'run', type: 'string', value: 'id', note: 'show only approvals of this run' },
+      { name: 'run', type: 'string', value: 'id', idOf: 'run', note: 'show only approvals of this run' },
       { name: 'watch', type: 'boolean', note: 'keep running and print approval events, one per line' },
       ...PAGE_FLAGS,
     ],

@@ -29,6 +29,8 @@ export interface FlagSpec {
   readonly default?: string | number
   readonly choices?: readonly string[]
   readonly required?: true
+  /** The value is an id of this kind: the flag also takes its beginning, and `last`. */
+  readonly idOf?: IdKind
   /** The value may be left out; the handler then gets this value. */
   readonly bare?: number
 }

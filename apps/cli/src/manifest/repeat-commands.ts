@@ -22,6 +22,7 @@ const BULK_FLAGS: readonly FlagSpec[] = [
     choices: ['failed', 'aborted', 'suspended', 'completed'],
   },
   ...runFilterFlags('retry'),
+  { name: 'forks', type: 'boolean', note: 'without a run: also retry failed forks, such as earlier retries' },
   { name: 'yes', type: 'boolean', note: 'do not ask before many runs are retried' },
 ]
 const Refused = v.object({ runId: v.string(), error: v.optional(v.string()) })

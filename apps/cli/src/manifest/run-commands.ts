@@ -18,7 +18,7 @@ const ID: ArgumentSpec = { name: 'run', note: 'run id, its beginning, or last', 
 const FILTERS: readonly FlagSpec[] = [
   { name: 'status', type: 'string', note: 'show only runs with this status', choices: RUN_STATUS_NAMES },
   ...runFilterFlags('show'),
-  { name: 'session', type: 'string', value: 'id', note: 'show only runs of this session' },
+  { name: 'session', type: 'string', value: 'id', idOf: 'session', note: 'show only runs of this session' },
   { name: 'until', type: 'string', value: 'when', note: 'show only runs created before this time, given like --since' },
   { name: 'owner', type: 'string', value: 'subject', note: 'show only runs of this owner' },
   { name: 'user', type: 'string', value: 'id', note: 'show only runs with this userId' },
@@ -31,6 +31,12 @@ const FILTERS: readonly FlagSpec[] = [
     note: 'show only runs of this version of their registration',
   },
   { name: 'reason', type: 'string', note: 'show only runs that ended for this reason', choices: FINISH_REASONS },
+  {
+    name: 'idempotency-key',
+    type: 'string',
+    value: 'key',
+    note: 'show only runs that you (or the --owner) started with this idempotency key; keys are stored for 24 hours by default',
+  },
 ]
 
 const TraceLine = v.object({

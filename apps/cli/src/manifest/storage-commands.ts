@@ -42,10 +42,22 @@ export const storageCommands: readonly CommandSpec[] = [
     summary: 'replace the database with a backup and keep the old file; the server must be stopped',
     target: 'storage',
     arguments: [COPY],
+    flags: [
+      {
+        name: 'accept-audit-head',
+        type: 'string',
+        value: 'size:hash',
+        note: 'restore a backup whose audit log ends at this older entry, and record that the newer entries were discarded',
+      },
+    ],
     examples: ['perdure restore /mnt/perdure.db', 'perdure restore /mnt/perdure.db --json'],
     exits: ['storageFault'],
     output: 'document',
-    schema: v.object({ ...RESTORED, audit: v.optional(v.object(RESTORED)) }),
+    schema: v.object({
+      ...RESTORED,
+      audit: v.optional(v.object(RESTORED)),
+      checkpoints: v.optional(v.object(RESTORED)),
+    }),
     load: async () => (await import('../commands/restore-command.ts')).restoreCommand,
   },
   {

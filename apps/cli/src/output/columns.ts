@@ -20,8 +20,8 @@ const SPACE = '  '
 const MIN_WIDTH = 8
 
 /**
- * Formats a table. Columns are as wide as their widest cell. On a terminal, the widest columns without ids shrink until
- * the line fits; if that is not enough, the last columns are left out.
+ * Formats a table. Columns are as wide as their widest cell. On a terminal that is too narrow, columns without a
+ * value in any row are left out first; then the widest columns without ids shrink; then the last columns are left out.
  */
 export function columnsText<Item>(
   items: readonly Item[],
@@ -30,7 +30,7 @@ export function columnsText<Item>(
 ): string {
   if (items.length === 0) return 'nothing to show\n'
   const all = columns.map((column) => columnOf(items, column))
-  const shown = width === undefined ? all : fitted(all, width)
+  const shown = width === undefined ? all : fitted(withoutEmpty(all, width), width)
   const widths = shown.map((column) => column.width)
   const rows = items.map((_, row) => shown.map(({ cells }) => cells[row] ?? ''))
   const line = (cells: readonly string[], colourOf: (text: string, at: number) => string) =>
@@ -85,6 +85,11 @@ function columnOf<Item>(items: readonly Item[], spec: Column<Item>): ShownColumn
 
 const totalOf = (columns: readonly { readonly width: number }[]): number =>
   columns.reduce((sum, { width }) => sum + width, SPACE.length * (columns.length - 1))
+
+function withoutEmpty<Item>(columns: readonly ShownColumn<Item>[], width: number): readonly ShownColumn<Item>[] {
+  const empty = columns.findLastIndex(({ spec, cells }) => spec.isId !== true && cells.every((cell) => cell === '-'))
+  return empty < 0 || totalOf(columns) <= width ? columns : withoutEmpty(columns.toSpliced(empty, 1), width)
+}
 
 /** Narrows the widest column without ids, one character at a time, then drops columns from the end. */
 function fitted<Item>(columns: readonly ShownColumn<Item>[], width: number): readonly ShownColumn<Item>[] {

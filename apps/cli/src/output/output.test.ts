@@ -137,6 +137,16 @@ describe('a table on a narrow terminal', () => {
     expect(table(60)[0]).toMatch(/^RUN +OF +STATUS/)
     expect(table(60)[0]).not.toContain('STARTED')
   })
+
+  it('first leaves out columns without a value', () => {
+    const items = [{}, {}]
+    const cell = () => undefined
+    const columns = WIDE.map((column) => (column.head === 'COST' ? { ...column, cell } : column))
+    const head = (width: number) => columnsText(items, columns, { paint: plain, width }).split('\n')[0]
+
+    expect(head(200)).toMatch(/COST/)
+    expect(head(80)).toMatch(/^RUN +OF +STATUS +TOKENS +STARTED$/)
+  })
 })
 
 describe('pickFields', () => {

@@ -1,5 +1,5 @@
 import type { AgentRegistration } from '@perdure/core'
-import { createLogger, createWatchdog } from '@perdure/platform-node'
+import { createWatchdog, openServerLog, unbufferedLog } from '@perdure/platform-node'
 import type { Logger } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { createServer, type PerdureServer } from '@perdure/server-app'
@@ -15,14 +15,25 @@ export interface ServerSetup {
   readonly ownsProcess: boolean
 }
 
+export interface PreparedServer {
+  readonly server: PerdureServer
+  readonly log: Logger
+  /** Waits until the log is written, for a limited time: nothing may be reading it. */
+  flushLog(): Promise<void>
+}
+
+const FLUSH_MS = 1_000
+
 /** Creates the configured server, which logs to stderr, without opening the storage or a port. */
 export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json, ownsProcess }: ServerSetup,
-): Promise<{ readonly server: PerdureServer; readonly log: Logger }> {
+): Promise<PreparedServer> {
   const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers, embedder, consolidator } = loaded
-  const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
-  const watchdog = adapters?.watchdog ?? createWatchdog({ level: config.log.level, json, logger: log, ownsProcess })
+  const { level } = config.log
+  const { logger, droppedLines, flush, flushNow } =
+    adapters.logger === undefined ? openServerLog({ level, json, stream: stderr }) : unbufferedLog(adapters.logger)
+  const watchdog = adapters.watchdog ?? createWatchdog({ level, json, logger, ownsProcess, flushLog: flushNow })
   const server = await createServer({
     config,
     agents,
@@ -32,9 +43,9 @@ export async function prepareServer(
     mcpServers,
     consolidator,
     configDir,
-    adapters: { ...adapters, logger: log, watchdog },
+    adapters: { droppedLogLines: droppedLines, ...adapters, logger, watchdog },
     ...(hooks === undefined ? {} : { hooks }),
     ...(embedder === undefined ? {} : { embedder }),
   })
-  return { server, log }
+  return { server, log: logger, flushLog: () => flush(FLUSH_MS) }
 }

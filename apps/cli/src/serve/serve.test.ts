@@ -1,22 +1,17 @@
 import { createLogger } from '@perdure/platform-node'
 import { StartError } from '@perdure/ports'
-import type { PerdureServer } from '@perdure/server-app'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
-import { type Listening, serve } from './serve.ts'
+import { type Listening, type Served, serve } from './serve.ts'
 
 const LISTENING: Listening = { host: '127.0.0.1', port: 8080, basePath: '/v1' }
 const never = new Promise<never>(() => undefined)
 const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
 
 /** A fake server built from `parts` that records the calls of its `stop`. */
-function fakeServer(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> = {}) {
+function fakeServer(parts: Partial<Served> = {}) {
   const stops: (boolean | undefined)[] = []
-  const server: Omit<PerdureServer, 'agents' | 'workflows'> = {
-    check: async () => undefined,
-    async *checkRuns() {
-      yield* []
-    },
+  const server: Served = {
     start: async () => LISTENING,
     fatal: never,
     attribute: () => false,
@@ -29,10 +24,7 @@ function fakeServer(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> 
   return { server, stops }
 }
 
-function setUp(
-  parts?: Partial<Omit<PerdureServer, 'agents' | 'workflows'>>,
-  onListening: () => void | Promise<void> = () => undefined,
-) {
+function setUp(parts?: Partial<Served>, onListening: () => void | Promise<void> = () => undefined) {
   const terminal = recordingTerminal({ cwd: '/' })
   const { server, stops } = fakeServer(parts)
   const log = createLogger({ stream: terminal.stderr })

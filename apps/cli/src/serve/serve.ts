@@ -12,7 +12,8 @@ export interface ServeOptions {
   onListening(listening: Listening): void | Promise<void>
 }
 
-type Served = Omit<PerdureServer, 'agents' | 'workflows'>
+/** The part of a server that `serve` uses. */
+export type Served = Pick<PerdureServer, 'start' | 'stop' | 'fatal' | 'attribute'>
 
 /** Why a running server stops. */
 type StopReason = Interruption | { readonly type: 'storage-fault'; readonly error: unknown }

@@ -9,11 +9,18 @@ import { readDevSession } from './dev-session.ts'
  * The configuration of a command that opens the database. If `perdure dev` runs in this folder and no pepper is
  * configured, the command uses the pepper of `perdure dev`, like its server.
  */
-export function configBesideDev(loaded: LoadedConfig): ServerConfig {
+export const configBesideDev = (loaded: LoadedConfig): ServerConfig =>
+  isDevRunning(loaded.cwd) ? configWithDevPepper(loaded) : validConfig(loaded)
+
+/**
+ * The configuration of a command that needs the pepper of a database while no server runs. If no pepper is configured,
+ * the command uses the pepper that `perdure dev` has stored beside the database.
+ */
+export function configWithDevPepper(loaded: LoadedConfig): ServerConfig {
   const config = validConfig(loaded)
   if (config.auth.kind === 'none' || config.auth.pepperRef !== undefined) return config
   const pepper = devPepperPath(config.storage.path)
-  if (!isDevRunning(loaded.cwd) || !existsSync(pepper)) return config
+  if (!existsSync(pepper)) return config
   return validConfig({ ...loaded, input: withValue(loaded.input, 'auth.pepperRef', `file:${pepper}`) })
 }
 

@@ -236,6 +236,31 @@ describe('the audit checkpointer', () => {
     expect(await test.audit.verifyAudit()).toMatchObject({ ok: false, reason: 'truncated', firstBadSeq: 1 })
   })
 
+  it.each([
+    ['with the next checkpoint', 1],
+    ['within 60 seconds, without a new entry', 0],
+  ])('reports a health warning when its checkpoints are removed, %s', async (_, entries) => {
+    const test = createTestAudit()
+    await test.audit.start()
+    await append(test.audit, 1_000)
+    await flushPromises()
+    expect(test.audit.health()).toEqual({ status: 'ok' })
+
+    test.checkpoints.clear()
+    await append(test.audit, entries)
+    test.clock.advance(60_000)
+    await flushPromises()
+
+    expect(test.audit.health()).toMatchObject({
+      status: 'warn',
+      message: expect.stringContaining('removed or replaced'),
+    })
+    test.clock.advance(600_000)
+    await flushPromises()
+    expect(test.errors).toHaveLength(1)
+    expect(await seqs(test)).toEqual(entries === 0 ? [] : [1_001])
+  })
+
   it('refuses a fifth verification while four run or wait, and accepts one once they have ended', async () => {
     const { audit } = createTestAudit()
     await append(audit, 2)
@@ -248,7 +273,11 @@ describe('the audit checkpointer', () => {
 
   it('reports a health warning while checkpoints cannot be written', async () => {
     const { audit } = createTestAudit({
-      checkpoints: { append: () => Promise.reject(new Error('read-only')), async *read() {} },
+      checkpoints: {
+        append: () => Promise.reject(new Error('read-only')),
+        async *read() {},
+        isIntact: async () => true,
+      },
     })
     await audit.start()
     await append(audit, 1_000)

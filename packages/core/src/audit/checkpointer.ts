@@ -19,7 +19,7 @@ export interface Checkpointer {
   countAppended(count: number): void
   /** Writes a checkpoint now if the chain has new entries. */
   checkpoint(): Promise<void>
-  /** Describes a mismatch between the chain and its checkpoints, or a failure to write a checkpoint. */
+  /** Describes a mismatch between the chain and its checkpoints, lost checkpoints, or a failure to write one. */
   problem(): string | undefined
   stop(): void
 }
@@ -35,19 +35,24 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
   let cancel = () => {}
 
   const report = (message: string, error?: unknown) => {
-    if (problem === undefined) logger.error(message, error ?? new Error(message))
+    if (problem !== message) logger.error(message, error ?? new Error(message))
     problem = message
+  }
+
+  const checkIntact = async () => {
+    if (!(await checkpoints.isIntact())) report(LOST)
   }
 
   const write = async () => {
     pending = 0
     const { last } = await chain.state()
-    if (last === undefined || last.seq === newest?.seq) return
+    if (last === undefined || last.seq === newest?.seq) return checkIntact()
     if (last.seq < (newest?.seq ?? 0)) return report(MISMATCH)
     const checkpoint = { seq: last.seq, hash: last.hash, at: clock.now() }
     await checkpoints.append(checkpoint)
     newest = checkpoint
     if (problem === UNWRITABLE) problem = undefined
+    await checkIntact()
   }
 
   const checkpoint = () => {
@@ -81,6 +86,8 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
 }
 
 const MISMATCH = 'the audit chain does not match its newest checkpoint: run perdure audit verify'
+const LOST =
+  'audit checkpoints were removed or replaced while the server ran: put the checkpoint file back and restart the server'
 const UNWRITABLE = 'audit checkpoints cannot be written'
 
 async function isInChain(chain: CheckpointerDeps['chain'], { seq, hash }: AuditCheckpoint): Promise<boolean> {

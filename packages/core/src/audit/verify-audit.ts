@@ -11,7 +11,7 @@ import {
   headMac,
 } from '@perdure/ports'
 import { type Anchors, createAnchors } from './anchors.ts'
-import { checkLink, type Finding, isUnvouched } from './check-link.ts'
+import { type AcceptedRestore, acceptedRestore, checkLink, type Finding, isUnvouched } from './check-link.ts'
 
 export interface VerifyAuditDeps {
   readonly chain: Pick<AuditLog, 'links' | 'state'>
@@ -43,6 +43,8 @@ export interface AuditVerification {
   readonly unanchoredTail: number
   readonly firstBadSeq?: number | undefined
   readonly reason?: string | undefined
+  /** The newest restore that discarded entries; an operator accepted this. */
+  readonly restored?: AcceptedRestore | undefined
 }
 
 /**
@@ -68,6 +70,7 @@ interface Progress {
   readonly anchoredSeq: number // the newest entry confirmed by a checkpoint or the base
   readonly hashAtHead: string | undefined // hash of the entry at the `seq` of the signed head
   readonly unvouched: Finding | undefined // the first entry that continued the chain without a valid head
+  readonly restored: AcceptedRestore | undefined // the newest one
 }
 
 const PAGE = 500
@@ -79,7 +82,13 @@ export const createVerifyAudit =
     const anchors = createAnchors(deps.checkpoints)
     const base: ChainLocation = state.base ?? { seq: 0, hash: GENESIS_HASH }
     const evidence: Evidence = { state, base, anchors, expected }
-    const start: Progress = { last: base, anchoredSeq: base.seq, hashAtHead: undefined, unvouched: undefined }
+    const start: Progress = {
+      last: base,
+      anchoredSeq: base.seq,
+      hashAtHead: undefined,
+      unvouched: undefined,
+      restored: undefined,
+    }
     try {
       const baseFinding = await checkBase(deps, evidence)
       const { progress, finding: linkFinding } =
@@ -150,6 +159,7 @@ const advance = (progress: Progress, link: AuditLink, { anchors, state }: Eviden
   last: { seq: link.seq, hash: link.hash },
   anchoredSeq: Math.max(progress.anchoredSeq, anchors.newest()?.seq ?? 0),
   hashAtHead: state.head?.seq === link.seq ? link.hash : progress.hashAtHead,
+  restored: acceptedRestore(link) ?? progress.restored,
   unvouched: progress.unvouched ?? (isUnvouched(link) ? { seq: link.seq, reason: 'unvouched' } : undefined),
 })
 
@@ -192,7 +202,7 @@ const isSigned = (
 
 function toVerification(
   { state, base, anchors }: Evidence,
-  { last }: Progress,
+  { last, restored }: Progress,
   finding: Finding | undefined,
 ): AuditVerification {
   const checkpoint = anchors.newest()
@@ -208,5 +218,6 @@ function toVerification(
     unanchoredTail: Math.max(0, end.seq - (checkpoint?.seq ?? base.seq)),
     firstBadSeq: finding?.seq,
     reason: finding?.reason,
+    restored,
   }
 }

@@ -25,10 +25,10 @@ export interface AuthenticateDeps {
 /**
  * Turns the Authorization header into a principal.
  *
- * @param clientAddress the address that a failed attempt counts against
+ * @param clientAddress the address that a failed attempt counts against; an attempt without an address is not counted
  * @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
  */
-export type Authenticate = (authorization: string | undefined, clientAddress: string) => Promise<Principal>
+export type Authenticate = (authorization: string | undefined, clientAddress: string | undefined) => Promise<Principal>
 
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000

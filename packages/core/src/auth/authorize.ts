@@ -91,6 +91,13 @@ export function readableTriggers(principal: Principal): Visibility {
   return rowsOf(principal, [OPERATION_TABLES.triggers.getTrigger.scope], {})
 }
 
+/** Whether a principal may read a token: its own one, or one that its scopes cover. */
+export function mayReadToken(principal: Principal, tokenId: string): boolean {
+  if (principal.tokenId === tokenId) return true
+  const access = rowsOf(principal, [OPERATION_TABLES.tokens.getToken.scope], {})
+  return access === EVERY_ROW || access.ids?.includes(tokenId) === true
+}
+
 /** The given rows, plus the rows covered by a grant for one of the templates. */
 function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
   let access = given

@@ -111,6 +111,7 @@ export function createAttemptLimiter(lockout: Lockout, blockValid: boolean): Att
 
 export function withAttemptLimit(authenticate: Authenticate, attempts: AttemptLimiter): Authenticate {
   return async (authorization, address) => {
+    if (address === undefined) return authenticate(authorization, address)
     if (authorization !== undefined) attempts.admit(address)
     try {
       return await authenticate(authorization, address)

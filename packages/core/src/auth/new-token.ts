@@ -1,5 +1,6 @@
 import { AppError, type Clock, type Digest, type EpochMs, type IdGenerator, type TokenRecord } from '@perdure/ports'
 import { formatToken, isGrantable, type TokenEnv } from '@perdure/protocol'
+import { isSubjectName, SUBJECT_NAME_RULE } from './principal.ts'
 
 export interface NewTokenDeps {
   readonly digest: Digest
@@ -59,8 +60,8 @@ function checkMint({ name, scopes, subject, expiresAt }: MintToken, now: EpochMs
   if (name.length < 1 || name.length > 128) {
     throw refusal('name must have 1 to 128 characters', 'give the token a short name')
   }
-  if (subject !== undefined && !/^[!-~]{1,128}$/.test(subject)) {
-    throw refusal('subject must have 1 to 128 visible ASCII characters', 'use a stable id for the caller')
+  if (subject !== undefined && !isSubjectName(subject)) {
+    throw refusal(`subject ${SUBJECT_NAME_RULE}`, 'use a stable id for the caller')
   }
   if (scopes.length < 1 || scopes.length > MAX_SCOPES) {
     throw refusal(`scopes must have 1 to ${MAX_SCOPES} entries`, 'list the scopes that the token needs')

@@ -11,3 +11,8 @@ export interface Principal {
   /** The current request. */
   readonly origin?: RequestOrigin | undefined
 }
+
+/** Whether a text can name a subject. */
+export const isSubjectName = (text: string): boolean => /^[!-~]{1,128}$/.test(text)
+
+export const SUBJECT_NAME_RULE = 'must have 1 to 128 visible ASCII characters'

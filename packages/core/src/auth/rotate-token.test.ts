@@ -1,4 +1,4 @@
-import type { EpochMs, TokenRecord } from '@perdure/ports'
+import type { AppError, EpochMs, TokenRecord } from '@perdure/ports'
 import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
@@ -88,7 +88,7 @@ describe('TokenUseCases.rotate', () => {
   it('rejects the rotation of a token with another subject or more scopes than the caller', async () => {
     const { useCases, by, storage } = await setUp(
       { id: 'admin', scopes: ['admin:*'] },
-      { id: 'narrow', scopes: ['tokens:revoke', 'agents:read'] },
+      { id: 'narrow', scopes: ['tokens:revoke', 'tokens:read', 'agents:read'] },
       { id: 'foreign', scopes: ['agents:read'], subject: 'bob' },
     )
     for (const tokenId of ['admin', 'foreign']) {
@@ -97,5 +97,41 @@ describe('TokenUseCases.rotate', () => {
       })
     }
     expect((await storage.tokens.list(page)).items).toHaveLength(4)
+  })
+
+  it.each<[string, Partial<TokenRecord>]>([
+    ['with more scopes', { scopes: ['agents:read', 'audit:export'] }],
+    ['of another subject', { scopes: ['agents:read'], subject: 'bob' }],
+    ['that is revoked', { scopes: ['audit:export'], revokedAt: BUILT_AT }],
+  ])('answers a caller that may not read tokens as if a token %s did not exist', async (_, over) => {
+    const { useCases, by, actions } = await setUp(
+      { id: 'hidden', ...over },
+      { id: 'narrow', scopes: ['tokens:revoke', 'agents:read'] },
+    )
+    const refusal = (tokenId: string) =>
+      useCases
+        .rotate({ principal: by('narrow'), tokenId })
+        .then(String, ({ id, message, hint }: AppError) => ({ id, message, hint }))
+
+    expect(await refusal('hidden')).toEqual(await refusal('missing'))
+    expect(await refusal('hidden')).toMatchObject({ id: 'token-not-found' })
+    expect(await actions()).toEqual([])
+  })
+
+  it('does not tell a caller the expiry of a parent that it may not read', async () => {
+    const parent = { id: 'parent', scopes: ['agents:read'], expiresAt: (BUILT_AT + 1_000) as EpochMs }
+    const { useCases, by } = await setUp(
+      parent,
+      { id: 'child', parentId: 'parent', scopes: ['agents:read'] },
+      { id: 'blind', scopes: ['tokens:revoke', 'agents:read'] },
+      { id: 'reader', scopes: ['tokens:revoke', 'tokens:read:parent', 'agents:read'] },
+    )
+    const refusal = (caller: string) =>
+      useCases
+        .rotate({ principal: by(caller), tokenId: 'child', expiresAt: iso(1_001) })
+        .then(String, ({ message }: AppError) => message)
+
+    expect(await refusal('blind')).toBe('expiresAt must not be later than the expiry of the parent token')
+    expect(await refusal('reader')).toBe(`expiresAt must not be later than ${iso(1_000)}`)
   })
 })

@@ -22,11 +22,23 @@ describe('TokenUseCases.revoke', () => {
   })
 
   it('rejects the revocation of an administrator token by a caller without admin:*', async () => {
-    const { useCases, by, storage } = await setUp({ id: 'narrow', scopes: ['tokens:revoke'] })
+    const { useCases, by, storage } = await setUp({ id: 'narrow', scopes: ['tokens:revoke', 'tokens:read'] })
 
     await expect(useCases.revoke({ principal: by('narrow'), tokenId: 'tok_admin' })).rejects.toMatchObject({
       kind: 'scope-escalation-denied',
     })
+    expect((await storage.tokens.find('tok_admin'))?.revokedAt).toBeUndefined()
+  })
+
+  it('answers a caller that may not read tokens as if an administrator token did not exist', async () => {
+    const { useCases, by, storage } = await setUp({ id: 'narrow', scopes: ['tokens:revoke'] })
+    const refusal = (tokenId: string) =>
+      useCases
+        .revoke({ principal: by('narrow'), tokenId })
+        .then(String, ({ id, message, hint }: AppError) => ({ id, message, hint }))
+
+    expect(await refusal('tok_admin')).toEqual(await refusal('missing'))
+    expect(await refusal('tok_admin')).toMatchObject({ id: 'token-not-found' })
     expect((await storage.tokens.find('tok_admin'))?.revokedAt).toBeUndefined()
   })
 

@@ -14,6 +14,7 @@ import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/c
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { checkAttenuation, escalationDenied } from './attenuation.ts'
+import { mayReadToken } from './authorize.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 import type { Principal } from './principal.ts'
 import { type IsRegistered, scopeWarnings } from './scope-warnings.ts'
@@ -63,14 +64,15 @@ export interface TokenUseCases {
   mint(request: MintTokenRequest): Promise<Reply>
   /**
    * Replaces a token with one that has the same name, subject and scopes. Tokens that the old token created become
-   * children of the new token and expire no later than the new token.
+   * children of the new token and expire no later than the new token. A token that the caller may neither read nor
+   * rotate counts as missing.
    *
    * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`,
    *   `audit-unavailable`
    */
   rotate(request: RotateTokenRequest): Promise<Reply>
   /**
-   * Revokes a token and its descendants.
+   * Revokes a token and its descendants. A token that the caller may neither read nor revoke counts as missing.
    *
    * @throws AppError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
    */
@@ -134,11 +136,12 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const { principal, tokenId, graceSeconds = 0 } = request
     const now = clock.now()
     const old = await find(tokenId)
-    if (!isActive(old, now)) throw new AppError('token-not-active', { hint: 'create a new token instead' })
     const caller = await callerOf(principal)
-    if (caller?.id !== old.id) checkAttenuation(principal, old)
+    if (caller?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
+    if (!isActive(old, now)) throw new AppError('token-not-active', { hint: 'create a new token instead' })
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
-    const expiresAt = expiryWithin(request.expiresAt, [caller, parent], old.expiresAt)
+    const within = parent === undefined || mayReadToken(principal, parent.id) ? {} : { hidden: parent }
+    const expiresAt = expiryWithin(request.expiresAt, [caller, parent], { ...within, fallback: old.expiresAt })
     const { name, scopes, subject, env, parentId } = old
     const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy: principal.subject, parentId })
     const { record } = minted
@@ -156,9 +159,10 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
 
   const revoke = async (principal: Principal, tokenId: string): Promise<Decision> => {
     const token = await find(tokenId)
-    if (token.scopes.includes(ADMIN_SCOPE) && !principal.scopes.includes(ADMIN_SCOPE)) {
+    hideUnlessReadable(principal, token, () => {
+      if (!token.scopes.includes(ADMIN_SCOPE) || principal.scopes.includes(ADMIN_SCOPE)) return
       throw escalationDenied(`only a token with ${ADMIN_SCOPE} can revoke a token with ${ADMIN_SCOPE}`)
-    }
+    })
     return {
       writes: [{ type: 'token.revoke', id: tokenId, at: clock.now() }, audit(principal, 'tokens.revoke', tokenId)],
       reply: { status: 204 },
@@ -182,6 +186,15 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
   }
 }
 
+/** @throws AppError the error of `check`, or `token-not-found` if the caller may not read the token */
+function hideUnlessReadable(principal: Principal, { id }: TokenRecord, check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    throw mayReadToken(principal, id) ? error : new AppError('token-not-found')
+  }
+}
+
 const isExpired = (token: TokenRecord | undefined, now: EpochMs) =>
   token?.expiresAt !== undefined && token.expiresAt <= now
 
@@ -189,14 +202,15 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
   token.revokedAt === undefined && token.replacedBy === undefined && !isExpired(token, now)
 
 /**
- * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`.
+ * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`. The
+ * error does not show the expiry of `hidden`, which the caller may not read.
  *
  * @throws AppError `scope-escalation-denied` if the requested time is later than this limit
  */
 function expiryWithin(
   requested: string | undefined,
   limitingTokens: readonly (TokenRecord | undefined)[],
-  fallback?: EpochMs,
+  { fallback, hidden }: { readonly fallback?: EpochMs | undefined; readonly hidden?: TokenRecord | undefined } = {},
 ): number | undefined {
   const limit = Math.min(...limitingTokens.map((token) => token?.expiresAt ?? Number.POSITIVE_INFINITY))
   if (requested === undefined) {
@@ -204,6 +218,7 @@ function expiryWithin(
     return Number.isFinite(expiresAt) ? expiresAt : undefined
   }
   const expiresAt = Date.parse(requested)
-  if (expiresAt > limit) throw escalationDenied(`expiresAt must not be later than ${new Date(limit).toISOString()}`)
-  return expiresAt
+  if (expiresAt <= limit) return expiresAt
+  const shown = hidden?.expiresAt === limit ? 'the expiry of the parent token' : new Date(limit).toISOString()
+  throw escalationDenied(`expiresAt must not be later than ${shown}`)
 }

@@ -2,6 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, fromJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type createTestEngine, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { textOfParts } from '../json/json-page.ts'
 import { type Code, flowOf, processes, restarts, startFlow, waitFor } from './processes.fixture.ts'
 
 type TestEngine = ReturnType<typeof createTestEngine>
@@ -58,7 +59,8 @@ describe('a run whose code no longer makes the recorded calls', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'suspended' })
     expect(await waitsOf(second, runId)).toEqual([wait])
     const threadId = (await second.find(runId))?.threadId ?? ''
-    expect(await second.threads.state({ workflowId: 'flow', threadId })).toMatchObject({ waitingFor: [wait] })
+    const state = await textOfParts(await second.threads.state({ workflowId: 'flow', threadId }))
+    expect(fromJsonText(state)).toMatchObject({ waitingFor: [wait] })
     const last = (await second.eventsOf(runId)).at(-1)
     expect(last?.type).toBe('run.suspended')
     expect(last && fromJsonText(last.payload)).toMatchObject({

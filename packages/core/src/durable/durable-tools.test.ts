@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import { type Code, never, processes, startFlow, waitFor } from './processes.fixture.ts'
 import type { StepTry } from './step.ts'
@@ -13,9 +13,7 @@ describe('ctx.tool', () => {
     const unitOfWork: UnitOfWork = {
       async commit(writes) {
         const usages = writes.flatMap((write) =>
-          write.type === 'run.transition' && write.change.usage !== undefined && write.change.status === undefined
-            ? [`usage ${write.change.usage.toolCalls}`]
-            : [],
+          write.type === 'run.charge' ? [`usage ${write.usage.toolCalls}`] : [],
         )
         commits.push([...usages, ...writes.flatMap((write) => (write.type === 'step.insert' ? [write.step.name] : []))])
         return storage.unitOfWork.commit(writes)
@@ -31,7 +29,7 @@ describe('ctx.tool', () => {
 
     expect(commits.filter((commit) => commit.length > 0)).toEqual([
       ['usage 1', 'one'],
-      ['usage 2', 'two'],
+      ['usage 1', 'two'],
     ])
   })
 
@@ -203,5 +201,24 @@ describe('forkThread', () => {
     expect(
       JSON.stringify([await engine.find(runId), await engine.storage.steps.list(runId), await engine.eventsOf(runId)]),
     ).toBe(before)
+  })
+
+  it('repeats the call of a child that had used up the budget of the source run', async () => {
+    let toolCalls = 2
+    const child = agentOf('child', async (_, { tool }) => {
+      for (let n = 0; n < toolCalls; n++) await tool({ name: 'look-up', execute: () => n })
+      return 'done'
+    })
+    const flow = workflowOf('flow', (_, { agents }) => agents.run('child'), { budget: { toolCalls: 1 } })
+    const engine = createTestEngine({ agents: [child], workflows: [flow] })
+    await engine.start()
+    const source = await engine.find(await startFlow(engine))
+    expect(source).toMatchObject({ finishReason: 'budget-exhausted' })
+
+    toolCalls = 1
+    const fork = await engine.forkThread({ workflowId: 'flow', threadId: source?.threadId ?? '' })
+    await untilIdle(engine.clock)
+
+    expect(await engine.find(fork.id)).toMatchObject({ status: 'completed', result: '"done"' })
   })
 })

@@ -1,8 +1,7 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type createTestEngine, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/run-context.ts'
-import { type Code, flowOf, never, processes, restarts, startFlow, waitFor } from './processes.fixture.ts'
+import { type Code, never, processes, startFlow, waitFor } from './processes.fixture.ts'
 
 type TestEngine = ReturnType<typeof createTestEngine>
 
@@ -126,6 +125,27 @@ describe('ctx.version', () => {
     expect(await stateOf(second, runId)).toEqual(['completed', '2'])
   })
 
+  it('still returns min after ctx.suspend if it returned min without a record before', async () => {
+    const process = processes()
+    const code =
+      (isVersioned: boolean): Code =>
+      async ({ version, waitForEvent, step, suspend, resume }) => {
+        const taken = isVersioned ? await version('mail', 1, 2) : 'none'
+        if (resume !== undefined) return [resume.state, taken]
+        await waitForEvent('go')
+        await step('last', () => 1)
+        return suspend({ state: taken })
+      }
+    const runId = await startFlow(await process(code(false)))
+
+    const second = await process(code(true))
+    await emit(second, 'go')
+    const third = await process(code(true))
+    await waitFor(third, third.resumeRun({ runId, visibility: EVERY_ROW, principal: ALICE, payload: 1 }))
+
+    expect(await stateOf(third, runId)).toEqual(['completed', '[1,1]'])
+  })
+
   it.each([0, 1, 5, 20])('matches its record in parallel branches, with %i microtasks before it', async (count) => {
     const process = processes()
     const taken: number[] = []
@@ -178,95 +198,5 @@ describe('ctx.version', () => {
     const runId = await startFlow(engine)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
-  })
-})
-
-describe('versions of a registration', () => {
-  const code =
-    (answer: string): Code =>
-    async ({ waitForEvent, step }: RunContext) => {
-      await step(answer, () => 1)
-      await waitForEvent('go')
-      return answer
-    }
-  const one = flowOf(code('one'), { version: '1' })
-  const two = flowOf(code('two'), { version: '2' })
-  const unversioned = flowOf(code('plain'))
-
-  it('starts the first registered version, or the version that the request names', async () => {
-    const engine = await restarts()([two, one])
-    const byDefault = (await engine.execute('flow')).runId ?? ''
-    const byName = (await engine.execute('flow', { body: { version: '1' } })).runId ?? ''
-    await untilIdle(engine.clock)
-    await emit(engine, 'go')
-
-    expect(await stateOf(engine, byDefault)).toEqual(['completed', '"two"'])
-    expect(await stateOf(engine, byName)).toEqual(['completed', '"one"'])
-    expect((await engine.find(byDefault))?.version).toBe('2')
-    await expect(engine.execute('flow', { body: { version: '3' } })).rejects.toMatchObject({ id: 'version-unknown' })
-    expect(engine.readWorkflows.get('flow')).toMatchObject({ versions: ['2', '1'] })
-  })
-
-  it('keeps the version of a run when the default changes', async () => {
-    const boot = restarts()
-    const runId = await startFlow(await boot([one]))
-
-    const second = await boot([two, one])
-    await emit(second, 'go')
-
-    expect(await stateOf(second, runId)).toEqual(['completed', '"one"'])
-  })
-
-  it('parks a run whose version is not registered, and continues it once the version is registered', async () => {
-    const boot = restarts()
-    const runId = await startFlow(await boot([one]))
-
-    const second = await boot([two])
-    await emit(second, 'go')
-    expect(await waitsOf(second, runId)).toEqual([{ kind: 'code', version: '1' }])
-    expect((await second.eventsOf(runId)).at(-1)).toMatchObject({ type: 'run.suspended' })
-    const before = (await second.eventsOf(runId)).length
-    expect((await (await boot([two])).eventsOf(runId)).length).toBe(before)
-
-    const third = await boot([two, one])
-    expect(await stateOf(third, runId)).toEqual(['completed', '"one"'])
-  })
-
-  it('parks a run that a crash interrupted when its version is not registered', async () => {
-    const boot = restarts()
-    const crashing = flowOf(async ({ step, attempt }) => step('x', () => (attempt === 1 ? never() : 'x')), {
-      version: '1',
-    })
-    const runId = await startFlow(await boot([crashing]))
-
-    expect(await waitsOf(await boot([two]), runId)).toEqual([{ kind: 'code', version: '1' }])
-    expect(await stateOf(await boot([two, crashing]), runId)).toEqual(['completed', '"x"'])
-  })
-
-  it('answers a resume request for a run whose version is not registered', async () => {
-    const boot = restarts()
-    const runId = await startFlow(await boot([one]))
-    const second = await boot([two])
-    await emit(second, 'go')
-
-    const resumed = second.resumeRun({ runId, visibility: EVERY_ROW, principal: ALICE })
-
-    expect(outcomeOf(await waitFor(second, resumed))).toMatchObject({
-      status: 'suspended',
-      waitingFor: [{ kind: 'code', version: '1' }],
-    })
-  })
-
-  it.each([
-    ['the registration without a version', [two, unversioned]],
-    ['the default', [flowOf(code('plain'), { version: '2' })]],
-  ])('executes a run without a version with %s', async (_, registered) => {
-    const boot = restarts()
-    const runId = await startFlow(await boot([unversioned]))
-
-    const second = await boot(registered)
-    await emit(second, 'go')
-
-    expect(await stateOf(second, runId)).toEqual(['completed', '"plain"'])
   })
 })

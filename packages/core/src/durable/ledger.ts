@@ -54,6 +54,10 @@ export interface Ledger {
   readonly throughSeq: number
   /** The version of this name that the run has recorded, in an earlier part of the run too. */
   recordedVersion(name: string): StepRecord | undefined
+  /** Notes that `ctx.version` returned `min` without a record, because the run had already passed this call. */
+  passVersion(name: string): void
+  /** The names of these versions, including those from before a suspension. */
+  passedVersions(): readonly string[]
   /** Reports that the code does not support a recorded call, as soon as no other call executes. Stays pending. */
   diverge(divergence: Divergence): Promise<never>
   /**
@@ -68,6 +72,8 @@ export interface LedgerParts {
   readonly recorded: readonly StepRecord[]
   /** Calls up to this number belong to an earlier part of the run and are not repeated. */
   readonly throughSeq: number
+  /** `passedVersions()` from before the suspension. */
+  readonly passedVersions: readonly string[] | undefined
   readonly timers: Timers
   /** Reads every call of the run as it is recorded now. */
   readonly read: () => Promise<readonly StepRecord[]>
@@ -80,7 +86,9 @@ export interface LedgerParts {
 /** Turns of the event loop for which a run has to stay blocked: code between two calls may need one turn. */
 const BLOCKED_TURNS = 2
 
-export function createLedger({ recorded: all, throughSeq, timers, read, onDiverged }: LedgerParts): Ledger {
+export function createLedger(parts: LedgerParts): Ledger {
+  const { recorded: all, throughSeq, timers, read, onDiverged } = parts
+  let passedVersions = parts.passedVersions ?? []
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const order = createCallOrder(recorded, throughSeq)
   const deliveries = createDeliveries(recorded, () => checkBlocked())
@@ -190,6 +198,10 @@ export function createLedger({ recorded: all, throughSeq, timers, read, onDiverg
     isBlockedAt: (seqs) => isBlocked() && seqs.length === waiting.size && seqs.every((seq) => waiting.has(seq)),
     throughSeq,
     recordedVersion: (name) => all.find((step) => step.kind === 'version' && step.name === name),
+    passVersion(name) {
+      if (!passedVersions.includes(name)) passedVersions = [...passedVersions, name]
+    },
+    passedVersions: () => passedVersions,
     diverge(divergence) {
       mismatch ??= divergence
       checkBlocked()

@@ -22,6 +22,7 @@ import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
 import type { Entry } from './journal.ts'
+import type { Reservation } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { completionEvents, stepEvent } from './step-events.ts'
 import { pauseBefore, withTimeout } from './step-retry.ts'
@@ -51,12 +52,11 @@ export const callStep = async <T>(
 export interface StepCall<T> {
   readonly fn: StepFn<T>
   /**
-   * Returns the write that counts the call in the record of its run. The same commit stores the record of the call, so
-   * the call counts once.
+   * Counts the call. The commit that stores its record also stores the count, so a call is counted exactly once.
    *
    * @throws to reject the call
    */
-  readonly countsAs?: (() => Write) | undefined
+  readonly countsAs?: (() => Reservation) | undefined
   readonly options: StepOptions
   /** Returns the failure kind that a result reports. Set only for tool calls, which are traced as tool calls. */
   readonly failureOf?: ((result: T) => string | undefined) | undefined
@@ -80,8 +80,9 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   checkCall(scope, name)
   const { seq, recorded } = await ledger.claim('step', name)
   if (recorded === undefined) {
-    const counted = work.countsAs === undefined ? [] : [work.countsAs()]
-    return execute<T>(scope, { seq, name, ...work, begin: [insert(scope, seq, name), ...counted] })
+    const counted = work.countsAs?.()
+    const begin = [insert(scope, seq, name), ...(counted?.writes ?? [])]
+    return execute<T>(scope, { seq, name, ...work, begin, counted })
   }
   if (recorded.status === 'completed' || recorded.status === 'failed') {
     return outcomeOf(await ledger.replay(recorded), work.lost)
@@ -149,14 +150,22 @@ interface Execution extends Work {
   readonly seq: number
   readonly name: string
   readonly begin: readonly Write[]
+  readonly counted?: Reservation | undefined
 }
 
 function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
   return scope.ledger.busy(async () => {
     const { run, journal, clock } = scope
-    const { seq, name, begin } = execution
+    const { seq, name, begin, counted } = execution
     const step = { seq, name, kind: 'step' } as const
-    await journal.record({ writes: begin, events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
+    const entry = { writes: begin, events: [stepEvent(run, 'step.start', { step, at: clock.now() })] }
+    try {
+      await journal.record(entry)
+    } catch (error) {
+      counted?.cancel()
+      throw error
+    }
+    counted?.confirm()
     return tryUntilSettled<T>(scope, execution)
   })
 }

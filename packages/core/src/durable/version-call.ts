@@ -14,7 +14,8 @@ export type CallVersion = (name: string, range: VersionRange) => Promise<number>
 
 /**
  * Creates `ctx.version` for one execution. A new run takes `max` and records it. A run that has already passed this
- * point without a record takes `min`, in every later execution too, because more calls are recorded by then.
+ * point without a record takes `min`, in every later execution too: more calls are recorded by then, and `ctx.suspend`
+ * stores the name.
  */
 export function createVersionCall(scope: CallScope): CallVersion {
   let chosen: Map<string, Promise<Choice>> | undefined
@@ -40,7 +41,10 @@ interface Choice {
 async function choose(scope: CallScope, name: string, { min, max }: VersionRange): Promise<Choice> {
   const { ledger } = scope
   const earlier = ledger.recordedVersion(name)
-  if (earlier === undefined && ledger.isReplaying()) return { seq: ledger.lastSeq(), version: min }
+  if (earlier === undefined && (ledger.isReplaying() || ledger.passedVersions().includes(name))) {
+    ledger.passVersion(name)
+    return { seq: ledger.lastSeq(), version: min }
+  }
   // A version that was recorded before `ctx.suspend` is not claimed again.
   if (earlier !== undefined && earlier.seq <= ledger.throughSeq) return choiceIn(earlier)
   const { seq, recorded } = await ledger.claim('version', name)

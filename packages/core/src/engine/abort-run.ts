@@ -1,6 +1,5 @@
-import { AppError, type RunStore, type StepStore } from '@perdure/ports'
+import { AppError, type RunStore } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { usageWithChildren } from '../durable/run-budget.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findRunToChange } from '../runs/find-run-to-change.ts'
@@ -10,7 +9,6 @@ import type { Runner } from './runner.ts'
 
 export interface AbortRunDeps extends CommitOnceDeps, EndRunDeps {
   readonly runs: RunStore
-  readonly steps: StepStore
   readonly runner: Runner
 }
 
@@ -23,12 +21,10 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
       if (run.status === 'aborted')
         return { writes: [], reply: outcomeReply(run, basePath), remember: true, ended: undefined }
       if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
-      const used = await usageWithChildren(deps, run)
       const plan = planEnd(deps, run, {
         status: 'aborted',
         finishReason: 'aborted',
         reason: reason ?? 'aborted',
-        ...used,
       })
       return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true, ended: plan.ended }
     })

@@ -15,10 +15,11 @@ import {
 import { approvalRequest } from '../durable/approval-request.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
-import { awaitsResume, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
+import { isUnresumed, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf } from '../runs/waiting-for.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
+import { childLimits } from './child-limits.ts'
 import type { ForkedCalls } from './fork-calls.ts'
 
 export interface WaitsDeps {
@@ -65,12 +66,12 @@ export async function askAgain(
       }
     }),
   )
-  const asked = awaitsResume(source) && suspension !== undefined ? suspension : undefined
+  const asked = isUnresumed(source) ? suspension : undefined
   const ofRun = await Promise.all((asked?.approvalIds ?? []).map((id) => approvals.find(id, EVERY_ROW)))
 
   return (fork) => {
     const copied = waits.map((wait) => copyWait(deps, fork, wait))
-    const whole = asked === undefined ? [] : [copySuspension(deps, fork, { suspension: asked, ofRun })]
+    const whole = asked === undefined ? [] : [copySuspension(deps, fork, { suspension: asked, ofRun, source })]
     return join([...copied, ...whole])
   }
 }
@@ -132,30 +133,37 @@ function copyChild(
   fork: RunRecord,
   { step, child: old }: { readonly step: StepRecord; readonly child: RunRecord },
 ): OpenWaits {
-  const { id: parentRunId, sessionId, owner, userId, deadlineAt, traceparent, metadata, createdAt } = fork
-  const { kind, targetId, version, input, budget, timeoutMs } = old
+  const { id: parentRunId, sessionId, owner, userId, traceparent, metadata, createdAt } = fork
+  const { kind, targetId, version, input, timeoutMs } = old
+  const limits = childLimits(fork, old.budget, createdAt)
   const child: RunRecord = {
-    ...{ id: ids.newId('run'), kind, targetId, version, status: 'queued', input, budget, timeoutMs },
-    ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata, createdAt },
+    ...{ id: ids.newId('run'), kind, targetId, version, status: 'queued', input, ...limits, timeoutMs },
+    ...{ sessionId, owner, userId, traceparent, metadata, createdAt },
     ...{ usage: NO_USAGE, attempt: 1, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
   }
   return {
     writes: [insertRun(targets, child), insert({ ...step, childRunId: child.id })],
     events: [lifecycleEvent(child, 'run.queued', { at: createdAt })],
-    ...{ children: [child], dueAts: [] },
+    ...{ children: [child], dueAts: child.deadlineAt === undefined ? [] : [child.deadlineAt] },
   }
 }
 
 interface AskedSuspension {
   readonly suspension: StoredSuspension
   readonly ofRun: readonly (ApprovalRecord | undefined)[]
+  readonly source: RunRecord
 }
 
+/** An approval that expired because its run had ended counts as open. */
+const isOpen = ({ status, resolvedAt }: ApprovalRecord, { completedAt }: RunRecord): boolean =>
+  status === 'pending' ||
+  (status === 'expired' && resolvedAt !== undefined && completedAt !== undefined && resolvedAt >= completedAt)
+
 /** The fork of a run that waits for a resume waits for a resume as well, with approvals of its own. */
-function copySuspension(deps: CopyDeps, fork: RunRecord, { suspension, ofRun }: AskedSuspension): OpenWaits {
+function copySuspension(deps: CopyDeps, fork: RunRecord, { suspension, ofRun, source }: AskedSuspension): OpenWaits {
   const known = ofRun.flatMap((approval) => (approval === undefined ? [] : [approval]))
   const again = new Map(
-    known.filter(({ status }) => status === 'pending').map((old) => [old.id, requestAgain(deps, fork, old)]),
+    known.filter((old) => isOpen(old, source)).map((old) => [old.id, requestAgain(deps, fork, old)]),
   )
   const approvals = [...again.values()].map(({ approval }) => approval)
   const approvalIds = suspension.approvalIds.map((id) => again.get(id)?.approval.id ?? id)

@@ -109,6 +109,7 @@ async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }:
   const suspension = readSuspension(run)
   const ledger = createLedger({
     ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers },
+    passedVersions: suspension?.passedVersions,
     read: async () => recorded,
     onDiverged: parks,
   })
@@ -173,13 +174,12 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
     opening: () => [],
   }
   const budget: Budget = {
-    takeToolCall: () => ({ type: 'run.fence', runId: run.id, attempt: run.attempt }),
+    takeToolCall: () => ({ writes: [], confirm: ignore, cancel: ignore }),
     add: pastRecord,
-    shareWithChild: ignore,
-    countChild: ignore,
+    checkLeft: ignore,
+    checkChild: ignore,
     isSpent: false,
     used: () => run.usage,
-    usedAtEnd: async () => ({ usage: run.usage, fence: [] }),
   }
   const runMeter = createRunMeter(noMeter, () => true)
   return {

@@ -185,21 +185,23 @@ describe('the usage of a child run', () => {
     expect((await runs('parent'))[0]).toMatchObject({ status: 'aborted', usage: { inputTokens: 10, toolCalls: 1 } })
   })
 
-  it('is limited by the remaining budget and the deadline of the parent', async () => {
+  it('is limited by the budget and the deadline of the parent', async () => {
+    const own = agentOf('own', async () => 1, { budget: { tokens: 40, toolCalls: 9, wallClockMs: 1_000 } })
     const { run, runs } = setUp(
-      child,
+      ...[child, own],
       parentOf(async ({ agents, usage }) => {
         await usage(spend(30))
         await agents.run('child', 20)
-        await agents.run('child', 10)
+        await agents.run('own')
       }),
     )
 
     const { parent } = await run({ budget: { tokens: 100, toolCalls: 3, costUsd: 1, wallClockMs: 60_000 } })
 
-    expect((await runs('child')).map(({ budget, deadlineAt }) => [budget, deadlineAt])).toEqual([
-      [{ tokens: 70, toolCalls: 3, costUsd: 1 }, parent?.deadlineAt],
-      [{ tokens: 50, toolCalls: 2, costUsd: 1 }, parent?.deadlineAt],
+    const children = [...(await runs('child')), ...(await runs('own'))]
+    expect(children.map(({ budget, deadlineAt }) => [budget, deadlineAt])).toEqual([
+      [{ tokens: 100, toolCalls: 3, costUsd: 1 }, parent?.deadlineAt],
+      [{ tokens: 40, toolCalls: 3, costUsd: 1, wallClockMs: 1_000 }, (parent?.createdAt ?? 0) + 1_000],
     ])
   })
 

@@ -7,6 +7,7 @@ import { lifecycleEvent } from '../runs/run-events.ts'
 import { checkInput } from '../targets/check-input.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
+import { childLimits } from './child-limits.ts'
 
 export interface CallChildDeps {
   readonly targets: RunTargets
@@ -33,10 +34,13 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
         detail: { childRunId: child.id },
         writes: [insertRun(targets, child)],
         events: [lifecycleEvent(child, 'run.queued', { at: child.createdAt })],
-        onRecorded: () => relaunch(child),
+        onRecorded: () => {
+          relaunch(child)
+          if (child.deadlineAt !== undefined) scope.onDue(child.deadlineAt)
+        },
       }
     })
-    budget.countChild(ended)
+    budget.checkChild(ended)
     return ended
   }
 }
@@ -47,24 +51,26 @@ function childOf(
   agent: RunTarget,
   { seq, input }: { readonly seq: number; readonly input: JsonText },
 ): RunRecord {
-  const { sessionId, owner, userId, deadlineAt, depth, metadata } = run
+  budget.checkLeft()
+  const { sessionId, owner, userId, depth, metadata } = run
   const traceparent = span.traceparent ?? run.traceparent
+  const createdAt = clock.now()
   return {
     id: ids.newId('run'),
     kind: 'agent',
     targetId: agent.id,
     version: agent.version,
-    ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata },
+    ...{ sessionId, owner, userId, traceparent, metadata },
+    ...childLimits(run, agent.budget, createdAt),
     status: 'queued',
     input,
     usage: NO_USAGE,
-    budget: budget.shareWithChild(),
     attempt: 1,
     timeoutMs: agent.timeoutMs,
     parentRunId: run.id,
     parentSeq: seq,
     depth: depth + 1,
-    createdAt: clock.now(),
+    createdAt,
   }
 }
 

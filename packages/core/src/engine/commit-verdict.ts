@@ -2,7 +2,7 @@ import type { EpochMs, Logger, NewEvent, RunRecord } from '@perdure/ports'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import type { Unwritten } from '../durable/journal.ts'
 import { announce, type EndRunDeps, endRun, type RunEnd } from './end-run.ts'
-import { type Execution, endOf, type Verdict } from './execution.ts'
+import { endOf, type Verdict } from './execution.ts'
 import type { LiveRun } from './live-runs.ts'
 import { isSameReason, planPark, requeueInstead } from './park-run.ts'
 import { planRetry, type RetryRunDeps } from './retry-run.ts'
@@ -38,7 +38,8 @@ export async function commitVerdict(
   if (verdict.kind === 'end') {
     const retried = await commitRetry(deps, live, { ...endOf(verdict), events })
     if (retried !== undefined) return retried
-    const end = await completeEnd(verdict, execution, events)
+    const usage = execution?.used()
+    const end = { ...endOf(verdict), madeNoCalls: execution?.madeNoCalls() === true, events, usage }
     return (await retryTransient(deps, () => endRun(deps, run, end))) !== undefined
   }
   const { suspended, writes, waitingFor, dueAt } = verdict.plan()
@@ -101,20 +102,4 @@ async function commitPark(
   deps.logger.warn('run parked: its code does not make the recorded calls', { runId: run.id, ...reason })
   announce(deps, plan.suspended, { detail: { waitingFor: plan.waitingFor } })
   return true
-}
-
-/**
- * Completes the end of a run with the events that are not in the log yet and, when the run has made durable calls, the
- * usage of its children.
- */
-async function completeEnd(
-  verdict: Extract<Verdict, { readonly kind: 'end' }>,
-  execution: Execution | undefined,
-  events: readonly NewEvent[],
-): Promise<RunEnd> {
-  const madeNoCalls = execution?.madeNoCalls() === true
-  const end = { ...endOf(verdict), madeNoCalls, events }
-  if (madeNoCalls) return end
-  const again = async (): Promise<RunEnd> => ({ ...end, ...(await execution?.usedAtEnd()), again })
-  return again()
 }

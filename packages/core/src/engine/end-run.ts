@@ -33,10 +33,8 @@ export interface RunEnd {
   readonly finishReason: FinishReason
   readonly result?: JsonText
   readonly error?: RunError
-  readonly usage?: RunUsage
-  /** Writes that conflict when `usage` is no longer complete; `again` then returns the end to commit instead. */
-  readonly fence?: readonly Write[]
-  readonly again?: () => Promise<RunEnd>
+  /** The usage in the record of the run; that of the given record when missing. */
+  readonly usage?: RunUsage | undefined
   /** The value that the code of the run threw. */
   readonly thrown?: unknown
   /** Why the run was aborted, as given by the caller. */
@@ -66,7 +64,6 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
   const first = await deps.unitOfWork.commit(plan.writes)
   const { madeNoCalls, thrown } = end
   if (first.committed) return announce(deps, plan.ended, { madeNoCalls, thrown, json: plan.json })
-  if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end the run without a transcript.
@@ -79,7 +76,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
   const at = deps.clock.now()
   const { status, finishReason, result, error, usage, reason } = end
   const abortReason = status === 'aborted' ? reason : undefined
-  const change = { status, finishReason, result, error, usage, abortReason, completedAt: at }
+  const change = { status, finishReason, result, error, abortReason, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })
@@ -89,7 +86,6 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     json,
     writes: [
       { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
-      ...(end.fence ?? []),
       ...ownEvents(end),
       ...answer,
       { type: 'event.append', events: [event] },

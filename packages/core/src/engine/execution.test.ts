@@ -1,9 +1,12 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, type UnitOfWork } from '@perdure/ports'
+import { AppError, EVERY_ROW, NO_USAGE, noSpan, type UnitOfWork } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import type { UsageAccounts } from '../durable/usage-accounts.ts'
 import type { AgentEvent } from '../targets/agent.ts'
 import type { RunContext } from '../targets/run-context.ts'
-import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
+import { type ExecutionDeps, type ExecutionRequest, startExecution } from './execution.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, silentLogger, untilIdle } from './test-engine.fixture.ts'
 
 const unprintable = Object.create(null) as unknown
 
@@ -14,6 +17,27 @@ async function runOf(code: Parameters<typeof agentOf>[1]) {
   const events = await engine.eventsOf(reply.runId ?? '')
   return { outcome: outcomeOf(reply), types: events.map(({ type }) => type), events, engine }
 }
+
+describe('an execution', () => {
+  it('leaves no usage account open when the calls of the run cannot be read', async () => {
+    let open = 0
+    const usageAccounts: UsageAccounts = {
+      open() {
+        open++
+        return { accounts: [], release: () => open-- }
+      },
+    }
+    const steps = { list: () => Promise.reject(new Error('broken')) }
+    const run = { id: 'run_1', attempt: 2, status: 'running', usage: NO_USAGE }
+    const deps = { ...{ usageAccounts, steps, captureLogs: false }, timers: createManualClock(), logger: silentLogger }
+    const request = { ...{ run, isFirst: false, span: noSpan }, target: {}, signal: new AbortController().signal }
+
+    const started = startExecution(deps as unknown as ExecutionDeps, request as unknown as ExecutionRequest)
+
+    await expect(started).rejects.toThrow('broken')
+    expect(open).toBe(0)
+  })
+})
 
 describe('an agent', () => {
   it.each<[string, unknown, unknown]>([

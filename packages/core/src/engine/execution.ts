@@ -14,7 +14,6 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
-import { type BudgetFamilies, limitsUsage, type Membership } from '../durable/budget-families.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { divergenceError } from '../durable/divergence.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
@@ -22,12 +21,14 @@ import { createLedger, type Ledger } from '../durable/ledger.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
+import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import type { Divergence } from '../runs/parked.ts'
 import { toRunFailure } from '../runs/run-error.ts'
 import { logTopic } from '../runs/run-events.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
 import { isAppError } from '../runs/thrown-value.ts'
+import { checkOutput } from '../targets/check-output.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { CallChild } from './child-call.ts'
@@ -48,7 +49,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly logger: Logger
   readonly maxResultBytes: number
   readonly callChild: CallChild
-  readonly families: BudgetFamilies
+  readonly usageAccounts: UsageAccounts
   readonly services: CreateRunServices
   readonly requireTimers: RequireTimers
   readonly onDue: (dueAt: number) => void
@@ -75,14 +76,9 @@ export type Verdict =
 export interface Execution {
   readonly verdict: Promise<Verdict>
   readonly journal: Journal
-  /** The usage of the run so far. */
+  /** The recorded usage of the run and its descendants. */
   readonly used: Budget['used']
-  /** The usage to record if the run ends now. */
-  readonly usedAtEnd: Budget['usedAtEnd']
-  /**
-   * Call it when the execution is over: the run then leaves the budget account that it shares with its parent and
-   * children.
-   */
+  /** Call it when the execution is over: it closes the accounts that the usage of the run counts in. */
   readonly release: () => void
   /** Whether the run never made a durable call, so that it has no children and no approvals. */
   madeNoCalls(): boolean
@@ -101,9 +97,21 @@ export interface ExecutionRequest {
 }
 
 /** Executes the code of a run once, from the beginning, replaying the recorded calls. */
-export async function startExecution(
+export async function startExecution(deps: ExecutionDeps, request: ExecutionRequest): Promise<Execution> {
+  const opened = deps.usageAccounts.open(request.run, request.isFirst)
+  const membership = opened instanceof Promise ? await opened : opened
+  try {
+    return await startCode(deps, request, membership)
+  } catch (error) {
+    membership.release()
+    throw error
+  }
+}
+
+async function startCode(
   deps: ExecutionDeps,
   { run, target, signal, isFirst, span }: ExecutionRequest,
+  { accounts, release }: Membership,
 ): Promise<Execution> {
   const { steps, timers, logger, callChild, services } = deps
   const suspension = readSuspension(run)
@@ -112,12 +120,12 @@ export async function startExecution(
   const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
   const { promise: diverged, resolve: onDiverged } = Promise.withResolvers<Divergence>()
   const ledger = createLedger({
-    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, read, onDiverged },
+    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, passedVersions: suspension?.passedVersions },
+    ...{ timers, read, onDiverged },
   })
   const journal = createJournal(deps, run, openingOf(deps, run))
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
-  const { account, release } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
-  const budget = createBudget(deps, run, { journal, recorded, account, onExhausted: breakOff })
+  const budget = createBudget(deps, run, { journal, recorded, accounts, onExhausted: breakOff })
   const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
   const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
   const context = createRunContext(scope, { logger, capture, resume, callChild, services })
@@ -128,12 +136,11 @@ export async function startExecution(
   return {
     journal,
     used: budget.used,
-    usedAtEnd: budget.usedAtEnd,
     release,
     madeNoCalls: () => isFirst && ledger.lastSeq() === 0,
     verdict: Promise.race([
       ...ways,
-      broken(breach, budget),
+      broken(breach),
       diverged.then((divergence) => divergedVerdict(deps, scope, divergence)),
     ]),
     notify: () =>
@@ -142,8 +149,6 @@ export async function startExecution(
         .catch((error: unknown) => logger.error('could not read the waits of the run', error, { runId: run.id })),
   }
 }
-
-const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { release: () => undefined }
 
 /** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
 const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
@@ -162,7 +167,7 @@ interface Call {
 }
 
 async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call): Promise<Verdict> {
-  const { run, ledger, budget } = scope
+  const { run, ledger } = scope
   try {
     const started = target.call(fromJsonText(run.input), context)
     let refused: unknown
@@ -173,23 +178,26 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const divergence = await ledger.finish()
     if (divergence !== undefined) return divergedVerdict(deps, scope, divergence)
     if (isSuspension(result)) return suspendItself(deps, scope, result)
-    const text = checkedResult(result, deps.maxResultBytes)
+    // A wait that is still open must not suspend the run while the output schema validates.
+    const { output: schema } = target
+    const output = schema === undefined ? result : await ledger.busy(() => checkOutput(schema, result))
+    const text = checkedResult(output, deps.maxResultBytes)
     logOpenCalls(deps.logger, run, ledger.openCalls())
-    const end = { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } as const
+    const end = { status: 'completed', finishReason: 'completed', result: text } as const
     return { kind: 'end', end, refusal: () => refused }
   } catch (thrown) {
-    return { kind: 'end', end: { ...failureOf(thrown), usage: budget.used() } }
+    return { kind: 'end', end: failureOf(thrown) }
   }
 }
 
-function divergedVerdict(deps: ExecutionDeps, { ledger, budget }: CallScope, divergence: Divergence): Verdict {
+function divergedVerdict(deps: ExecutionDeps, { ledger }: CallScope, divergence: Divergence): Verdict {
   if (deps.onDivergence === 'park') return { kind: 'parked', reason: divergence, waits: ledger.openWaits() }
-  return { kind: 'end', end: { ...failureOf(divergenceError(divergence)), usage: budget.used() } }
+  return { kind: 'end', end: failureOf(divergenceError(divergence)) }
 }
 
 const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
   kind: 'suspended',
-  plan: () => planOwnSuspension(deps, run, { suspension, throughSeq: ledger.lastSeq() }),
+  plan: () => planOwnSuspension(deps, run, { suspension, ledger }),
 })
 
 function failureOf(thrown: unknown): RunEnd {
@@ -203,12 +211,12 @@ function failureOf(thrown: unknown): RunEnd {
  */
 export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' }>): RunEnd {
   const refused = refusal?.()
-  return refused === undefined ? end : { ...failureOf(refused), usage: end.usage }
+  return refused === undefined ? end : failureOf(refused)
 }
 
 /** Ends the run even if its code catches the exception. */
-const broken = (breach: Promise<never>, budget: Budget): Promise<Verdict> =>
-  breach.catch((error: unknown) => ({ kind: 'end', end: { ...failureOf(error), usage: budget.used() } }))
+const broken = (breach: Promise<never>): Promise<Verdict> =>
+  breach.catch((error: unknown) => ({ kind: 'end', end: failureOf(error) }))
 
 interface Blocking {
   readonly run: RunRecord

@@ -4,6 +4,7 @@ import {
   type Clock,
   EVERY_ROW,
   type ListedRun,
+  type RunError,
   type RunRecord,
   type RunStore,
   type StepStore,
@@ -70,16 +71,22 @@ async function wakeParent({ steps, resolveWait, clock }: FollowUpDeps, child: Ru
   if (child.parentRunId === undefined || !isTerminal(child.status)) return
   const step = await steps.waitingForChild(child.id)
   if (step === undefined) return
-  const { result, error, status, usage } = child
+  const { result, status, usage } = child
   const endedAt = clock.now()
   if (status === 'completed') {
     await resolveWait(step, { change: { status, result, usage, endedAt } })
     return
   }
-  const message = `the agent ${step.name} ${status}${error === undefined ? '' : `: ${error.message}`}`
-  await resolveWait(step, {
-    change: { status: 'failed', error: { code: 'step-failed', message }, usage, endedAt },
-  })
+  await resolveWait(step, { change: { status: 'failed', error: errorOfCall(step.name, child), usage, endedAt } })
+}
+
+/** If an ancestor's budget ended the child, the parent's call fails with the same error, which also ends the parent. */
+function errorOfCall(name: string, { id, status, error }: RunRecord): RunError {
+  const { code, message, budgetOf } = error ?? {}
+  if (code !== undefined && message !== undefined && budgetOf !== undefined && budgetOf !== id) {
+    return { code, message, budgetOf }
+  }
+  return { code: 'step-failed', message: `the agent ${name} ${status}${message === undefined ? '' : `: ${message}`}` }
 }
 
 async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: Pick<RunRecord, 'id'>): Promise<void> {

@@ -14,7 +14,7 @@ export interface ForkedCalls {
   readonly seq: number
   /** Calls that had ended, in the order in which they had; their outcomes are copied. */
   readonly settled: readonly StepRecord[]
-  /** Calls that still waited. */
+  /** Calls that still waited, and children that ended because the budget of the run or of an ancestor was used up. */
   readonly waiting: readonly StepRecord[]
   /** Steps before the last copied call that had begun and did not end, or that ended the run: they execute again. */
   readonly open: readonly StepRecord[]
@@ -64,16 +64,20 @@ function isConcurrent(call: StepRecord, failed: StepRecord): boolean {
   return hadEnded || call.startedAt < (failed.endedAt ?? 0)
 }
 
-/** Waits that were still open when their run ended are recorded as failed with this code. */
+/**
+ * Waits that were still open when their run ended are recorded as failed with `run-not-active`. A used-up budget ended
+ * the child and its parent; the fork has a budget of its own.
+ */
 const isSettled = ({ status, error }: StepRecord): boolean =>
-  status === 'completed' || (status === 'failed' && error?.code !== 'run-not-active')
+  status === 'completed' || (status === 'failed' && error?.code !== 'run-not-active' && error?.budgetOf === undefined)
 
 const isWait = ({ kind }: StepRecord): boolean => kind !== 'step'
 
 /**
  * The outcomes to copy, with the given results in place of the recorded ones.
  *
- * @throws AppError `validation-failed` for a result of a call that is not copied, or one that is too long
+ * @throws AppError `validation-failed` for a result of a call that is not copied, one that is too long, or a decision:
+ *   only `approvals.resolve` decides, because it checks who may
  */
 export function withResults(
   settled: readonly StepRecord[],
@@ -85,6 +89,13 @@ export function withResults(
     throw new AppError('validation-failed', {
       message: `results.${unknown} names no call that is copied`,
       hint: `copied calls: ${settled.map(({ seq }) => seq).join(', ') || 'none'}`,
+    })
+  }
+  const decided = settled.find(({ kind, seq }) => kind === 'approval' && Object.hasOwn(results, String(seq)))
+  if (decided !== undefined) {
+    throw new AppError('validation-failed', {
+      message: `results.${decided.seq} would replace the decision of an approval`,
+      hint: `fork from { "seq": ${decided.seq} }: the new run asks for a decision of its own`,
     })
   }
   return settled.map((call) => {

@@ -18,7 +18,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { findRunToChange } from '../runs/find-run-to-change.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import { awaitsResume } from '../runs/stored-suspension.ts'
+import { isUnresumed } from '../runs/stored-suspension.ts'
 import { askAgain, type OpenWaits, type WaitsDeps } from './ask-again.ts'
 import { type ForkedCalls, type ForkPoint, type ForkResults, selectCalls, withResults } from './fork-calls.ts'
 import type { RunSeed } from './run-seed.ts'
@@ -131,6 +131,8 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
     members: {
       ...(request.input === undefined ? { input: source.input } : {}),
       forkOf: { runId: source.id, seq: calls.seq },
+      // Keeps a missing version missing: the default version could not replay calls of code without a version.
+      ...(request.from === 'start' ? {} : { version: source.version }),
       ...(calls.suspension === undefined ? {} : suspendedMembers(source, at)),
     },
     writes: (fork) => [
@@ -142,7 +144,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
         at,
         action: request.action,
         target: source.id,
-        detail: { runId: fork.id, seq: calls.seq },
+        detail: { runId: fork.id, seq: calls.seq, ...replacedBy(request) },
       }),
     ],
     onStored() {
@@ -152,6 +154,12 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
     events: (fork) => eventsOf(fork, source, { seq: calls.seq, events: planned(fork).events }),
   }
 }
+
+/** The parts of the source that the request has replaced, for the audit log. */
+const replacedBy = ({ input, results = {} }: ForkRunRequest) => ({
+  ...(input === undefined ? {} : { hasNewInput: true }),
+  ...(Object.keys(results).length === 0 ? {} : { newResults: Object.keys(results).join(',') }),
+})
 
 const eventsOf = (
   fork: RunRecord,
@@ -166,7 +174,7 @@ const eventsOf = (
 const suspendedMembers = (source: RunRecord, at: EpochMs): Partial<RunRecord> => ({
   suspension: source.suspension,
   resumption: source.resumption,
-  ...(awaitsResume(source) ? { status: 'suspended', suspendedAt: at } : {}),
+  ...(isUnresumed(source) ? { status: 'suspended', suspendedAt: at } : {}),
 })
 
 /** A call of the fork. The usage, the child and the approval of a settled call belong to the source. */

@@ -1,5 +1,6 @@
 import { EVERY_ROW, toJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../targets/run-context.ts'
 import { hashOf, startEngine } from './fork-run.fixture.ts'
 import { ALICE, agentOf, outcomeOf, workflowOf } from './test-engine.fixture.ts'
 
@@ -60,6 +61,26 @@ describe('the open waits of a fork', () => {
     expect(await engine.find(runId)).toMatchObject({ status: 'completed' })
     expect((await engine.find(runId))?.result).toContain('"granted":true')
     expect((await engine.storage.approvals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items).toEqual([])
+  })
+
+  it('restarts a child that had used up the budget of the source', async () => {
+    let toolCalls = 3
+    const child = agentOf('child', async (_, { tool }) => {
+      for (let n = 0; n < toolCalls; n++) await tool({ name: 'look-up', execute: () => n })
+      return 'done'
+    })
+    const code = (_: unknown, { agents }: RunContext) => agents.run('child')
+    const parent = workflowOf('parent', code, { budget: { toolCalls: 2 } })
+    const engine = await startEngine({ agents: [child], workflows: [parent] })
+    const source = await engine.execute('parent')
+    await engine.advance(0)
+    expect(await engine.find(source)).toMatchObject({ error: { code: 'budget-exhausted', budgetOf: source } })
+
+    toolCalls = 1
+    const { runId } = await engine.fork(source)
+    await engine.advance(0)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '"done"', usage: { toolCalls: 1 } })
   })
 
   it('copies the results of children that have ended, and starts unfinished children again', async () => {
@@ -129,6 +150,27 @@ describe('the open waits of a fork', () => {
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: toJsonText('done') })
   })
 
+  it('waits for a resume if its source was waiting for one when it was aborted', async () => {
+    const pausing = workflowOf('pausing', async (_, ctx) => {
+      if (ctx.resume === undefined) return ctx.suspend({ approvals: [{ name: 'go' }] })
+      await ctx.sleep('rest', 5)
+      return ctx.resume.approvals.map(({ granted }) => granted)
+    })
+    const engine = await startEngine({ workflows: [pausing] })
+    const source = await engine.execute('pausing')
+    await engine.abortRun({ runId: source, principal: ALICE, visibility: EVERY_ROW })
+    await engine.advance(0)
+
+    const { runId } = await engine.fork(source)
+    await engine.advance(0)
+    const { items } = await engine.storage.approvals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    expect([(await engine.find(runId))?.status, items.map(({ status }) => status)]).toEqual(['suspended', ['pending']])
+    await engine.resolveApproval({ approvalId: items[0]?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW })
+    for (const ms of [0, 5]) await engine.advance(ms)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '[true]' })
+  })
+
   it('waits for a resume when its source does, with approvals of its own', async () => {
     const agent = agentOf('asking', async (_, ctx) =>
       ctx.resume === undefined ? ctx.suspend({ state: { n: 1 }, approvals: [{ name: 'go' }] }) : ctx.resume.approvals,
@@ -149,5 +191,28 @@ describe('the open waits of a fork', () => {
     await engine.advance(0)
     expect(await engine.find(runId)).toMatchObject({ status: 'completed' })
     expect(await hashOf(engine, source)).toBe(before)
+  })
+
+  it('refuses to replace a decision, and records in the audit log what a fork replaced', async () => {
+    const asking = workflowOf('asking', async (_, ctx) => {
+      const draft = await ctx.step('draft', () => 'a')
+      return [draft, (await ctx.approval('go')).granted]
+    })
+    const engine = await startEngine({ workflows: [asking] })
+    const source = await engine.execute('asking')
+    const { items } = await engine.storage.approvals.list({ runId: source }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    await engine.resolveApproval({ approvalId: items[0]?.id ?? '', granted: false, visibility: EVERY_ROW, by: 'alice' })
+    await engine.advance(0)
+
+    await expect(engine.fork(source, { from: { seq: 3 }, results: { 2: { granted: true } } })).rejects.toMatchObject({
+      id: 'validation-failed',
+      message: 'results.2 would replace the decision of an approval',
+    })
+    const { runId } = await engine.fork(source, { from: { seq: 3 }, results: { 1: 'b' }, input: { n: 2 } })
+    await engine.advance(0)
+
+    expect((await engine.find(runId))?.result).toBe(toJsonText(['b', false]))
+    const entries = await engine.storage.audit.read({ afterSeq: 0, limit: 99 })
+    expect(entries.map(({ detail }) => detail)).toContainEqual({ runId, seq: 2, hasNewInput: true, newResults: '1' })
   })
 })

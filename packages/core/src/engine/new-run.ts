@@ -10,6 +10,7 @@ import {
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import type { RunTarget } from '../targets/run-target.ts'
+import { smaller, smallerBudget } from './smaller-budget.ts'
 
 export interface NewRunDeps {
   readonly ids: IdGenerator
@@ -45,7 +46,7 @@ export function newRun(
 ): RunRecord {
   const text = toJsonText(input)
   if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
-  const budget = smallerOf(body.budget, target.budget)
+  const budget = smallerBudget(body.budget, target.budget)
   const { wallClockMs } = budget ?? {}
   const createdAt = clock.now()
   return {
@@ -61,7 +62,7 @@ export function newRun(
     input: text,
     usage: NO_USAGE,
     attempt: 1,
-    timeoutMs: shorter(body.timeoutMs, target.timeoutMs),
+    timeoutMs: smaller(body.timeoutMs, target.timeoutMs),
     budget,
     deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
     depth: 0,
@@ -71,17 +72,3 @@ export function newRun(
     createdAt,
   }
 }
-
-/** Takes the smaller value of each limit. */
-function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): RunBudget | undefined {
-  if (asked === undefined || most === undefined) return asked ?? most
-  return {
-    tokens: shorter(asked.tokens, most.tokens),
-    costUsd: shorter(asked.costUsd, most.costUsd),
-    toolCalls: shorter(asked.toolCalls, most.toolCalls),
-    wallClockMs: shorter(asked.wallClockMs, most.wallClockMs),
-  }
-}
-
-const shorter = (a: number | undefined, b: number | undefined) =>
-  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)

@@ -1,5 +1,4 @@
-import type { Clock, RunRecord, RunStore, StepStore } from '@perdure/ports'
-import { usageWithChildren } from '../durable/run-budget.ts'
+import type { Clock, RunRecord, RunStore } from '@perdure/ports'
 import { eachRun } from '../runs/each-run.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
@@ -9,7 +8,6 @@ import type { Runner } from './runner.ts'
 
 export interface RecoverRunsDeps extends EndRunDeps {
   readonly runs: RunStore
-  readonly steps: StepStore
   readonly targets: RunTargets
 }
 
@@ -72,15 +70,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
 }
 
 async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
-  // A child that ends before the commit makes this usage incomplete. The commit then conflicts, and the usage is read
-  // again.
-  const again = async (): Promise<RunEnd> => ({
-    ...how,
-    ...(await usageWithChildren(deps, run)),
-    status: 'failed',
-    again,
-  })
-  await endRun(deps, run, await again())
+  await endRun(deps, run, { ...how, status: 'failed' })
 }
 
 /**

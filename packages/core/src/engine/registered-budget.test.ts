@@ -10,7 +10,7 @@ async function finalRunOf(
   requested: RunBudget | undefined,
   code: (context: RunContext) => Promise<unknown>,
 ) {
-  const child = agentOf('child', async (_, context) => report(context, 60), { budget: { tokens: 10 } })
+  const child = agentOf('child', async (_, context) => report(context, 60), { budget: { tokens: 90 } })
   const engine = createTestEngine({
     agents: [agentOf('a', (_, context) => code(context), { budget: registered }), child],
   })
@@ -38,15 +38,13 @@ describe('the budget of a registration', () => {
     expect(run).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
   })
 
-  it('includes the usage of child runs, whose own registered budgets do not apply', async () => {
-    const once = await finalRunOf({ tokens: 100 }, undefined, (context) => context.agents.run('child'))
+  it('includes the usage of child runs', async () => {
     const twice = await finalRunOf({ tokens: 100 }, undefined, async (context) => {
       await context.agents.run('child')
       await context.agents.run('child')
     })
 
-    expect(once).toMatchObject({ status: 'completed', usage: { inputTokens: 60 } })
-    expect(twice).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
+    expect(twice).toMatchObject({ status: 'failed', error: { code: 'budget-exhausted', budgetOf: twice?.id } })
   })
 
   it('sets a deadline from its wallClockMs', async () => {

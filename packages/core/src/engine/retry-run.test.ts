@@ -262,6 +262,21 @@ describe('a registration with retry', () => {
     expect(await second.find(id)).toMatchObject({ status: 'queued', attempt: 4, retries: 2 })
   })
 
+  it('starts a run whose start time passes while the driver fires other timers', async () => {
+    const engine = createTestEngine({
+      agents: [agentOf('flaky', failing(1), { retry: RETRY }), agentOf('sleeper', (_, { sleep }) => sleep('nap', 500))],
+    })
+    await engine.start()
+    const answer = engine.run('flaky')
+    void engine.run('sleeper')
+    await engine.advance(0)
+
+    // The clock stops at 500 ms and then at 1,000 ms, without a turn of the event loop in between.
+    await engine.advance(1_000)
+
+    expect(outcomeOf(await answer)).toMatchObject({ status: 'completed', result: 2 })
+  })
+
   it('starts each of many runs that are due at the same time', async () => {
     const engine = createTestEngine({
       agents: [

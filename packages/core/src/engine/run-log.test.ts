@@ -156,4 +156,33 @@ describe('the log of a run', () => {
 
     expect(lines).toContainEqual({ level: 'warn', message: 'hello', fields: { size: 1, runId, traceId: TRACE } })
   })
+
+  it('never fails the run, whatever the code logs', async () => {
+    const circular: Record<string, never> = {}
+    Object.assign(circular, { self: circular })
+    const { logger, lines } = recorder()
+    const strict = (message: string, fields?: object) =>
+      void lines.push({ level: 'info', message: `${message.length}`, fields: JSON.parse(JSON.stringify(fields)) })
+    const talk = agentOf('talk', async (_, { log }) => {
+      log.info('circular', circular)
+      log.info('big', { n: 1n as never })
+      log.error('circular', new Error('no'), circular)
+      log.info(Symbol('s') as unknown as string)
+      log.info({
+        toString: () => {
+          throw new Error('no text')
+        },
+      } as unknown as string)
+      return 'done'
+    })
+    const engine = createTestEngine({
+      logger: { ...logger, info: strict, error: (message, _, fields) => strict(message, fields) },
+      agents: [talk],
+    })
+
+    expect(outcomeOf(await engine.run('talk'))).toMatchObject({ status: 'completed', result: 'done' })
+    expect(lines.filter(({ message }) => message.startsWith('a log line of the run cannot be written: '))).toHaveLength(
+      4,
+    )
+  })
 })

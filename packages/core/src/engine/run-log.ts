@@ -15,17 +15,25 @@ export function createRunLog(
 ): Logger {
   const own = { runId: run.id, traceId: traceIdOf(run.traceparent) }
   const withOwn = (fields: LogFields | undefined): LogFields => ({ ...fields, ...own })
+  /** A line that the logger cannot write, such as one with circular fields, must not fail the run. */
+  const write = (line: () => void) => {
+    try {
+      line()
+    } catch (error) {
+      logger.warn(`a log line of the run cannot be written: ${textOfThrown(error)}`, own)
+    }
+  }
   const writer = (level: 'debug' | 'info' | 'warn') => (message: string, fields?: LogFields) => {
-    logger[level](message, withOwn(fields))
-    capture(level, message, fields)
+    write(() => logger[level](String(message), withOwn(fields)))
+    write(() => capture(level, message, fields))
   }
   return {
     debug: writer('debug'),
     info: writer('info'),
     warn: writer('warn'),
     error(message, error, fields) {
-      logger.error(message, error, withOwn(fields))
-      capture('error', message, { error: `${nameOfThrown(error)}: ${textOfThrown(error)}`, ...fields })
+      write(() => logger.error(String(message), error, withOwn(fields)))
+      write(() => capture('error', message, { error: `${nameOfThrown(error)}: ${textOfThrown(error)}`, ...fields }))
     },
   }
 }

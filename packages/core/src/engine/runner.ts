@@ -1,4 +1,12 @@
-import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@perdure/ports'
+import {
+  AppError,
+  type Logger,
+  type RunRecord,
+  type RunUsage,
+  type Span,
+  type Timers,
+  type Tracer,
+} from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import { wasParked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
@@ -90,7 +98,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       live.execution = execution
       const verdict = await execution.verdict
       isRecorded = await recordVerdict(live, execution, verdict)
-      if (isRecorded) endSpan(span, verdict)
+      if (isRecorded) endSpan(span, verdict, execution.used())
     } catch (error) {
       failSpan(span, error)
       throw error
@@ -192,8 +200,8 @@ export function createRunner(deps: RunnerDeps): Runner {
   return runner
 }
 
-function endSpan(span: Span, verdict: Verdict): void {
-  if (verdict.kind === 'end') endRunSpan(span, verdict.end)
+function endSpan(span: Span, verdict: Verdict, usage: RunUsage): void {
+  if (verdict.kind === 'end') endRunSpan(span, { ...verdict.end, usage })
   else suspendRunSpan(span)
 }
 

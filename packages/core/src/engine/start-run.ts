@@ -17,6 +17,7 @@ import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.t
 import { commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Recall } from '../idempotency/recall.ts'
+import { clientKeyOf } from '../idempotency/record-id.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
@@ -241,11 +242,17 @@ interface StartPlan {
   readonly writes: readonly Write[]
 }
 
+/**
+ * For all other runs, the path of the request names the agent or workflow, so the key can be found without this value.
+ */
+const startKeyOf = ({ forkOf, triggerId }: RunRecord, key: KeyedRequest | undefined): string | undefined =>
+  key === undefined || (forkOf === undefined && triggerId === undefined) ? undefined : clientKeyOf(key.id)
+
 type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
 
 function planStart(
   deps: StartRunDeps,
-  { answer, origin }: StartRunRequest,
+  { answer, origin, key }: StartRunRequest,
   { claimed, seed, writes }: StartPlan,
 ): StartDecision {
   const { run, slot } = claimed
@@ -256,7 +263,7 @@ function planStart(
   const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
   return {
     ...{ claimed, seed },
-    writes: [insertRun(deps.targets, run), ...writes, { type: 'event.append', events }],
+    writes: [insertRun(deps.targets, run, startKeyOf(run, key)), ...writes, { type: 'event.append', events }],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,

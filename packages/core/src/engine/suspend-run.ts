@@ -1,11 +1,12 @@
 import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@perdure/ports'
 import { approvalRequest } from '../durable/approval-request.ts'
+import type { Ledger } from '../durable/ledger.ts'
 import type { Suspension } from '../durable/suspension.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import { renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
+import { listedWaits, renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
 import { resolvesOnItsOwn } from '../runs/run-waiters.ts'
-import { NOT_RESUMED, storeSuspension } from '../runs/stored-suspension.ts'
+import { NOT_RESUMED, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
 
@@ -39,11 +40,20 @@ export function planSuspension(
 export function planOwnSuspension(
   deps: EndRunDeps,
   run: RunRecord,
-  { suspension, throughSeq }: { readonly suspension: Suspension; readonly throughSeq: number },
+  {
+    suspension,
+    ledger,
+  }: { readonly suspension: Suspension; readonly ledger: Pick<Ledger, 'lastSeq' | 'passedVersions'> },
 ): SuspendPlan {
   const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run }, ask))
   const approvals = asked.map(({ approval }) => approval)
-  const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
+  const passedVersions = ledger.passedVersions()
+  const stored: StoredSuspension = {
+    state: suspension.state ?? null,
+    approvalIds: approvals.map(({ id }) => id),
+    throughSeq: ledger.lastSeq(),
+    ...(passedVersions.length === 0 ? {} : { passedVersions }),
+  }
   const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
   const planned = planSuspensionOf(deps, run, {
     waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
@@ -81,7 +91,7 @@ export function planSuspensionOf(
   const at = deps.clock.now()
   const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
   const suspended: RunRecord = { ...run, ...change }
-  const detail = { at, waitingFor, ...(reason === undefined ? {} : { reason }) }
+  const detail = { at, waitingFor: listedWaits(waitingFor), ...(reason === undefined ? {} : { reason }) }
   const told = isSilent ? events : [...events, lifecycleEvent(suspended, 'run.suspended', detail)]
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
   const isAnswer = !(resolvesOnItsOwn(waitingFor) && deps.runWaiters.hasPatientWaiter(run.id))

@@ -39,12 +39,14 @@ export interface EngineOptions {
   readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
   readonly maxQueued?: number
+  readonly maxShare?: number
   readonly createSessionOnInvoke?: boolean
   readonly clock?: ReturnType<typeof createManualClock>
   readonly ids?: ReturnType<typeof createSequenceIds>
   readonly isStorageShared?: boolean
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
+  readonly maxResultBytes?: number
 }
 
 const ignore = () => undefined
@@ -71,6 +73,7 @@ export function createTestEngine(options: EngineOptions) {
   phase.enter('ready')
   const hub = createEventHub()
   const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
+  const { maxResultBytes = LIMITS.maxResultBytes } = options
   const recall = createRecall({ idempotency: storage.idempotency, clock })
   const engine = createRunEngine({
     ...storage,
@@ -84,7 +87,7 @@ export function createTestEngine(options: EngineOptions) {
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     unitOfWork: withPublication(storage.unitOfWork, hub),
-    limits: { ...LIMITS, concurrency, maxQueued },
+    limits: { ...LIMITS, concurrency, maxQueued, maxResultBytes, maxShare: options.maxShare },
   })
   if (options.fireEventTriggers !== undefined) engine.onNamedEvent(options.fireEventTriggers)
 

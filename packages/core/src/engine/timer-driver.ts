@@ -5,7 +5,7 @@ import {
   EVERY_ROW,
   type Logger,
   type RunRecord,
-  type RunStore,
+  type RunTimers,
   type StartRange,
   type StepRecord,
   type StepStore,
@@ -18,7 +18,7 @@ import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
 
 export interface TimerDriverDeps {
   readonly steps: StepStore
-  readonly runs: RunStore
+  readonly runTimers: RunTimers
   readonly approvals: ApprovalStore
   readonly clock: Clock
   readonly timers: Timers
@@ -52,7 +52,7 @@ const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
-  const { steps, runs, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
+  const { steps, runTimers, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
   let cancel = () => {}
   let wakeAt = Number.POSITIVE_INFINITY
   let working: Promise<void> | undefined
@@ -87,14 +87,15 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   }
 
   const work = async (): Promise<number> => {
-    await startRuns(clock.now())
+    const startedAt = clock.now()
+    await startRuns(startedAt)
     for (;;) {
       const now = clock.now()
       const due = await steps.due(now, BATCH)
-      const late = await runs.pastDeadline(now, BATCH)
+      const late = await runTimers.pastDeadline(now, BATCH)
       const open = await approvals.due(now, BATCH)
       await Promise.all([...due.map(fireDue), ...late.map(expire), ...open.map(expireApproval)])
-      if (Math.max(due.length, late.length, open.length) < BATCH) return nextAt()
+      if (Math.max(due.length, late.length, open.length) < BATCH) return nextAt(startedAt)
     }
   }
 
@@ -109,9 +110,10 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
     }
   }
 
-  const nextAt = async () => {
-    const starts = runs.nextStartAt(clock.now())
-    const known = await Promise.all([steps.nextDueAt(), runs.nextDeadlineAt(), approvals.nextDueAt(), starts])
+  /** @param startedAt runs that start up to here are launched; a later start time may have passed during the reads */
+  const nextAt = async (startedAt: EpochMs) => {
+    const starts = runTimers.nextStartAt(startedAt)
+    const known = await Promise.all([steps.nextDueAt(), runTimers.nextDeadlineAt(), approvals.nextDueAt(), starts])
     return Math.min(...known.map((at) => at ?? Number.POSITIVE_INFINITY))
   }
 
@@ -146,10 +148,10 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
  *
  * @returns the time up to which every run is launched
  */
-async function launchDue({ runs, launch }: TimerDriverDeps, { after, through }: StartRange): Promise<EpochMs> {
+async function launchDue({ runTimers, launch }: TimerDriverDeps, { after, through }: StartRange): Promise<EpochMs> {
   let from = after
   for (let limit = BATCH; ; ) {
-    const due = await runs.starting({ after: from, through }, limit)
+    const due = await runTimers.starting({ after: from, through }, limit)
     const last = due.at(-1)?.startAt
     if (last === undefined) return from === after ? through : from
     for (const run of due) launch(run)

@@ -8,6 +8,7 @@ import {
 } from '@perdure/ports'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Credential, KeyedRequest, RequestIdentity } from './keyed-request.ts'
+import { recordId, recordScope } from './record-id.ts'
 
 export interface KeyRequestDeps {
   readonly digest: Digest
@@ -30,16 +31,14 @@ export function createKeyRequest({ digest, clock, idempotency, tokens }: KeyRequ
   const scopes = createBoundedMap<string, string>(MAX_SCOPES)
   let mayHoldLegacyIds = true
 
-  const scopeOf = ({ subject, method, path }: RequestIdentity, holder: readonly string[] = []): string => {
-    const text = JSON.stringify([subject, method, path, ...holder])
-    const scope = scopes.get(text) ?? digest.sha256(text).slice(0, SCOPE_LENGTH)
+  const scopeOf = (identity: RequestIdentity, holder: readonly string[] = []): string => {
+    const text = JSON.stringify([identity.subject, identity.method, identity.path, ...holder])
+    const scope = scopes.get(text) ?? recordScope(digest, identity, holder)
     scopes.set(text, scope)
     return scope
   }
 
-  // The key is not hashed, so that sequential keys stay adjacent in the index; hashed keys would touch a different page
-  // each.
-  const idOf = (identity: RequestIdentity, key: string) => `${scopeOf(identity)}:${key}`
+  const idOf = (identity: RequestIdentity, key: string) => recordId(scopeOf(identity), key)
   const isStored = async (id: string) => (await idempotency.find(id, clock.now())) !== undefined
 
   const withLegacyId = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
@@ -56,7 +55,7 @@ export function createKeyRequest({ digest, clock, idempotency, tokens }: KeyRequ
   const sealedRequest = async (identity: RequestIdentity, key: string, holder: Credential): Promise<KeyedRequest> => {
     const earlierIds = [idOf(identity, key), legacyId(digest, identity, key)]
     for (const id of earlierIds) if (await isStored(id)) throw holderUnknown()
-    const id = `${scopeOf(identity, await holderOf(holder))}:${key}`
+    const id = recordId(scopeOf(identity, await holderOf(holder)), key)
     return { id, fingerprint: fingerprintOf(digest, identity), sealed: true }
   }
 
@@ -67,9 +66,6 @@ export function createKeyRequest({ digest, clock, idempotency, tokens }: KeyRequ
     return mayHoldLegacyIds ? withLegacyId(identity, key, request) : request
   }
 }
-
-/** 128 bits in hex. */
-const SCOPE_LENGTH = 32
 
 /** The id used by releases before schema version 18. */
 export const legacyId = (digest: Digest, { subject, method, path }: RequestIdentity, key: string): string =>

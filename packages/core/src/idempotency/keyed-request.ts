@@ -1,4 +1,5 @@
 import { AppError, type Visibility } from '@perdure/ports'
+import { IDEMPOTENCY_KEY } from '@perdure/protocol'
 
 /** The stored identity of a request with an Idempotency-Key. */
 export interface KeyedRequest {
@@ -35,15 +36,13 @@ export interface RequestIdentity {
   readonly sealedFor?: Credential | undefined
 }
 
-const VISIBLE_ASCII = /^[!-~]{1,255}$/
-
 /** Parses the header: a bare key or a quoted structured-field string. @throws AppError `idempotency-key-invalid` */
 export function parseIdempotencyKey(header: string): string {
   const isQuoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"')
   const inner = isQuoted ? header.slice(1, -1) : header
   const hasBadEscape = isQuoted && /(?:^|[^\\])(?:\\\\)*(?:"|\\(?:[^"\\]|$))/.test(inner)
   const key = isQuoted ? inner.replace(/\\(["\\])/g, '$1') : inner
-  if (hasBadEscape || !VISIBLE_ASCII.test(key)) {
+  if (hasBadEscape || !IDEMPOTENCY_KEY.test(key)) {
     throw new AppError('idempotency-key-invalid', { hint: 'use a UUID, bare or in double quotes' })
   }
   return key

@@ -1,87 +1,20 @@
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW } from '@perdure/ports'
 import fc from 'fast-check'
-import { expect } from 'vitest'
 import { ALICE } from '../engine/test-engine.fixture.ts'
+import { boot, command, crashPoints, type Pause, pauses, pickOf } from './engine-command.fixture.ts'
 import { expectOneRun, type Start, type World } from './engine-history.fixture.ts'
-import { expectInvariants } from './engine-invariants.fixture.ts'
-import { EMIT_KEYS, EVENT_NAMES, payloadOf, programs } from './engine-program.fixture.ts'
-import {
-  AGENTS,
-  allRuns,
-  CHILDREN,
-  type CrashPoint,
-  type Input,
-  quiesce,
-  startProcess,
-  stepsOf,
-  WORKFLOWS,
-} from './engine-world.fixture.ts'
-
-/**
- * The pause after a command: `'idle'` lets all pending work finish; a number is how many microtasks of that work run.
- */
-type Pause = number | 'idle'
-type Command = fc.AsyncCommand<object, World>
-
-const command = (name: string, length: Pause, act: (world: World) => unknown): Command => ({
-  check: () => true,
-  async run(_, world) {
-    await act(world)
-    if (length === 'idle') await quiesce(world.environment)
-    else for (let n = 0; n < length; n++) await undefined
-    await restartUntilAlive(world)
-    await expectInvariants(world, length === 'idle')
-  },
-  toString: () => `${name} ~${length}`,
-})
-
-/** Starts processes until one survives its start. Does nothing while the current process is alive. */
-export async function restartUntilAlive(world: World): Promise<void> {
-  while (!world.process.isAlive()) {
-    await quiesce(world.environment)
-    await boot(world)
-    await quiesce(world.environment)
-  }
-}
-
-async function boot(world: World): Promise<void> {
-  for (const run of await allRuns(world.environment)) {
-    if (run.status === 'running') world.foundRunning.set(run.id, run.attempt)
-    for (const { seq, status } of await stepsOf(world.environment, run)) {
-      const id = `${run.id}.${seq}`
-      if (status === 'started') world.crashes.set(id, (world.crashes.get(id) ?? 0) + 1)
-    }
-  }
-  world.restarts++
-  world.bootedAt.push((await world.environment.storage.events.head()).position)
-  world.process = startProcess(world.environment)
-  const { engine } = world.process
-  submit(
-    world,
-    engine.recover().then(() => engine.start()),
-  )
-}
-
-const ALLOWED = [
-  ...['idempotency-in-flight', 'agent-busy', 'queue-full', 'server-draining', 'run-not-active', 'run-not-suspended'],
-  ...['approval-resolved', 'resume-without-suspension', 'thread-not-found', 'idempotency-conflict'],
-]
-
-/** Handles a request without waiting for its answer, and records unexpected refusals. */
-function submit<T>(world: World, work: Promise<T>, onAnswer: (answer: T) => void = () => undefined): void {
-  work.then(onAnswer).catch((error: unknown) => {
-    const id = error instanceof AppError ? error.id : String((error as Error).stack)
-    if (!ALLOWED.includes(id)) world.refusals.add(id)
-  })
-}
+import { EMIT_KEYS, EVENT_NAMES, programs } from './engine-program.fixture.ts'
+import { repairs } from './engine-repairs.fixture.ts'
+import { decideOne, type Emit, emitEvent, resumeOne, submit } from './engine-requests.fixture.ts'
+import { AGENTS, allRuns, CHILDREN, type CrashPoint, type Input, quiesce, WORKFLOWS } from './engine-world.fixture.ts'
 
 function start(world: World, request: Start): void {
-  const { targetId, program, key, sessionId, threadId, wallClockMs, answer } = request
+  const { targetId, program, key, version, sessionId, threadId, wallClockMs, answer } = request
   const kind = targetId in AGENTS ? 'agent' : 'workflow'
   const input: Input = { program }
   const metadata: Record<string, string> = key === undefined ? {} : { key }
   const budget = wallClockMs === undefined ? undefined : { wallClockMs }
-  const body = { input, sessionId, threadId, metadata, budget }
+  const body = { input, version, sessionId, threadId, metadata, budget }
   const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
   if (key !== undefined) world.starts.set(key, request)
   const reply = world.process.engine.startRun({
@@ -92,8 +25,6 @@ function start(world: World, request: Start): void {
     if (key !== undefined) expectOneRun(world, key, runId)
   })
 }
-
-const pickOf = <T>(items: readonly T[], pick: number): T | undefined => items[pick % Math.max(1, items.length)]
 
 const startRun = (request: Start, length: Pause) =>
   command(`start ${JSON.stringify(request)}`, length, (world) => {
@@ -113,19 +44,6 @@ const advance = (ms: number, length: Pause) =>
 const emit = ({ name, key }: Emit, length: Pause) =>
   command(`emit ${name} ${key}`, length, (world) => emitEvent(world, { name, key }))
 
-interface Emit {
-  readonly name: string
-  readonly key?: string | undefined
-}
-
-/** Emits an event. A repeated key emits the name it was first used with. */
-export function emitEvent(world: World, { name, key }: Emit): void {
-  const first = key === undefined ? name : (world.emitted.get(key) ?? name)
-  if (key !== undefined) world.emitted.set(key, first)
-  const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
-  submit(world, world.process.engine.emitEvent({ name: first, payload: payloadOf(first, key), ...keyed }))
-}
-
 interface Decisions {
   readonly pick: number
   readonly decisions: readonly boolean[] // concurrent
@@ -137,16 +55,6 @@ const decide = ({ pick, decisions }: Decisions, length: Pause) =>
     const approval = pickOf(items, pick)
     if (approval !== undefined) for (const granted of decisions) decideOne(world, approval.id, granted)
   })
-
-export const decideOne = (world: World, approvalId: string, granted: boolean) =>
-  submit(
-    world,
-    world.process.engine.resolveApproval({ approvalId, granted, by: 'alice', visibility: EVERY_ROW }),
-    () => {
-      if (!world.decided.has(approvalId)) world.decided.set(approvalId, granted)
-      expect(granted, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
-    },
-  )
 
 const abort = (pick: number, length: Pause) =>
   command(`abort ${pick}`, length, async (world) => {
@@ -162,11 +70,6 @@ const resume = (pick: number, length: Pause) =>
     const run = pickOf(suspended, pick)
     if (run !== undefined) resumeOne(world, run.id)
   })
-
-export function resumeOne(world: World, runId: string): void {
-  world.resumed.add(runId)
-  submit(world, world.process.engine.resumeRun({ runId, payload: 1, principal: ALICE, visibility: EVERY_ROW }))
-}
 
 /** Decides all pending approvals of a suspended run in one request. */
 const resolveAll = (pick: number, granted: readonly boolean[], length: Pause) =>
@@ -207,13 +110,11 @@ const stop = (length: Pause) =>
     process.kill()
   })
 
-const pauses = fc.oneof(fc.constant('idle' as const), fc.constant('idle' as const), fc.nat(40))
-const crashPoints = fc.constantFrom<CrashPoint>('before', 'after')
-
 const starts = fc.record<Start>({
-  targetId: fc.constantFrom(...Object.keys(AGENTS), ...Object.keys(WORKFLOWS)),
+  targetId: fc.constantFrom(...Object.keys(AGENTS), ...Object.keys(WORKFLOWS), 'stubborn', 'flow'),
   program: programs(CHILDREN),
   key: fc.constantFrom(undefined, undefined, 'k1', 'k2', 'k3'),
+  version: fc.constantFrom(undefined, undefined, undefined, undefined, 'a', 'b'),
   sessionId: fc.constantFrom(undefined, 's1', 's2'),
   threadId: fc.constantFrom(undefined, undefined, 'thr_one'),
   wallClockMs: fc.constantFrom(undefined, undefined, undefined, 700),
@@ -248,4 +149,5 @@ export const commands = [
   fc.tuple(fc.integer({ min: 1, max: 12 }), crashPoints, pauses).map((given) => crashAt(...given)),
   fc.tuple(fc.integer({ min: 1, max: 12 }), crashPoints, pauses).map((given) => crashTwice(...given)),
   pauses.map(stop),
+  ...repairs,
 ]

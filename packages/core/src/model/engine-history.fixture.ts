@@ -8,6 +8,7 @@ export interface Start {
   readonly targetId: string
   readonly program: Program
   readonly key: string | undefined
+  readonly version: string | undefined
   readonly sessionId: string | undefined
   readonly threadId: string | undefined
   readonly wallClockMs: number | undefined
@@ -32,6 +33,16 @@ export interface World {
   readonly stepsDone: Map<string, number>
   /** The head position of the log at each restart. */
   readonly bootedAt: number[]
+  /** The fork that answered each key. */
+  readonly forkOfKey: Map<string, string>
+  /** The last call that each fork must copy, as far as its request tells. */
+  readonly forkedAt: Map<string, number>
+  /** The log and the calls of each ended run. */
+  readonly logs: Map<string, string>
+  /** Whether the outside world was down at some time. */
+  wasDown: boolean
+  /** Commands and states that occurred in this history. */
+  readonly seen: Set<string>
   /** The attempt of each run that a restart found running. */
   readonly foundRunning: Map<string, number>
 }

@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
-import { describe, it } from 'vitest'
-import { checkEngine } from './engine-model.fixture.ts'
+import { describe, expect, it } from 'vitest'
+import { checkEngine, checkEveryCommit } from './engine-model.fixture.ts'
 
 type Commit = Storage['unitOfWork']['commit']
 
@@ -45,7 +45,7 @@ function withLateAnswers(storage: Storage): Storage {
 const SEED = 20_261_121
 
 describe('the run engine under random requests, code and crashes', {
-  timeout: 300_000,
+  timeout: 1_200_000,
 }, () => {
   it('keeps its invariants with a storage that answers immediately', () =>
     checkEngine({
@@ -67,6 +67,16 @@ describe('the run engine under random requests, code and crashes', {
       numRuns: Number(process.env.N ?? 150),
       seed: Number(process.env.SEED ?? SEED),
     }))
+
+  it('keeps its invariants with a crash before and after every commit of a history', async () => {
+    const crashes = await checkEveryCommit({
+      open: createInMemoryStorage,
+      numRuns: Number(process.env.SWEEPS ?? 1),
+      seed: Number(process.env.SEED ?? 1),
+      commits: ['fork', 'retry', 'park', 'version', 'decision'],
+    })
+    expect(crashes).toBeGreaterThan(100)
+  })
 
   it('keeps its invariants with a new random seed', () => checkEngine({ open: createInMemoryStorage, numRuns: 200 }))
 })

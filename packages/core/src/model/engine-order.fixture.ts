@@ -1,8 +1,8 @@
 import { fromJsonText, type RunRecord, type StepRecord, type StoredEvent } from '@perdure/ports'
 import { expect } from 'vitest'
 import type { World } from './engine-history.fixture.ts'
-import { keyOfPayload } from './engine-program.fixture.ts'
-import { laneOf, stepsOf } from './engine-world.fixture.ts'
+import { keyOfPayload, STUMBLED, THROWN } from './engine-program.fixture.ts'
+import { laneOf, OPTIONS, stepsOf } from './engine-world.fixture.ts'
 
 /** A run that a restart found running continues under a later attempt, which fences off the earlier attempt. */
 export function expectFenced({ foundRunning }: World, { id, status, attempt }: RunRecord): void {
@@ -20,7 +20,12 @@ export async function expectInOrder(world: World, runs: readonly RunRecord[]): P
       events: await world.environment.storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 }),
     })),
   )
-  for (const log of logs) expectReceivedOnce(log)
+  for (const log of logs) {
+    expectReceivedOnce(log)
+    expectComplete(world, log)
+    expectLifecycle(log)
+    expectAttempts(world, log)
+  }
   expectFirstInFirstOut(world, logs)
 }
 
@@ -42,6 +47,60 @@ function expectReceivedOnce({ run, steps, events }: Log): void {
     const again = received.filter((other) => other.key === key && other.from > to)
     expect(again, `${run.id} receives ${key} again`).toEqual([])
   }
+}
+
+/** The log has every event that was committed for the run, in the order of the commits. */
+function expectComplete({ environment }: World, { run, events }: Log): void {
+  const read = events.map(({ type, payload }) => `${type} ${payload}`)
+  expect(read, `the log of ${run.id}`).toEqual(environment.witness.events.get(run.id))
+}
+
+/** The events that may follow an event in the life of a run. */
+const NEXT: Readonly<Record<string, readonly string[]>> = {
+  'run.forked': ['run.queued', 'run.suspended'],
+  'run.queued': ['run.started', 'run.suspended'],
+  'run.started': ['run.suspended', 'run.retrying', 'run.queued'],
+  // A parked run that is tried again is queued and started without events, and can be found running by a restart.
+  'run.suspended': ['run.resumed', 'run.queued'],
+  'run.resumed': ['run.started', 'run.resumed', 'run.suspended'],
+  'run.retrying': ['run.started', 'run.suspended'],
+}
+
+function expectLifecycle({ run, events }: Log): void {
+  const types = events.map(({ type }) => type).filter((type) => type in NEXT)
+  const wrong = types.filter((type, index) => index > 0 && !NEXT[types[index - 1] ?? '']?.includes(type))
+  expect(wrong, `the events of ${run.id}: ${types}`).toEqual([])
+}
+
+/** The attempts and retries of a run agree with its events, with what its code threw and with its registration. */
+function expectAttempts({ environment }: World, { run, events }: Log): void {
+  const { id, attempt, retries = 0, status, targetId, error } = run
+  const payloads = events.map(({ type, payload }) => ({ type, ...(fromJsonText(payload) as object) }) as Lifecycle)
+  const retried = payloads.filter(({ type }) => type === 'run.retrying')
+  const restarted = payloads.filter(
+    ({ type, reason = '' }) => type === 'run.queued' && ['recovered', 'shutdown'].includes(reason),
+  )
+  const { maxAttempts = 1 } = OPTIONS[targetId]?.retry ?? {}
+  expect([retried.length, attempt], `the retries and attempts of ${id}`).toEqual([
+    retries,
+    1 + retries + restarted.length,
+  ])
+  expect(retries, `the retries of ${id}`).toBeLessThan(maxAttempts)
+  const thrown = environment.executions.thrown.filter(({ runId }) => runId === id)
+  for (const { attempt: next } of retried) {
+    const cause = thrown.find((one) => one.attempt === next - 1)
+    expect(cause, `what attempt ${next - 1} of ${id} threw`).toMatchObject({ isFinal: false })
+  }
+  if (status === 'failed' && RETRYABLE.includes(error?.code ?? ''))
+    expect(retries, `the retries of ${id}, failed`).toBe(maxAttempts - 1)
+}
+
+const RETRYABLE = [THROWN, STUMBLED, 'step-failed']
+
+interface Lifecycle {
+  readonly type: string
+  readonly attempt: number
+  readonly reason?: string
 }
 
 const seqOf = (payload: StoredEvent['payload']) => (fromJsonText(payload) as { readonly seq?: number }).seq

@@ -1,7 +1,19 @@
 import { type ApprovalRecord, fromJsonText, type RunRecord } from '@perdure/ports'
 import { expect } from 'vitest'
+import { allOps, type Code, callsOf, type Placed } from './engine-code.fixture.ts'
 import type { World } from './engine-history.fixture.ts'
-import { CHILD_FAILED, CRASHED, EMIT_KEYS, type Op, type Program, payloadOf, THROWN } from './engine-program.fixture.ts'
+import type { Op } from './engine-op.fixture.ts'
+import {
+  CHILD_FAILED,
+  CRASHED,
+  EMIT_KEYS,
+  FINAL,
+  type Program,
+  payloadOf,
+  REPLACED,
+  STUMBLED,
+  THROWN,
+} from './engine-program.fixture.ts'
 import { AGENTS, type Input, OPTIONS } from './engine-world.fixture.ts'
 
 /** All runs and approvals of a world. */
@@ -20,14 +32,17 @@ export function expectOutcome(world: World, run: RunRecord, known: Known): void 
   if (status !== 'completed') return
   const values = run.result === undefined ? [] : (fromJsonText(run.result) as unknown[])
   expect(isThrowing(program.parts.flat()), detail).toBe(false)
-  expect(resultProblem({ world, run, known }, program, values), detail).toBeUndefined()
+  const lineage = lineageOf(run, known.runs)
+  expect(resultProblem({ world, lineage, known }, program, values), detail).toBeUndefined()
 }
 
 const isResumed = ({ targetId }: RunRecord) =>
   (OPTIONS[targetId]?.recovery ?? (targetId in AGENTS ? 'fail' : 'resume')) === 'resume'
 
-const possibleErrors = ({ restarts }: World, run: RunRecord, { parts }: Program): readonly string[] => [
+const possibleErrors = ({ restarts, wasDown }: World, run: RunRecord, { parts }: Program): readonly string[] => [
   ...(isThrowing(parts.flat()) ? [THROWN] : []),
+  ...parts.flat().flatMap((op) => (op.op === 'stumble' ? [op.isFinal ? FINAL : STUMBLED] : [])),
+  ...(wasDown && allOps(parts.flat()).some(({ op }) => op === 'request') ? ['step-failed'] : []),
   ...(restarts > 0 && !isResumed(run) ? ['run-interrupted'] : []),
   ...(run.deadlineAt === undefined ? [] : ['budget-exhausted']),
   ...(restarts >= (OPTIONS[run.targetId]?.maxAttempts ?? 3) ? ['attempts-exhausted'] : []),
@@ -47,8 +62,14 @@ const isThrowing = (ops: readonly Op[]) => ops.some(({ op }) => op === 'throw')
 
 interface Context {
   readonly world: World
-  readonly run: RunRecord
+  /** The run, the run of which it is a fork, and so on. */
+  readonly lineage: readonly RunRecord[]
   readonly known: Known
+}
+
+export function lineageOf(run: RunRecord, runs: readonly RunRecord[]): readonly RunRecord[] {
+  const source = runs.find(({ id }) => id === run.forkOf?.runId)
+  return [run, ...(source === undefined ? [] : lineageOf(source, runs))]
 }
 
 /** The problem with the result of a program; `undefined` if the result is possible. */
@@ -56,7 +77,9 @@ function resultProblem(context: Context, program: Program, values: readonly unkn
   for (const [part, ops] of program.parts.entries()) {
     const decided =
       part === 0 ? [] : wrongDecisions(context, part - 1, program.approvals[part - 1] ?? 0, values[part * 2])
-    const problem = problemOf(context, { ops, values: values[part * 2 + 1], path: `${part}` })
+    const own = values[part * 2 + 1] as { readonly code: Code; readonly values: unknown } | undefined
+    const calls = own === undefined ? [] : callsOf(own.code, ops, `${part}`)
+    const problem = problemOf(context, { calls, values: own?.values, path: `${part}` })
     if (decided !== undefined && decided.length > 0) return `${decided}`
     if (problem !== undefined) return problem
   }
@@ -67,30 +90,43 @@ function resultProblem(context: Context, program: Program, values: readonly unkn
  * Differences between the decisions that a resumed part received and the stored decisions. A pending approval counts as
  * denied.
  */
-function wrongDecisions({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
+function wrongDecisions({ world, lineage, known }: Context, part: number, count: number, values: unknown): string[] {
   const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
-    const approval = known.approvals.find((one) => one.runId === run.id && one.name === name)
-    return [name, approval?.status === 'granted'] as const
+    return [name, approvalIn(lineage, known, name)?.status === 'granted'] as const
   })
   const given = values as (readonly [string, boolean])[]
   return expected.flatMap(([name, granted], index) => {
     const [givenName, givenGranted] = given[index] ?? []
-    const wasPending = world.resumed.has(run.id) && givenGranted === false
+    const wasPending = lineage.some(({ id }) => world.resumed.has(id)) && givenGranted === false
     return givenName === name && (givenGranted === granted || wasPending) ? [] : [`${name} was ${givenGranted}`]
   })
 }
 
+/** The approval that the run asked for under this name or, if it is a copy, the run from which it is copied. */
+function approvalIn(lineage: readonly RunRecord[], { approvals }: Known, name: string): ApprovalRecord | undefined {
+  for (const { id } of lineage) {
+    const own = approvals.find((approval) => approval.runId === id && approval.name === name)
+    if (own !== undefined) return own
+  }
+  return undefined
+}
+
 interface Branch {
-  readonly ops: readonly Op[]
+  readonly calls: readonly Placed[]
   readonly values: unknown
   readonly path: string
 }
 
-function problemOf(context: Context, { ops, values, path }: Branch): string | undefined {
-  if (isThrowing(ops)) return values === THROWN ? undefined : `${path} did not throw`
-  if (!Array.isArray(values) || values.length !== ops.length) return `${path} returned ${JSON.stringify(values)}`
-  for (const [index, op] of ops.entries()) {
-    const problem = problemOfOne(context, op, { value: values[index], path: `${path}.${index}` })
+const branch = (ops: readonly Op[], values: unknown, path: string): Branch => ({
+  calls: ops.map((op, index) => ({ op, path: `${path}.${index}` })),
+  ...{ values, path },
+})
+
+function problemOf(context: Context, { calls, values, path: whole }: Branch): string | undefined {
+  if (isThrowing(calls.map(({ op }) => op))) return values === THROWN ? undefined : `${whole} did not throw`
+  if (!Array.isArray(values) || values.length !== calls.length) return `${whole} returned ${JSON.stringify(values)}`
+  for (const [index, { op, path }] of calls.entries()) {
+    const problem = problemOfOne(context, op, { value: values[index], path })
     if (problem !== undefined) return problem
   }
   return undefined
@@ -103,8 +139,8 @@ function problemOfOne(
 ): string | undefined {
   if (op.op === 'both') {
     const [left, right] = value as unknown[]
-    const first = problemOf(context, { ops: op.left, values: left, path: `${path}.l` })
-    return first ?? problemOf(context, { ops: op.right, values: right, path: `${path}.r` })
+    const first = problemOf(context, branch(op.left, left, `${path}.l`))
+    return first ?? problemOf(context, branch(op.right, right, `${path}.r`))
   }
   return possible(context, op, path).includes(JSON.stringify(value))
     ? undefined
@@ -112,31 +148,62 @@ function problemOfOne(
 }
 
 /** The possible results of a call, as JSON. */
-function possible({ world, run, known }: Context, op: Op, path: string): string[] {
+function possible(context: Context, op: Op, path: string): string[] {
+  const { lineage, known } = context
   switch (op.op) {
     case 'step':
-      return [path, ...(op.onCrash !== 'retry' && world.restarts > 0 ? [CRASHED] : [])].map((value) =>
+      return [
+        ...(op.onCrash !== 'retry' && mayHaveCrashed(context) ? [path, CRASHED] : [path]),
+        ...(isReplaced(context, op.isShared ? 'work' : `work-${path}`) ? [REPLACED] : []),
+      ].map((value) => JSON.stringify(value))
+    case 'event':
+      return payloads(op.name, op.timeoutMs !== undefined).map((value) => JSON.stringify(value))
+    case 'approval':
+      return decisions(context, path).map(String)
+    case 'trio':
+      return decisions(context, path).flatMap((granted) =>
+        payloads(op.event, false).map((payload) => JSON.stringify([granted, payload])),
+      )
+    case 'request':
+      return [JSON.stringify(path)]
+    case 'version':
+      return [...[[1], [2, path]], ...(isReplaced(context, `work-${path}`) ? [[2, REPLACED]] : [])].map((value) =>
         JSON.stringify(value),
       )
-    case 'event':
-      return [
-        ...[undefined, ...EMIT_KEYS].map((key) => JSON.stringify(payloadOf(op.name, key))),
-        ...(op.timeoutMs === undefined ? [] : ['null']),
-      ]
-    case 'approval':
-      return [
-        String(
-          known.approvals.find(({ runId, name }) => runId === run.id && name === `ask-${path}`)?.status === 'granted',
-        ),
-      ]
     case 'child':
-      return known.runs.filter((child) => child.parentRunId === run.id && pathOf(child) === path).map(outcomeOfChild)
+      return known.runs
+        .filter((child) => lineage.some(({ id }) => id === child.parentRunId) && pathOf(child) === path)
+        .map(outcomeOfChild)
     default:
       return [JSON.stringify(PLAIN[op.op])]
   }
 }
 
-const PLAIN = { sleep: 'slept', race: 'raced', emit: 'emitted', microtasks: 'continued', both: 'never', throw: 'never' }
+const PLAIN = {
+  ...{ sleep: 'slept', race: 'raced', emit: 'emitted', microtasks: 'continued', both: 'never', throw: 'never' },
+  stumble: 'stumbled',
+}
+
+/** A retry interrupts the steps of other branches like a crash. */
+const mayHaveCrashed = ({ world, lineage }: Context) =>
+  world.restarts > 0 || lineage.some(({ retries = 0 }) => retries > 0)
+
+const payloads = (name: string, canTimeOut: boolean): readonly unknown[] => [
+  ...[undefined, ...EMIT_KEYS].map((key) => payloadOf(name, key)),
+  ...(canTimeOut ? [null] : []),
+]
+
+const decisions = (context: Context, path: string): readonly boolean[] => {
+  const name = `ask-${path}`
+  const granted = approvalIn(context.lineage, context.known, name)?.status === 'granted'
+  return isReplaced(context, name) ? [granted, true] : [granted]
+}
+
+/** Whether a fork has stored another result for a call of this name. */
+const isReplaced = ({ world, lineage }: Context, name: string): boolean =>
+  [...world.environment.witness.replaced.values()].some(
+    (call) => call.name === name && lineage.some(({ id }) => id === call.runId),
+  )
 
 const pathOf = ({ input }: RunRecord) => (fromJsonText(input) as Input).path
 const outcomeOfChild = ({ status, result }: RunRecord) =>

@@ -1,24 +1,9 @@
 import { AppError } from '@perdure/ports'
 import fc from 'fast-check'
+import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import type { RunContext } from '../targets/run-context.ts'
-
-/** One call of a generated program, as data, so that its outcome can be predicted without executing it. */
-export type Op =
-  | {
-      readonly op: 'step'
-      readonly isShared: boolean // has the same name as other steps
-      readonly onCrash: 'retry' | 'fail' | 'ask'
-      readonly fails: number // failed attempts before it succeeds, in one process
-      readonly takesMs: number
-    }
-  | { readonly op: 'sleep'; readonly ms: number }
-  | { readonly op: 'event'; readonly name: string; readonly timeoutMs: number | undefined }
-  | { readonly op: 'approval'; readonly timeoutMs: number | undefined }
-  | { readonly op: 'both' | 'race'; readonly left: readonly Op[]; readonly right: readonly Op[] }
-  | { readonly op: 'child'; readonly agentId: string; readonly ops: readonly Op[] }
-  | { readonly op: 'emit'; readonly isAwaited: boolean }
-  | { readonly op: 'microtasks'; readonly count: number }
-  | { readonly op: 'throw' }
+import { type Code, callsOf, type Placed } from './engine-code.fixture.ts'
+import type { Op } from './engine-op.fixture.ts'
 
 /** Parts that execute in sequence; the run suspends itself between them. */
 export interface Program {
@@ -32,6 +17,10 @@ export interface Program {
 export const CRASHED = 'crashed'
 export const CHILD_FAILED = 'child failed'
 export const THROWN = 'thrown'
+export const STUMBLED = 'stumbled'
+export const FINAL = 'final'
+/** The result that a fork stores in place of that of a step. */
+export const REPLACED = 'replaced'
 /** The prefix of names of steps that ask for an approval after a crash. */
 export const UNSURE = 'unsure'
 
@@ -39,13 +28,28 @@ export const UNSURE = 'unsure'
 export interface Outside {
   readonly after: (ms: number) => Promise<void>
   readonly effect: (effectId: string) => void
+  /** Whether requests to it fail. */
+  readonly isDown: () => boolean
+  /** How often this was called for the run and the path. */
+  readonly visit: (runId: string, path: string) => number
+  /** Notes what `ctx.version` has returned. */
+  readonly versionOf: (runId: string, answer: { readonly version: number; readonly min: number }) => void
 }
 
-export async function execute(program: Program, context: RunContext, outside: Outside): Promise<unknown> {
+/** The program of a run, and the code that executes it. */
+export interface Execution {
+  readonly program: Program
+  readonly code: Code
+  readonly context: RunContext
+  readonly outside: Outside
+}
+
+export async function execute({ program, code, context, outside }: Execution): Promise<unknown> {
   const { part = 0, values = [] } = (context.resume?.state ?? {}) as { part?: number; values?: unknown[] }
   const decided = context.resume?.approvals.map(({ name, granted }) => [name, granted]) ?? []
-  const own = await executeOps(program.parts[part] ?? [], { context, outside, path: `${part}` })
-  const all = [...values, decided, own]
+  const calls = callsOf(code, program.parts[part] ?? [], `${part}`)
+  const own = await executeCalls(calls, { context, outside, path: '' })
+  const all = [...values, decided, { code, values: own }]
   if (part + 1 >= program.parts.length) return all
   const approvals = Array.from({ length: program.approvals[part] ?? 0 }, (_, index) => ({
     name: `own:${part}.${index}`,
@@ -60,11 +64,17 @@ interface CallSite {
   readonly path: string
 }
 
-async function executeOps(ops: readonly Op[], site: CallSite): Promise<unknown[]> {
+async function executeCalls(calls: readonly Placed[], site: CallSite): Promise<unknown[]> {
   const values: unknown[] = []
-  for (const [index, op] of ops.entries()) values.push(await EXECUTE[op.op](op as never, at(site, index)))
+  for (const { op, path } of calls) values.push(await EXECUTE[op.op](op as never, { ...site, path }))
   return values
 }
+
+const executeOps = (ops: readonly Op[], site: CallSite): Promise<unknown[]> =>
+  executeCalls(
+    ops.map((op, index) => ({ op, path: at(site, index).path })),
+    site,
+  )
 
 const at = (site: CallSite, index: number | string): CallSite => ({
   ...site,
@@ -128,6 +138,35 @@ const EXECUTE: {
   async throw() {
     throw Object.assign(new Error(THROWN), { code: THROWN })
   },
+  request: ({ takesMs }, { context, outside, path }) =>
+    context.step(`request-${path}`, async ({ effectId }) => {
+      if (takesMs > 0) await outside.after(takesMs)
+      if (outside.isDown()) throw new Error('down')
+      outside.effect(effectId)
+      return path
+    }),
+  async stumble({ times, isFinal }, { context, outside, path }) {
+    if (outside.visit(context.runId, path) > times) return 'stumbled'
+    if (isFinal) throw new NonRetryableError(FINAL, { code: FINAL })
+    throw Object.assign(new Error(STUMBLED), { code: STUMBLED })
+  },
+  async trio({ event: name, isLate }, { context, outside, path }) {
+    const asked = context.approval(`ask-${path}`)
+    const note = () => context.step(`note-${path}`, ({ effectId }) => outside.effect(effectId))
+    const noted = isLate ? asked.then(note) : note()
+    const [{ granted }, , payload] = await Promise.all([asked, noted, context.waitForEvent(name)])
+    return [granted, payload]
+  },
+  async version({ range: [min, max] }, { context, outside, path }) {
+    const version = await context.version('branch', min, max)
+    outside.versionOf(context.runId, { version, min })
+    if (version < 2) return [version]
+    const work = ({ effectId }: { readonly effectId: string }) => {
+      outside.effect(effectId)
+      return path
+    }
+    return [version, await context.step(`work-${path}`, work)]
+  },
 }
 
 /** Replaces an expected error by `value` and rethrows any other. */
@@ -165,6 +204,19 @@ const approval = fc.record({ op: fc.constant('approval' as const), timeoutMs: ti
 const emit = (isAwaited: boolean) => fc.constant({ op: 'emit' as const, isAwaited })
 const microtasks = fc.record({ op: fc.constant('microtasks' as const), count: fc.nat(5) })
 const thrown = fc.constant({ op: 'throw' as const })
+const request = fc.record({ op: fc.constant('request' as const), takesMs: fc.constantFrom(0, 0, 5) })
+const stumble = fc.record({
+  op: fc.constant('stumble' as const),
+  times: fc.constantFrom(1, 1, 1, 2, 3),
+  isFinal: fc.constantFrom(false, false, false, true),
+})
+const trio = fc.record({
+  op: fc.constant('trio' as const),
+  event: fc.constantFrom(...EVENT_NAMES),
+  isLate: fc.constant(false),
+})
+/** Calls that fail or wait in a way that only the code of a whole run may. */
+const whole: fc.WeightedArbitrary<Op>[] = [weighted(5, request), weighted(4, stumble)]
 
 const rest = [weighted(2, sleep), weighted(2, approval), weighted(1, microtasks), weighted(1, thrown)]
 const leaves: fc.WeightedArbitrary<Op>[] = [weighted(8, step), weighted(3, event), weighted(1, emit(false)), ...rest]
@@ -187,16 +239,18 @@ const opsOf = (ops: readonly fc.WeightedArbitrary<Op>[], maxLength: number) =>
 export function programs(childIds: readonly string[]): fc.Arbitrary<Program> {
   const childOf = (ops: fc.Arbitrary<Op[]>): fc.WeightedArbitrary<Op> =>
     weighted(3, fc.record({ op: fc.constant('child' as const), agentId: fc.constantFrom(...childIds), ops }))
-  const forkOf = (ops: fc.Arbitrary<Op[]>): fc.WeightedArbitrary<Op> =>
+  const branchesOf = (ops: fc.Arbitrary<Op[]>): fc.WeightedArbitrary<Op> =>
     weighted(
       4,
       fc.record({ op: fc.constantFrom('both' as const, 'both' as const, 'race' as const), left: ops, right: ops }),
     )
   const flat = opsOf(leaves, 3)
+  const flatWhole = opsOf([...leaves, ...whole], 3)
   const flatNamed = opsOf(named, 4)
-  const nested = opsOf([...leaves, childOf(flat), forkOf(flat)], 3)
-  const deepNamed = opsOf([...named, forkOf(flatNamed)], 4)
-  const part = opsOf([...leaves, weighted(1, emit(true)), childOf(nested), forkOf(nested), forkOf(deepNamed)], 4)
+  const nested = opsOf([...leaves, childOf(flatWhole), branchesOf(flat)], 3)
+  const deepNamed = opsOf([...named, branchesOf(flatNamed)], 4)
+  const branching = [childOf(nested), branchesOf(nested), branchesOf(deepNamed)]
+  const part = opsOf([...leaves, ...whole, weighted(4, trio), weighted(1, emit(true)), ...branching], 4)
   return fc.record({
     parts: fc.oneof(
       weighted(

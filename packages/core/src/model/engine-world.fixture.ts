@@ -15,14 +15,21 @@ import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
+import type { RunRetry } from '../targets/registration.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import type { RunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
-import { execute, type Program } from './engine-program.fixture.ts'
+import { type Code, codeOf, type Deployment, FIRST_CODE, FIRST_VERSIONS, versionsOf } from './engine-code.fixture.ts'
+import { createExecutions, type Executions, noteActions, noteExecution } from './engine-executions.fixture.ts'
+import { execute, type Outside, type Program } from './engine-program.fixture.ts'
+import { type CommitKind, createWitness, kindOf, type Witness, withWitness } from './engine-witness.fixture.ts'
 
-type Options = Partial<Pick<RunTarget, 'recovery' | 'concurrency' | 'onBusy' | 'maxAttempts' | 'timeoutMs'>>
+type Options = Partial<Pick<RunTarget, 'recovery' | 'concurrency' | 'onBusy' | 'maxAttempts' | 'timeoutMs' | 'retry'>>
+
+const RETRY: RunRetry = { maxAttempts: 3, initialDelayMs: 500, jitter: 'none' }
 
 export const AGENTS = {
   parallel: { recovery: 'resume', maxAttempts: 5 },
@@ -32,11 +39,12 @@ export const AGENTS = {
   latest: { recovery: 'resume', concurrency: 'single', onBusy: 'interrupt' },
   personal: { recovery: 'resume', concurrency: 'session', onBusy: 'queue' },
   timed: { recovery: 'resume', timeoutMs: 1_000 },
+  stubborn: { recovery: 'resume', maxAttempts: 5, retry: RETRY },
 } as const satisfies Record<string, Options>
 
 export const WORKFLOWS = {
   flow: { maxAttempts: 5 },
-  line: { concurrency: 'single', onBusy: 'queue' },
+  line: { concurrency: 'single', onBusy: 'queue', retry: { ...RETRY, maxAttempts: 2, initialDelayMs: 5 } },
   polite: { concurrency: 'session', onBusy: 'reject', recovery: 'fail' },
 } as const satisfies Record<string, Options>
 
@@ -50,7 +58,7 @@ export const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined =
 
 export const CONCURRENCY = 3
 export const ABORT_GRACE_MS = 5_000
-export const CHILDREN = ['parallel', 'fragile', 'queueing']
+export const CHILDREN = ['parallel', 'fragile', 'queueing', 'stubborn']
 
 /** The input of a run. */
 export interface Input {
@@ -79,8 +87,23 @@ export interface Environment {
   readonly storage: Storage
   readonly clock: ReturnType<typeof createManualClock>
   readonly ids: ReturnType<typeof createSequenceIds>
+  readonly witness: Witness
+  readonly executions: Executions
   /** The effect id of each effect of a step. */
   readonly effects: string[]
+  /** The code and the versions that the next process registers. */
+  deployed: Deployment
+  /** Every code that was deployed. */
+  readonly deployments: Code[]
+  isDown: boolean
+  readonly visits: Map<string, number>
+  /** Crashes at this commit of the history, counted over all processes. */
+  crashCommit: { readonly commit: number; readonly point: CrashPoint } | undefined
+  /** The process that first commits this crashes. */
+  crashKind: { readonly kind: CommitKind; readonly point: CrashPoint } | undefined
+  commits: number
+  /** The kind of each commit at which a process crashed. */
+  readonly crashedAt: Set<string>
   /** Errors logged by the engine, other than those of the code of runs. */
   readonly faults: unknown[]
   /** Increases whenever a process accesses the storage or a timer fires. */
@@ -88,15 +111,26 @@ export interface Environment {
   pending: number
 }
 
-export const createEnvironment = (storage: Storage): Environment => ({
-  storage,
-  clock: createManualClock(),
-  ids: createSequenceIds(),
-  effects: [],
-  faults: [],
-  activity: 0,
-  pending: 0,
-})
+export function createEnvironment(storage: Storage): Environment {
+  const witness = createWitness()
+  return {
+    storage: withWitness(storage, witness),
+    witness,
+    executions: createExecutions(),
+    ...{ clock: createManualClock(), ids: createSequenceIds(), effects: [], faults: [] },
+    deployed: { code: FIRST_CODE, versions: FIRST_VERSIONS },
+    deployments: [FIRST_CODE],
+    ...{
+      isDown: false,
+      visits: new Map(),
+      crashCommit: undefined,
+      crashKind: undefined,
+      commits: 0,
+      crashedAt: new Set(),
+    },
+    ...{ activity: 0, pending: 0 },
+  }
+}
 
 /** Errors that the random code of a run causes; the outcome of the run is checked elsewhere. */
 const EXPECTED_LINES: ReadonlySet<string> = new Set(['event refused', 'run failed'])
@@ -104,11 +138,22 @@ const EXPECTED_LINES: ReadonlySet<string> = new Set(['event refused', 'run faile
 const never = new Promise<never>(() => undefined)
 
 export function startProcess(environment: Environment): Process {
-  const { clock, ids, effects, faults } = environment
+  const { clock, ids, effects, faults, executions, deployed } = environment
   let isAlive = true
   let crashCommit = Number.POSITIVE_INFINITY
   let commits = 0
   let crashPoint: CrashPoint = 'before'
+
+  /** The point of this commit at which the process crashes, if it does. */
+  const crashOf = (kind: CommitKind): CrashPoint | undefined => {
+    const { crashCommit: planned, crashKind: aim } = environment
+    commits++
+    environment.commits++
+    if (planned?.commit === environment.commits) return planned.point
+    if (kind !== aim?.kind) return commits === crashCommit ? crashPoint : undefined
+    environment.crashKind = undefined
+    return aim.point
+  }
 
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!isAlive) return never
@@ -131,11 +176,15 @@ export function startProcess(environment: Environment): Process {
 
   const unitOfWork: Storage['unitOfWork'] = {
     commit(writes) {
-      const isLast = ++commits === crashCommit
-      if (isLast && crashPoint === 'before') isAlive = false
+      if (!isAlive) return never
+      const kind = kindOf(writes)
+      const crash = crashOf(kind)
+      if (crash !== undefined) environment.crashedAt.add(`${crash} ${kind}`)
+      if (crash === 'before') isAlive = false
       return guarded(async () => {
         const outcome = await environment.storage.unitOfWork.commit(writes)
-        if (isLast) isAlive = false
+        if (outcome.committed) noteActions(executions, writes)
+        if (crash !== undefined) isAlive = false
         return outcome
       })
     },
@@ -149,11 +198,39 @@ export function startProcess(environment: Environment): Process {
         fn()
       }),
   }
-  const outside = {
-    after: (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve)),
-    effect: (effectId: string) => void (isAlive && effects.push(effectId)),
+  const outside: Outside = {
+    after: (ms) => new Promise<void>((resolve) => void timers.after(ms, resolve)),
+    effect: (effectId) => void (isAlive && effects.push(effectId)),
+    isDown: () => environment.isDown,
+    visit(runId, path) {
+      const id = `${runId} ${path}`
+      const visits = (environment.visits.get(id) ?? 0) + (isAlive ? 1 : 0)
+      environment.visits.set(id, visits)
+      return visits
+    },
+    versionOf(runId, answer) {
+      if (!isAlive) return
+      const { versioned, calls } = environment.witness
+      const recorded = calls.get(versioned.get(runId) ?? '')?.result
+      const isRecorded = recorded !== undefined
+      if (isRecorded && recorded !== String(answer.version))
+        executions.misplaced.push(`${runId} is answered ${answer.version}, but version ${recorded} is recorded`)
+      executions.pending.set(runId, [...(executions.pending.get(runId) ?? []), { ...answer, isRecorded }])
+    },
   }
-  const code = (input: unknown, context: RunContext) => execute((input as Input).program, context, outside)
+  const codeOfVersion = (version: string | undefined) => {
+    const code = codeOf(version, deployed.code)
+    return async (input: unknown, context: RunContext) => {
+      const { runId, attempt } = context
+      if (isAlive) noteExecution(executions, environment.witness, { runId, version, code })
+      try {
+        return await execute({ program: (input as Input).program, code, context, outside })
+      } catch (error) {
+        if (isAlive) executions.thrown.push({ runId, attempt, isFinal: error instanceof NonRetryableError })
+        throw error
+      }
+    }
+  }
   const ignore = () => undefined
   const logger: Logger = {
     ...{ debug: ignore, info: ignore, warn: ignore },
@@ -163,8 +240,12 @@ export function startProcess(environment: Environment): Process {
   const { storage } = environment
   const agents = createAgentRegistry()
   const workflows = createWorkflowRegistry()
-  for (const [id, options] of Object.entries(AGENTS)) agents.register(agentOf(id, code, options))
-  for (const [id, options] of Object.entries(WORKFLOWS)) workflows.register(workflowOf(id, code, options))
+  for (const [id, options] of Object.entries(AGENTS))
+    for (const given of versionsOf(deployed, id))
+      agents.register(agentOf(id, codeOfVersion(given.version), { ...options, ...given }))
+  for (const [id, options] of Object.entries(WORKFLOWS))
+    for (const given of versionsOf(deployed, id))
+      workflows.register(workflowOf(id, codeOfVersion(given.version), { ...options, ...given }))
   const phase = createPhase()
   phase.enter('ready')
   const wall: Clock = clock
@@ -175,6 +256,7 @@ export function startProcess(environment: Environment): Process {
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),
+    runTimers: guardedPort(storage.runTimers),
     events: guardedPort(storage.events),
     sessions: guardedPort(storage.sessions),
     steps: guardedPort(storage.steps),

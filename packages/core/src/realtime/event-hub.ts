@@ -1,6 +1,7 @@
 import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@perdure/ports'
 import type { RecentEvent } from './event-ring.ts'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
+import { createLogCoverage } from './log-coverage.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
 /**
@@ -25,6 +26,11 @@ export interface EventHub {
    * this position.
    */
   refresh(position: number): void
+  /**
+   * Whether the log has an event up to this position that was not published: it was written by another process, or its
+   * commit is still being published.
+   */
+  misses(position: number): boolean
   /** Changes with each `invalidate`. A page that was read under another generation may contain deleted events. */
   generation(): number
   /**
@@ -50,6 +56,7 @@ export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<Watcher>>()
   let generation = 0
   let published = 0
+  const coverage = createLogCoverage()
   const isWatched = (key: string) => watchers.has(key)
 
   const invalidate = () => {
@@ -60,6 +67,7 @@ export function createEventHub(cache?: HotCache): EventHub {
   return {
     publish(events) {
       published++
+      coverage.add(events)
       if (watchers.size === 0) return cache?.skip(events)
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
@@ -69,8 +77,10 @@ export function createEventHub(cache?: HotCache): EventHub {
     refresh(position) {
       generation++
       cache?.clear(position)
+      coverage.coverThrough(position)
       for (const set of watchers.values()) for (const watcher of set) watcher.wake(watcher)
     },
+    misses: coverage.misses,
     generation: () => generation,
     version: () => generation + published,
     watch(stream, watcher) {

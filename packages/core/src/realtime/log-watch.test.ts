@@ -32,6 +32,12 @@ function setUp() {
     await flushPromises()
   }
 
+  /** The watch looks for unpublished events, and looks again to be sure. */
+  const look = async () => {
+    await advance(2_000)
+    await advance(250)
+  }
+
   /** Reads as a connection does: once at the start, then at each wake until nothing is left. */
   const follow = async (runId: string) => {
     const received: number[] = []
@@ -59,42 +65,42 @@ function setUp() {
     return { received, wakes: () => wakes }
   }
 
-  return { watch, advance, follow, own: appendTo(own), other: appendTo(other) }
+  return { watch, look, advance, follow, storage, hub, own: appendTo(own), other: appendTo(other) }
 }
 
 describe('createLogWatch', () => {
   it('delivers the events of another process to a follower that has read to the end of the log', async () => {
-    const { watch, advance, follow, own, other } = setUp()
+    const { watch, look, follow, own, other } = setUp()
     watch.start()
     const { received } = await follow('x')
     await own('x')
-    await advance(2_000)
+    await look()
 
     await other('x')
     await other('x')
-    await advance(2_000)
+    await look()
 
     expect(received).toEqual([1, 2, 3])
   })
 
   it('delivers an event of another process that precedes a commit to another run', async () => {
-    const { watch, advance, follow, own, other } = setUp()
+    const { watch, look, follow, own, other } = setUp()
     watch.start()
     const { received } = await follow('x')
     await own('x')
-    await advance(2_000)
+    await look()
 
     await other('x')
     await own('y')
-    await advance(2_000)
+    await look()
     await other('x')
-    await advance(2_000)
+    await look()
 
     expect(received).toEqual([1, 2, 4])
   })
 
   it('delivers events to followers of both processes in the order of the log', async () => {
-    const { watch, advance, follow, own, other } = setUp()
+    const { watch, look, follow, own, other } = setUp()
     watch.start()
     const [x, y] = [await follow('x'), await follow('y')]
 
@@ -103,9 +109,9 @@ describe('createLogWatch', () => {
       await other('y')
       await other('x')
       await own('y')
-      if (round % 2 === 0) await advance(2_000)
+      if (round % 2 === 0) await look()
     }
-    await advance(2_000)
+    await look()
 
     const odd = (position: number) => position % 4 === 1 || position % 4 === 3
     const all = Array.from({ length: 20 }, (_, index) => index + 1)
@@ -114,14 +120,43 @@ describe('createLogWatch', () => {
   })
 
   it('wakes nobody while the log does not grow', async () => {
-    const { watch, advance, follow, other } = setUp()
+    const { watch, look, advance, follow, other } = setUp()
     await other('x')
     watch.start()
     await advance(0)
     const { received, wakes } = await follow('x')
 
-    for (let round = 0; round < 3; round++) await advance(2_000)
+    for (let round = 0; round < 3; round++) await look()
 
     expect([received, wakes()]).toEqual([[1], 0])
+  })
+
+  it('wakes only the followers of the run while only this process writes', async () => {
+    const { watch, look, advance, follow, own } = setUp()
+    watch.start()
+    await advance(0)
+    const { wakes } = await follow('y')
+
+    for (let round = 0; round < 3; round++) {
+      await own('x')
+      await look()
+    }
+
+    expect(wakes()).toBe(0)
+  })
+
+  it('wakes nobody for a commit of this process that is published late', async () => {
+    const { watch, advance, follow, storage, hub } = setUp()
+    watch.start()
+    await advance(0)
+    const { wakes } = await follow('y')
+
+    const outcome = await storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ runId: 'x' })] }])
+    await advance(2_000)
+    if (outcome.committed) hub.publish(outcome.events)
+    await advance(250)
+    await advance(2_000)
+
+    expect(wakes()).toBe(0)
   })
 })

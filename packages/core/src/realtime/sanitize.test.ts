@@ -1,8 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { PATTERNS } from './redaction-patterns.ts'
 import { sanitizeText, sanitizeValue } from './sanitize.ts'
 
 const KEY = `-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----`
+
+/** Searches the whole text with every pattern. */
+function searchWithPatterns(text: string, policy: string) {
+  const found: string[] = []
+  let clean = text
+  for (const { rule, regex, replacement } of PATTERNS) {
+    const mark = policy === 'strip' ? replacement.replace(/\[.*\]/, '') : replacement
+    clean = clean.replace(regex, (_, ...groups) => {
+      found.push(rule)
+      return mark.replace(/\$(\d)/g, (__, index) => groups[Number(index) - 1])
+    })
+  }
+  return { clean, found }
+}
+
+const EMAIL =
+  /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/g
+
+const sanitizeEmails = (text: string, policy: string) =>
+  text.replace(EMAIL, policy === 'strip' ? '' : '[redacted:email]')
 
 describe('sanitizeText', () => {
   it.each([
@@ -20,6 +41,60 @@ describe('sanitizeText', () => {
     ['the token is spent, the secret garden', 'the token is spent, the secret garden'],
   ])('turns %j into %j', (text, expected) => {
     expect(sanitizeText(text)).toBe(expected)
+  })
+
+  it.each([
+    ['a@b.cc', '[redacted:email]'],
+    ['ab://:x@', 'ab://[redacted:connection-string]@'],
+    ['pwd=abcd', 'pwd=[redacted:credential]'],
+    ['Basic abcdefgh', 'Basic [redacted:bearer]'],
+    ['sk_abcdefghijkl', '[redacted:credential]'],
+    ['AKIAabcdefghijkl', '[redacted:credential]'],
+    ['AIzaabcdefghijkl', '[redacted:credential]'],
+    ['ASIAabcdefghijkl', '[redacted:credential]'],
+    ['-----BEGIN PRIVATE KEY-----', '[redacted:private-key]'],
+    [`${'a'.repeat(21)}://u:p@`, `${'a'.repeat(21)}://[redacted:connection-string]@`],
+    [`${'a'.repeat(22)}://u:p@`, `${'a'.repeat(22)}://u:p@`],
+  ])('finds the shortest match of each rule: %s', (text, expected) => {
+    expect(sanitizeText(text)).toBe(expected)
+  })
+
+  it('finds what the patterns find, wherever a match starts', () => {
+    const atoms = fc.constantFrom(
+      ...[
+        '://',
+        'http',
+        'a',
+        'b9',
+        '+',
+        '.',
+        ':',
+        '@',
+        '/',
+        '"',
+        ' ',
+        '\t',
+        'u:p',
+        '://u:p@',
+        'x'.repeat(20),
+        '1a',
+        '_',
+      ],
+      ...['p'.repeat(128), 'ſ', 'K', '🚢', 'Bearer ', 'basic', 'sk-abcdefghijkl', 'AKIA', 'token=', 'pwd', 'abcd', KEY],
+    )
+    const texts = fc.array(atoms, { maxLength: 14 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(texts, fc.constantFrom('redact', 'strip'), (text, policy) => {
+        const found: string[] = []
+        const onDrop = (rule: string) => found.push(rule)
+        const clean = sanitizeText(text, { policy, onDrop })
+        const searched = searchWithPatterns(text, policy)
+
+        expect(clean).toBe(sanitizeEmails(searched.clean, policy))
+        expect(found.filter((rule) => rule !== 'email')).toEqual(searched.found)
+      }),
+      { numRuns: 3_000 },
+    )
   })
 
   it('reports the rule of each match', () => {

@@ -1,4 +1,4 @@
-import { PATTERNS, type RedactionRule } from './redaction-patterns.ts'
+import { codesOf, MARK, PATTERNS, type RedactionPattern, type RedactionRule } from './redaction-patterns.ts'
 
 /** `redact` replaces each match with the name of its rule, `strip` removes it, `pass` disables the sanitizer. */
 export type SanitizerPolicy = 'redact' | 'strip' | 'pass'
@@ -12,10 +12,12 @@ export interface SanitizeOptions {
 /** Removes credentials, private keys, bearer headers, connection strings and e-mail addresses from a text. */
 export function sanitizeText(text: string, options: SanitizeOptions = {}): string {
   const { policy = 'redact', onDrop = () => undefined } = options
-  if (policy === 'pass') return text
+  if (policy === 'pass' || text.length < SHORTEST_EMAIL || !MARK.test(text)) return text
   let clean = text
-  for (const { rule, regex, replacement } of PATTERNS) {
-    clean = clean.replace(regex, (_found, ...groups: unknown[]) => {
+  for (const pattern of PATTERNS) {
+    const { rule, shortest, replacement } = pattern
+    if (clean.length < shortest) continue
+    clean = replaceMatches(clean, pattern, (groups) => {
       onDrop(rule)
       return replacementFor(policy, replacement).replace(/\$(\d)/g, (_, index: string) =>
         String(groups[Number(index) - 1] ?? ''),
@@ -26,6 +28,35 @@ export function sanitizeText(text: string, options: SanitizeOptions = {}): strin
     onDrop('email')
     return replacementFor(policy, '[redacted:email]')
   })
+}
+
+/** Length of `a@b.cc`: an e-mail address is the shortest match. */
+const SHORTEST_EMAIL = 6
+
+type ReplaceMatch = (groups: readonly unknown[]) => string
+
+function replaceMatches(text: string, { regex, startsIn }: RedactionPattern, replace: ReplaceMatch): string {
+  if (startsIn === undefined) return text.replace(regex, (_found, ...groups: unknown[]) => replace(groups))
+  const sticky = stickyOf(regex)
+  let clean = ''
+  let done = 0
+  for (const start of startsIn(text)) {
+    if (start < done) continue
+    sticky.lastIndex = start
+    const match = sticky.exec(text)
+    if (match === null) continue
+    clean += text.slice(done, start) + replace(match.slice(1))
+    done = sticky.lastIndex
+  }
+  return clean + text.slice(done)
+}
+
+const STICKY = new WeakMap<RegExp, RegExp>()
+
+function stickyOf(regex: RegExp): RegExp {
+  const sticky = STICKY.get(regex) ?? new RegExp(regex.source, regex.flags.replace('g', 'y'))
+  STICKY.set(regex, sticky)
+  return sticky
 }
 
 const replacementFor = (policy: SanitizerPolicy, mark: string) =>
@@ -40,7 +71,7 @@ export function sanitizeValue(value: unknown, options: SanitizeOptions = {}): un
   return Object.fromEntries(members)
 }
 
-const LOCAL_PART = /[A-Za-z0-9._%+-]/
+const isLocalCode = codesOf(/[A-Za-z0-9._%+-]/)
 const DOMAIN = /[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/y
 const MAX_LOCAL_LENGTH = 64
 
@@ -50,7 +81,7 @@ function redactEmails(text: string, markOf: () => string): string {
   let done = 0
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
     let start = at
-    while (start > done && at - start < MAX_LOCAL_LENGTH && LOCAL_PART.test(text.charAt(start - 1))) start--
+    while (start > done && at - start < MAX_LOCAL_LENGTH && isLocalCode(text.charCodeAt(start - 1))) start--
     if (start === at) continue
     DOMAIN.lastIndex = at + 1
     const domain = DOMAIN.exec(text)?.[0]

@@ -21,7 +21,7 @@ function setUp(limits: RetentionLimits) {
     },
     events: () => storage.events.count({ topic: 'all' }, { after: 0, through: 1e9 }),
     sessions: async () => {
-      const { items } = await storage.sessions.list({ limit: 1_000, order: 'asc' }, EVERY_ROW)
+      const { items } = await storage.sessions.list({}, { limit: 1_000, order: 'asc' }, EVERY_ROW)
       return items.map(({ id }) => id).toSorted()
     },
   }

@@ -4,7 +4,7 @@ import { causesOf, isAppError } from './thrown-value.ts'
 
 /** Failures that another attempt would repeat: a failed validation, a used-up budget, code that no longer matches. */
 const FINAL: readonly ErrorCode[] = [
-  ...(['validation-failed', 'invalid-input', 'body-too-large'] as const),
+  ...(['validation-failed', 'invalid-input', 'invalid-output', 'body-too-large'] as const),
   ...(['budget-exhausted', 'workflow-divergence', 'run-not-active'] as const),
 ]
 

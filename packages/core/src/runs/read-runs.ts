@@ -15,13 +15,14 @@ import {
 } from '@perdure/ports'
 import type { LogLevel } from '@perdure/protocol'
 import type { Reply } from '../idempotency/reply.ts'
+import type { JsonParts } from '../json/json-list-parts.ts'
 import type { PageItem } from '../json/json-page.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
 import { readLogPage } from './read-log-page.ts'
 import { runSubject } from './run-events.ts'
-import { outcomeReply, type RunResource, renderListedRun, toRunResource } from './run-outcome.ts'
-import { waitsOf } from './waiting-for.ts'
+import { outcomeParts, outcomeReply, type RunResource, renderListedRun, toRunResource } from './run-outcome.ts'
+import { waitPages, waitsOf } from './waiting-for.ts'
 
 export interface ReadRunsDeps {
   readonly runs: RunStore
@@ -48,6 +49,7 @@ export interface ListRunsQuery {
   readonly version?: string | undefined
   readonly finishReason?: FinishReason | undefined
   readonly code?: string | undefined
+  readonly ids?: readonly string[] | undefined
   readonly include?: readonly IncludedContent[] | undefined
 }
 
@@ -64,6 +66,8 @@ export interface RunLogsQuery {
 export interface ReadRuns {
   get(runId: string, visibility: Visibility): Promise<RunResource>
   outcome(runId: string, visibility: Visibility): Promise<Reply>
+  /** Renders the outcome of the run part by part, because a run can have any number of waits. */
+  state(runId: string, visibility: Visibility): Promise<JsonParts>
   /** A page of runs, each as JSON. */
   list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
   /**
@@ -93,6 +97,13 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
       const run = await find(runId, visibility)
       if (run.status !== 'suspended') return outcomeReply(run, basePath)
       return outcomeReply(run, basePath, { waitingFor: await waitsOf({ steps, approvals }, run) })
+    },
+
+    async state(runId, visibility) {
+      const run = await find(runId, visibility)
+      return outcomeParts(run, basePath, () =>
+        run.status === 'suspended' ? waitPages({ steps, approvals }, run) : undefined,
+      )
     },
 
     async list({ include: content = [], ...query }, page, visibility) {

@@ -1,4 +1,5 @@
 import type { ErrorCause, RunError } from '@perdure/ports'
+import { budgetOwnerOf } from './budget-error.ts'
 import { failedCallOf } from './failed-call.ts'
 import { stackText } from './stack-text.ts'
 import { causesOf, nameOfThrown, readThrown, textOfThrown } from './thrown-value.ts'
@@ -18,8 +19,10 @@ export function toRunFailure(thrown: unknown): RunError {
   const causes = causesOf(thrown)
   const step = [thrown, ...causes].map(failedCallOf).find((call) => call !== undefined)
   const stack = stackText([thrown, ...causes])
+  const budgetOf = budgetOwnerOf(thrown)
   return {
     ...toRunError(thrown),
+    ...(budgetOf === undefined ? {} : { budgetOf }),
     ...(step === undefined ? {} : { step }),
     ...(causes.length === 0 ? {} : { cause: causes.map(toCause) }),
     ...(stack === undefined ? {} : { stack }),

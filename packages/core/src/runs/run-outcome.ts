@@ -5,8 +5,10 @@ import {
   type ListedRun,
   type OutlinedRun,
   type RunRecord,
+  toJsonText,
 } from '@perdure/ports'
 import type { Reply } from '../idempotency/reply.ts'
+import { jsonListParts } from '../json/json-list-parts.ts'
 import { jsonObject } from '../json/json-members.ts'
 import type { PageItem } from '../json/json-page.ts'
 import { jsonPieces } from '../json/json-pieces.ts'
@@ -60,6 +62,7 @@ export function renderOutcome(
   { position, waitingFor }: OutcomeDetail = {},
 ): JsonText {
   const { id, status, finishReason, error, usage, sessionId, threadId } = run
+  const listed = waitingFor && listedWaits(waitingFor)
   return jsonObject(
     {
       runId: id,
@@ -70,13 +73,54 @@ export function renderOutcome(
       sessionId: sessionId ?? null,
       threadId,
       position,
-      waitingFor,
-      approvals: approvalIdsOf(waitingFor),
+      waitingFor: listed,
+      approvals: approvalIdsOf(listed),
       subject: runSubject(run),
       links: linksOf(basePath, id),
     },
     { result: run.result },
   )
+}
+
+/**
+ * Renders the same outcome part by part, with everything that the run waits for.
+ *
+ * @param waits reads them from the start; `undefined` for a run that is not suspended
+ */
+export async function* outcomeParts(
+  run: RunRecord,
+  basePath: string,
+  waits: () => AsyncIterable<readonly WaitingFor[]> | undefined,
+): AsyncGenerator<string, void, void> {
+  const outcome = renderOutcome(run, basePath)
+  const waiting = waits()
+  if (waiting === undefined) return yield outcome
+  yield `${outcome.slice(0, -1)},"waitingFor":`
+  yield* jsonListParts(waiting)
+  let hasApprovals = false
+  for await (const part of jsonListParts(approvalIdPages(waits() ?? waiting))) {
+    if (part === '[]') break
+    yield hasApprovals ? part : `,"approvals":${part}`
+    hasApprovals = true
+  }
+  yield '}'
+}
+
+async function* approvalIdPages(waits: AsyncIterable<readonly WaitingFor[]>) {
+  for await (const page of waits) yield approvalIdsOf(page) ?? []
+}
+
+/** Upper limit for the waits in an outcome or an event, as JSON. The state of the run lists all of them. */
+const MAX_LISTED_WAITS_LENGTH = 256 * 1_024
+
+/** The first waits, as many as fit in an outcome or an event. */
+export function listedWaits(waits: readonly WaitingFor[]): readonly WaitingFor[] {
+  let length = 0
+  const end = waits.findIndex((wait) => {
+    length += toJsonText(wait).length
+    return length > MAX_LISTED_WAITS_LENGTH
+  })
+  return end === -1 ? waits : waits.slice(0, end)
 }
 
 const approvalIdsOf = (waitingFor: readonly WaitingFor[] = []) => {

@@ -9,6 +9,8 @@ export interface StoredSuspension {
    * number.
    */
   readonly throughSeq: number
+  /** Names of `ctx.version` that were answered without a record before the suspension. */
+  readonly passedVersions?: readonly string[]
 }
 
 export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonText(stored)
@@ -19,8 +21,11 @@ export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | un
 /** The stored resumption of a run that returned `ctx.suspend(…)` and has not been resumed yet. */
 export const NOT_RESUMED = toJsonText(null)
 
-export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boolean =>
-  status === 'suspended' && suspension !== undefined && resumption === NOT_RESUMED
+export const awaitsResume = (run: RunRecord): boolean => run.status === 'suspended' && isUnresumed(run)
+
+/** Whether the run waits for a resume or, if it has ended, was waiting for one at its end. */
+export const isUnresumed = ({ suspension, resumption }: RunRecord): boolean =>
+  suspension !== undefined && resumption === NOT_RESUMED
 
 export const storeResumption = (payload: unknown): JsonText => toJsonText({ payload: payload ?? null })
 

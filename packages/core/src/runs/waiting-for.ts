@@ -1,25 +1,66 @@
-import { type ApprovalStore, EVERY_ROW, type RunRecord, type StepRecord, type StepStore } from '@perdure/ports'
+import {
+  type ApprovalStore,
+  EVERY_ROW,
+  type RunRecord,
+  type StepRecord,
+  type StepStatus,
+  type StepStore,
+} from '@perdure/ports'
 import { codeWait, parkReasonOf } from './parked.ts'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './stored-suspension.ts'
 
+export interface WaitReads {
+  readonly steps: Pick<StepStore, 'listBriefly'>
+  readonly approvals: Pick<ApprovalStore, 'find'>
+}
+
 /** What a suspended run waits for. */
-export async function waitsOf(
-  { steps, approvals }: { readonly steps: StepStore; readonly approvals: ApprovalStore },
+export async function waitsOf(reads: WaitReads, run: RunRecord): Promise<readonly WaitingFor[]> {
+  const waits: WaitingFor[] = []
+  for await (const page of waitPages(reads, run)) waits.push(...page)
+  return waits
+}
+
+/** The waits of a suspended run, page by page. */
+export async function* waitPages(
+  { steps, approvals }: WaitReads,
   run: RunRecord,
-): Promise<readonly WaitingFor[]> {
+): AsyncGenerator<readonly WaitingFor[]> {
   const reason = parkReasonOf(run)
-  if (reason !== undefined) return [codeWait(reason)]
-  if (!awaitsResume(run))
-    return (await steps.list(run.id, { results: false })).filter(({ status }) => status === 'waiting').map(toWaitingFor)
+  if (reason !== undefined) return yield [codeWait(reason)]
+  if (!awaitsResume(run)) return yield* callWaitPages(steps, run.id)
   const { approvalIds = [] } = readSuspension(run) ?? {}
-  if (approvalIds.length === 0) return [{ kind: 'resume', name: 'resume' }]
-  const asked = await Promise.all(approvalIds.map((id) => approvals.find(id, EVERY_ROW)))
-  return asked.flatMap((one) =>
-    one?.status === 'pending'
-      ? [{ kind: 'approval', name: one.name, approvalId: one.id, dueAt: isoOf(one.expiresAt) }]
-      : [],
-  )
+  if (approvalIds.length === 0) return yield [{ kind: 'resume', name: 'resume' }]
+  for (const id of approvalIds) {
+    const asked = await approvals.find(id, EVERY_ROW)
+    if (asked?.status !== 'pending') continue
+    yield [{ kind: 'approval', name: asked.name, approvalId: asked.id, dueAt: isoOf(asked.expiresAt) }]
+  }
+}
+
+/** The waiting calls of a run, page by page. */
+export async function* callWaitPages(
+  steps: Pick<StepStore, 'listBriefly'>,
+  runId: string,
+): AsyncGenerator<readonly WaitingFor[]> {
+  for await (const page of callPages(steps, runId, 'waiting')) yield page.map(toWaitingFor)
+}
+
+const PAGE = 500
+
+/** The calls of a run, page by page, without their results. */
+export async function* callPages(
+  steps: Pick<StepStore, 'listBriefly'>,
+  runId: string,
+  status?: StepStatus,
+): AsyncGenerator<readonly StepRecord[]> {
+  let after: number | undefined = 0
+  while (after !== undefined) {
+    const page: readonly StepRecord[] = await steps.listBriefly(runId, { after, limit: PAGE, status })
+    if (page.length > 0) yield page
+    after = page.at(-1)?.seq
+  }
 }
 
 export const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: StepRecord): WaitingFor => ({

@@ -4,6 +4,7 @@ import {
   type Page,
   type PageQuery,
   type RunStore,
+  type SessionFilter,
   type SessionRecord,
   type SessionStore,
   type Visibility,
@@ -25,7 +26,7 @@ export interface SessionRunsQuery extends PageQuery {
 
 /** Reads sessions for the API. Throws `session-not-found` for a session that the caller cannot see. */
 export interface ReadSessions {
-  list(page: PageQuery, visibility: Visibility): Promise<Page<SessionResource>>
+  list(filter: SessionFilter, page: PageQuery, visibility: Visibility): Promise<Page<SessionResource>>
   get(sessionId: string, visibility: Visibility): Promise<SessionResource>
   /**
    * A page of the transcript, each message as JSON. A caller that can see a session can also see its transcript and its
@@ -38,8 +39,8 @@ export interface ReadSessions {
 
 export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDeps): ReadSessions {
   return {
-    async list(page, visibility) {
-      const { items, nextCursor } = await sessions.list(page, visibility)
+    async list(filter, page, visibility) {
+      const { items, nextCursor } = await sessions.list(filter, page, visibility)
       return { items: items.map(toSessionResource), nextCursor }
     },
     get: async (sessionId, visibility) => toSessionResource(await findSession(sessions, sessionId, visibility)),

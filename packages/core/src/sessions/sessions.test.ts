@@ -33,7 +33,7 @@ describe('createSession', () => {
     )
 
     expect(new Set(replies.map(({ location }) => location)).size).toBe(1)
-    expect((await storage.sessions.list(PAGE, EVERY_ROW)).items).toHaveLength(2)
+    expect((await storage.sessions.list({}, PAGE, EVERY_ROW)).items).toHaveLength(2)
   })
 })
 
@@ -46,7 +46,7 @@ describe('readSessions', () => {
       expect(await refusal(readSessions.messages(id, PAGE, ME))).toBe('session-not-found')
       expect(await refusal(readSessions.runs(id, PAGE, ME))).toBe('session-not-found')
     }
-    expect((await readSessions.list(PAGE, ME)).items).toEqual([])
+    expect((await readSessions.list({}, PAGE, ME)).items).toEqual([])
   })
 
   it('returns the transcript and the runs of a session', async () => {

@@ -1,6 +1,7 @@
 import { AppError } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
+import { problemsText } from './schema-problems.ts'
 
 /**
  * Returns the input parsed by the target's schema, or unchanged without a schema. Returns a promise only if the schema
@@ -17,12 +18,7 @@ export function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: u
 function outputOf(checked: StandardSchemaV1.Result<unknown>): unknown {
   if (checked.issues === undefined) return checked.value
   throw new AppError('invalid-input', {
-    message: checked.issues.map(({ message, path }) => `input${pathText(path)}: ${message}`).join('; '),
+    message: problemsText('input', checked.issues),
     hint: 'send an input that matches the schema of the agent or workflow',
   })
 }
-
-type Path = ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
-
-const pathText = (path: Path = []) =>
-  path.map((part) => `.${String(typeof part === 'object' ? part.key : part)}`).join('')

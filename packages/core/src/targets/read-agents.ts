@@ -1,10 +1,12 @@
 import type { Page, PageQuery } from '@perdure/ports'
 import type { AgentRegistry } from './agent-registry.ts'
+import type { DescribeSchema } from './describe-schema.ts'
 import type { RunTarget } from './run-target.ts'
-import { pageOfTargets, type TargetResource, toTargetResource } from './target-resource.ts'
+import { type DescribedTarget, pageOfTargets, type TargetResource, toDescribedTarget } from './target-resource.ts'
 
 export interface ReadAgentsDeps {
   readonly agents: AgentRegistry
+  readonly describeSchema: DescribeSchema
   /** How many runs of a target execute and how many wait for a slot, in this process. */
   readonly countsOf: (target: Pick<RunTarget, 'kind' | 'id'>) => { readonly running: number; readonly queued: number }
 }
@@ -12,14 +14,14 @@ export interface ReadAgentsDeps {
 /** Reads agents for the API. @throws AppError `agent-not-found` */
 export interface ReadAgents {
   list(page: PageQuery): Page<AgentResource>
-  get(agentId: string): AgentResource
+  get(agentId: string): DescribedTarget
   state(agentId: string): AgentStateResource
 }
 
-export function createReadAgents({ agents, countsOf }: ReadAgentsDeps): ReadAgents {
+export function createReadAgents({ agents, describeSchema, countsOf }: ReadAgentsDeps): ReadAgents {
   return {
     list: (page) => pageOfTargets(agents, page),
-    get: (agentId) => toTargetResource(agents, agents.get(agentId)),
+    get: (agentId) => toDescribedTarget(agents, agents.get(agentId), describeSchema),
     state(agentId) {
       const agent = agents.get(agentId)
       return { id: agent.id, concurrency: agent.concurrency, ...countsOf(agent) }

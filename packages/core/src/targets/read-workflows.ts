@@ -1,14 +1,20 @@
 import type { Page, PageQuery } from '@perdure/ports'
-import { pageOfTargets, type TargetResource, toTargetResource } from './target-resource.ts'
+import type { DescribeSchema } from './describe-schema.ts'
+import { type DescribedTarget, pageOfTargets, type TargetResource, toDescribedTarget } from './target-resource.ts'
 import type { WorkflowRegistry } from './workflow-registry.ts'
 
 /** Reads registered workflows for the API. @throws AppError `workflow-not-found` */
 export interface ReadWorkflows {
   list(page: PageQuery): Page<TargetResource>
-  get(workflowId: string): TargetResource
+  get(workflowId: string): DescribedTarget
 }
 
-export const createReadWorkflows = ({ workflows }: { readonly workflows: WorkflowRegistry }): ReadWorkflows => ({
+export interface ReadWorkflowsDeps {
+  readonly workflows: WorkflowRegistry
+  readonly describeSchema: DescribeSchema
+}
+
+export const createReadWorkflows = ({ workflows, describeSchema }: ReadWorkflowsDeps): ReadWorkflows => ({
   list: (page) => pageOfTargets(workflows, page),
-  get: (workflowId) => toTargetResource(workflows, workflows.get(workflowId)),
+  get: (workflowId) => toDescribedTarget(workflows, workflows.get(workflowId), describeSchema),
 })

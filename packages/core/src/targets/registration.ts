@@ -19,10 +19,19 @@ export interface RunRetry {
   readonly jitter?: 'full' | 'none'
 }
 
-/** Options that agents and workflows share. Defaults are in the reference documentation. */
-export interface RegistrationOptions<Input = unknown> {
+/**
+ * Options that agents and workflows share. Defaults are in the reference documentation. `Input` is what the code gets
+ * and `Output` what it returns; `Sent` is what a client sends and `Result` what it receives.
+ */
+export interface RegistrationOptions<
+  Input = unknown,
+  Output = unknown,
+  Id extends string = string,
+  Sent = unknown,
+  Result = unknown,
+> {
   /** 1 to 128 letters, digits, `_` or `-`, starting with a letter or digit. */
-  readonly id: string
+  readonly id: Id
   /**
    * Names this code, in the form of an id. Several versions of one id may be registered: the first is the default for
    * new runs, and each run keeps the version with which it was started. No version by default.
@@ -34,7 +43,12 @@ export interface RegistrationOptions<Input = unknown> {
    * Schema of the input, checked before a run is created; a mismatch is rejected as `invalid-input`. The code gets the
    * value and the type that the schema returns.
    */
-  readonly input?: StandardSchemaV1<unknown, Input>
+  readonly input?: StandardSchemaV1<Sent, Input>
+  /**
+   * Schema of the result, checked before a run completes. The value that the schema returns is the result of the run; a
+   * mismatch fails the run for good as `invalid-output`, and the rejected value is not stored.
+   */
+  readonly output?: StandardSchemaV1<Output, Result>
   /** `'parallel'` (default), `'single'` (one run at a time) or `'session'` (one run at a time per session). */
   readonly concurrency?: Concurrency
   /**
@@ -57,8 +71,8 @@ export interface RegistrationOptions<Input = unknown> {
   /** Time limit for one execution; time spent suspended does not count. Milliseconds, unlimited by default. */
   readonly timeoutMs?: number
   /**
-   * Upper limit for runs started by a request or trigger; a request can only lower it. The usage of child runs counts
-   * too. For a child run, only the budget of the topmost run applies.
+   * Upper limit for each run; a request can only lower it. The usage of child runs counts too. The usage of a child run
+   * also counts against the budgets of its ancestors.
    */
   readonly budget?: RunBudget
   /** Labels for people and tools; the server does not interpret them. */

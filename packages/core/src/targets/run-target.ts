@@ -11,6 +11,7 @@ export interface RunTarget {
   readonly version?: string
   readonly description: string
   readonly input?: StandardSchemaV1
+  readonly output?: StandardSchemaV1
   readonly concurrency: Concurrency
   readonly onBusy: OnBusy
   readonly recovery: Recovery

@@ -84,6 +84,7 @@ describe('register', () => {
     ['a missing agent', { id: 'x', description: '' }],
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
+    ['an output that is not a schema', { ...agentOf('x', code), output: null }],
     ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],
     ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
     ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],

@@ -102,8 +102,9 @@ export function createRegistry<Registration extends RegistrationOptions>(
 const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version } = registration
-  return { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version }
+  const { input, output, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version } =
+    registration
+  return { input, output, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version }
 }
 
 const CHOICES = {
@@ -121,8 +122,11 @@ function problemOf(registration: RegistrationOptions): string | undefined {
     return 'version must be a string that starts with a letter or digit and contains at most 128 letters, digits, "_" or "-"'
   }
   if (typeof registration.description !== 'string') return 'description must be a string'
-  if (registration.input !== undefined && typeof registration.input['~standard']?.validate !== 'function') {
-    return 'input must be a Standard Schema'
+  for (const name of ['input', 'output'] as const) {
+    const schema = registration[name]
+    if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function') {
+      return `${name} must be a Standard Schema`
+    }
   }
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
     return 'budget must contain only the numbers tokens, costUsd, toolCalls and wallClockMs, as in a request body'

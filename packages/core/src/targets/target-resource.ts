@@ -1,5 +1,6 @@
 import type { Page, PageQuery } from '@perdure/ports'
 import { pageByName } from '../collections/page-by-name.ts'
+import type { DescribeSchema } from './describe-schema.ts'
 import type { RunTarget } from './run-target.ts'
 
 interface Targets {
@@ -8,7 +9,7 @@ interface Targets {
 }
 
 /** The default version of an agent or workflow as the API shows it, with the names of all versions. */
-export const toTargetResource = (targets: Targets, target: RunTarget) => {
+const toTargetResource = (targets: Targets, target: RunTarget) => {
   const { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags } = target
   const all = targets.versions(id).map(({ version = null }) => version)
   const versions = all.some((version) => version !== null) ? all : undefined
@@ -17,8 +18,20 @@ export const toTargetResource = (targets: Targets, target: RunTarget) => {
 
 export type TargetResource = ReturnType<typeof toTargetResource>
 
-/** A page of registered agents or workflows, ordered by id. */
+/** The resource of one agent or workflow, with the JSON Schema of its input and output where a library offers it. */
+export const toDescribedTarget = (targets: Targets, target: RunTarget, describeSchema: DescribeSchema) => ({
+  ...toTargetResource(targets, target),
+  inputSchema: describeSchema(target.input, 'input'),
+  outputSchema: describeSchema(target.output, 'output'),
+})
+
+export type DescribedTarget = ReturnType<typeof toDescribedTarget>
+
+/**
+ * A page of registered agents or workflows, ordered by id. Its size counts the resources: a schema can refer to itself,
+ * so the registrations have no size.
+ */
 export function pageOfTargets(targets: Targets, page: PageQuery): Page<TargetResource> {
-  const { items, nextCursor } = pageByName(targets.list(), ({ id }) => id, page)
-  return { items: items.map((target) => toTargetResource(targets, target)), nextCursor }
+  const resources = targets.list().map((target) => toTargetResource(targets, target))
+  return pageByName(resources, ({ id }) => id, page)
 }

@@ -1,22 +1,38 @@
+import type { Suspension } from '../durable/suspension.ts'
 import type { AgentEvent } from './agent.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 /** An object with an `execute` method, whose result must be JSON. */
-export interface Workflow<Input = unknown> {
+export interface Workflow<Input = unknown, Output = unknown> {
   /** May repeat the id of the registration, and must not differ from it. */
   readonly id?: string
-  execute(input: Input, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+  execute(
+    input: Input,
+    context: RunContext,
+  ): Promise<Output | Suspension> | AsyncGenerator<AgentEvent, Output | Suspension, void>
 }
 
-export interface WorkflowRegistration<Input = unknown> extends RegistrationOptions<Input> {
-  readonly workflow: Workflow<NoInfer<Input>>
+export interface WorkflowRegistration<
+  Input = unknown,
+  Output = unknown,
+  Id extends string = string,
+  Sent = unknown,
+  Result = unknown,
+> extends RegistrationOptions<Input, Output, Id, Sent, Result> {
+  readonly workflow: Workflow<NoInfer<Input>, NoInfer<Output>>
 }
 
 /**
- * Returns its argument unchanged. Use it to define a workflow in a separate module: the input of `execute` then has the
- * type that the schema in `input` returns.
+ * Returns its argument unchanged. Use it to define a workflow in a separate module: the input of `execute` then has the type
+ * that the schema in `input` returns, and its result must have the type that the schema in `output` accepts.
  */
-export const defineWorkflow = <Input = unknown>(
-  registration: WorkflowRegistration<Input>,
-): WorkflowRegistration<Input> => registration
+export const defineWorkflow = <
+  Input = unknown,
+  Output = unknown,
+  const Id extends string = string,
+  Sent = unknown,
+  Result = unknown,
+>(
+  registration: WorkflowRegistration<Input, Output, Id, Sent, Result>,
+): WorkflowRegistration<Input, Output, Id, Sent, Result> => registration

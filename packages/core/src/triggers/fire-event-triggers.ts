@@ -48,7 +48,7 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
   const { triggers, wake } = deps
 
   return async (event) => {
-    const matching = (await triggers.listByEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
+    const matching = await listMatching(triggers, event)
     const fires = await Promise.all(matching.map((trigger) => newFire(deps, trigger, event)))
     return {
       writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),
@@ -58,7 +58,24 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
   }
 }
 
-async function newFire(deps: FireEventTriggersDeps, trigger: TriggerRecord, event: NamedEvent): Promise<FireRecord> {
+type MatchingTrigger = Pick<TriggerRecord, 'id' | 'overlap'>
+
+const PAGE = 200
+
+/** Reads page by page and drops the definitions, because a trigger may hold a long input. */
+async function listMatching(triggers: TriggerStore, { name, at }: NamedEvent): Promise<readonly MatchingTrigger[]> {
+  const matching: MatchingTrigger[] = []
+  for (let after: string | undefined; ; ) {
+    const page = await triggers.listByEvent(name, { after, limit: PAGE })
+    after = page.at(-1)?.id
+    if (after === undefined) return matching
+    for (const trigger of page) {
+      if (!isExpired(trigger, at)) matching.push({ id: trigger.id, overlap: trigger.overlap })
+    }
+  }
+}
+
+async function newFire(deps: FireEventTriggersDeps, trigger: MatchingTrigger, event: NamedEvent): Promise<FireRecord> {
   const fire = {
     ...{ id: deps.ids.newId('fire'), triggerId: trigger.id, scheduledAt: event.at },
     cause: 'event' as const,

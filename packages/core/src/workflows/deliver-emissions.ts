@@ -21,7 +21,7 @@ export async function deliverEmissions(deps: DeliverEmissionsDeps): Promise<void
   for (;;) {
     const parts = await deps.emissions.list(PARTS_PER_READ)
     for (const part of parts) await deliverPart(deps, part)
-    if (parts.length < PARTS_PER_READ) return
+    if (parts.length === 0) return
   }
 }
 

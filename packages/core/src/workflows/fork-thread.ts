@@ -37,9 +37,11 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   const { threads, steps, targets, ids, clock, unitOfWork, relaunch } = deps
   const source = await threads.newestRun(request, EVERY_ROW)
   const recorded = await steps.list(source.id)
-  const ended = recorded.filter(({ seq, status }) => {
+  const ended = recorded.filter(({ seq, status, error }) => {
     const isIncluded = request.throughSeq === undefined || seq <= request.throughSeq
-    return isIncluded && (status === 'completed' || status === 'failed')
+    // The fork has its own budget, so it repeats the call of a child that ended because the budget of the source was
+    // used up.
+    return isIncluded && (status === 'completed' || (status === 'failed' && error?.budgetOf === undefined))
   })
   const copied = ended.filter(({ seq }, index) => seq === index + 1)
 

@@ -6,20 +6,21 @@ import {
   type Page,
   type PageQuery,
   type RunRecord,
-  type RunStatus,
   type RunStore,
   type StepRecord,
   type StepStore,
+  toJsonText,
   type Visibility,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { checkpointIdOf } from '../durable/step-events.ts'
+import { type JsonParts, jsonListParts } from '../json/json-list-parts.ts'
 import type { PageItem } from '../json/json-page.ts'
 import { jsonPieces } from '../json/json-pieces.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import { codeWait, parkReasonOf } from '../runs/parked.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
-import { toWaitingFor } from '../runs/waiting-for.ts'
+import { callPages, callWaitPages } from '../runs/waiting-for.ts'
 import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
 
 export interface WorkflowThreadsDeps {
@@ -28,23 +29,10 @@ export interface WorkflowThreadsDeps {
   readonly steps: StepStore
 }
 
-export interface ThreadState {
-  readonly threadId: string
-  readonly runId: string
-  readonly status: RunStatus
-  readonly waitingFor: readonly WaitingFor[]
-  readonly steps: readonly {
-    readonly seq: number
-    readonly name: string
-    readonly kind: string
-    readonly status: string
-  }[]
-  readonly checkpointId: string | null
-}
-
 /** Reads workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
-  state(thread: ThreadRef): Promise<ThreadState>
+  /** The status of the newest run, its recorded calls and what it waits for, part by part. */
+  state(thread: ThreadRef): Promise<JsonParts>
   /**
    * A page of the completed calls of the newest run, ordered by `seq`, each as JSON.
    *
@@ -67,21 +55,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
     newestRun,
     async state(thread) {
       const run = await newestRun(thread, EVERY_ROW)
-      const recorded = await steps.list(run.id, { results: false })
-      const waits = recorded.filter(({ status }) => status === 'waiting')
-      const reason = parkReasonOf(run)
-      const last = recorded
-        .filter(({ status }) => status === 'completed')
-        .sort(byEndOrder)
-        .at(-1)
-      return {
-        threadId: thread.threadId,
-        runId: run.id,
-        status: run.status,
-        waitingFor: isTerminal(run.status) ? [] : reason === undefined ? waits.map(toWaitingFor) : [codeWait(reason)],
-        steps: recorded.map(({ seq, name, kind, status }) => ({ seq, name, kind, status })),
-        checkpointId: last === undefined ? null : checkpointIdOf(last),
-      }
+      return stateParts(steps, run, thread)
     },
     async checkpoints(thread, page) {
       const run = await newestRun(thread, EVERY_ROW)
@@ -91,7 +65,37 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
   }
 }
 
-const byEndOrder = (a: StepRecord, b: StepRecord) => (a.endOrder ?? 0) - (b.endOrder ?? 0)
+async function* stateParts(
+  steps: StepStore,
+  run: RunRecord,
+  { threadId }: ThreadRef,
+): AsyncGenerator<string, void, void> {
+  const { id: runId, status } = run
+  yield `${toJsonText({ threadId, runId, status }).slice(0, -1)},"waitingFor":`
+  yield* jsonListParts(threadWaits(steps, run))
+  yield ',"steps":'
+  let last: StepRecord | undefined
+  const shownPages = async function* () {
+    for await (const page of callPages(steps, runId)) {
+      last = page.reduce(laterCompleted, last)
+      yield page.map(({ seq, name, kind, status }) => ({ seq, name, kind, status }))
+    }
+  }
+  yield* jsonListParts(shownPages())
+  yield `,"checkpointId":${toJsonText(last === undefined ? null : checkpointIdOf(last))}}`
+}
+
+async function* threadWaits(steps: StepStore, run: RunRecord): AsyncGenerator<readonly WaitingFor[]> {
+  const reason = parkReasonOf(run)
+  if (reason !== undefined) yield [codeWait(reason)]
+  else if (!isTerminal(run.status)) yield* callWaitPages(steps, run.id)
+}
+
+/** The later of two completed calls, by the time of their end. */
+function laterCompleted(last: StepRecord | undefined, step: StepRecord): StepRecord | undefined {
+  if (step.status !== 'completed') return last
+  return (step.endOrder ?? 0) >= (last?.endOrder ?? 0) ? step : last
+}
 
 const NULL = 'null' as JsonText
 

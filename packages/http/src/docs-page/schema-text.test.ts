@@ -18,6 +18,14 @@ describe('schemaText', () => {
     )
   })
 
+  it('puts the description of a member before its limits', () => {
+    const name = { type: 'string', maxLength: 9, description: 'Name of the token.' }
+
+    expect(schemaText({ type: 'object', properties: { name } })).toBe(
+      '{\n  name?: string  // Name of the token. at most 9 characters\n}',
+    )
+  })
+
   it.each([
     [{}, 'any'],
     [{ type: ['string', 'null'] }, 'string | null'],

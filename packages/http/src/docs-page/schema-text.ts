@@ -1,6 +1,6 @@
 import type { JsonSchema } from './open-api-view.ts'
 
-/** Formats a JSON Schema like a TypeScript type, with limits in comments: `{ name: string, env?: "live" | "test" }`. */
+/** Formats a JSON Schema like a TypeScript type, with descriptions and limits in comments: `{ name: string, env?: "live" | "test" }`. */
 export const schemaText = (schema: JsonSchema): string => typeText(schema, '')
 
 /** Formats the schema on one line, for a table cell. */
@@ -31,9 +31,9 @@ function arrayText(items: JsonSchema, indent: string): string {
 function objectText({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: string): string {
   const inner = `${indent}  `
   const members = Object.entries(properties).map(([name, schema]) => {
-    const limits = limitsOf(schema)
+    const comment = [schema.description, limitsOf(schema)].filter((text) => text !== undefined && text !== '').join(' ')
     const mark = required.includes(name) ? '' : '?'
-    return `${inner}${memberName(name)}${mark}: ${typeText(schema, inner)}${limits === '' ? '' : `  // ${limits}`}`
+    return `${inner}${memberName(name)}${mark}: ${typeText(schema, inner)}${comment === '' ? '' : `  // ${comment}`}`
   })
   if (typeof additionalProperties === 'object') {
     members.push(`${inner}[name]: ${typeText(additionalProperties, inner)}`)

@@ -1,85 +1,78 @@
-import {
-  ERRORS,
-  type ErrorCode,
-  errorsOf,
-  GROUP_SUMMARIES,
-  type Operation,
-  PARAMETER_MEANINGS,
-  type ResponseSpec,
-} from '@perdure/protocol'
-import { toJsonSchema } from '@valibot/to-json-schema'
-import type { GenericSchema } from 'valibot'
-import { honoursPrefer } from '../operation-traits.ts'
+import { GROUP_SUMMARIES, type Operation } from '@perdure/protocol'
+import * as v from 'valibot'
+import type { Json } from './openapi-json.ts'
+import { type Parameters, parametersOf } from './openapi-parameters.ts'
+import { HEADER_COMPONENTS, type Responses, responsesOf } from './openapi-responses.ts'
+import { contentOf, type SchemaComponents, schemaComponents } from './openapi-schemas.ts'
 
 export interface OpenApiOptions {
   readonly basePath: string
   readonly version: string
 }
 
-type Json = Readonly<Record<string, unknown>>
+/** The parts of the document to which operations refer. */
+interface Components {
+  readonly schemas: SchemaComponents
+  readonly parameters: Parameters
+  readonly responses: Responses
+}
 
 /** Builds the OpenAPI 3.1 document of the operations. */
 export function buildOpenApi(operations: readonly Operation[], { basePath, version }: OpenApiOptions): Json {
+  const schemas = schemaComponents(operations)
+  const parameters = parametersOf(operations, schemas)
+  const responses = responsesOf(operations, schemas)
   return {
     openapi: '3.1.1',
     info: {
       title: 'Perdure',
       version,
       summary: 'A standalone durable agent server.',
+      description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: basePath }],
+    servers: [{ url: basePath, description: 'This server.' }],
     security: [{ bearer: [] }],
     tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: SUMMARIES[name] })),
-    paths: pathsOf(operations),
-    components: COMPONENTS,
+    paths: pathsOf(operations, { schemas, parameters, responses }),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'perdure_<env>_v1_<secret>',
+          description: 'An access token. A server with `auth.kind: none` needs no token.',
+        },
+      },
+      schemas: schemas.schemas,
+      parameters: parameters.components,
+      headers: HEADER_COMPONENTS,
+      responses: responses.components,
+      examples: { ...schemas.examples, ...responses.examples },
+    },
   }
 }
 
+const DESCRIPTION = [
+  'Branch on the member `error` of an error response: its identifiers are permanent.',
+  'Ignore members that you do not know: a later version can add members to a response.',
+  'The schema of a `text/event-stream` body describes the data of each event. The first event of a stream has empty data and only sets the last event id.',
+].join(' ')
+
 const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
-const COMPONENTS: Json = {
-  securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'perdure_<env>_v1_<secret>' } },
-  parameters: {
-    IdempotencyKey: {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description: 'Makes a retried request take effect only once. 1 to 255 visible ASCII characters, such as a UUID.',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    },
-    Prefer: {
-      name: 'Prefer',
-      in: 'header',
-      description: 'respond-async answers 202 immediately; wait=N answers 202 if there is no outcome after N seconds.',
-      schema: { type: 'string' },
-      example: 'wait=10',
-    },
-    LastEventId: {
-      name: 'Last-Event-ID',
-      in: 'header',
-      description: 'Id of the last event the client received; the stream resumes after it.',
-      schema: { type: 'string' },
-    },
-  },
-  headers: {
-    Location: { description: 'Path of the created resource or started run.', schema: { type: 'string' } },
-    RetryAfter: { description: 'Seconds to wait before retrying the request.', schema: { type: 'integer' } },
-    RequestId: { description: 'Id of the request in the server log.', schema: { type: 'string' } },
-  },
-}
-
-function pathsOf(operations: readonly Operation[]): Json {
+function pathsOf(operations: readonly Operation[], components: Components): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation) }
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation, components) }
   }
   return paths
 }
 
 const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
 
-function operationObject(operation: Operation): Json {
+function operationObject(operation: Operation, { schemas, parameters, responses }: Components): Json {
   const { id, summary, scope, body, refused } = operation
   return {
     operationId: id,
@@ -88,9 +81,9 @@ function operationObject(operation: Operation): Json {
     description: describeScope(operation) + describeVisibility(operation),
     ...(scope === null ? { security: [] } : {}),
     ...(refused === true ? { 'x-perdure-refused': true } : {}),
-    parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
-    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
-    responses: { ...successes(operation), ...failures(operation) },
+    parameters: parameters.of(operation),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
+    responses: responses.of(operation),
   }
 }
 
@@ -109,114 +102,12 @@ function describeScope({ scope }: Operation): string {
   return `Requires the scope \`${scope.scope}\` if \`${scope.whenConfig}\` is set.`
 }
 
-const pathParameters = ({ path }: Operation): Json[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: PARAMETER_MEANINGS[name],
-    schema: { type: 'string' },
-  }))
-
-function queryParameters({ query }: Operation): Json[] {
-  if (query === undefined) return []
-  const { properties = {}, required = [] } = schemaOf(query) as {
-    readonly properties?: Readonly<Record<string, Json>>
-    readonly required?: readonly string[]
-  }
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    ...(required.includes(name) ? { required: true } : {}),
-    description: PARAMETER_MEANINGS[name],
-    schema,
-  }))
-}
-
-function headerParameters(operation: Operation): Json[] {
-  const names = [
-    ...(operation.idempotent ? ['IdempotencyKey'] : []),
-    ...(honoursPrefer(operation) ? ['Prefer'] : []),
-    ...(operation.method === 'GET' && operation.responses[200]?.stream === 'event-stream' ? ['LastEventId'] : []),
-  ]
-  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
-}
-
-function requestBody(body: GenericSchema): Json {
-  const schema = schemaOf(body)
-  const { required = [] } = schema as { readonly required?: readonly string[] }
-  return { ...(required.length === 0 ? {} : { required: true }), content: { 'application/json': { schema } } }
-}
-
-const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-
-function successes({ responses }: Operation): Json {
-  return Object.fromEntries(Object.entries<ResponseSpec>(responses).map(([status, spec]) => [status, success(spec)]))
-}
-
-const MEDIA_TYPES = {
-  'event-stream': 'text/event-stream',
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv',
-  text: 'text/plain',
-  html: 'text/html',
-  websocket: undefined,
-} as const satisfies Record<NonNullable<ResponseSpec['stream']>, string | undefined>
-
-function success({ description, schema, stream, location }: ResponseSpec): Json {
-  const streamed = stream === undefined ? undefined : MEDIA_TYPES[stream]
-  const content = {
-    ...(schema === undefined ? {} : { 'application/json': { schema: schemaOf(schema) } }),
-    ...(streamed === undefined ? {} : { [streamed]: { schema: { type: 'string' } } }),
-  }
-  const headers = {
-    ...REQUEST_ID,
-    ...(location === true ? { Location: { $ref: '#/components/headers/Location' } } : {}),
-  }
-  return { description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) }
-}
-
-/** Errors with the same status share one response; its schema lists their codes. */
-function failures(operation: Operation): Json {
-  const byStatus: Record<string, ErrorCode[]> = {}
-  for (const code of errorsOf(operation)) {
-    const { status } = ERRORS[code]
-    byStatus[status] = [...(byStatus[status] ?? []), code]
-  }
-  const taken = operation.responses
-  return Object.fromEntries(
-    Object.entries(byStatus)
-      .filter(([status]) => taken[Number(status)] === undefined)
-      .map(([status, codes]) => [status, failure(codes)]),
-  )
-}
-
-function failure(codes: readonly ErrorCode[]): Json {
-  const isRetryable = codes.some((code) => ERRORS[code].retryable)
+/** A body without mandatory members may be left out. */
+function requestBody(body: v.GenericSchema, { nameOf, descriptionOf }: SchemaComponents): Json {
+  const name = nameOf(body)
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].summary}`).join('\n\n'),
-    headers: { ...REQUEST_ID, ...(isRetryable ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}) },
-    content: { 'application/json': { schema: envelopeSchema(codes) } },
+    description: descriptionOf(name),
+    ...(v.is(body, {}) ? {} : { required: true }),
+    content: { 'application/json': contentOf(name) },
   }
-}
-
-const envelopeSchema = (codes: readonly ErrorCode[]): Json => ({
-  type: 'object',
-  required: ['error', 'message', 'requestId'],
-  properties: {
-    error: { type: 'string', enum: codes },
-    message: { type: 'string' },
-    hint: { type: 'string' },
-    requestId: { type: 'string' },
-  },
-})
-
-/** The JSON Schema of the wire format. Omits checks that JSON Schema cannot express. */
-function schemaOf(schema: GenericSchema): Json {
-  const { $schema: _, ...rest } = toJsonSchema(schema, {
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    errorMode: 'ignore',
-  })
-  return rest
 }

@@ -11,6 +11,9 @@ export interface Client {
   readonly isSecure: boolean
 }
 
+/** Placeholder for the address of a client whose address is not known. */
+export const UNKNOWN_ADDRESS = 'unknown'
+
 /** The number of proxies in front of the server, or their address ranges. */
 type TrustProxy = number | readonly string[]
 
@@ -28,7 +31,7 @@ export function createClientOf(trustProxy: TrustProxy): ClientOf {
     typeof trustProxy === 'number' ? byHopCount(trustProxy) : byTrustedRanges(rangesOf(trustProxy))
 
   return (env, head) => {
-    const socket = env.incoming?.socket?.remoteAddress ?? 'unknown'
+    const socket = env.incoming?.socket?.remoteAddress ?? env.clientAddress ?? UNKNOWN_ADDRESS
     const forwarded = head.header('x-forwarded-for')
     const address = forwarded === undefined ? socket : findClientAddress(socket, hopsOf(forwarded))
     const isProxied = address !== socket

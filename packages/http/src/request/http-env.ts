@@ -1,5 +1,14 @@
-/** Node's objects for a request, which the listener passes in addition to the request itself. */
+import type { Principal } from '@perdure/core'
+
+/** Facts about a request that the `Request` object does not contain. */
 export interface HttpEnv {
+  /** Whether another HTTP server has received the request, so that a mount path may precede the base path. */
+  readonly isMounted?: boolean
+  /** The address of the client, if `incoming` is missing. Without both, the limits per address do not apply. */
+  readonly clientAddress?: string | undefined
+  /** A caller inside the process. The request carries no credentials then. */
+  readonly caller?: Principal | undefined
+  /** Node's objects for the request; only the listener passes them. */
   readonly incoming?: {
     readonly socket?: { readonly remoteAddress?: string | undefined }
     /** Alternating names and values, as received. */

@@ -13,8 +13,10 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const announced = head.header('content-length')
   if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  // The HTTP parser enforces the Content-Length.
-  if (announced !== undefined) {
+  if (request.bodyUsed === true) throw new Error(ALREADY_READ)
+  // The HTTP parser enforces the Content-Length, unless another server has received the request: it may decompress
+  // the body, for example.
+  if (announced !== undefined && env.incoming !== undefined) {
     return readBuffered(env, Number(announced)) ?? new Uint8Array(await request.arrayBuffer().catch(throwBrokenOff))
   }
   if (request.body === null) return new Uint8Array()
@@ -32,6 +34,9 @@ export async function readBody(
     chunks.push(value)
   }
 }
+
+const ALREADY_READ =
+  'the body of the request has already been read: pass the request to server.fetch before anything reads its body'
 
 /** Returns the body if it is already buffered, as with most requests, to save the cost of a stream. */
 function readBuffered({ incoming }: HttpEnv, length: number): Uint8Array | undefined {

@@ -38,8 +38,6 @@ interface Open {
 type Expected = 'value' | 'first-item' | 'name' | 'first-name' | 'next'
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** Longest number that cannot lose precision if it has no exponent: every double has 15 exact digits. */
-const EXACT_LENGTH = 15
 const LITERAL = /true|false|null/y
 const ESCAPE =
   /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y
@@ -54,8 +52,6 @@ const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
-const SMALL_E = 0x65
-const LOWER_CASE = 0x20 // the bit that turns an upper-case letter into lower case
 
 const isSpace = (code: number) => code === SPACE || code === 0x0a || code === 0x0d || code === 0x09
 
@@ -123,15 +119,9 @@ function scanString(walk: Walk): string {
 function scanNumber(walk: Walk): boolean {
   const start = walk.at
   if (!take(walk, NUMBER)) return false
-  if (walk.at - start <= EXACT_LENGTH && !hasExponent(walk, start)) return true
-  const problem = numberProblem(walk.text.slice(start, walk.at))
+  const problem = numberProblem(walk.text, start, walk.at)
   if (problem !== undefined) fail(walk, problem, start)
   return true
-}
-
-function hasExponent({ text, at }: Walk, start: number): boolean {
-  for (let index = start; index < at; index++) if ((text.charCodeAt(index) | LOWER_CASE) === SMALL_E) return true
-  return false
 }
 
 function enter(walk: Walk, names: Open['names']): void {

@@ -22,7 +22,7 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
     return answer
   }
   const { location, replayed, runId, status } = answer
-  if (location !== undefined) headers.set('Location', location)
+  if (location !== undefined) headers.set('Location', exchange.mountPath + location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
   if (replayed === true && status === 404) return toTextAnswer(withRequestId(answer, requestId))
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)

@@ -1,5 +1,7 @@
-import { AppError } from '@perdure/ports'
+import { AppError, type IdGenerator } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
+import { requestIdOf } from '../request/request-id.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
 /** The body of every error response. */
@@ -42,4 +44,11 @@ export function toErrorAnswer(error: AppError, requestId: string): TextAnswer {
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
   })
+}
+
+/** The error response to a request that is refused before the first stage. */
+export function toErrorResponse(thrown: unknown, ids: Pick<IdGenerator, 'randomBytes'>): Response {
+  const requestId = requestIdOf(undefined, ids)
+  const { text, ...init } = toErrorAnswer(toAppError(thrown), requestId)
+  return new Response(text, { ...init, headers: { ...init.headers, ...SECURITY_HEADERS, 'X-Request-Id': requestId } })
 }

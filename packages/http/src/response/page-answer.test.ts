@@ -11,7 +11,7 @@ function stored(length: number) {
     bytes: length,
     async read(offset, size) {
       reads.push(size)
-      return bytes.subarray(offset, offset + size)
+      return bytes.slice(offset, offset + size)
     },
   }
   return { ...text, reads }

@@ -1,7 +1,8 @@
-import { jsonPageParts, lengthOfItems, type PageItem, textOfParts } from '@perdure/core'
-import type { Page } from '@perdure/ports'
+import { type JsonParts, jsonPageParts, lengthOfItems, type PageItem, textOfParts } from '@perdure/core'
+import type { JsonText, Page } from '@perdure/ports'
 import type { Answer } from '../handlers.ts'
 import { toByteStream } from './byte-stream.ts'
+import { releaseBytes } from './release-bytes.ts'
 
 /** Pages up to about this length are sent as one text. Bytes of UTF-8. */
 const MAX_TEXT_BYTES = 128 * 1024
@@ -17,6 +18,27 @@ export async function pageAnswer(
   const parts = jsonPageParts(page)
   if (lengthOfItems(page.items) > MAX_TEXT_BYTES) return streamed(chunksOf(parts), replayed === true)
   return { status: 200, json: await textOfParts(parts), ...(replayed && { replayed }) }
+}
+
+/** Answers with a JSON document: a long document is rendered as fast as the client reads it. */
+export async function partsAnswer(parts: JsonParts): Promise<Answer> {
+  const reader = parts[Symbol.asyncIterator]()
+  const first: string[] = []
+  for (let length = 0; length <= MAX_TEXT_BYTES; ) {
+    const { done, value } = await reader.next()
+    if (done === true) return { status: 200, json: first.join('') as JsonText }
+    first.push(value)
+    length += value.length
+  }
+  const rest = async function* () {
+    try {
+      yield* first.splice(0)
+      for (let next = await reader.next(); next.done !== true; next = await reader.next()) yield next.value
+    } finally {
+      await reader.return?.()
+    }
+  }
+  return streamed(chunksOf(rest()), false)
 }
 
 function streamed(chunks: AsyncIterable<Uint8Array>, isReplayed: boolean): Response {
@@ -51,6 +73,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   for (const part of parts) {
     bytes.set(part, offset)
     offset += part.length
+    releaseBytes(part)
   }
   return bytes
 }

@@ -1,26 +1,51 @@
-import { type JsonText, toJsonText } from '@perdure/ports'
-import { type docsOperations, ERRORS, OPERATIONS } from '@perdure/protocol'
+import { authorizeOperation, type Principal } from '@perdure/core'
+import { type JsonText, type PageQuery, toJsonText } from '@perdure/ports'
+import {
+  agentOperations,
+  type docsOperations,
+  ERRORS,
+  OPERATIONS,
+  type Operation,
+  workflowOperations,
+} from '@perdure/protocol'
 import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
 import { buildAsyncApi } from '../documents/asyncapi.ts'
 import { buildOpenApi } from '../documents/openapi.ts'
+import type { Json } from '../documents/openapi-json.ts'
+import { type DescribedRegistration, withRegistrations } from '../documents/registration-schemas.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { textAnswer } from '../response/text-answer.ts'
 
-/** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then cached. */
-export function docsRoutes({
-  config,
-  version,
-}: Pick<HttpAppDeps, 'config' | 'version'>): Handlers<typeof docsOperations> {
-  const openApiObject = () => buildOpenApi(OPERATIONS, { basePath: config.basePath, version })
-  let openApi: JsonText | undefined
+type Deps = Pick<HttpAppDeps, 'config' | 'version' | 'readAgents' | 'readWorkflows'>
+
+const MAX_CACHED = 16
+
+/**
+ * `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then cached. The OpenAPI document describes the
+ * agents and workflows that the caller may read.
+ */
+export function docsRoutes({ config, version, ...deps }: Deps): Handlers<typeof docsOperations> {
+  let built: Json | undefined
+  const openApiObject = () => {
+    built ??= buildOpenApi(OPERATIONS, { basePath: config.basePath, version })
+    return built
+  }
+  const openApis = new Map<string, JsonText>()
   let asyncApi: JsonText | undefined
   let page: string | undefined
+
+  const openApiFor = (principal: Principal): JsonText => {
+    const registrations = readableBy(principal, deps)
+    const key = registrations.map(({ kind, id }) => `${kind} ${id}`).join()
+    const cached = openApis.get(key) ?? toJsonText(withRegistrations(openApiObject(), registrations))
+    if (openApis.size >= MAX_CACHED) openApis.clear()
+    openApis.set(key, cached)
+    return cached
+  }
+
   return {
-    getOpenApi() {
-      openApi ??= toJsonText(openApiObject())
-      return { status: 200, json: openApi }
-    },
+    getOpenApi: ({ principal }) => ({ status: 200, json: openApiFor(principal) }),
     getAsyncApi() {
       asyncApi ??= toJsonText(buildAsyncApi({ basePath: config.basePath, version }))
       return { status: 200, json: asyncApi }
@@ -30,4 +55,42 @@ export function docsRoutes({
       return textAnswer(page, 200, DOCS_PAGE_HEADERS)
     },
   }
+}
+
+const PAGE: PageQuery = { limit: 200, order: 'asc' }
+
+function readableBy(
+  principal: Principal,
+  { readAgents, readWorkflows }: Pick<Deps, 'readAgents' | 'readWorkflows'>,
+): readonly DescribedRegistration[] {
+  if (principal.scopes.length === 0) return []
+  const may = (operation: Operation, params: Readonly<Record<string, string>>) => {
+    try {
+      return authorizeOperation(principal, operation, params) !== undefined
+    } catch {
+      return false
+    }
+  }
+  const agents = idsOf(readAgents)
+    .filter((agentId) => may(agentOperations.getAgent, { agentId }))
+    .map((id) => ({ kind: 'agent', ...schemasOf(readAgents.get(id)) }) as const)
+  const workflows = idsOf(readWorkflows)
+    .filter((workflowId) => may(workflowOperations.getWorkflow, { workflowId }))
+    .map((id) => ({ kind: 'workflow', ...schemasOf(readWorkflows.get(id)) }) as const)
+  return [...agents, ...workflows]
+}
+
+const schemasOf = ({ id, inputSchema, outputSchema }: Omit<DescribedRegistration, 'kind'>) => ({
+  ...{ id, inputSchema, outputSchema },
+})
+
+function idsOf({ list }: Pick<Deps['readAgents'], 'list'>): readonly string[] {
+  const ids: string[] = []
+  let cursor: string | null | undefined
+  do {
+    const { items, nextCursor } = list({ ...PAGE, cursor: cursor ?? undefined })
+    ids.push(...items.map(({ id }) => id))
+    cursor = nextCursor
+  } while (cursor !== null)
+  return ids
 }

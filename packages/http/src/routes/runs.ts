@@ -1,11 +1,12 @@
 import type { runOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
-import { pageAnswer } from '../response/page-answer.ts'
+import { pageAnswer, partsAnswer } from '../response/page-answer.ts'
 import { replayWith } from './replay.ts'
 
 /** `/runs`: runs, their outcomes, events and log lines, resuming, repeating, replaying and aborting them. */
 export const runRoutes = ({
+  listRuns,
   readRuns,
   abortRun,
   forkRun,
@@ -15,14 +16,13 @@ export const runRoutes = ({
   openReplayStream,
 }: Pick<
   UseCases,
-  'readRuns' | 'abortRun' | 'forkRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'
+  'listRuns' | 'readRuns' | 'abortRun' | 'forkRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'
 >): Handlers<typeof runOperations> => ({
-  async listRuns({ query, visibility }) {
-    const { limit, cursor, order, ...filter } = query
-    return pageAnswer(await readRuns.list(filter, { limit, cursor, order }, visibility))
+  async listRuns({ query: { limit, cursor, order, ...query }, principal: { subject }, visibility }) {
+    return pageAnswer(await listRuns({ query, subject, page: { limit, cursor, order }, visibility }))
   },
   getRun: async ({ params, visibility }) => ({ status: 200, body: await readRuns.get(params.runId, visibility) }),
-  getRunState: ({ params, visibility }) => readRuns.outcome(params.runId, visibility),
+  getRunState: async ({ params, visibility }) => partsAnswer(await readRuns.state(params.runId, visibility)),
   async getRunEvents({ params: { runId }, query, visibility, acceptsEventStream, ...call }) {
     if (acceptsEventStream) {
       const lastEventId = call.lastEventId || query.lastEventId || undefined

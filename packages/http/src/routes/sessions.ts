@@ -19,10 +19,9 @@ type Deps = Pick<
 
 /** `/sessions`: sessions with their transcripts, runs, exports, replays and events. */
 export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> => ({
-  listSessions: async ({ query, visibility }) => ({
-    status: 200,
-    body: await deps.readSessions.list(query, visibility),
-  }),
+  async listSessions({ query: { limit, cursor, order, ...filter }, visibility }) {
+    return { status: 200, body: await deps.readSessions.list(filter, { limit, cursor, order }, visibility) }
+  },
   createSession: ({ body, principal, key }) => deps.createSession({ body, principal, key }),
   getSession: async ({ params, visibility }) => ({
     status: 200,

@@ -1,7 +1,7 @@
 import type { workflowOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
-import { pageAnswer } from '../response/page-answer.ts'
+import { pageAnswer, partsAnswer } from '../response/page-answer.ts'
 
 type Deps = Pick<UseCases, 'readWorkflows' | 'startRun' | 'threads' | 'resumeWorkflow' | 'deleteThread'>
 
@@ -31,10 +31,8 @@ export const workflowRoutes = ({
   },
   resumeWorkflow: ({ params, body: { threadId, name, payload }, visibility, key }) =>
     resumeWorkflow({ workflowId: params.workflowId, threadId, name, payload, visibility, key }),
-  getWorkflowState: async ({ params: { workflowId }, query: { threadId } }) => ({
-    status: 200,
-    body: await threads.state({ workflowId, threadId }),
-  }),
+  getWorkflowState: async ({ params: { workflowId }, query: { threadId } }) =>
+    partsAnswer(await threads.state({ workflowId, threadId })),
   listCheckpoints: async ({ params: { workflowId }, query: { threadId, ...page } }) =>
     pageAnswer(await threads.checkpoints({ workflowId, threadId }, page)),
   deleteThread: ({ params: { workflowId, threadId }, visibility, key }) =>

@@ -30,7 +30,13 @@ describe('the query', () => {
   it.each([
     ['/runs?metadata.a=1&metadata.b=1&metadata.c=1&metadata.d=1', 'must have at most 3 keys'],
     ['/runs?metadata.a=1&metadata.a=2', 'query.metadata.a: sent more than once'],
-    ['/sessions?metadata.a=1', 'unknown member'],
+    ['/sessions?metadata.a=1&metadata.b=1&metadata.c=1&metadata.d=1', 'must have at most 3 keys'],
+    ['/sessions?metadata.=1', 'query.metadata'],
+    ['/sessions?userId=', 'query.userId'],
+    ['/sessions?agentId=a.b', 'query.agentId: must start with'],
+    ['/runs?idempotencyKey=', 'query.idempotencyKey: must be the key as sent'],
+    ['/runs?idempotencyKey=a%20b', 'query.idempotencyKey: must be the key as sent'],
+    ['/approvals?metadata.a=1', 'query.metadata.a'],
   ])('rejects %s', async (path, message) => {
     const { app } = createTestApp()
 

@@ -1,5 +1,6 @@
 import { createSlidingWindow } from '@perdure/core'
 import { AppError } from '@perdure/ports'
+import { UNKNOWN_ADDRESS } from '../request/client.ts'
 import type { CreateStage } from './stage.ts'
 
 const WINDOW_MS = 60_000
@@ -17,6 +18,7 @@ export const createRateLimit: CreateStage = ({ clock, config }) => {
   }
 
   return ({ head, clientAddress, headers }) => {
+    if (clientAddress === UNKNOWN_ADDRESS) return undefined
     const window = isProbe(head.path) ? probes : requests
     const { allowed, remaining, resetMs } = window.take(clientAddress)
     headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)

@@ -40,6 +40,11 @@ export interface WatchdogOptions extends Pick<LoggerOptions, 'level' | 'json'> {
    * from a signal or from `stopping`.
    */
   readonly ownsProcess: boolean
+  /**
+   * Writes the log lines that the blocked event loop has not written yet. Called before the thread reports or ends a
+   * blocked event loop.
+   */
+  readonly flushLog?: (() => void) | undefined
 }
 
 /** Watches nothing. */
@@ -61,7 +66,7 @@ const MAX_STACK_LENGTH = 2_000
 const EXIT_CODE = 70
 
 export function createWatchdog(options: WatchdogOptions): Watchdog {
-  const { logger, level, json, ownsProcess } = options
+  const { logger, level, json, ownsProcess, flushLog = () => undefined } = options
   const state = createLoopState()
   const writer = loopStateWriter(state)
   const key = `perdure.watchdog.${randomUUID()}`
@@ -102,7 +107,7 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
   return {
     start(watched) {
       loop = watched
-      offerHandle(key, () => watched.current())
+      offerHandle(key, () => watched.current(), flushLog)
       beats = setInterval(beat, BEAT_MS, watched).unref()
     },
     enter(runId) {
@@ -139,10 +144,16 @@ function startThread(workerData: WatchdogData): Worker {
 }
 
 /** Offers the handle on the global object, the only place from which the inspector can reach it. */
-function offerHandle(key: string, current: () => string | undefined): void {
+function offerHandle(key: string, current: () => string | undefined, flushLog: () => void): void {
   const handle: LoopHandle = {
-    describe: () => JSON.stringify({ runId: current(), stack: stackBelow(handle.describe) }),
-    exit: () => exitNow(EXIT_CODE),
+    describe() {
+      flushLog()
+      return JSON.stringify({ runId: current(), stack: stackBelow(handle.describe) })
+    },
+    exit() {
+      flushLog()
+      exitNow(EXIT_CODE)
+    },
   }
   Object.defineProperty(globalThis, Symbol.for(key), { value: handle, configurable: true })
 }

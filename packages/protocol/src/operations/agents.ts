@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
-import { Agent, AgentState } from '../resources/agents.ts'
+import { AbortedRuns, Agent, AgentState } from '../resources/agents.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
 import { AbortRequest, RunOutcome, RunRequest } from '../resources/runs.ts'
 import { RUN_SIGHT } from './runs.ts'
@@ -96,7 +96,7 @@ export const agentOperations = {
     idempotent: true,
     body: AbortRequest,
     responses: {
-      202: { schema: v.object({ aborted: v.array(v.string()) }), description: 'The ids of the aborted runs.' },
+      202: { schema: AbortedRuns, description: 'The ids of the aborted runs.' },
     },
     errors: ['agent-not-found'],
     summary: 'Abort all runs of an agent, limited to the runs that the caller can see.',

@@ -1,5 +1,5 @@
-import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
+import { AsyncApiDocument, OpenApiDocument } from '../resources/documents.ts'
 
 /** Mounted when `docs.enabled` is true. */
 export const docsOperations = {
@@ -8,8 +8,15 @@ export const docsOperations = {
     method: 'GET',
     path: '/openapi.json',
     scope: null,
+    showsMore: true,
     idempotent: false,
-    responses: { 200: { schema: v.looseObject({ openapi: v.string() }), description: 'The OpenAPI 3.1 document.' } },
+    responses: {
+      200: {
+        schema: OpenApiDocument,
+        description:
+          'The OpenAPI 3.1 document. With a token, it includes the schemas of the agents and workflows that the token may read.',
+      },
+    },
     errors: [],
     summary: 'Read the OpenAPI document.',
   },
@@ -19,7 +26,7 @@ export const docsOperations = {
     path: '/asyncapi.json',
     scope: null,
     idempotent: false,
-    responses: { 200: { schema: v.looseObject({ asyncapi: v.string() }), description: 'The AsyncAPI 3.0 document.' } },
+    responses: { 200: { schema: AsyncApiDocument, description: 'The AsyncAPI 3.0 document.' } },
     errors: [],
     summary: 'Read the AsyncAPI document.',
   },

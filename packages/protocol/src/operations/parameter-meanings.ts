@@ -11,6 +11,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   factId: 'Id of the fact, `mem_…`.',
   finishReason: 'Return only runs that ended for this reason.',
   format: 'Output format: one JSON object per line, or CSV.',
+  idempotencyKey:
+    'Return only runs started by requests with this `Idempotency-Key`, until the server deletes the key. Keys belong to a subject: `owner`, or the caller when `owner` is absent.',
   include: 'Members to return that lists of runs leave out: `input`, `result`, or both, separated by a comma.',
   label: 'Name of the block, such as `persona`.',
   lastEventId:

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { OperatorId, Timestamp } from '../ids.ts'
+import { IdempotencyKey, OperatorId, Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
@@ -10,7 +10,7 @@ import {
   FinishReason,
   ForkRunRequest,
   ListedRun,
-  LOG_LEVELS,
+  LogLevelName,
   MetadataFilter,
   RerunRequest,
   RetryRunRequest,
@@ -73,6 +73,7 @@ export const runOperations = {
       version: v.optional(OperatorId),
       finishReason: v.optional(FinishReason),
       code: v.optional(FilterValue),
+      idempotencyKey: v.optional(IdempotencyKey),
       include: Include,
     }),
     responses: { 200: { schema: listOf(ListedRun), description: 'Runs, newest first.' } },
@@ -130,7 +131,7 @@ export const runOperations = {
     query: v.strictObject({
       ...PageEntries,
       order: v.optional(v.picklist(['asc', 'desc']), 'asc'),
-      level: v.optional(v.picklist(LOG_LEVELS)),
+      level: v.optional(LogLevelName),
     }),
     responses: { 200: { schema: listOf(RunLogLine), description: 'Log lines, oldest first.' } },
     errors: ['run-not-found'],

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { OperatorId } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { ReplayRequest } from '../resources/replay.ts'
-import { EventEnvelope, ListedRun } from '../resources/runs.ts'
+import { EventEnvelope, FilterValue, ListedRun, MetadataFilter } from '../resources/runs.ts'
 import { CreateSessionRequest, Message, Session, UpdateSessionRequest } from '../resources/sessions.ts'
 
 const READ = 'sessions:read:{sessionId}'
@@ -15,7 +16,12 @@ export const sessionOperations = {
     path: '/sessions',
     scope: { anyOf: [READ] },
     idempotent: false,
-    query: v.strictObject(PageEntries),
+    query: v.strictObject({
+      ...PageEntries,
+      agentId: v.optional(OperatorId),
+      userId: v.optional(FilterValue),
+      metadata: v.optional(MetadataFilter),
+    }),
     responses: { 200: { schema: listOf(Session), description: 'Sessions, newest first.' } },
     errors: [],
     summary: 'List sessions.',

@@ -1,20 +1,27 @@
 import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
+import { Count } from './count.ts'
 
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex'))
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER))
+const Size = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER))
+
+export const AuditActor = v.object({
+  kind: v.string(),
+  id: v.optional(v.string()),
+  subject: v.optional(v.string()),
+})
 
 export const AuditEntry = v.object({
-  seq: v.number(),
+  seq: Count,
   at: Timestamp,
-  actor: v.object({ kind: v.string(), id: v.optional(v.string()), subject: v.optional(v.string()) }),
+  actor: AuditActor,
   action: v.string(),
   method: v.optional(v.string()),
   route: v.optional(v.string()),
   target: v.optional(v.string()),
   decision: v.picklist(['allowed', 'denied']),
-  status: v.optional(v.number()),
+  status: v.optional(Count),
   durationMs: v.optional(v.number()),
   requestId: v.optional(v.string()),
   ip: v.optional(v.string()),
@@ -34,17 +41,26 @@ export const AuditFilterEntries = {
   until: v.optional(Timestamp),
 }
 
+/** A chain head that the caller has stored. */
+export const AuditAnchor = strictObject({ size: Size, hash: Sha256 })
+
 /** With `expected`, the verification also checks that entry number `size` has the hash `hash`. */
 export const VerifyAuditRequest = strictObject({
-  expected: v.optional(strictObject({ size: Count, hash: Sha256 })),
+  expected: v.optional(AuditAnchor),
 })
+
+export const AuditHead = v.object({ seq: Count, hash: v.string() })
+export const AuditCheckpoint = v.object({ seq: Count, hash: v.string(), at: Timestamp })
+
+export const AuditRestore = v.object({ seq: Count, at: Timestamp, head: AuditHead, lost: AuditHead })
 
 export const AuditVerification = v.object({
   ok: v.boolean(),
-  entries: v.number(),
-  head: v.nullable(v.object({ seq: v.number(), hash: v.string() })),
-  checkpoint: v.nullable(v.object({ seq: v.number(), hash: v.string(), at: Timestamp })),
-  unanchoredTail: v.number(),
-  firstBadSeq: v.optional(v.number()),
+  entries: Count,
+  head: v.nullable(AuditHead),
+  checkpoint: v.nullable(AuditCheckpoint),
+  unanchoredTail: Count,
+  firstBadSeq: v.optional(Count),
   reason: v.optional(v.string()),
+  restored: v.optional(AuditRestore),
 })

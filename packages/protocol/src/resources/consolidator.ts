@@ -1,17 +1,20 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
+import { Count } from './count.ts'
 
 export const ConsolidatorPhase = v.picklist(['extract', 'merge', 'decay'])
 
-const Budget = v.object({ limit: v.nullable(v.number()), remaining: v.nullable(v.number()) })
+export const RemainingBudget = v.object({ limit: v.nullable(v.number()), remaining: v.nullable(v.number()) })
+export const ConsolidatorBudget = v.object({ tokens: RemainingBudget, usd: RemainingBudget })
+export const QueueDepth = v.object({ extract: Count, merge: Count, decay: Count })
 
 export const Consolidator = v.object({
   running: v.boolean(),
-  queueDepth: v.object({ extract: v.number(), merge: v.number(), decay: v.number() }),
-  deadLetters: v.number(),
+  queueDepth: QueueDepth,
+  deadLetters: Count,
   /** The rest of today's budget; null when there is no limit. */
-  budget: v.object({ tokens: Budget, usd: Budget }),
+  budget: ConsolidatorBudget,
 })
 
 export const ConsolidateRequest = strictObject({
@@ -21,12 +24,14 @@ export const ConsolidateRequest = strictObject({
 
 export const QueuedJobs = v.object({ jobIds: v.array(v.string()) })
 
+export const JobError = v.object({ kind: v.string(), message: v.string() })
+
 export const DeadLetter = v.object({
   id: v.string(),
   phase: ConsolidatorPhase,
   sessionId: v.optional(v.string()),
-  attempts: v.number(),
-  error: v.object({ kind: v.string(), message: v.string() }),
+  attempts: Count,
+  error: JobError,
   createdAt: Timestamp,
   failedAt: Timestamp,
 })
@@ -35,6 +40,6 @@ export const DeadLetter = v.object({
 export const ConsolidationEvent = v.object({
   phase: ConsolidatorPhase,
   jobId: v.string(),
-  changed: v.number(),
+  changed: Count,
   sessionId: v.optional(v.string()),
 })

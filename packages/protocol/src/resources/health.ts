@@ -1,28 +1,44 @@
 import * as v from 'valibot'
+import { Count } from './count.ts'
 
-const CheckStatus = v.picklist(['ok', 'warn', 'fail', 'disabled'])
+export const CheckStatus = v.picklist(['ok', 'warn', 'fail', 'disabled'])
 const check = <Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object({ status: CheckStatus, message: v.optional(v.string()), ...entries })
+
+export const StorageCheck = check({
+  walBytes: Count,
+  thresholdBytes: Count,
+  dbBytes: Count,
+  writable: v.boolean(),
+})
+export const EmbedderCheck = check({ name: v.optional(v.string()) })
+export const SecretsCheck = check({ store: v.string() })
+export const EncryptionCheck = check({ enabled: v.boolean(), cipher: v.optional(v.string()) })
+export const ConsolidatorCheck = check({ queueDepth: Count, deadLetters: Count, running: v.boolean() })
+export const TriggersCheck = check({
+  running: v.boolean(),
+  active: Count,
+  disabled: Count,
+  nextFireAt: v.nullable(v.string()),
+})
+export const ReplayBufferCheck = check({ events: Count, subjects: Count, bytes: Count })
+
+export const HealthChecks = v.object({
+  storage: StorageCheck,
+  embedder: EmbedderCheck,
+  secrets: SecretsCheck,
+  encryption: EncryptionCheck,
+  consolidator: ConsolidatorCheck,
+  triggers: TriggersCheck,
+  replayBuffer: ReplayBufferCheck,
+})
 
 /** The health document; `checks` has exactly these seven members. */
 export const Health = v.object({
   status: v.picklist(['ok', 'degraded', 'failing']),
   version: v.string(),
-  uptimeSeconds: v.number(),
-  checks: v.object({
-    storage: check({ walBytes: v.number(), thresholdBytes: v.number(), dbBytes: v.number(), writable: v.boolean() }),
-    embedder: check({ name: v.optional(v.string()) }),
-    secrets: check({ store: v.string() }),
-    encryption: check({ enabled: v.boolean(), cipher: v.optional(v.string()) }),
-    consolidator: check({ queueDepth: v.number(), deadLetters: v.number(), running: v.boolean() }),
-    triggers: check({
-      running: v.boolean(),
-      active: v.number(),
-      disabled: v.number(),
-      nextFireAt: v.nullable(v.string()),
-    }),
-    replayBuffer: check({ events: v.number(), subjects: v.number(), bytes: v.number() }),
-  }),
+  uptimeSeconds: Count,
+  checks: HealthChecks,
 })
 
 export const Liveness = v.object({ status: v.picklist(['ok']) })

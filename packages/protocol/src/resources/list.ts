@@ -3,7 +3,15 @@ import * as v from 'valibot'
 /** Query members that every list accepts. A page also ends at 4 MiB; `nextCursor` tells whether another follows. */
 export const PageEntries = {
   limit: v.optional(
-    v.pipe(v.string(), v.regex(/^\d{1,3}$/), v.transform(Number), v.minValue(1), v.maxValue(200)),
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,3}$/),
+      v.transform(Number),
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(200),
+    ),
     '50',
   ),
   cursor: v.optional(v.pipe(v.string(), v.maxLength(512))),

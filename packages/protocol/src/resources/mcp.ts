@@ -28,13 +28,13 @@ export const McpTool = v.object({
 
 export const CallToolRequest = strictObject({ arguments: v.optional(record(v.string(), v.unknown())) })
 
-const ToolFailure = v.object({
+export const ToolFailure = v.object({
   kind: v.picklist(Object.keys(TOOL_FAILURES) as [ToolFailureKind, ...ToolFailureKind[]]),
   message: v.string(),
 })
 
+export const ToolSucceeded = v.object({ ok: v.literal(true), value: v.unknown() })
+export const ToolFailed = v.object({ ok: v.literal(false), error: ToolFailure })
+
 /** A tool failure is data, because the call itself was made. */
-export const ToolResult = v.variant('ok', [
-  v.object({ ok: v.literal(true), value: v.unknown() }),
-  v.object({ ok: v.literal(false), error: ToolFailure }),
-])
+export const ToolResult = v.variant('ok', [ToolSucceeded, ToolFailed])

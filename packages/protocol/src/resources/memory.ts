@@ -1,12 +1,15 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
+import { Count } from './count.ts'
 import { Metadata } from './runs.ts'
 
 const FactText = v.pipe(v.string(), v.minLength(1))
 export const Tag = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
 const Tags = v.pipe(v.array(Tag), v.maxLength(64))
 const Importance = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
+
+export const FactSource = v.object({ runId: v.optional(v.string()), sessionId: v.optional(v.string()) })
 
 export const Fact = v.object({
   id: v.string(),
@@ -16,7 +19,7 @@ export const Fact = v.object({
   tags: v.array(v.string()),
   metadata: Metadata,
   importance: v.number(),
-  source: v.optional(v.object({ runId: v.optional(v.string()), sessionId: v.optional(v.string()) })),
+  source: v.optional(FactSource),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   expiresAt: v.optional(Timestamp),
@@ -44,14 +47,15 @@ export const SearchRequest = strictObject({
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200))),
 })
 
-export const SearchResult = v.object({ items: v.array(v.object({ fact: Fact, score: v.number() })) })
+export const SearchHit = v.object({ fact: Fact, score: v.number() })
+export const SearchResult = v.object({ items: v.array(SearchHit) })
 
 export const Block = v.object({
   namespace: v.string(),
   owner: v.string(),
   label: v.string(),
   value: v.string(),
-  limit: v.number(),
+  limit: Count,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 })

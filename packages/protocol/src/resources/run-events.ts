@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Approval } from './approvals.ts'
-import { FinishReason, RunError, RunStatus, RunUsage } from './runs.ts'
+import { FinishReason, ForkPoint, RunError, RunStatus, RunUsage } from './runs.ts'
 
 export const LifecycleEvent = v.object({
   runId: v.string(),
@@ -11,7 +11,7 @@ export const LifecycleEvent = v.object({
   reason: v.optional(v.string()),
   delayMs: v.optional(v.number()),
   startAt: v.optional(v.string()),
-  from: v.optional(v.object({ runId: v.string(), seq: v.number() })),
+  from: v.optional(ForkPoint),
   finishReason: v.optional(FinishReason),
   error: v.optional(RunError),
   usage: v.optional(RunUsage),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { record, strictObject } from '../plain-object.ts'
 import { RUN_STATUS_NAMES } from '../run-statuses.ts'
+import { Count } from './count.ts'
 
 export const RunStatus = v.picklist(RUN_STATUS_NAMES)
 
@@ -31,18 +32,23 @@ export const MetadataFilter = v.pipe(
   v.maxEntries(3, 'must have at most 3 keys'),
 )
 
+export const RunErrorStep = v.object({ seq: Count, name: v.string() })
+export const ErrorCause = v.object({ name: v.string(), message: v.string() })
+
 export const RunError = v.object({
   code: v.string(),
   message: v.string(),
-  step: v.optional(v.object({ seq: v.number(), name: v.string() })),
-  cause: v.optional(v.array(v.object({ name: v.string(), message: v.string() }))),
+  step: v.optional(RunErrorStep),
+  budgetOf: v.optional(v.string()),
+  cause: v.optional(v.array(ErrorCause)),
 })
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
+export const LogLevelName = v.picklist(LOG_LEVELS)
 
 const LogEntries = {
-  level: v.picklist(LOG_LEVELS),
+  level: LogLevelName,
   message: v.string(),
   fields: v.optional(v.record(v.string(), v.unknown())),
 }
@@ -55,7 +61,7 @@ export const RunUsage = v.object({
   inputTokens: v.number(),
   outputTokens: v.number(),
   costUsd: v.number(),
-  toolCalls: v.number(),
+  toolCalls: Count,
 })
 
 export const RunLinks = v.object({ self: v.string(), events: v.string() })
@@ -70,7 +76,7 @@ export const WaitingFor = v.object({
   approvalId: v.optional(v.string()),
   runId: v.optional(v.string()),
   dueAt: v.optional(Timestamp),
-  seq: v.optional(v.number()),
+  seq: v.optional(Count),
   expected: v.optional(v.string()),
   found: v.optional(v.nullable(v.string())),
   version: v.optional(v.string()),
@@ -89,6 +95,8 @@ export const Budget = strictObject({
   wallClockMs: v.optional(TimeoutMs),
 })
 
+export const PendingApproval = v.object({ id: v.string(), name: v.string() })
+
 /** The outcome or current status of a run: the response body of every request that starts a run or waits for it. */
 export const RunOutcome = v.object({
   runId: v.string(),
@@ -100,11 +108,14 @@ export const RunOutcome = v.object({
   sessionId: v.nullable(v.string()),
   threadId: v.optional(v.string()),
   waitingFor: v.optional(v.array(WaitingFor)),
-  approvals: v.optional(v.array(v.object({ id: v.string(), name: v.string() }))),
-  position: v.optional(v.number()),
+  approvals: v.optional(v.array(PendingApproval)),
+  position: v.optional(Count),
   subject: v.string(),
   links: RunLinks,
 })
+
+/** The point in another run from which a run was forked. */
+export const ForkPoint = v.object({ runId: v.string(), seq: Count })
 
 export const Run = v.object({
   id: v.string(),
@@ -121,7 +132,7 @@ export const Run = v.object({
   result: v.optional(v.unknown()),
   error: v.optional(RunError),
   usage: RunUsage,
-  attempt: v.number(),
+  attempt: Count,
   parentRunId: v.optional(v.string()),
   triggerId: v.optional(v.string()),
   traceparent: v.optional(v.string()),
@@ -135,7 +146,7 @@ export const Run = v.object({
   budget: v.optional(Budget),
   abortReason: v.optional(v.string()),
   version: v.optional(v.string()),
-  forkOf: v.optional(v.object({ runId: v.string(), seq: v.number() })),
+  forkOf: v.optional(ForkPoint),
   links: RunLinks,
 })
 
@@ -164,9 +175,11 @@ const ForkResults = v.record(
   v.unknown(),
 )
 
+export const ForkFromCall = strictObject({ seq: Seq })
+
 /** Starts a new run with the recorded calls of this one before the point. */
 export const ForkRunRequest = strictObject({
-  from: v.union([v.picklist(['failure', 'start']), strictObject({ seq: Seq })]),
+  from: v.union([v.picklist(['failure', 'start']), ForkFromCall]),
   results: v.optional(ForkResults),
   ...RepeatEntries,
 })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
+import { Count } from './count.ts'
 import { Metadata } from './runs.ts'
 
 const Title = v.pipe(v.string(), v.maxLength(512))
@@ -32,7 +33,7 @@ export const MessageRole = v.picklist(['user', 'assistant'])
 
 export const Message = v.object({
   id: v.string(),
-  seq: v.number(),
+  seq: Count,
   role: MessageRole,
   content: v.unknown(),
   runId: v.optional(v.string()),

@@ -4,7 +4,7 @@ import { strictObject } from '../plain-object.ts'
 import { isGrantable } from '../scopes.ts'
 import { TOKEN_ENVS } from '../token-format.ts'
 
-const Env = v.picklist(TOKEN_ENVS)
+export const TokenEnvName = v.picklist(TOKEN_ENVS)
 const Label = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
 const Grant = v.pipe(v.string(), v.check(isGrantable, 'is not a scope that can be granted'))
 
@@ -12,7 +12,7 @@ export const Token = v.object({
   id: v.string(),
   name: v.string(),
   subject: v.string(),
-  env: Env,
+  env: TokenEnvName,
   scopes: v.array(v.string()),
   createdAt: Timestamp,
   createdBy: v.string(),
@@ -36,7 +36,7 @@ export const MintTokenRequest = strictObject({
   name: Label,
   scopes: v.pipe(v.array(Grant), v.minLength(1), v.maxLength(64)),
   subject: v.optional(Label),
-  env: v.optional(Env),
+  env: v.optional(TokenEnvName),
   expiresAt: v.optional(Timestamp),
 })
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { isPlainObject, strictObject } from '../plain-object.ts'
+import { Count } from './count.ts'
 import { EmittedEventName } from './named-events.ts'
 
 const MAX_MS = 10 * 366 * 86_400_000
@@ -8,15 +9,15 @@ const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX
 const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_MS))
 /** One second to ten years. */
 const PeriodMs = v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(MAX_MS))
-const CatchUp = v.picklist(['none', 'latest', 'all'])
-const Overlap = v.picklist(['skip', 'queue', 'allow'])
+export const CatchUp = v.picklist(['none', 'latest', 'all'])
+export const Overlap = v.picklist(['skip', 'queue', 'allow'])
 
-const AgentTarget = strictObject({
+export const AgentTarget = strictObject({
   agentId: OperatorId,
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
 })
-const WorkflowTarget = strictObject({
+export const WorkflowTarget = strictObject({
   workflowId: OperatorId,
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
@@ -24,7 +25,7 @@ const WorkflowTarget = strictObject({
 const TARGET_MEMBERS = ['agentId', 'workflowId', 'input', 'sessionId']
 
 /** The validation message names the unknown member, if there is one. */
-const Target = v.union([AgentTarget, WorkflowTarget], ({ input }) => {
+export const Target = v.union([AgentTarget, WorkflowTarget], ({ input }) => {
   const unknown = isPlainObject(input) ? Object.keys(input).find((name) => !TARGET_MEMBERS.includes(name)) : undefined
   if (unknown === undefined) return 'must name an agentId or a workflowId'
   return `has no member ${unknown}: it takes agentId or workflowId, input and sessionId`
@@ -42,16 +43,29 @@ const policyEntries = {
   expiresAt: v.optional(Timestamp),
 }
 
+export const CreateCronTrigger = strictObject({
+  kind: v.literal('cron'),
+  cron: v.pipe(v.string(), v.minLength(1)),
+  timezone: v.optional(v.string(), 'UTC'),
+  ...policyEntries,
+})
+export const CreateIntervalTrigger = strictObject({
+  kind: v.literal('interval'),
+  intervalMs: PeriodMs,
+  ...policyEntries,
+})
+export const CreateIdleTrigger = strictObject({ kind: v.literal('idle'), idleMs: PeriodMs, ...policyEntries })
+export const CreateEventTrigger = strictObject({
+  kind: v.literal('event'),
+  event: EmittedEventName,
+  ...policyEntries,
+})
+
 export const CreateTriggerRequest = v.variant('kind', [
-  strictObject({
-    kind: v.literal('cron'),
-    cron: v.pipe(v.string(), v.minLength(1)),
-    timezone: v.optional(v.string(), 'UTC'),
-    ...policyEntries,
-  }),
-  strictObject({ kind: v.literal('interval'), intervalMs: PeriodMs, ...policyEntries }),
-  strictObject({ kind: v.literal('idle'), idleMs: PeriodMs, ...policyEntries }),
-  strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
+  CreateCronTrigger,
+  CreateIntervalTrigger,
+  CreateIdleTrigger,
+  CreateEventTrigger,
 ])
 
 /** The kinds of triggers: the variants of `CreateTriggerRequest`. */
@@ -59,23 +73,23 @@ const TRIGGER_KINDS = CreateTriggerRequest.options.map(({ entries }) => entries.
 
 export type TriggerKind = (typeof TRIGGER_KINDS)[number]
 
-const FireStatus = v.picklist(['pending', 'started', 'completed', 'failed', 'skipped', 'missed'])
+export const FireStatus = v.picklist(['pending', 'started', 'completed', 'failed', 'skipped', 'missed'])
 
 export const Trigger = v.object({
   id: v.string(),
   kind: v.picklist(TRIGGER_KINDS),
   cron: v.optional(v.string()),
   timezone: v.optional(v.string()),
-  intervalMs: v.optional(v.number()),
-  idleMs: v.optional(v.number()),
+  intervalMs: v.optional(Count),
+  idleMs: v.optional(Count),
   event: v.optional(v.string()),
   target: Target,
   enabled: v.boolean(),
   catchUp: CatchUp,
-  maxCatchUp: v.number(),
-  catchUpWindowMs: v.number(),
+  maxCatchUp: Count,
+  catchUpWindowMs: Count,
   overlap: Overlap,
-  jitterMs: v.number(),
+  jitterMs: Count,
   expiresAt: v.optional(Timestamp),
   status: v.picklist(['active', 'disabled', 'expired', 'orphaned', 'failing']),
   reason: v.optional(v.string()),
@@ -83,8 +97,8 @@ export const Trigger = v.object({
   lastFireAt: v.nullable(Timestamp),
   nextFireAt: v.nullable(Timestamp),
   lastStatus: v.nullable(FireStatus),
-  fireCount: v.number(),
-  missed: v.number(),
+  fireCount: Count,
+  missed: Count,
   createdAt: Timestamp,
 })
 

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Agent } from './agents.ts'
+import { Count } from './count.ts'
 import { Budget, Metadata, RunOutcome, RunStatus, TimeoutMs, WaitingFor } from './runs.ts'
 
 export const Workflow = v.object(Agent.entries)
@@ -25,27 +26,30 @@ export const ResumeThreadRequest = strictObject({
   payload: v.optional(v.unknown()),
 })
 
+export const CallKind = v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version'])
+
+/** A durable call that a run has recorded. */
+export const RecordedCall = v.object({
+  seq: Count,
+  name: v.string(),
+  kind: CallKind,
+  status: v.picklist(['started', 'waiting', 'completed', 'failed']),
+})
+
 /** The current state of a thread. */
 export const ThreadState = v.object({
   threadId: v.string(),
   status: RunStatus,
   runId: v.string(),
   waitingFor: v.array(WaitingFor),
-  steps: v.array(
-    v.object({
-      seq: v.number(),
-      name: v.string(),
-      kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version']),
-      status: v.picklist(['started', 'waiting', 'completed', 'failed']),
-    }),
-  ),
+  steps: v.array(RecordedCall),
   checkpointId: v.nullable(v.string()),
 })
 
 export const Checkpoint = v.object({
   id: v.string(),
   threadId: v.string(),
-  seq: v.number(),
+  seq: Count,
   step: v.string(),
   result: v.unknown(),
   createdAt: Timestamp,

@@ -5,6 +5,7 @@ import {
   createEventHub,
   createHotCache,
   createKeyRequest,
+  createListRuns,
   createLogWatch,
   createReadHealth,
   createRealtime,
@@ -17,7 +18,7 @@ import {
   withPublication,
   withReadCache,
 } from '@perdure/core'
-import { createHttpApp } from '@perdure/http'
+import { convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -106,6 +107,7 @@ export function compose(parts: Parts) {
     captureLogs: config.runs.captureLogs === 'ctx',
     onDivergence: config.workflows.onDivergence,
     createSessionOnInvoke: config.sessions.createOnInvoke,
+    convertSchema,
   })
   const triggers = createTriggers({
     ...domain,
@@ -170,7 +172,18 @@ export function compose(parts: Parts) {
     stallMs: realtime.stallMs,
     isReady: () => phase.current() === 'ready',
   })
-  const metricSources = { vitals, storage, engine, streams, webSockets, hub, tokenFreshness, consolidator }
+  const { droppedLogLines } = adapters
+  const metricSources = {
+    vitals,
+    storage,
+    droppedLogLines,
+    engine,
+    streams,
+    webSockets,
+    hub,
+    tokenFreshness,
+    consolidator,
+  }
   const readMetrics = createScrape({ meter, clock, ...metricSources })
   const app = createHttpApp({
     ...engine,
@@ -185,6 +198,10 @@ export function compose(parts: Parts) {
     meter,
     tracer,
     keyRequest: createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest }),
+    listRuns: createListRuns({
+      ...{ ...domain, idempotency, readRuns: engine.readRuns },
+      registered: () => [...agents.list(), ...workflows.list()],
+    }),
     recall,
     admit,
     onAnswer,
@@ -201,7 +218,6 @@ export function compose(parts: Parts) {
   })
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  const shared = isStorageShared ? [createLogWatch(domain)] : []
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention, ...shared]
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention, createLogWatch(domain)]
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }

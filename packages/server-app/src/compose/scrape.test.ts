@@ -111,7 +111,7 @@ beforeAll(async () => {
   server = await createServer({
     ...{ config, agents, workflows, triggers, mcpServers },
     consolidator: { merge: () => held.promise.then(() => ({})) },
-    adapters: { logger },
+    adapters: { logger, droppedLogLines: () => 3 },
   })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
@@ -242,6 +242,7 @@ describe('GET /metrics', () => {
       streams: { size: () => 0 },
       webSockets: { size: () => 0, subscriptions: () => 0 },
       hub: { stats: () => ({ events: 0, subjects: 0, bytes: 0 }) },
+      droppedLogLines: () => 0,
       tokenFreshness: () => [{ server: 'web', seconds: 1.5 }],
       consolidator: {
         readState: () => ({

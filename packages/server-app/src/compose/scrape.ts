@@ -14,6 +14,7 @@ export interface ScrapeDeps {
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
   readonly consolidator: Pick<ConsolidatorGroup, 'readState'>
+  readonly droppedLogLines: () => number
   /** Seconds until each configured token of an MCP server expires. */
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
@@ -22,6 +23,7 @@ export interface ScrapeDeps {
 export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
   const { meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
+  let countedDrops = 0
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
   return async () => {
@@ -37,6 +39,9 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     meter.gauge('svc_event_loop_delay_seconds', {}, vitals.eventLoopDelaySeconds())
     meter.gauge('svc_process_resident_memory_bytes', {}, vitals.residentMemoryBytes())
     meter.gauge('svc_uptime_seconds', {}, (clock.monotonicMs() - startedMs) / 1_000)
+    const drops = deps.droppedLogLines()
+    meter.count('svc_log_lines_dropped_total', {}, drops - countedDrops)
+    countedDrops = drops
     for (const { server, seconds } of deps.tokenFreshness()) {
       meter.gauge('svc_oauth_token_freshness_seconds', { server }, seconds)
     }

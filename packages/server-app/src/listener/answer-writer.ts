@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isResponse, type Outgoing, type TextAnswer } from '@perdure/http'
-import { isEventStream, streamAnswer } from './stream-answer.ts'
+import { isEventStream } from './event-stream.ts'
+import { streamAnswer } from './stream-answer.ts'
 import { writeAnswer } from './write-answer.ts'
 
 /** Sends the answers of one listener. Answers of the same turn of the event loop are written as one batch. */

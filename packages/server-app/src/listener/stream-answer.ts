@@ -1,7 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { releaseBytes } from '@perdure/http'
+import { isEventStream } from './event-stream.ts'
 import { CLOSE_CONNECTION, discardRest } from './write-answer.ts'
 
-/** Streams a `Response`. Cancels its body when the client disconnects. */
+/**
+ * Streams a `Response`. Cancels its body when the client disconnects. Each part of the body, except of an event stream,
+ * belongs to this answer: its memory is freed when it is written.
+ */
 export async function streamAnswer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -21,7 +27,7 @@ export async function streamAnswer(
       }
       const unwatch = onDisconnect(incoming, headers, cancel)
       outgoing.on('error', cancel).once('close', unwatch)
-      await pipe(reader, outgoing)
+      await pipe(reader, outgoing, isEventStream(headers) ? () => undefined : releaseBytes)
     }
     await rest
     // A cancelled body must not end with the final chunk: the client would take the body for complete.
@@ -32,12 +38,6 @@ export async function streamAnswer(
     outgoing.destroy()
   }
 }
-
-const EVENT_STREAM = 'text/event-stream'
-
-/** Whether the answer ends only when the client disconnects, or when the server ends it. */
-export const isEventStream = (headers: Headers): boolean =>
-  headers.get('content-type')?.startsWith(EVENT_STREAM) === true
 
 /**
  * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client that ends
@@ -52,13 +52,28 @@ function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: (
   return () => void socket.off('close', callback).off('end', callback)
 }
 
-async function pipe(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+async function pipe(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  outgoing: ServerResponse,
+  onWritten: (part: Uint8Array) => void,
+): Promise<void> {
+  let inTurn = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
-    if (!outgoing.write(value)) await drained(outgoing)
+    inTurn += value.byteLength
+    if (!outgoing.write(value, () => onWritten(value))) await drained(outgoing)
+    if (inTurn < MAX_BYTES_PER_TURN) continue
+    inTurn = 0
+    await nextTurn()
   }
 }
+
+/**
+ * How much of an answer is written in one turn of the event loop. A client that reads fast, and a body that is rendered
+ * while it is read, would otherwise occupy the loop until the answer ends.
+ */
+const MAX_BYTES_PER_TURN = 64 * 1024
 
 /** Resolves when more can be written, or when the answer has been closed. */
 const drained = (outgoing: ServerResponse) =>

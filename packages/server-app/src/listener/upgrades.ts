@@ -12,19 +12,21 @@ export interface UpgradesDeps {
   readonly app: Pick<HttpApp, 'admitUpgrade'>
   readonly webSockets: Pick<WebSockets, 'accept'>
   readonly logger: Logger
+  /** Whether another HTTP server receives the upgrades, so that a mount path may precede the base path. */
+  readonly isMounted?: boolean
 }
 
 /** Takes over the connection of an upgrade request. */
 export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 /** Runs an upgrade request through the HTTP stages up to routing. Authentication is left to the WebSocket server. */
-export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
+export function createUpgrades({ app, webSockets, logger, isMounted = false }: UpgradesDeps): OnUpgrade {
   const logUnrecorded = (error: unknown) => logger.error('failed to record a WebSocket upgrade', error)
 
   const upgrade = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const request = toHttpRequest(incoming, 'localhost')
     if (request === undefined) return refuseOnSocket(socket, unreadable('request: cannot be read'), incoming)
-    const admitted = await app.admitUpgrade(request, { incoming })
+    const admitted = await app.admitUpgrade(request, { incoming, isMounted })
     if (!('record' in admitted)) return sendOnSocket(socket, admitted)
     const { clientAddress, requestId, record, refuse } = admitted
     try {

@@ -75,7 +75,12 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
     adapters: {
       ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
-      ...{ skills: noSkills, mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp, watchdog: noWatchdog },
+      ...{
+        skills: noSkills,
+        mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
+        watchdog: noWatchdog,
+        droppedLogLines: () => 0,
+      },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],

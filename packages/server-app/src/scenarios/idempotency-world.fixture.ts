@@ -165,7 +165,12 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
-      ...{ skills: noSkills, mcp: createPlatform(config(), '.', {}).mcp, watchdog: noWatchdog },
+      ...{
+        skills: noSkills,
+        mcp: createPlatform(config(), '.', {}).mcp,
+        watchdog: noWatchdog,
+        droppedLogLines: () => 0,
+      },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],

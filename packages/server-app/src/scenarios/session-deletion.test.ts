@@ -135,6 +135,7 @@ describe('the deletion of a session', () => {
         'run_fields',
         'run_keys',
         'runs',
+        'session_fields',
         'sessions',
         'steps',
       ].sort(),

@@ -4,7 +4,6 @@ import {
   createCronSchedule,
   createFileSkillStore,
   createIdGenerator,
-  createLogger,
   createPrometheusMeter,
   createWatchdog,
   envSecretResolver,
@@ -13,8 +12,10 @@ import {
   nodeDigest,
   noWatchdog,
   openTracer as openOpenTelemetry,
+  openServerLog,
   systemClock,
   systemTimers,
+  unbufferedLog,
   type Watchdog,
 } from '@perdure/platform-node'
 import {
@@ -56,13 +57,17 @@ export interface Adapters {
   readonly mcp: McpClient
   /** By default, the event loop is watched only if `runs.maxBlockMs` is set. */
   readonly watchdog: Watchdog
+  /** Returns how many lines the given logger has dropped, for a metric; by default always 0. */
+  readonly droppedLogLines: () => number
 }
 
 export type Platform = Omit<Adapters, 'storage' | 'tracer'>
 
 /** The adapters that do not have to be opened. */
 export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {
-  const { clock = systemClock, timers = systemTimers, logger = createLogger({ level: config.log.level }) } = given
+  const { clock = systemClock, timers = systemTimers } = given
+  const { logger, droppedLines, flushNow } =
+    given.logger === undefined ? openServerLog({ level: config.log.level }) : unbufferedLog(given.logger)
   const secretResolvers = [
     ...(given.secretResolvers ?? []),
     envSecretResolver(process.env),
@@ -77,7 +82,8 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     digest: given.digest ?? nodeDigest,
     meter: given.meter ?? createPrometheusMeter(),
     cronSchedule: given.cronSchedule ?? createCronSchedule(),
-    watchdog: given.watchdog ?? ownWatchdog(config, logger),
+    watchdog: given.watchdog ?? ownWatchdog(config, logger, flushNow),
+    droppedLogLines: given.droppedLogLines ?? droppedLines,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
     mcp:
       given.mcp ??
@@ -88,8 +94,10 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
   }
 }
 
-const ownWatchdog = ({ runs, log }: ServerConfig, logger: Logger): Watchdog =>
-  runs.maxBlockMs === undefined ? noWatchdog : createWatchdog({ level: log.level, logger, ownsProcess: false })
+const ownWatchdog = ({ runs, log }: ServerConfig, logger: Logger, flushLog: () => void): Watchdog =>
+  runs.maxBlockMs === undefined
+    ? noWatchdog
+    : createWatchdog({ level: log.level, logger, ownsProcess: false, flushLog })
 
 /**
  * Exports spans to OpenTelemetry if `telemetry.traces` is set; otherwise drops them.

@@ -51,13 +51,18 @@ export async function openAuditLocation(parts: OpenAuditLocation): Promise<Audit
 
 async function checkpointsOf(parts: OpenAuditLocation): Promise<CheckpointLog | undefined> {
   const { config, configDir, secrets, ownsStorage, logger } = parts
-  const configured = config.audit.checkpointPath ?? defaultCheckpointPath(config, ownsStorage)
-  if (configured === undefined) return undefined
-  const path = resolve(configDir, configured)
+  const path = checkpointPath(config, configDir, ownsStorage)
+  if (path === undefined) return undefined
   await requireAppendable(path)
   const file = createCheckpointFile({ path, keys: secrets.auditKeys })
   logger.debug('audit checkpoint file opened', { verifierKey: file.verifierKey })
   return file
+}
+
+/** The file with the checkpoints; `undefined` if the server writes none. */
+export function checkpointPath(config: ServerConfig, configDir: string, ownsStorage = true): string | undefined {
+  const configured = config.audit.checkpointPath ?? defaultCheckpointPath(config, ownsStorage)
+  return configured === undefined ? undefined : resolve(configDir, configured)
 }
 
 /** A missing file passes the check, because the first checkpoint creates the file. */

@@ -48,6 +48,7 @@ const ADAPTERS = {
   skills: 'object',
   mcp: 'object',
   watchdog: 'object',
+  droppedLogLines: 'function',
 } as const satisfies Record<keyof Adapters, Kind>
 
 const REGISTRATION = {
@@ -55,6 +56,7 @@ const REGISTRATION = {
   version: 'anything',
   description: 'anything',
   input: 'anything',
+  output: 'anything',
   concurrency: 'anything',
   onBusy: 'anything',
   recovery: 'anything',

@@ -70,14 +70,22 @@ describe('startErrorOf', () => {
     ['an error beside it', [invalid(), shortage], plenty],
     ['any error while hardly a descriptor is free', [invalid()], { limit: 64, open: 60 }],
   ])('replaces %s', (_, errors, use) => {
-    expect(startErrorOf(errors, use)).toEqual(refusal)
-    expect((startErrorOf(errors, use) as Error).cause).toBe(errors[0])
+    expect(startErrorOf(errors, () => use)).toEqual(refusal)
+    expect((startErrorOf(errors, () => use) as Error).cause).toBe(errors[0])
+  })
+
+  it('replaces any error while no descriptor is free to count them', () => {
+    const readUse = () => {
+      throw shortage
+    }
+
+    expect(startErrorOf([invalid()], readUse)).toMatchObject({ kind: 'descriptor-limit' })
   })
 
   it('returns any other error', () => {
     const error = invalid(new Error('other'))
 
-    expect(startErrorOf([error, undefined], plenty)).toBe(error)
-    expect(startErrorOf([error], undefined)).toBe(error)
+    expect(startErrorOf([error, undefined], () => plenty)).toBe(error)
+    expect(startErrorOf([error], () => undefined)).toBe(error)
   })
 })

@@ -39,9 +39,15 @@ export function affordableConnections(
  * Returns the error of a failed start. Without a free descriptor nearly every step fails, each with its own error:
  * such errors are replaced.
  */
-export function startErrorOf(errors: readonly unknown[], use: DescriptorUse | undefined): unknown {
+export function startErrorOf(errors: readonly unknown[], readUse: () => DescriptorUse | undefined): unknown {
   const [error] = errors
   if (error instanceof StartError && error.kind === 'descriptor-limit') return error
+  let use: DescriptorUse | undefined
+  try {
+    use = readUse()
+  } catch {
+    return descriptorLimit(undefined, error)
+  }
   const isFull = use !== undefined && use.limit - use.open < FEW_DESCRIPTORS
   return isFull || errors.some(isDescriptorShortage) ? descriptorLimit(use, error) : error
 }

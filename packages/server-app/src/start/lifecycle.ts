@@ -2,9 +2,10 @@ import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
 import type { Storage } from '@perdure/ports'
 import type { Composition } from '../compose/compose.ts'
+import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
 import type { Listener } from '../listener/listener.ts'
-import type { PerdureServer } from '../perdure-server.ts'
+import type { Listening, PerdureServer, Reachable } from '../perdure-server.ts'
 import { createPlatform, openStorage, openTracer, warnOfMissingLog } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
@@ -31,10 +32,11 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const platform = createPlatform(config, configDir, given)
   const { timers, logger, watchdog } = platform
   const limits = stopLimits(drainTimeoutMs)
+  const entry = createEntry(config.server.basePath)
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   let undo: Undo[] = []
   let running: Composition | undefined
-  let starting: Promise<Listener> | undefined
+  let starting: Promise<Listener | undefined> | undefined
   let budget: StopBudget | undefined
   let stopped: Promise<void> | undefined
   let isForced = false
@@ -61,7 +63,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     return { secrets, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
   }
 
-  const open = async () => {
+  const open = async (isListening: boolean) => {
     checkDescriptors(readDescriptorUse())
     await runStartHook(hooks, 'beforeStart')
     const { secrets, tracer } = await validate()
@@ -70,10 +72,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     if (given.watchdog === undefined) undo.push(watchdog.close)
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watchGiven(given.storage)
     // Most code is loaded here, while the storage thread is starting.
-    const [{ compose }, { listen }] = await Promise.all([
-      import('../compose/compose.ts'),
-      import('../listener/listener.ts'),
-    ])
+    const { compose } = await import('../compose/compose.ts')
     const auditLocation = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
@@ -88,10 +87,9 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
     await composition.triggers.declare(parts.triggers)
 
-    const answering = { answer: composition.app.answer, onUpgrade: composition.onUpgrade, logger }
-    const maxConnections = affordableConnections(config.server.maxConnections, readDescriptorUse(), logger)
-    const listener = await listen(answering, { ...config.server, maxConnections })
-    undo.push(() => closeListener(listener))
+    await entry.open({ ...composition, logger, timers, maxHeaders: config.server.maxHeaders })
+    undo.push(() => entry.close(listenerGraceMs()))
+    const listener = isListening ? await listenFor(composition) : undefined
     running = composition
     watch(composition)
     await composition.engine.start()
@@ -144,14 +142,22 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     return place
   }
 
-  const closeListener = (listener: Listener) => listener.close(isForced ? 0 : LISTENER_GRACE_MS)
+  const listenerGraceMs = () => (isForced ? 0 : LISTENER_GRACE_MS)
+
+  const listenFor = async ({ app, onUpgrade }: Composition) => {
+    const { listen } = await import('../listener/listener.ts')
+    const maxConnections = affordableConnections(config.server.maxConnections, readDescriptorUse(), logger)
+    const listener = await listen({ answer: app.answer, onUpgrade, logger }, { ...config.server, maxConnections })
+    undo.push(() => listener.close(listenerGraceMs()))
+    return listener
+  }
 
   /** Closes what was opened if a later step fails. */
-  const startUp = async () => {
+  const startUp = async (isListening: boolean) => {
     try {
-      return await open()
+      return await open(isListening)
     } catch (failure) {
-      const error = startErrorOf([failure, storageFailure], readDescriptorUse())
+      const error = startErrorOf([failure, storageFailure], readDescriptorUse)
       isForced = true
       const undoing = startStopBudget(timers, 0)
       await close(undoing)
@@ -207,17 +213,25 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     }
   }
 
+  function start(options: { readonly listen: boolean }): Promise<Reachable>
+  function start(): Promise<Listening>
+  async function start({ listen = true }: { readonly listen?: boolean } = {}): Promise<Reachable> {
+    starting ??= startUp(listen)
+    entry.starting(starting)
+    const listener = await starting
+    const { basePath } = config.server
+    if (listener === undefined && listen) throw new TypeError('the server has been started with listen: false')
+    return listener === undefined ? { basePath } : { host: listener.host, port: listener.port, basePath }
+  }
+
   return {
     fatal,
     async check() {
       await validate()
     },
     checkRuns: () => checkRunsOf({ ...parts, platform, validate }),
-    async start() {
-      starting ??= startUp()
-      const { host, port } = await starting
-      return { host, port, basePath: config.server.basePath }
-    },
+    ...entry.embedded,
+    start,
     async stop({ force = false } = {}) {
       watchdog.stopping(force ? limits.forcedStopMs : limits.stopBudgetMs)
       budget ??= startStopBudget(timers, drainTimeoutMs)

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
+import { type CommitMark, markOf } from './commit-mark.ts'
 import { hasCommitsAfterDamage } from './inspect-wal.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
@@ -33,6 +34,8 @@ export interface Findings {
    * merged it into the file, or it was removed together with the newest commits.
    */
   readonly isLogMissing: boolean
+  /** The mark in the database file, if the last server did not shut down cleanly and the WAL is missing or empty. */
+  readonly markWithoutLog?: CommitMark | undefined
 }
 
 /**
@@ -46,6 +49,7 @@ export function inspectDatabase(path: string, inspection: Inspection): Findings 
   const { checkAfterCrash, synchronous = 'full', open = openPlain } = inspection
   // The read-only connection below may create a log.
   const hasLog = existsSync(`${path}-wal`)
+  const isLogEmpty = fileSize(`${path}-wal`) === 0
   if (fileSize(path) === 0) {
     if (fileSize(`${path}-wal`) > 0) throw orphanedWalError(path)
     return { isLogMissing: false }
@@ -58,7 +62,10 @@ export function inspectDatabase(path: string, inspection: Inspection): Findings 
     pendingMigrations(database)
     const isAfterCrash = checkAfterCrash && !wasShutDownCleanly(database)
     if (isAfterCrash) checkPages(database, path)
-    return { isLogMissing: isAfterCrash && !hasLog }
+    return {
+      isLogMissing: isAfterCrash && !hasLog,
+      markWithoutLog: isAfterCrash && isLogEmpty ? markOf(database) : undefined,
+    }
   } catch (error) {
     throw translateStartError(error, path)
   } finally {

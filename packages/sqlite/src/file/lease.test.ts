@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -56,6 +56,29 @@ describe('takeLease', () => {
 
     expect(stdout).toBe('storage-locked')
     lease.release()
+  })
+
+  it('still excludes other processes after it has stored a mark', () => {
+    const lease = takeLease(path)
+    for (const count of [1, 2]) lease.storeMark({ epoch: '0123456789abcdef', count })
+
+    const { stdout } = spawnSync(process.execPath, [...FLAGS, TRY_LEASE, MODULE, path], { encoding: 'utf8' })
+
+    expect(stdout).toBe('storage-locked')
+    lease.release()
+  })
+
+  it('returns the last mark to the next holder, for the same epoch only, and leaves no other file', () => {
+    const lease = takeLease(path)
+    expect(lease.countOf('0123456789abcdef')).toBe(0)
+    for (const count of [1, 7]) lease.storeMark({ epoch: 'f123456789abcdef', count })
+    expect(readdirSync(directory)).toEqual(['data.db.lock'])
+    lease.release()
+
+    const next = takeLease(path)
+
+    expect([next.countOf('f123456789abcdef'), next.countOf('0123456789abcdef')]).toEqual([7, 0])
+    next.release()
   })
 
   it('takes a lease again after it was released twice', () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { type CommitMark, countInLock, storeInLock } from './commit-mark.ts'
 import type { OpenDatabase } from './open-database.ts'
 import { createPrivateFile, fileSize } from './private-file.ts'
 import { requireSingleName } from './single-name.ts'
@@ -15,6 +16,13 @@ export interface Lease {
    * @throws StartError `storage-locked`
    */
   requireSoleOwner(open: OpenDatabase): void
+  /** The count that `storeMark` stored last for this epoch, also by an earlier process; 0 if there is none. */
+  countOf(epoch: string): number
+  /**
+   * Stores in the lock file that the database holds this mark durably. Best effort: if it fails, the next start may not
+   * notice a lost log.
+   */
+  storeMark(mark: CommitMark): void
   /** Idempotent. */
   release(): void
 }
@@ -38,6 +46,12 @@ export function takeLease(path: string): Lease {
     requireSoleOwner(open) {
       if (isLockMissing) requireUnused(path, open)
     },
+    countOf: (epoch) => countInLock(database, epoch),
+    storeMark(mark) {
+      try {
+        storeInLock(database, mark)
+      } catch {}
+    },
     release() {
       heldConnections.delete(database)
       database.close()
@@ -49,7 +63,11 @@ function lockFile(lockPath: string, path: string): Database.Database {
   let database: Database.Database | undefined
   try {
     database = new Database(lockPath, { timeout: 0 })
-    database.exec('BEGIN EXCLUSIVE')
+    // The lock outlives every transaction, and no journal appears beside the file.
+    database.pragma('locking_mode = EXCLUSIVE')
+    database.pragma('journal_mode = MEMORY')
+    database.pragma(`page_size = ${PAGE_BYTES}`)
+    database.exec('BEGIN EXCLUSIVE; ROLLBACK')
     return database
   } catch (error) {
     database?.close()
@@ -57,6 +75,9 @@ function lockFile(lockPath: string, path: string): Database.Database {
     throw translateStartError(error, lockPath)
   }
 }
+
+/** A page of one disk sector is never written in part. */
+const PAGE_BYTES = 512
 
 /** A server needs about two seconds to notice that its lock file was deleted, and to stop. */
 const OWNER_WAIT_MS = 10_000

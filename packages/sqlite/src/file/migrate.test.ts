@@ -89,6 +89,23 @@ describe('applyMigrations', () => {
     )
   })
 
+  it('makes sessions from an earlier schema findable by their metadata', () => {
+    const { database } = openConnection(':memory:')
+    applyMigrations(database, { now, migrations: MIGRATIONS.slice(0, 20) })
+    const metadata = `{"ticket":"17","a.b \\"c\\"":""}`
+    database.exec(`
+      INSERT INTO sessions (key, id, owner, last_seq, created_at, updated_at, metadata) VALUES
+        (1, 'a', 'alice', 0, 5, 9, '${metadata}'), (2, 'b', 'alice', 0, 6, 9, '{}')`)
+
+    applyMigrations(database, { now })
+
+    expect(database.prepare('SELECT * FROM session_fields ORDER BY field').raw().all()).toEqual([
+      ['metadata.a.b "c"', '', 5, 1],
+      ['metadata.ticket', '17', 5, 1],
+    ])
+    database.close()
+  })
+
   it('continues event positions where the old sequence ended, even if the newest events were deleted', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     database.exec(`

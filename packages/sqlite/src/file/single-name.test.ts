@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { createBackup } from './backup.ts'
@@ -42,6 +42,29 @@ describe('requireSingleName', () => {
         message: `The file ${path}${suffix} has 2 names (hard links).`,
         hint: expect.stringContaining(`-samefile ${path}${suffix}`),
       }),
+    )
+  })
+
+  it.each(
+    ['-wal', '-shm', '.lock'].flatMap((suffix) => ['/dev/null', 'other', 'missing'].map((to) => [suffix, to] as const)),
+  )('rejects data.db%s if it is a symbolic link to %s', (suffix, to) => {
+    writeFileSync(join(directory, 'other'), '')
+    symlinkSync(resolve(directory, to), `${path}${suffix}`)
+
+    expect(() => requireSingleName(path)).toThrow(
+      expect.objectContaining({
+        kind: 'storage-shared',
+        message: `The file ${path}${suffix} is a symbolic link.`,
+        hint: expect.stringContaining('remove the link'),
+      }),
+    )
+  })
+
+  it('rejects a lock that is a folder', () => {
+    mkdirSync(`${path}.lock`)
+
+    expect(() => requireSingleName(path)).toThrow(
+      expect.objectContaining({ kind: 'config-invalid', message: `${path}.lock is not a plain file.` }),
     )
   })
 

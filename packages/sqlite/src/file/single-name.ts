@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StartError } from '@perdure/ports'
 
@@ -6,10 +6,12 @@ import { StartError } from '@perdure/ports'
  * Checks that each file of the database has one name. SQLite finds the write-ahead log, its index and the lock by the
  * name of the database, so two servers that use two names of one file overwrite each other's commits.
  *
- * @throws StartError `storage-shared` for a file that has hard links or is a mount point
+ * @throws StartError `storage-shared` for a file that has hard links or is a mount point, and for a log, index or lock
+ *   that is a symbolic link; `config-invalid` for one that is not a plain file
  */
 export function requireSingleName(path: string): void {
-  for (const suffix of SUFFIXES) {
+  for (const suffix of COMPANIONS) requirePlainFile(`${path}${suffix}`)
+  for (const suffix of ['', ...COMPANIONS]) {
     const stat = statSync(`${path}${suffix}`, { throwIfNoEntry: false })
     if (stat === undefined || !stat.isFile()) continue
     const file = realpathSync(`${path}${suffix}`)
@@ -18,7 +20,18 @@ export function requireSingleName(path: string): void {
   }
 }
 
-const SUFFIXES = ['', '-wal', '-shm', '.lock']
+const COMPANIONS = ['-wal', '-shm', '.lock']
+
+/** SQLite's locks have no effect on a device, and with a link, several databases would use the same file. */
+function requirePlainFile(file: string): void {
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  if (stat === undefined || stat.isFile()) return
+  if (stat.isSymbolicLink()) throw symbolicError(file)
+  throw new StartError('config-invalid', {
+    message: `${file} is not a plain file.`,
+    hint: 'Remove it while no server runs, then start the server. The server creates the file again.',
+  })
+}
 
 function isMountPoint(file: string, device: number): boolean {
   if (statSync(dirname(file)).dev !== device) return true
@@ -38,6 +51,12 @@ function mountPoints(): readonly string[] {
 /** The kernel writes space, tab, newline and backslash as octal numbers. */
 const unescapeOctal = (text: string): string =>
   text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
+
+const symbolicError = (file: string): StartError =>
+  new StartError('storage-shared', {
+    message: `The file ${file} is a symbolic link.`,
+    hint: `Stop every server that uses the database. If the link leads to a write-ahead log, move that log here; otherwise remove the link. Then start the server.`,
+  })
 
 const linkedError = (file: string, names: number): StartError =>
   new StartError('storage-shared', {

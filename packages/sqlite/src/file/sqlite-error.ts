@@ -54,6 +54,12 @@ export const damagedWalError = (path: string): StartError =>
     hint: 'Restore a backup. To keep only the commits before the damage instead, run `perdure backup create --out rest.db`, then `perdure restore rest.db`. The files were not changed.',
   })
 
+export const lostLogError = (path: string): StartError =>
+  new StartError('storage-corrupt', {
+    message: `The file ${path} lacks commits that the last server acknowledged: its write-ahead log ${path}-wal was removed or emptied.`,
+    hint: `Put the log back, or restore a backup with \`perdure restore\`. To start without these commits, delete ${path}.lock. The files were not changed.`,
+  })
+
 /** SQLite would discard the write-ahead log of an empty or missing file. */
 export const orphanedWalError = (path: string): StartError =>
   new StartError('storage-corrupt', {

@@ -97,7 +97,7 @@ describe('upkeep', () => {
     const work = createUpkeep({
       host: { checkDisk, state: () => 'open', counters: () => ({ transactions, writes: 0 }) },
       checkpoint: async (truncate) => truncations.push(truncate),
-      ...{ walBytes: () => 1, measureFreeSpace: checkDisk },
+      ...{ walBytes: () => 1, storeMark: checkDisk, measureFreeSpace: checkDisk },
     })
     const pass = async () => {
       for (let round = 0; round < 15; round++) await work()
@@ -120,6 +120,7 @@ describe('upkeep', () => {
         counters: () => ({ transactions: 0, writes: 0 }),
       },
       ...{ checkpoint: async () => undefined, walBytes: () => 0, measureFreeSpace: async () => undefined },
+      storeMark: async () => undefined,
     })
 
     for (let round = 0; round < 5; round++) await work()

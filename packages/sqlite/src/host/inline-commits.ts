@@ -119,6 +119,7 @@ function textLength(write: Write): number {
     case 'audit.append':
       return EVENT_ROW
     case 'audit.stage':
+    case 'run.charge':
     case 'run.fence':
     case 'step.fence':
     case 'session.touch':

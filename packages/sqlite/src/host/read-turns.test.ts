@@ -24,6 +24,17 @@ describe('createReadTurns', () => {
     expect(done).toEqual(['a', 'b', 'c'])
   })
 
+  it('runs a read behind those that wait, although it was made in a turn that could run it', async () => {
+    const { read, done } = setUp()
+    const reads = ['a', 'b', 'c'].map((name) => read(name, name === 'a' ? 10 : 1))
+    await nextTurn()
+    reads.push(read('d', 1))
+    await nextTurn()
+    await Promise.all(reads)
+
+    expect(done).toEqual(['a', 'b', 'c', 'd'])
+  })
+
   it('runs one long read per turn of the event loop, in order', async () => {
     const { read, done } = setUp()
     const reads = ['a', 'b', 'c'].map((name) => read(name, 10))

@@ -1,6 +1,9 @@
 /** Spreads long reads over turns of the event loop, so that callers that read much do not block the others together. */
 export interface ReadTurns {
-  /** Runs the read now or, after a long read in this turn of the event loop, in a later turn. */
+  /**
+   * Runs the read now or, after a long read in this turn of the event loop, in a later turn. Reads run in the order of
+   * the calls.
+   */
   run<Result>(read: () => Result): Promise<Result>
 }
 
@@ -15,6 +18,16 @@ export function createReadTurns(nowMs: () => number = () => performance.now()): 
   const waiting: (() => void)[] = []
   let spentMs = 0
   let isScheduled = false
+  /** Whether a waiting read has been released and has not begun yet. */
+  let isReleasing = false
+
+  /** Releases one read at a time, in the order of the calls: callers rely on it, such as runs that join a lane. */
+  const releaseNext = () => {
+    if (isReleasing || spentMs >= LONG_MS) return
+    const release = waiting.shift()
+    isReleasing = release !== undefined
+    release?.()
+  }
 
   const schedule = () => {
     if (isScheduled) return
@@ -22,18 +35,19 @@ export function createReadTurns(nowMs: () => number = () => performance.now()): 
     setImmediate(() => {
       isScheduled = false
       spentMs = 0
-      waiting.shift()?.()
+      releaseNext()
       if (waiting.length > 0) schedule()
     })
   }
 
   return {
     async run(read) {
-      if (spentMs >= LONG_MS) {
+      if (isReleasing || waiting.length > 0 || spentMs >= LONG_MS) {
         await new Promise<void>((resolve) => {
           waiting.push(resolve)
           schedule()
         })
+        isReleasing = false
       }
       const startedMs = nowMs()
       try {
@@ -44,6 +58,7 @@ export function createReadTurns(nowMs: () => number = () => performance.now()): 
           spentMs += tookMs
           schedule()
         }
+        releaseNext()
       }
     },
   }

@@ -4,7 +4,7 @@ import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../file/connec
 import { databaseOpener } from '../file/open-database.ts'
 import { rescue } from '../file/rescue.ts'
 import { translateError } from '../file/sqlite-error.ts'
-import { finishCleanly } from '../rows/meta.ts'
+import { finishCleanly, storeCount } from '../rows/meta.ts'
 import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 import {
   createJobUnpacker,
@@ -20,6 +20,9 @@ process.report.excludeEnv = true
 
 /** Connection of the thread that writes. A flush blocks this thread, never the event loop of the server. */
 let db: Connection | undefined
+
+/** Why the file could not be opened. Every later request is answered with it. */
+let openError: unknown
 
 const unpackJobs = createJobUnpacker()
 
@@ -43,16 +46,24 @@ async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
 }
 
 async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { type: 'open' }>): Promise<[]> {
-  db = openConnection(path, { synchronous, open: await databaseOpener(encryption) })
+  try {
+    db = openConnection(path, { synchronous, open: await databaseOpener(encryption) })
+  } catch (error) {
+    openError = new AppError('storage-failed', {
+      message: 'The storage worker could not open the database.',
+      cause: error,
+    })
+    throw openError
+  }
   return []
 }
 
 function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly JobResultMessage[] {
-  if (db === undefined)
-    throw new AppError('storage-failed', { message: 'The storage worker has not opened a database.' })
+  if (db === undefined) throw openError
   if (request.type === 'commit') return commit(db, unpackJobs(request.jobs))
   if (request.type === 'rescue') return [{ rescued: rescue(db.database, request.request) }]
   if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
+  if (request.type === 'mark') return mark(db, request.count)
   if (request.isIntact) finishCleanly(db)
   db.database.close()
   return []
@@ -69,6 +80,11 @@ function checkpoint({ database }: Connection, truncate: boolean): [] {
   } finally {
     database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
   }
+  return []
+}
+
+function mark(db: Connection, count: number): [] {
+  storeCount(db, count)
   return []
 }
 

@@ -145,7 +145,10 @@ describe('createWorkerHost', () => {
       onClosed: () => undefined,
     })
 
-    await expect(blind.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(blind.write('commit', insert('a'))).rejects.toMatchObject({
+      id: 'storage-failed',
+      cause: expect.objectContaining({ message: expect.stringContaining('directory does not exist') }),
+    })
     await blind.close()
   })
 

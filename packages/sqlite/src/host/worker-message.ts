@@ -61,6 +61,8 @@ export type WorkerRequest =
   | { readonly type: 'commit'; readonly jobs: Packed<readonly WriteJob[]> }
   /** Runs a WAL checkpoint. `truncate` also truncates the WAL, unless a reader prevents it. */
   | { readonly type: 'checkpoint'; readonly truncate: boolean }
+  /** Stores the count of a commit mark. */
+  | { readonly type: 'mark'; readonly count: number }
   /** Saves the content after files were lost. Answered with one `rescued` message. */
   | { readonly type: 'rescue'; readonly request: RescueRequest }
   /** The last request. `isIntact`: the worker may mark the database as cleanly shut down. */

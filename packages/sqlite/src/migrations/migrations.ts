@@ -18,6 +18,8 @@ import { consolidator } from './0017-consolidator.ts'
 import { fewerPages } from './0018-fewer-pages.ts'
 import { answersOfRuns } from './0019-answers-of-runs.ts'
 import { repairableRuns } from './0020-repairable-runs.ts'
+import { foundSessions } from './0021-found-sessions.ts'
+import { usageOfChildren } from './0022-usage-of-children.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -42,4 +44,6 @@ export const MIGRATIONS: readonly Migration[] = [
   fewerPages,
   answersOfRuns,
   repairableRuns,
+  foundSessions,
+  usageOfChildren,
 ]

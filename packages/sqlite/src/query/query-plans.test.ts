@@ -4,9 +4,10 @@ import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/app
 import { COUNT, READ_AFTER, READ_BEFORE } from '../rows/event-log.ts'
 import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
 import { PRUNE_FIRES } from '../rows/fire-writes.ts'
-import { PENDING_LEGACY_IDS } from '../rows/idempotency-store.ts'
+import { PENDING_LEGACY_IDS, RUN_IDS } from '../rows/idempotency-store.ts'
 import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
+import { sessionCounts } from '../rows/session-filter.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
 import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
 import { LAST_ORDER } from '../rows/step-writes.ts'
@@ -135,6 +136,12 @@ describe('the lookup of idempotency keys without a response', () => {
   })
 })
 
+describe('the lookup of the runs of idempotency keys', () => {
+  it('searches the index of ids', () => {
+    expect(planOf(RUN_IDS)).toMatch(/SEARCH idempotency USING INDEX sqlite_autoindex_idempotency_1 \(id=\?\)/)
+  })
+})
+
 describe('the completion of an idempotency key', () => {
   it('finds the key of a run by content or among executing requests', () => {
     const plan = planOf(completeRecord)
@@ -146,14 +153,47 @@ describe('the completion of an idempotency key', () => {
 
 describe('the list of sessions', () => {
   it.each([
-    ['sessions_by_creation', EVERY_ROW],
-    ['sessions_by_creation', MIXED],
-    ['sessions_by_owner', ME],
-  ] as const)('uses the order of index %s for visibility %o', (index, visibility) => {
-    const plan = planOf(sessionListQuery({ page: beyond, visibility }))
+    ['sessions_by_creation', {}, EVERY_ROW],
+    ['sessions_by_creation', {}, MIXED],
+    ['sessions_by_owner', {}, ME],
+    ['sessions_by_agent', {}, { agentIds: ['echo'] }],
+    ['sessions_by_user', { userId: 'ada' }, EVERY_ROW],
+    ['sessions_by_user', { userId: 'ada', agentId: 'echo' }, ME],
+    ['sessions_by_agent', { agentId: 'echo' }, MIXED],
+  ] as const)('uses the order of index %s for filter %o and visibility %o', (index, filter, visibility) => {
+    for (const page of [newest, beyond]) {
+      const plan = planOf(sessionListQuery({ filter, page, visibility }))
 
-    expect(plan).toContain(`USING INDEX ${index}`)
-    expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+      expect(plan).toContain(`USING INDEX ${index}`)
+      expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+    }
+  })
+
+  it.each([
+    ['field0', { metadata: { ticket: '17' } }, EVERY_ROW],
+    ['field0', { metadata: { ticket: '17' }, userId: 'ada' }, ME],
+    ['field1', { metadata: { tier: 'gold', ticket: '17' }, agentId: 'echo' }, MIXED],
+  ] as const)(
+    'walks the index of session fields by path %s for filter %o and visibility %o',
+    (path, filter, visibility) => {
+      for (const page of [newest, beyond]) {
+        const plan = planOf(sessionListQuery({ filter, page, visibility }, path))
+
+        expect(plan).toMatch(/SEARCH session_fields USING PRIMARY KEY \(field=\? AND value=\?/)
+        expect(plan).toContain('SEARCH sessions USING INTEGER PRIMARY KEY')
+        // Sessions that were created in the same millisecond are sorted by id.
+        expect(plan.replaceAll('TEMP B-TREE FOR LAST TERM', '')).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+      }
+    },
+  )
+
+  it('counts the rows of each path in an index, without reading a session', () => {
+    const filter = { metadata: { ticket: '17' }, userId: 'ada', agentId: 'echo' }
+    const plan = planOf(sessionCounts({ filter, visibility: ME }))
+
+    const reads = plan.split('; ').filter((step) => /sessions|session_fields/.test(step))
+    expect(reads).toHaveLength(4)
+    for (const read of reads) expect(read).toMatch(/COVERING INDEX|session_fields USING PRIMARY KEY/)
   })
 })
 

@@ -45,6 +45,12 @@ export function isVisible(visibility: Visibility, tests: AccessTests, param: Par
   return parts.length === 1 && isSelective(only) ? any : unindexed(any)
 }
 
+/** Whether an index returns the rows that a caller may see. */
+export function hasIndex(visibility: Visibility): boolean {
+  const [only, ...others] = partsOf(visibility)
+  return only !== undefined && others.length === 0 && isSelective(only)
+}
+
 /** Whether the planner may use an index: an index returns a single value in list order, and ids match few rows. */
 const isSelective = ({ field, match }: AccessPart): boolean => match === 'one' || field === 'ids'
 

@@ -1,8 +1,9 @@
 import { type EpochMs, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import { type RunPath, runPaths } from '../rows/run-filter.ts'
 import { RUN_OWNERS } from '../rows/run-owners.ts'
-import { NEXT_START, STARTING } from '../rows/run-starts.ts'
-import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from '../rows/run-store.ts'
+import { listQuery, runCounts } from '../rows/run-store.ts'
+import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 
 const at = 1_700_000_000_000 as EpochMs
@@ -58,7 +59,7 @@ describe('the list of runs', () => {
     [{ metadata: { ticket: '17', tier: 'gold' }, userId: 'ada' }, MIXED],
     [{ tag: 'slow', statuses: ['failed'] }, { agentIds: ['echo'] }],
     [{ code: 'timeout', statuses: ['failed', 'aborted'], targetId: 'echo', since: at, until: at }, EVERY_ROW],
-    [{ finishReason: 'error', sessionId: 'ses', owner: 'bob' }, EVERY_ROW],
+    [{ finishReason: 'error', owner: 'bob', since: at }, EVERY_ROW],
     [{ version: '2', statuses: ['queued', 'running'] }, ME],
   ]
 
@@ -78,6 +79,7 @@ describe('the list of runs', () => {
 
   it.each([
     ['runs_by_owner', { owner: 'bob' }],
+    ['runs_by_session', { sessionId: 'ses', finishReason: 'error', owner: 'bob' }],
     ['runs_parked', { isParked: true }],
     ['runs_by_creation', { until: at }],
     ['runs_by_creation', { finishReason: 'completed' }],
@@ -86,6 +88,42 @@ describe('the list of runs', () => {
 
     expect(plan).toContain(`USING INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+  })
+
+  const pathLists: readonly (readonly [RunPath, string, RunFilter, Visibility])[] = [
+    ['field1', 'run_fields USING PRIMARY KEY', { metadata: { env: 'prod', ticket: '17' } }, EVERY_ROW],
+    ['owner', 'runs USING INDEX runs_by_owner', { owner: 'bob', userId: 'ada' }, EVERY_ROW],
+    ['visible', 'runs USING INDEX runs_by_owner', { metadata: { env: 'prod' } }, ME],
+    ['visible', 'runs USING INDEX runs_by_owner', { targetId: 'echo', statuses: ['failed'] }, ME],
+    ['targetId', 'runs USING INDEX runs_by_target', { targetId: 'echo', statuses: ['suspended'] }, EVERY_ROW],
+    ['active', 'runs USING INDEX runs_active', { code: 'timeout', statuses: ['suspended'], owner: 'bob' }, ME],
+    ['unsuccessful', 'runs USING INDEX runs_unsuccessful', { targetId: 'echo', statuses: ['failed'] }, EVERY_ROW],
+  ]
+
+  it.each(pathLists)(
+    'walks only the index of path %s, %s, for filter %o and visibility %o',
+    (path, index, ...listed) => {
+      const [filter, visibility] = listed
+      for (const page of [newest, beyond]) {
+        const plan = planOf(listQuery({ filter, page, visibility }, { path }))
+
+        expect(runPaths({ filter, visibility })).toContain(path)
+        expect(plan).toContain(`SEARCH ${index}`)
+        expect(plan.replaceAll('TEMP B-TREE FOR LAST TERM', '')).not.toMatch(/TEMP B-TREE|MULTI-INDEX|SCAN/)
+      }
+    },
+  )
+
+  it('counts the rows of each path in an index, without reading a run', () => {
+    for (const [, , filter, visibility] of pathLists) {
+      for (const more of [{}, { since: at, until: at }]) {
+        const plan = planOf(runCounts({ filter: { ...filter, ...more }, visibility }))
+        const reads = plan.split('; ').filter((step) => /runs|run_fields/.test(step))
+
+        expect(reads).toHaveLength(runPaths({ filter, visibility }).length)
+        for (const read of reads) expect(read).toMatch(/COVERING INDEX|run_fields USING PRIMARY KEY/)
+      }
+    }
   })
 
   it('looks up runs by id when the filter lists run ids', () => {
@@ -97,7 +135,7 @@ describe('the list of runs', () => {
   it.each(lists)(
     'reads lengths of texts in the order of index %s for filter %o and visibility %o',
     (index, filter, visibility) => {
-      const plan = planOf(listQuery({ filter, page: newest, visibility }, 'outline'))
+      const plan = planOf(listQuery({ filter, page: newest, visibility }, { reading: 'outline' }))
 
       expect(plan).toContain(`USING INDEX ${index}`)
       expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)

@@ -26,6 +26,7 @@ export interface Schema {
   readonly events: EventTable
   readonly idempotency: IdempotencyTable
   readonly sessions: SessionTable
+  readonly session_fields: SessionFieldTable
   readonly messages: MessageTable
   readonly tokens: TokenTable
   readonly audit_entries: AuditTable
@@ -108,7 +109,7 @@ export interface McpServerTable {
 }
 
 export interface MetaTable {
-  readonly name: 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'hashed_ids_until'
+  readonly name: 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'commit_mark' | 'hashed_ids_until'
   readonly value: string
 }
 
@@ -253,6 +254,13 @@ export interface SessionTable {
   readonly created_at: number
   readonly updated_at: number
   readonly metadata: string
+}
+
+export interface SessionFieldTable {
+  readonly field: string
+  readonly value: string
+  readonly session_at: number // created_at of the session
+  readonly session_key: number
 }
 
 export interface MessageTable {

@@ -1,12 +1,13 @@
-import type { EmissionPart, EpochMs, JsonText } from '@perdure/ports'
+import { type EmissionPart, type EpochMs, type JsonText, takeWithinPage } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from, paramsFor } from '../query/compile.ts'
+import { rowBytes } from '../query/page.ts'
 import type { EmissionTable } from '../query/schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const listEmissions = (db: Connection, limit: number): readonly EmissionPart[] =>
-  db.all(selectOldest, { limit }).map(toRecord)
+  takeWithinPage(db.each(selectOldest, { limit }), limit, rowBytes).items.map(toRecord)
 
 export const emissionWrites: WriteAppliers<'emission.insert' | 'emission.finish'> = {
   'emission.insert': ({ db }, { type, part }) => (db.run(insertPart, toRow(part)).changes === 1 ? 1 : { type }),

@@ -1,8 +1,8 @@
 import type { EpochMs } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import { type Compilable, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { compile, from, type Param } from '../query/compile.ts'
 import type { IdempotencyTable } from '../query/schema.ts'
 import { toIdempotency } from './idempotency-row.ts'
 import { readMeta } from './meta.ts'
@@ -18,6 +18,9 @@ export function findIdempotency(db: Connection, { id, now }: { id: string; now: 
   const row = db.get(selectLive, { id, now })
   return row === undefined ? undefined : toIdempotency(row)
 }
+
+export const findRunIds = (db: Connection, { ids, now }: { ids: readonly string[]; now: EpochMs }): readonly string[] =>
+  db.all(RUN_IDS, { ids: JSON.stringify(ids), now }).map(({ run_id }) => run_id)
 
 /**
  * Whether ids in the form used before schema version 18 (64 hex digits) must be looked up: some have not expired yet or
@@ -50,10 +53,18 @@ export const PENDING_LEGACY_IDS = [
   ),
 ]
 
-const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((param) =>
-  from
+export const RUN_IDS = compile<{ ids: string; now: number }, { run_id: string }>((param) => {
+  const query = from
     .selectFrom('idempotency')
-    .selectAll()
-    .where('id', '=', param('id'))
-    .where((eb) => eb.or([eb('status', 'is', null), eb('expires_at', '>', param('now'))])),
+    .select('run_id')
+    .where(sql<SqlBool>`id in (select value from json_each(${param('ids')}))`)
+    .where('run_id', 'is not', null)
+    .where(isLive(param))
+  return query as unknown as Compilable<{ run_id: string }>
+})
+
+const isLive = (param: Param<{ now: number }>) => sql<SqlBool>`(status is null or expires_at > ${param('now')})`
+
+const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((param) =>
+  from.selectFrom('idempotency').selectAll().where('id', '=', param('id')).where(isLive(param)),
 )

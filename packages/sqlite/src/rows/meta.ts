@@ -1,7 +1,8 @@
+import { COMMIT_MARK } from '../file/commit-mark.ts'
 import type { Connection } from '../file/connection.ts'
 import { compile, from } from '../query/compile.ts'
 
-type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'hashed_ids_until'
+type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown' | typeof COMMIT_MARK | 'hashed_ids_until'
 
 export function readMeta(db: Connection, name: MetaName): string {
   const row = db.get(selectValue, { name })
@@ -27,6 +28,11 @@ export function markOpen(db: Connection): void {
   } catch {}
 }
 
+/** Stores the count of a mark, durably in the mode `full`. */
+export function storeCount(db: Connection, count: number): void {
+  db.run(upsertValue, { name: COMMIT_MARK, value: String(count) })
+}
+
 /** Records that events up to this position may be deleted. The recorded position never decreases. */
 export function recordTrimmedThrough(db: Connection, position: number): void {
   if (position <= Number(readMeta(db, 'trimmed_through'))) return
@@ -43,6 +49,13 @@ export function finishCleanly(db: Connection): void {
 
 const selectValue = compile<{ name: MetaName }, { value: string }>((param) =>
   from.selectFrom('meta').select('value').where('name', '=', param('name')),
+)
+
+const upsertValue = compile<{ name: MetaName; value: string }, unknown>((param) =>
+  from
+    .insertInto('meta')
+    .values({ name: param('name'), value: param('value') })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: param('value') })),
 )
 
 const updateValue = compile<{ name: MetaName; value: string }, unknown>((param) =>

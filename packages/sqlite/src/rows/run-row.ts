@@ -1,4 +1,4 @@
-import type { EpochMs, JsonText, RunRecord } from '@perdure/ports'
+import { type EpochMs, type JsonText, NO_USAGE, type RunRecord } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { RunTable } from '../query/schema.ts'
 import { toRunError } from './run-error-row.ts'
@@ -100,7 +100,7 @@ export const toRun = (row: RunRow): RunRecord => ({
   input: row.input as JsonText, // undefined in a list without inputs
   result: (row.result ?? undefined) as JsonText | undefined,
   error: row.error === null ? undefined : toRunError(row.error),
-  usage: JSON.parse(row.usage),
+  usage: { ...NO_USAGE, ...JSON.parse(row.usage) },
   budget: row.budget === null ? undefined : JSON.parse(row.budget),
   deadlineAt: (row.deadline_at ?? undefined) as EpochMs | undefined,
   attempt: row.attempt,

@@ -1,5 +1,4 @@
 import {
-  type EpochMs,
   EVERY_ROW,
   type Page,
   RUN_CONTENT,
@@ -7,30 +6,26 @@ import {
   type RunFilter,
   type RunPageQuery,
   type RunRecord,
-  takeWithinPage,
   type Visibility,
 } from '@perdure/ports'
-import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { type AliasedRawBuilder, type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { countQuery, isFieldPath, shortestPath } from '../query/list-path.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
-import {
-  type AccessTests,
-  type AccessValues,
-  accessValues,
-  isVisible,
-  visibilityVariant,
-} from '../query/row-visibility.ts'
-import { statusList } from '../query/run-status.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
 import {
   createdColumn,
+  type FilteredRuns,
   type FilterValues,
-  filterConditions,
   filterValues,
   filterVariant,
-  isFieldList,
+  isVisibleRun,
+  listConditions,
+  type RunPath,
+  rowsOfPath,
+  runPaths,
 } from './run-filter.ts'
 import { RUN_COLUMNS, type RunRow, toRun } from './run-row.ts'
 
@@ -52,8 +47,9 @@ export const findAnyRun = (db: Connection, id: string): RunRecord | undefined =>
 
 export function listRuns(db: Connection, request: RunListRequest): Page<RunRecord> {
   const { filter, page, visibility } = request
-  const query = db.variant(listVariant(request), () => listQuery(request))
   const values = { ...filterValues(filter), ...pageValues(page), ...accessValues(visibility) }
+  const path = pathOf(db, request, values)
+  const query = db.variant(listVariant(request, path), () => listQuery(request, { path }))
   return toPage(db.each(query, values), page, { toRecord: toRun, rankOf: (row) => row.created_at })
 }
 
@@ -61,8 +57,10 @@ export function listRuns(db: Connection, request: RunListRequest): Page<RunRecor
 export function outlineRuns(db: Connection, request: RunListRequest): Page<UnreadRun> {
   const { filter, page, visibility } = request
   const content = page.content ?? RUN_CONTENT
-  const query = db.variant(`outline ${listVariant(request)}`, () => listQuery(request, 'outline'))
   const values = { ...filterValues(filter), ...pageValues(page), ...accessValues(visibility) }
+  const path = pathOf(db, request, values)
+  const name = `outline ${listVariant(request, path)}`
+  const query = db.variant(name, () => listQuery(request, { path, reading: 'outline' }))
   const rows = db.each(query, values) as Iterable<OutlinedRow>
   return toPage(rows, page, {
     toRecord: (row) => toUnreadRun(row, content),
@@ -79,21 +77,8 @@ function toUnreadRun(row: OutlinedRow, content: readonly RunContent[]): UnreadRu
   return { ...toRun(row), ...Object.fromEntries(texts) }
 }
 
-export const runsPastDeadline = (db: Connection, until: { now: EpochMs; limit: number }): readonly RunRecord[] =>
-  takeWithinPage(db.each(PAST_DEADLINE, until), until.limit, rowBytes).items.map(toRun)
-
-export const nextDeadlineAt = (db: Connection): EpochMs | undefined =>
-  db.get(NEXT_DEADLINE, {})?.deadline_at as EpochMs | undefined
-
 type FindValues = AccessValues & { readonly id: string }
 type ListValues = AccessValues & PageValues & FilterValues
-
-const RUN_ACCESS: AccessTests = {
-  owner: (matches) => matches('owner'),
-  ids: (matches) => sql`key in (select key from run_keys where ${matches('run_id')})`,
-  agentIds: (matches) => sql`kind = 'agent' and ${matches('target_id')}`,
-  workflowIds: (matches) => sql`kind = 'workflow' and ${matches('target_id')}`,
-}
 
 const findQuery = (visibility: Visibility): Query<FindValues, RunRow> =>
   compile((param) =>
@@ -101,44 +86,65 @@ const findQuery = (visibility: Visibility): Query<FindValues, RunRow> =>
       .selectFrom('runs')
       .selectAll()
       .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('id')))
-      .where(isVisible(visibility, RUN_ACCESS, param)),
+      .where(isVisibleRun(visibility, param)),
   )
 
-const listVariant = ({ filter, page, visibility }: RunListRequest): string => {
+/** Counts the rows of the indexes that the list could walk, because the values of a filter decide which is shortest. */
+function pathOf(db: Connection, request: FilteredRuns, values: ListValues): RunPath | undefined {
+  const paths = runPaths(request)
+  const variant = `runs ${filterVariant(request.filter)} ${visibilityVariant(request.visibility)}`
+  return shortestPath(db, { paths, variant, values, countQuery: () => runCounts(request) })
+}
+
+export const runCounts = (request: FilteredRuns): Query<ListValues, Readonly<Record<string, number>>> =>
+  countQuery((param: Param<ListValues>) => runPaths(request).map((path) => rowsOfPath(request, path, param)))
+
+const listVariant = ({ filter, page, visibility }: RunListRequest, path: RunPath | undefined): string => {
   const content = `with ${(page.content ?? RUN_CONTENT).join()}`
-  return `runs ${content} ${filterVariant(filter)} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+  const conditions = `${filterVariant(filter)} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+  return `runs by ${path} ${content} ${conditions}`
 }
 
 /** Whether a list reads long texts or only their length. */
 type Reading = 'texts' | 'outline'
 
+interface ListPlan {
+  readonly path?: RunPath | undefined
+  readonly reading?: Reading | undefined
+}
+
 /**
- * The query for one combination of filters. Statuses are literals, so that the partial indexes apply. A filter by run
- * fields walks their index, which has the order of the list.
+ * The query for one combination of filters. It walks the index of the path, which has the order of the list. Statuses
+ * are literals, so that the partial indexes apply.
  */
 export const listQuery = (
-  { filter, page, visibility }: RunListRequest,
-  reading: Reading = 'texts',
+  request: RunListRequest,
+  { path = runPaths(request)[0], reading = 'texts' }: ListPlan = {},
 ): Query<ListValues, RunRow> =>
   compile((param) => {
-    const conditions = filterConditions(filter, param, isVisible(visibility, RUN_ACCESS, param))
-    if (page.cursor !== undefined) conditions.push(...isBeyondCursor(filter, page, param))
+    const { page } = request
+    const conditions = listConditions(request, path, param)
+    if (page.cursor !== undefined) conditions.push(...isBeyondCursor(path, page, param))
     const query = from
       .selectFrom('runs')
-      .$if(isFieldList(filter), (runs) => runs.innerJoin('run_fields', 'run_fields.run_key', 'runs.key'))
+      .$if(isFieldPath(path), (runs) => runs.innerJoin('run_fields', 'run_fields.run_key', 'runs.key'))
       .select(columnsOf(page, reading))
       .where((eb) => eb.and(conditions))
-      .orderBy(sql.ref(createdColumn(filter)), page.order)
+      .orderBy(sql.ref(createdColumn(path)), page.order)
       .orderBy('runs.id', page.order)
       .limit(param('limit'))
     return query as unknown as Compilable<RunRow>
   })
 
 /** The second condition lets SQLite enter the index of run fields at the cursor. */
-function isBeyondCursor(filter: RunFilter, page: RunPageQuery, param: Param<ListValues>): RawBuilder<SqlBool>[] {
-  if (!isFieldList(filter)) return [isBeyond(param, page)]
+function isBeyondCursor(
+  path: RunPath | undefined,
+  page: RunPageQuery,
+  param: Param<ListValues>,
+): RawBuilder<SqlBool>[] {
+  if (!isFieldPath(path)) return [isBeyond(param, page)]
   const reached = page.order === 'asc' ? sql`>=` : sql`<=`
-  return [isBeyond(param, page), sql`${sql.ref(createdColumn(filter))} ${reached} ${param('afterRank')}`]
+  return [isBeyond(param, page), sql`${sql.ref(createdColumn(path))} ${reached} ${param('afterRank')}`]
 }
 
 /** The columns of a list: the large ones only if they are wanted, because SQLite would read all their pages. */
@@ -148,26 +154,3 @@ const columnsOf = ({ content = RUN_CONTENT }: RunPageQuery, reading: Reading): A
 ]
 
 const plain = (column: string): AliasedRawBuilder<unknown, string> => sql.ref(`runs.${column}`).as(column)
-
-/** The exact `WHERE` text of the partial index on deadlines. */
-const HAS_NOT_ENDED = sql<SqlBool>`status not in (${statusList(ENDED_RUN_STATUSES)})`
-
-export const PAST_DEADLINE = compile<{ now: number; limit: number }, RunRow>((param) =>
-  from
-    .selectFrom('runs')
-    .selectAll()
-    .where(HAS_NOT_ENDED)
-    .where('deadline_at', '<=', param('now'))
-    .orderBy('deadline_at')
-    .limit(param('limit')),
-)
-
-export const NEXT_DEADLINE = compile<object, { deadline_at: number | null }>(() =>
-  from
-    .selectFrom('runs')
-    .select('deadline_at')
-    .where(HAS_NOT_ENDED)
-    .where('deadline_at', 'is not', null)
-    .orderBy('deadline_at')
-    .limit((eb) => eb.lit(1)),
-)

@@ -1,4 +1,12 @@
-import { endFields, type RunChange, type RunField, startFields } from '@perdure/ports'
+import {
+  endFields,
+  NO_USAGE,
+  type RunChange,
+  type RunField,
+  type RunUsage,
+  startFields,
+  sumUsage,
+} from '@perdure/ports'
 import { sql } from 'kysely'
 import { compile, from, paramsFor } from '../query/compile.ts'
 import type { RunTable } from '../query/schema.ts'
@@ -7,7 +15,7 @@ import { RUN_COLUMNS, toRunRow } from './run-row.ts'
 import { findAnyRun } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
-export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fence'> = {
+export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'> = {
   'run.insert'(tx, { type, run, labels }) {
     const key = runKeyOfNew(tx, run.id)
     const { changes } = tx.db.run(insertRun, toRunRow(run, key))
@@ -23,6 +31,12 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fen
     }
     insertFields(tx, state.key, endFields(change))
     return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
+  },
+  'run.charge'({ db }, { runId, usage }) {
+    const row = db.get(selectUsage, { runId })
+    if (row === undefined) return 0
+    const sum = sumUsage({ ...NO_USAGE, ...(JSON.parse(row.usage) as RunUsage) }, usage)
+    return db.run(updateUsage, { key: row.key, usage: JSON.stringify(sum) }).changes
   },
   'run.fence'(tx, { type, runId, attempt }) {
     const state = readState(tx, runId)
@@ -86,6 +100,20 @@ const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' |
     .selectFrom('runs')
     .select(['key', 'status', 'attempt'])
     .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
+)
+
+const selectUsage = compile<{ runId: string }, Pick<RunTable, 'key' | 'usage'>>((param) =>
+  from
+    .selectFrom('runs')
+    .select(['key', 'usage'])
+    .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
+)
+
+const updateUsage = compile<{ key: number; usage: string }, unknown>((param) =>
+  from
+    .updateTable('runs')
+    .set({ usage: param('usage') })
+    .where('key', '=', param('key')),
 )
 
 const updateRun = compile<ChangedColumns & { key: number }, unknown>((param) =>

@@ -4,23 +4,30 @@ import {
   type MessageRecord,
   type Page,
   type PageQuery,
+  type SessionFilter,
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { isFieldPath, shortestPath } from '../query/list-path.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import {
-  type AccessTests,
-  type AccessValues,
-  accessValues,
-  isVisible,
-  visibilityVariant,
-} from '../query/row-visibility.ts'
+import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
-import { type SessionRow, toSession } from './session-row.ts'
+import {
+  isVisibleSession,
+  type SessionFilterValues,
+  type SessionPath,
+  sessionConditions,
+  sessionCounts,
+  sessionCreatedColumn,
+  sessionFilterValues,
+  sessionFilterVariant,
+  sessionPaths,
+} from './session-filter.ts'
+import { SESSION_COLUMNS, type SessionRow, toSession } from './session-row.ts'
 
 export function findSession(db: Connection, request: { id: string; visibility: Visibility }) {
   const { id, visibility } = request
@@ -32,14 +39,14 @@ export function findSession(db: Connection, request: { id: string; visibility: V
 export const findAnySession = (db: Connection, id: string): SessionRecord | undefined =>
   findSession(db, { id, visibility: EVERY_ROW })
 
-export function listSessions(
-  db: Connection,
-  request: { page: PageQuery; visibility: Visibility },
-): Page<SessionRecord> {
-  const { page, visibility } = request
-  const name = `sessions ${pageVariant(page)} ${visibilityVariant(visibility)}`
-  const query = db.variant(name, () => sessionListQuery(request))
-  const rows = db.each(query, { ...pageValues(page), ...accessValues(visibility) })
+export function listSessions(db: Connection, request: SessionListRequest): Page<SessionRecord> {
+  const { filter, page, visibility } = request
+  const values = { ...sessionFilterValues(filter), ...pageValues(page), ...accessValues(visibility) }
+  const variant = `sessions ${sessionFilterVariant(filter)} ${visibilityVariant(visibility)}`
+  const paths = sessionPaths(request)
+  const path = shortestPath(db, { paths, variant, values, countQuery: () => sessionCounts(request) })
+  const query = db.variant(`${variant} by ${path} ${pageVariant(page)}`, () => sessionListQuery(request, path))
+  const rows = db.each(query, values)
   return toPage(rows, page, { toRecord: toSession, rankOf: (row) => row.created_at })
 }
 
@@ -75,38 +82,42 @@ export function sessionsIdleSince(db: Connection, { until, limit, after }: IdleQ
   return db.all(SESSIONS_IDLE_SINCE, { until, limit, ...cursor }).map(toSession)
 }
 
-const SESSION_ACCESS: AccessTests = {
-  owner: (matches) => matches('owner'),
-  ids: (matches) => matches('id'),
-  agentIds: (matches) => matches('agent_id'),
-  workflowIds: () => sql`false`,
-}
-
 const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, SessionRow> =>
   compile((param) =>
-    from
-      .selectFrom('sessions')
-      .selectAll()
-      .where('id', '=', param('id'))
-      .where(isVisible(visibility, SESSION_ACCESS, param)),
+    from.selectFrom('sessions').selectAll().where('id', '=', param('id')).where(isVisibleSession(visibility, param)),
   )
 
-type SessionListRequest = { readonly page: PageQuery; readonly visibility: Visibility }
+interface SessionListRequest {
+  readonly filter: SessionFilter
+  readonly page: PageQuery
+  readonly visibility: Visibility
+}
 
-export const sessionListQuery = ({
-  page,
-  visibility,
-}: SessionListRequest): Query<AccessValues & PageValues, SessionRow> =>
-  compile((param) =>
-    from
+type ListValues = AccessValues & PageValues & SessionFilterValues
+
+/** The query for one combination of filters. It walks the index of the path, which has the order of the list. */
+export const sessionListQuery = (
+  request: SessionListRequest,
+  path: SessionPath | undefined = sessionPaths(request)[0],
+): Query<ListValues, SessionRow> =>
+  compile((param) => {
+    const { page } = request
+    const conditions = sessionConditions(request, path, param)
+    const createdAt = sql.ref(sessionCreatedColumn(path))
+    if (page.cursor !== undefined) {
+      const reached = page.order === 'asc' ? sql`>=` : sql`<=`
+      conditions.push(isBeyond(param, page), sql`${createdAt} ${reached} ${param('afterRank')}`)
+    }
+    const query = from
       .selectFrom('sessions')
-      .selectAll()
-      .where(isVisible(visibility, SESSION_ACCESS, param))
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(param('limit')),
-  )
+      .$if(isFieldPath(path), (list) => list.innerJoin('session_fields', 'session_fields.session_key', 'sessions.key'))
+      .select(['sessions.key', ...SESSION_COLUMNS.map((column) => `sessions.${column}` as const)])
+      .where((eb) => eb.and(conditions))
+      .orderBy(createdAt, page.order)
+      .orderBy('sessions.id', page.order)
+      .limit(param('limit'))
+    return query as unknown as Compilable<SessionRow>
+  })
 
 type TranscriptValues = PageValues & { readonly sessionId: string }
 

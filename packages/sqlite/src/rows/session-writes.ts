@@ -1,13 +1,17 @@
+import type { Connection } from '../file/connection.ts'
 import { compile, from, paramsFor } from '../query/compile.ts'
 import { MESSAGE_COLUMNS, type NewMessageRow, toMessageRow } from './message-row.ts'
+import { sessionFields } from './session-filter.ts'
 import { type NewSessionRow, SESSION_COLUMNS, toSessionRow } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 'session.touch' | 'message.append'> = {
   'session.insert'({ db }, { type, session }) {
-    const { changes } = db.run(insertSession, toSessionRow(session))
-    return changes === 1 ? 1 : { type, current: findAnySession(db, session.id) }
+    const { changes, lastInsertRowid } = db.run(insertSession, toSessionRow(session))
+    if (changes !== 1) return { type, current: findAnySession(db, session.id) }
+    insertFields(db, { ...session, key: Number(lastInsertRowid) })
+    return 1
   },
   'session.update'({ db }, { type, id, from: before, change, at }) {
     const after = { ...before, ...change }
@@ -17,7 +21,9 @@ export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 
       title: after.title ?? null,
       metadata: JSON.stringify(after.metadata),
     })
-    return changes === 1 ? 1 : { type, current: findAnySession(db, id) }
+    if (changes !== 1) return { type, current: findAnySession(db, id) }
+    if (change.metadata !== undefined) replaceFields(db, { id, before: before.metadata, after: change.metadata })
+    return 1
   },
   'session.touch': ({ db }, { id, at }) => db.run(touchSession, { id, updatedAt: at }).changes,
   'message.append'({ db }, { type, message }) {
@@ -26,6 +32,45 @@ export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 
     return db.run(insertMessage, toMessageRow(message, { sessionKey: session.key, seq: session.last_seq })).changes
   },
 }
+
+interface FieldedSession {
+  readonly key: number
+  readonly createdAt: number
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+function insertFields(db: Connection, { key, createdAt, metadata }: FieldedSession): void {
+  for (const [field, value] of sessionFields(metadata)) db.run(insertField, { key, createdAt, field, value })
+}
+
+interface FieldChange {
+  readonly id: string
+  readonly before: Readonly<Record<string, string>>
+  readonly after: Readonly<Record<string, string>>
+}
+
+function replaceFields(db: Connection, { id, before, after }: FieldChange): void {
+  const session = db.get(selectCreation, { id })
+  if (session === undefined) return
+  const { key, created_at } = session
+  if (Object.keys(before).length > 0) db.run(deleteFields, { key })
+  insertFields(db, { key, createdAt: created_at, metadata: after })
+}
+
+const selectCreation = compile<{ id: string }, { key: number; created_at: number }>((param) =>
+  from.selectFrom('sessions').select(['key', 'created_at']).where('id', '=', param('id')),
+)
+
+const deleteFields = compile<{ key: number }, unknown>((param) =>
+  from.deleteFrom('session_fields').where('session_key', '=', param('key')),
+)
+
+const insertField = compile<{ key: number; createdAt: number; field: string; value: string }, unknown>((param) =>
+  from.insertInto('session_fields').values({
+    ...{ field: param('field'), value: param('value') },
+    ...{ session_at: param('createdAt'), session_key: param('key') },
+  }),
+)
 
 const insertSession = compile<NewSessionRow, unknown>((param) =>
   from

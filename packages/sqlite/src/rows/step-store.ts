@@ -1,9 +1,17 @@
-import type { EpochMs, Page, PageQuery, StepRecord } from '@perdure/ports'
+import {
+  type EpochMs,
+  type Page,
+  type PageQuery,
+  type StepRange,
+  type StepRecord,
+  type StepStatus,
+  takeWithinPage,
+} from '@perdure/ports'
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
 import { STEP_COLUMNS, type StepRow, toStep } from './step-row.ts'
 
 export interface StepRef {
@@ -24,6 +32,19 @@ export interface StepListRequest {
 
 export const listSteps = (db: Connection, { runId, content }: StepListRequest): readonly StepRecord[] =>
   db.all(content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun, { runId }).map(toStep)
+
+export interface BriefStepsRequest extends StepRange {
+  readonly runId: string
+}
+
+export function briefSteps(db: Connection, { runId, after, limit, status }: BriefStepsRequest): readonly StepRecord[] {
+  const range = { runId, after, limit }
+  const rows =
+    status === undefined
+      ? db.each(STEP_QUERIES.briefRange, range)
+      : db.each(STEP_QUERIES.briefRangeByStatus, { ...range, status })
+  return takeWithinPage(rows, limit, rowBytes).items.map(toStep)
+}
 
 export function completedSteps(db: Connection, request: { runId: string; page: PageQuery }): Page<UnreadStep> {
   const { runId, page } = request
@@ -97,6 +118,10 @@ export const completedQuery = (page: PageQuery): Query<PageValues & { readonly r
     return query as unknown as Compilable<CompletedRow>
   })
 
+/** A part of the calls of a run, without their results. */
+const briefRange = (param: Param<{ runId: string; after: number; limit: number }>) =>
+  briefly.where('run_id', '=', param('runId')).where('seq', '>', param('after')).orderBy('seq').limit(param('limit'))
+
 /** The status is a literal, so that the partial indexes apply. */
 const isWaiting = sql<SqlBool>`status = 'waiting'`
 const waiting = steps.where(isWaiting)
@@ -105,6 +130,12 @@ export const STEP_QUERIES = {
   ofRun: compile<{ runId: string }, StepRow>((param) => steps.where('run_id', '=', param('runId')).orderBy('seq')),
   ofRunBriefly: compile<{ runId: string }, StepRow>(
     (param) => briefly.where('run_id', '=', param('runId')).orderBy('seq') as unknown as Compilable<StepRow>,
+  ),
+  briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>(
+    (param) => briefRange(param) as unknown as Compilable<StepRow>,
+  ),
+  briefRangeByStatus: compile<{ runId: string; after: number; limit: number; status: StepStatus }, StepRow>(
+    (param) => briefRange(param).where('status', '=', param('status')) as unknown as Compilable<StepRow>,
   ),
   bySeq: compile<StepRef, StepRow>((param) =>
     steps.where('run_id', '=', param('runId')).where('seq', '=', param('seq')),

@@ -1,8 +1,16 @@
-import type { Activity, EpochMs, Page, PageQuery, TriggerOverview, TriggerRecord } from '@perdure/ports'
+import {
+  type Activity,
+  type EpochMs,
+  type Page,
+  type PageQuery,
+  type TriggerOverview,
+  type TriggerRecord,
+  takeWithinPage,
+} from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
 import { type TriggerRow, toTrigger } from './trigger-row.ts'
 
 export function findTrigger(db: Connection, id: string): TriggerRecord | undefined {
@@ -18,8 +26,16 @@ export function listTriggers(db: Connection, page: PageQuery): Page<TriggerRecor
 export const dueTriggers = (db: Connection, until: { now: EpochMs; limit: number }): readonly TriggerRecord[] =>
   db.all(TRIGGER_QUERIES.due, until).map(toTrigger)
 
-export const triggersOfEvent = (db: Connection, event: string): readonly TriggerRecord[] =>
-  db.all(TRIGGER_QUERIES.ofEvent, { event }).map(toTrigger)
+export interface EventTriggers {
+  readonly event: string
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export function triggersOfEvent(db: Connection, { event, after = '', limit }: EventTriggers): readonly TriggerRecord[] {
+  const rows = db.each(TRIGGER_QUERIES.ofEvent, { event, after, limit })
+  return takeWithinPage(rows, limit, rowBytes).items.map(toTrigger)
+}
 
 export function triggerOverview(db: Connection): TriggerOverview {
   const { active, total } = db.get(COUNTS, {}) ?? { active: 0, total: 0 }
@@ -82,13 +98,15 @@ export const TRIGGER_QUERIES = {
       .orderBy('due_at')
       .limit((eb) => eb.lit(1)),
   ),
-  ofEvent: compile<{ event: string }, TriggerRow>((param) =>
+  ofEvent: compile<{ event: string; after: string; limit: number }, TriggerRow>((param) =>
     from
       .selectFrom('triggers')
       .selectAll()
       .where('event', '=', param('event'))
       .where(sql<boolean>`is_active = 1 and kind = 'event'`)
-      .orderBy('id'),
+      .where('id', '>', param('after'))
+      .orderBy('id')
+      .limit(param('limit')),
   ),
   busy: compile<object, { key: number }>(() =>
     callerRuns

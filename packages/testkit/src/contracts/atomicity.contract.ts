@@ -1,4 +1,4 @@
-import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@perdure/ports'
+import { type Conflict, EVERY_ROW, NO_USAGE, type Storage, type Write, type WriteType } from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aMessage,
@@ -100,6 +100,7 @@ const CHANGES: {
     attempt: 1,
     change: { finishReason: 'completed', completedAt: at(1) },
   },
+  'run.charge': { type: 'run.charge', runId: RUN.id, usage: { ...NO_USAGE, toolCalls: 1 } },
   'step.insert': {
     type: 'step.insert',
     step: aStep({ runId: RUN.id, seq: 2, status: 'waiting', kind: 'event', dueAt: at(0), eventName: 'e' }),
@@ -203,19 +204,18 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
 
 /** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
-  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit, mcpServers } = storage
+  const { runs, runTimers, steps, approvals, emissions, sessions, tokens, events, audit } = storage
   const all = { limit: 200, order: 'asc' } as const
-  const range = { after: 0, limit: 200 }
   return {
     runs: await runs.list({}, all, EVERY_ROW),
-    deadlines: [await runs.pastDeadline(at(1), 10), await runs.nextDeadlineAt()],
+    deadlines: [await runTimers.pastDeadline(at(1), 10), await runTimers.nextDeadlineAt()],
     steps: await Promise.all([RUN.id, FLOW.id, 'run-gone'].map((id) => steps.list(id))),
     waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
     approvals: await approvals.list({}, all, EVERY_ROW),
     emissions: await emissions.list(10),
-    sessions: await sessions.list(all, EVERY_ROW),
+    sessions: await sessions.list({}, all, EVERY_ROW),
     messages: await Promise.all([SESSION.id, 'ses-gone'].map((id) => sessions.messages(id, all))),
-    mcpServers: await mcpServers.list(),
+    mcpServers: await storage.mcpServers.list(),
     tokens: await tokens.list(all),
     audit: [await audit.read({ afterSeq: 0, limit: 9 }), await audit.state(), await audit.staged(9)],
     byDigest: await Promise.all(
@@ -223,10 +223,10 @@ async function snapshot(storage: Storage) {
         tokens.findByDigest(digest),
       ),
     ),
-    records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
+    records: await Promise.all(KEYS.map((key) => storage.idempotency.find(key, at(0)))),
     streams: await Promise.all(
       [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>
-        events.read(stream, range),
+        events.read(stream, { after: 0, limit: 200 }),
       ),
     ),
     head: await events.head(),

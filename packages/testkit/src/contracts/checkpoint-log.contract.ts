@@ -6,6 +6,8 @@ export interface CheckpointLogHarness {
   readonly name: string
   /** Opens an empty log. */
   open(): Promise<CheckpointLog>
+  /** Removes every line of the log that `open` returned last, as another program would. */
+  clear(log: CheckpointLog): Promise<void>
 }
 
 const checkpoint = (seq: number): AuditCheckpoint => ({
@@ -21,7 +23,7 @@ async function linesOf(log: CheckpointLog): Promise<readonly CheckpointLine[]> {
 }
 
 /** Requirements for every `CheckpointLog`. */
-export function checkpointLogContract({ name, open }: CheckpointLogHarness): void {
+export function checkpointLogContract({ name, open, clear }: CheckpointLogHarness): void {
   describe(`CheckpointLog: ${name}`, () => {
     it('starts with no lines', async () => {
       expect(await linesOf(await open())).toEqual([])
@@ -36,6 +38,21 @@ export function checkpointLogContract({ name, open }: CheckpointLogHarness): voi
         { number: 2, checkpoint: checkpoint(2_000) },
         { number: 3, checkpoint: checkpoint(1_500) },
       ])
+    })
+
+    it('is intact until its lines are removed, and never again', async () => {
+      const log = await open()
+      await linesOf(log)
+      expect(await log.isIntact()).toBe(true)
+      for (const seq of [1, 2]) await log.append(checkpoint(seq))
+      expect(await log.isIntact()).toBe(true)
+
+      await clear(log)
+      expect(await log.isIntact()).toBe(false)
+
+      for (const seq of [3, 4, 5]) await log.append(checkpoint(seq))
+      expect(await log.isIntact()).toBe(false)
+      expect((await linesOf(log)).map(({ checkpoint }) => checkpoint?.seq)).toEqual([3, 4, 5])
     })
 
     it('can be read while lines are appended', async () => {

@@ -41,6 +41,17 @@ export const emissionStoreCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'lists emission parts up to 4 MiB, and a longer part alone',
+    async run(storage) {
+      const part = (id: string, length: number) => anEmissionPart({ id, payload: toJsonText('x'.repeat(length)) })
+      await insert(storage, part('a', 5_000_000), part('b', 3_000_000), part('c', 1_000_000), part('d', 1_000_000))
+
+      expect(await ids(storage)).toEqual(['a'])
+      await commit(storage, { type: 'emission.finish', id: 'a' })
+      expect(await ids(storage)).toEqual(['b', 'c'])
+    },
+  },
+  {
     title: 'refuses an emission part with a taken id and keeps the existing one',
     async run(storage) {
       await insert(storage, anEmissionPart())

@@ -98,6 +98,19 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'returns the runs of executing and unexpired records only, and only for the given keys',
+    async run(storage) {
+      await commit(storage, reserve(executing({ id: 'executing', runId: 'run_e', expiresAt: at(1) })))
+      await commit(storage, reserve(answered({ id: 'live', runId: 'run_l' })), reserve(answered({ id: 'other' })))
+      const withoutRun = reserve(answered({ id: 'without-run', runId: undefined }))
+      await commit(storage, reserve(answered({ id: 'expired', runId: 'run_x', expiresAt: at(5) })), withoutRun)
+      const ids = ['live', 'live', 'executing', 'expired', 'without-run', 'unknown', 'liv', 'live ']
+
+      expect((await storage.idempotency.runIds(ids, at(5))).toSorted()).toEqual(['run_e', 'run_l'])
+      expect(await storage.idempotency.runIds(['expired'], at(4))).toEqual(['run_x'])
+    },
+  },
+  {
     title: 'finds an executing record no matter how long ago it expired',
     async run(storage) {
       await commit(storage, reserve(executing()))

@@ -48,12 +48,12 @@ const makeWrites = (): Write[] => [
   { type: 'event.append', events: [anEvent({ topic: 'topic' })] },
 ]
 
-async function readAll({ runs, steps, approvals, sessions, tokens, events, idempotency }: Storage) {
+async function readAll({ runs, runTimers, steps, approvals, sessions, tokens, events, idempotency }: Storage) {
   const page = { limit: 10, order: 'asc' } as const
   return {
     run: await runs.find(aRun().id, EVERY_ROW),
     runs: await runs.list({}, page, EVERY_ROW),
-    late: await runs.pastDeadline(at(1), 10),
+    late: await runTimers.pastDeadline(at(1), 10),
     step: await steps.find(aRun().id, 1),
     steps: await steps.list(aRun().id),
     due: await steps.due(at(1), 10),
@@ -62,7 +62,7 @@ async function readAll({ runs, steps, approvals, sessions, tokens, events, idemp
     approval: await approvals.find(anApproval().id, EVERY_ROW),
     approvals: await approvals.list({}, page, EVERY_ROW),
     session: await sessions.find(aSession().id, EVERY_ROW),
-    sessions: await sessions.list(page, EVERY_ROW),
+    sessions: await sessions.list({}, page, EVERY_ROW),
     messages: await sessions.messages(aSession().id, page),
     token: await tokens.find(aToken().id),
     byDigest: await tokens.findByDigest(aToken().digest),

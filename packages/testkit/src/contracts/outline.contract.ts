@@ -75,6 +75,18 @@ export const outlineCases = (list: OutlinedList): readonly ContractCase[] => [
     },
   },
   {
+    title: `gives the bytes of stored ${list.noun} to the reader, who may overwrite them`,
+    async run(storage) {
+      const text = jsonOf(20_001)
+      await list.insert(storage, text)
+      const stored = await storedText(list, storage)
+
+      ;(await stored.read(0, 20_001))?.fill(0)
+
+      expect((await readAll(stored, 20_001)).equals(Buffer.from(text))).toBe(true)
+    },
+  },
+  {
     title: `reads nothing from stored ${list.noun} whose record was deleted`,
     async run(storage) {
       await list.insert(storage, jsonOf(20_001))

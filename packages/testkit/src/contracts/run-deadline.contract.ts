@@ -15,10 +15,16 @@ export const runDeadlineCases: readonly ContractCase[] = [
   {
     title: 'reports no overdue run and no next deadline while no run has a deadline',
     async run(storage) {
-      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+      expect([await storage.runTimers.pastDeadline(at(9), 10), await storage.runTimers.nextDeadlineAt()]).toEqual([
+        [],
+        undefined,
+      ])
       await insertRuns(storage, aRun())
 
-      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+      expect([await storage.runTimers.pastDeadline(at(9), 10), await storage.runTimers.nextDeadlineAt()]).toEqual([
+        [],
+        undefined,
+      ])
     },
   },
   {
@@ -27,27 +33,30 @@ export const runDeadlineCases: readonly ContractCase[] = [
       const run = aRun({ status: 'running', deadlineAt: at(1_000), budget: { wallClockMs: 1_000 } })
       await insertRuns(storage, run)
 
-      expect(await storage.runs.pastDeadline(at(999), 10)).toEqual([])
-      expect(await storage.runs.pastDeadline(at(1_000), 10)).toEqual([run])
-      expect(await storage.runs.pastDeadline(at(1_001), 10)).toEqual([run])
+      expect(await storage.runTimers.pastDeadline(at(999), 10)).toEqual([])
+      expect(await storage.runTimers.pastDeadline(at(1_000), 10)).toEqual([run])
+      expect(await storage.runTimers.pastDeadline(at(1_001), 10)).toEqual([run])
     },
   },
   {
     title: 'ignores the deadline of runs that have ended',
     async run(storage) {
       await insertRuns(storage, ...ENDED_RUN_STATUSES.map((status) => aRun({ id: status, status, deadlineAt: at(1) })))
-      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+      expect([await storage.runTimers.pastDeadline(at(9), 10), await storage.runTimers.nextDeadlineAt()]).toEqual([
+        [],
+        undefined,
+      ])
 
       for (const status of ACTIVE_RUN_STATUSES) {
         const run = aRun({ id: status, status, deadlineAt: at(1) })
         await insertRuns(storage, run)
-        expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([
+        expect([await storage.runTimers.pastDeadline(at(9), 10), await storage.runTimers.nextDeadlineAt()]).toEqual([
           [run],
           at(1),
         ])
 
         await transition(storage, run, 'failed')
-        expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([
+        expect([await storage.runTimers.pastDeadline(at(9), 10), await storage.runTimers.nextDeadlineAt()]).toEqual([
           [],
           undefined,
         ])
@@ -66,8 +75,8 @@ export const runDeadlineCases: readonly ContractCase[] = [
         ofDeadline('b', 20, 'running'),
       )
 
-      expect(ids(await storage.runs.pastDeadline(at(35), 10))).toEqual(['a', 'b', 'c'])
-      expect(ids(await storage.runs.pastDeadline(at(35), 2))).toEqual(['a', 'b'])
+      expect(ids(await storage.runTimers.pastDeadline(at(35), 10))).toEqual(['a', 'b', 'c'])
+      expect(ids(await storage.runTimers.pastDeadline(at(35), 2))).toEqual(['a', 'b'])
     },
   },
   {
@@ -75,13 +84,13 @@ export const runDeadlineCases: readonly ContractCase[] = [
     async run(storage) {
       const early = aRun({ id: 'early', status: 'running', deadlineAt: at(10) })
       await insertRuns(storage, aRun({ id: 'late', deadlineAt: at(20) }), early)
-      expect(await storage.runs.nextDeadlineAt()).toBe(at(10))
+      expect(await storage.runTimers.nextDeadlineAt()).toBe(at(10))
 
       await transition(storage, early, 'suspended')
-      expect(await storage.runs.nextDeadlineAt()).toBe(at(10))
+      expect(await storage.runTimers.nextDeadlineAt()).toBe(at(10))
 
       await transition(storage, { ...early, status: 'suspended' }, 'aborted')
-      expect(await storage.runs.nextDeadlineAt()).toBe(at(20))
+      expect(await storage.runTimers.nextDeadlineAt()).toBe(at(20))
     },
   },
 ]

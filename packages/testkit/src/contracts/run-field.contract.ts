@@ -23,6 +23,8 @@ const FIELDED: readonly (readonly [RunFilter, readonly string[]])[] = [
   [{ version: '2' }, ['b', 'd']],
   [{ tag: 'slow' }, ['a', 'd', 'f']],
   [{ tag: 'nightly', version: '2' }, ['d']],
+  [{ startKey: 'k1' }, ['d']],
+  [{ startKey: 'slow' }, []],
   [{ code: 'run-failed' }, ['c', 'd']],
   [{ code: 'timeout' }, ['e']],
   [{ finishReason: 'error' }, ['c', 'd']],
@@ -43,8 +45,8 @@ const FIELDED: readonly (readonly [RunFilter, readonly string[]])[] = [
 
 /** Runs whose fields are known at the start, and runs that get their fields when they end. */
 async function insertFielded(storage: Storage): Promise<void> {
-  const insert = (run: RunRecord, tags: readonly string[] = []) =>
-    commit(storage, { type: 'run.insert', run, labels: { tags } })
+  const insert = (run: RunRecord, tags: readonly string[] = [], startKey?: string) =>
+    commit(storage, { type: 'run.insert', run, labels: { tags, startKey } })
   const end = (runId: string, change: RunChange) =>
     commit(storage, { type: 'run.transition', runId, from: ['running'], attempt: 1, change })
   await insert(aRun({ id: 'a', createdAt: at(0), userId: 'ada', metadata: { ticket: '17' } }), ['slow', 'slow'])
@@ -52,7 +54,11 @@ async function insertFielded(storage: Storage): Promise<void> {
   await end('b', { status: 'suspended', parked: toJsonText({ seq: 1 }) })
   await insert(aRun({ id: 'c', createdAt: at(2), status: 'running', metadata: { ticket: '17', tier: 'gold' } }))
   await end('c', { status: 'failed', finishReason: 'error', error: { code: 'run-failed', message: 'no' } })
-  await insert(aRun({ id: 'd', createdAt: at(3), version: '2', owner: 'bob', status: 'running' }), ['slow', 'nightly'])
+  await insert(
+    aRun({ id: 'd', createdAt: at(3), version: '2', owner: 'bob', status: 'running' }),
+    ['slow', 'nightly'],
+    'k1',
+  )
   await end('d', { status: 'failed', finishReason: 'error', error: { code: 'run-failed', message: 'no' } })
   const error = { code: 'timeout', message: 'late' }
   await insert(aRun({ id: 'e', createdAt: at(4), status: 'failed', finishReason: 'timeout', error, owner: 'bob' }))

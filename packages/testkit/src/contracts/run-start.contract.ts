@@ -10,9 +10,9 @@ const ids = (runs: readonly RunRecord[]): string[] => runs.map(({ id }) => id)
 
 const startingAt = (id: string, ms: number) => aRun({ id, status: 'queued', startAt: at(ms) })
 
-const state = async ({ runs }: Storage, after: EpochMs, through: EpochMs) => ({
-  starting: ids(await runs.starting({ after, through }, 10)),
-  next: await runs.nextStartAt(after),
+const state = async ({ runTimers }: Storage, after: EpochMs, through: EpochMs) => ({
+  starting: ids(await runTimers.starting({ after, through }, 10)),
+  next: await runTimers.nextStartAt(after),
 })
 
 export const runStartCases: readonly ContractCase[] = [
@@ -30,7 +30,7 @@ export const runStartCases: readonly ContractCase[] = [
       await insertRuns(storage, ...[30, 10, 20, 40].map((ms) => startingAt(`run-${ms}`, ms)), startingAt('run-1', 20))
 
       expect(await state(storage, at(10), at(30))).toEqual({ starting: ['run-1', 'run-20', 'run-30'], next: at(20) })
-      expect(ids(await storage.runs.starting({ after: at(0), through: at(99) }, 2))).toEqual(['run-10', 'run-1'])
+      expect(ids(await storage.runTimers.starting({ after: at(0), through: at(99) }, 2))).toEqual(['run-10', 'run-1'])
       expect(await state(storage, at(40), at(99))).toEqual({ starting: [], next: undefined })
     },
   },

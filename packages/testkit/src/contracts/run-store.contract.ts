@@ -5,14 +5,17 @@ import { aRun, aSession } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
-import { runDeadlineCases } from './run-deadline.contract.ts'
 import { runFenceCases } from './run-fence.contract.ts'
 import { runFieldCases } from './run-field.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runOwnerCases } from './run-owner.contract.ts'
-import { runStartCases } from './run-start.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
+
+const USAGE = { inputTokens: 4, outputTokens: 7, costUsd: 0.25, toolCalls: 1 }
+
+const charge = (runId: string) =>
+  ({ type: 'run.charge', runId, usage: { inputTokens: 1, outputTokens: 1, costUsd: 0.25, toolCalls: 2 } }) as const
 
 const OPTIONALS: Optionals<RunRecord> = {
   threadId: 'thr_1',
@@ -20,7 +23,7 @@ const OPTIONALS: Optionals<RunRecord> = {
   userId: 'user-7',
   finishReason: 'error',
   result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
-  error: { code: 'run-failed', message: 'it broke' },
+  error: { code: 'run-failed', message: 'it broke', budgetOf: 'run_top' },
   budget: { tokens: 1_000, costUsd: 0.1, toolCalls: 0, wallClockMs: 60_000 },
   deadlineAt: at(60_000),
   timeoutMs: 30_000,
@@ -241,6 +244,30 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'adds a charge to the usage of a run, whatever its status, and changes nothing else',
+    async run(storage) {
+      const runs = RUN_STATUS_NAMES.map((status) => aRun({ id: status, status, attempt: 3, usage: USAGE }))
+      await insertRuns(storage, ...runs)
+      for (const run of runs) {
+        const { counts } = await commit(storage, charge(run.id), charge(run.id))
+        expect(counts).toEqual([1, 1])
+        const usage = { inputTokens: 6, outputTokens: 9, costUsd: 0.75, toolCalls: 5 }
+        expect(await findRun(storage, run.id)).toEqual({ ...run, usage })
+      }
+    },
+  },
+  {
+    title: 'charges nothing to an unknown run, and charges nothing when the commit conflicts',
+    async run(storage) {
+      const run = aRun({ status: 'running' })
+      await insertRuns(storage, run)
+      expect((await commit(storage, charge('run-unknown'))).counts).toEqual([0])
+
+      await refused(storage, charge(run.id), { type: 'run.fence', runId: run.id, attempt: 2 })
+      expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
     title: 'refuses a transition or fence of an unknown run and returns no current run',
     async run(storage) {
       const unknown = { runId: 'run-unknown', attempt: 1 }
@@ -258,9 +285,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...runFenceCases,
   ...runListCases,
   ...runVisibilityCases,
-  ...runDeadlineCases,
   ...runOwnerCases,
-  ...runStartCases,
   ...runFieldCases,
   ...threadDeletionCases,
 ]

@@ -6,6 +6,7 @@ import { type ContractCase, registerContract, type StorageHarness } from './cont
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 import { sessionDeletionCases } from './session-deletion.contract.ts'
+import { sessionFieldCases } from './session-field.contract.ts'
 import { sessionLifeCases } from './session-life.contract.ts'
 import { transcriptCases } from './transcript.contract.ts'
 
@@ -76,7 +77,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
       await insertSeen(storage)
 
       for (const [visibility, expected] of SEEN) {
-        const listed = await idsOf((page) => storage.sessions.list(page, visibility))
+        const listed = await idsOf((page) => storage.sessions.list({}, page, visibility))
         expect(listed, JSON.stringify(visibility)).toEqual(expected)
       }
     },
@@ -97,7 +98,8 @@ export const sessionStoreCases: readonly ContractCase[] = [
     title: 'fills pages with visible sessions only',
     async run(storage) {
       await insertSeen(storage)
-      const list = (cursor?: string) => storage.sessions.list({ limit: 1, order: 'desc', cursor }, { owner: 'alice' })
+      const list = (cursor?: string) =>
+        storage.sessions.list({}, { limit: 1, order: 'desc', cursor }, { owner: 'alice' })
 
       const first = await list()
       const last = await list(first.nextCursor ?? undefined)
@@ -112,14 +114,15 @@ export const sessionStoreCases: readonly ContractCase[] = [
       await insertSeen(storage)
       await commit(storage, { type: 'message.append', message: aMessage({ sessionId: 'a', createdAt: at(9) }) })
 
-      expect(await idsOf((page) => storage.sessions.list(page, EVERY_ROW))).toEqual(ALL)
+      expect(await idsOf((page) => storage.sessions.list({}, page, EVERY_ROW))).toEqual(ALL)
     },
   },
   ...pagedListCases({
     noun: 'sessions',
     insert: (storage, { id, createdAt, text }) => insertSessions(storage, aSession({ id, createdAt, title: text })),
-    list: (storage, page) => storage.sessions.list(page, EVERY_ROW),
+    list: (storage, page) => storage.sessions.list({}, page, EVERY_ROW),
   }),
+  ...sessionFieldCases,
   ...sessionLifeCases,
   ...sessionDeletionCases,
   ...transcriptCases,

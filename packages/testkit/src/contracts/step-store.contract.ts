@@ -1,4 +1,4 @@
-import { type StepRecord, type Storage, toJsonText, type Write } from '@perdure/ports'
+import { type StepRange, type StepRecord, type Storage, toJsonText, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aStep } from '../builders.ts'
 import { commit, insertRuns, insertSteps, refused } from './commits.ts'
@@ -79,6 +79,33 @@ const listCases: readonly ContractCase[] = [
       const brief = { ...step, result: undefined, error: undefined }
       expect(await storage.steps.list(RUN_ID, { results: false })).toEqual([brief])
       expect(await storage.steps.list(RUN_ID, { results: true })).toEqual([step])
+      expect(await storage.steps.listBriefly(RUN_ID, { after: 0, limit: 9 })).toEqual([brief])
+    },
+  },
+  {
+    title: 'lists calls in parts, ordered by seq, all or only those with one status',
+    async run(storage) {
+      const statusOf = (seq: number) => (seq % 3 === 0 ? 'waiting' : 'completed')
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+      await insertSteps(storage, ...[5, 2, 6, 1, 4, 3].map((seq) => aStep({ seq, status: statusOf(seq) })))
+      await insertSteps(storage, aStep({ runId: 'other', seq: 7 }))
+      const seqs = async (range: StepRange) => (await storage.steps.listBriefly(RUN_ID, range)).map(({ seq }) => seq)
+
+      expect(await seqs({ after: 0, limit: 4 })).toEqual([1, 2, 3, 4])
+      expect(await seqs({ after: 4, limit: 4 })).toEqual([5, 6])
+      expect(await seqs({ after: 6, limit: 4 })).toEqual([])
+      expect(await seqs({ after: 0, limit: 4, status: 'waiting' })).toEqual([3, 6])
+      expect(await seqs({ after: 3, limit: 4, status: 'waiting' })).toEqual([6])
+      expect(await storage.steps.listBriefly('run-unknown', { after: 0, limit: 4 })).toEqual([])
+    },
+  },
+  {
+    title: 'lists calls with long names in parts of at most 4 MiB',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      for (const seq of [1, 2, 3]) await insertSteps(storage, aStep({ seq, name: 'x'.repeat(2_000_000) }))
+
+      expect(await storage.steps.listBriefly(RUN_ID, { after: 0, limit: 9 })).toHaveLength(2)
     },
   },
 ]

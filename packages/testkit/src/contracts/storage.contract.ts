@@ -16,6 +16,7 @@ import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
 import { memoryConflictStoreCases } from './memory-conflict-store.contract.ts'
 import { retentionCases } from './retention.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
+import { runTimersCases } from './run-timers.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
 import { tokenStoreCases } from './token-store.contract.ts'
@@ -69,6 +70,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'UnitOfWork', cases: unitOfWorkCases },
   { port: 'UnitOfWork', cases: retentionCases },
   { port: 'RunStore', cases: runStoreCases },
+  { port: 'RunTimers', cases: runTimersCases },
   { port: 'StepStore', cases: stepStoreCases },
   { port: 'ApprovalStore', cases: approvalStoreCases },
   { port: 'EmissionStore', cases: emissionStoreCases },

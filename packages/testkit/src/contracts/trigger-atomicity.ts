@@ -41,7 +41,7 @@ export const TRIGGER_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Wri
 export async function triggerSnapshot({ triggers, fires }: Storage) {
   const all = { limit: 200, order: 'asc' } as const
   return {
-    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.listByEvent('e')],
+    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.listByEvent('e', { limit: 10 })],
     overview: await triggers.overview(),
     fires: [await fires.list({ triggerId: TRIGGER.id }, all), await fires.firstPending(10)],
   }

@@ -151,8 +151,29 @@ const readCases: readonly ContractCase[] = [
         aTrigger({ id: 'cron', event, kind: 'cron' }),
       )
 
-      expect(idsOf(await storage.triggers.listByEvent(event))).toEqual(['a', 'b'])
-      expect(await storage.triggers.listByEvent('nothing')).toEqual([])
+      expect(idsOf(await storage.triggers.listByEvent(event, { limit: 10 }))).toEqual(['a', 'b'])
+      expect(await storage.triggers.listByEvent('nothing', { limit: 10 })).toEqual([])
+    },
+  },
+  {
+    title: 'lists the triggers of an event in parts of at most 4 MiB and `limit` triggers, without repeats or gaps',
+    async run(storage) {
+      const input = toJsonText('x'.repeat(1_500_000))
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+      for (const id of ids) await insert(storage, aTrigger({ id, event: 'e', target: { ...aTrigger().target, input } }))
+      const parts: string[][] = []
+      for (let after: string | undefined; ; after = parts.at(-1)?.at(-1)) {
+        const part = idsOf(await storage.triggers.listByEvent('e', { after, limit: 10 }))
+        if (part.length === 0) break
+        parts.push([...part])
+      }
+
+      expect(parts).toEqual([
+        ['a', 'b'],
+        ['c', 'd'],
+        ['e', 'f'],
+      ])
+      expect(idsOf(await storage.triggers.listByEvent('e', { after: 'b', limit: 1 }))).toEqual(['c'])
     },
   },
   {

@@ -1,27 +1,44 @@
 import { element } from './element.ts'
-import { type ExampleSchema, exampleOf } from './example-of.ts'
+import { fillInput } from './fill-input.ts'
 import { send } from './send.ts'
 
 interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
-  readonly schema: ExampleSchema
+  readonly schema: Schema
 }
 
-type Content = Readonly<Record<string, { readonly schema: ExampleSchema }>>
+interface Reference {
+  readonly $ref: string
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly enum?: readonly unknown[]
+}
+
+type Content = Readonly<Record<string, { readonly examples?: Readonly<Record<string, Reference>> }>>
 
 interface Operation {
   readonly operationId: string
-  readonly parameters: ReadonlyArray<Parameter | { readonly $ref: string }>
+  readonly parameters: ReadonlyArray<Parameter | Reference>
   readonly requestBody?: { readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+  }
 }
+
+/** The component that a reference names. */
+const target = <Component>({ $ref }: Reference, components: Readonly<Record<string, Component>>) =>
+  components[$ref.split('/').at(-1) ?? '']
 
 /** Adds a request form to an operation when it is expanded. The document is fetched once, on first use. */
 export function enableTryIt(): void {
@@ -47,10 +64,15 @@ function addForm(details: HTMLDetailsElement, { paths, components }: OpenApi): v
   const operation = paths[path]?.[method.toLowerCase()]
   if (operation === undefined || operation.responses[101] !== undefined) return
   const parameters = operation.parameters.flatMap((one) =>
-    '$ref' in one ? (components.parameters[one.$ref.split('/').at(-1) ?? ''] ?? []) : one,
+    '$ref' in one ? (target(one, components.parameters) ?? []) : one,
   )
-  const fields = parameters.map((parameter) => ({ parameter, input: inputOf(operation, parameter) }))
-  const body = bodyOf(operation)
+  const fields = parameters.map((parameter) => {
+    const { $ref } = parameter.schema
+    const schema = $ref === undefined ? parameter.schema : target({ $ref }, components.schemas)
+    return { parameter, input: inputOf(operation, { ...parameter, schema: schema ?? {} }) }
+  })
+  const body = bodyOf(operation, components.examples)
+  fillInput(path, fields.find(({ parameter }) => parameter.in === 'path')?.input, body)
   const accept = acceptOf(operation)
   const button = element('button', { type: 'submit' }, 'Send')
   const stop = element('button', { type: 'button', disabled: '' }, 'Stop')
@@ -87,11 +109,15 @@ function inputOf(
   return element('input', { ...attributes, autocomplete: 'off', spellcheck: 'false', 'data-of': operationId })
 }
 
-function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | undefined {
-  const schema = requestBody?.content['application/json']?.schema
-  if (schema === undefined) return undefined
+/** A field for the body, filled with the example of the document. */
+function bodyOf(
+  { requestBody }: Operation,
+  examples: OpenApi['components']['examples'],
+): HTMLTextAreaElement | undefined {
+  if (requestBody === undefined) return undefined
+  const [example] = Object.values(requestBody.content['application/json']?.examples ?? {})
   const area = element('textarea', { name: 'body', rows: '6', spellcheck: 'false' })
-  area.value = JSON.stringify(exampleOf(schema), undefined, 2)
+  if (example !== undefined) area.value = JSON.stringify(target(example, examples)?.value, undefined, 2)
   return area
 }
 

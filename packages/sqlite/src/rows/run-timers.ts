@@ -1,15 +1,46 @@
 import { type EpochMs, type RunRecord, type StartRange, takeWithinPage } from '@perdure/ports'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from } from '../query/compile.ts'
 import { rowBytes } from '../query/page.ts'
+import { statusList } from '../query/run-status.ts'
 import { type RunRow, toRun } from './run-row.ts'
+
+export const runsPastDeadline = (db: Connection, until: { now: EpochMs; limit: number }): readonly RunRecord[] =>
+  takeWithinPage(db.each(PAST_DEADLINE, until), until.limit, rowBytes).items.map(toRun)
+
+export const nextDeadlineAt = (db: Connection): EpochMs | undefined =>
+  db.get(NEXT_DEADLINE, {})?.deadline_at as EpochMs | undefined
 
 export const runsStarting = (db: Connection, range: StartRange & { readonly limit: number }): readonly RunRecord[] =>
   takeWithinPage(db.each(STARTING, range), range.limit, rowBytes).items.map(toRun)
 
 export const nextStartAt = (db: Connection, { after }: { readonly after: EpochMs }): EpochMs | undefined =>
   db.get(NEXT_START, { after })?.start_at as EpochMs | undefined
+
+/** The exact `WHERE` text of the partial index on deadlines. */
+const HAS_NOT_ENDED = sql<SqlBool>`status not in (${statusList(ENDED_RUN_STATUSES)})`
+
+export const PAST_DEADLINE = compile<{ now: number; limit: number }, RunRow>((param) =>
+  from
+    .selectFrom('runs')
+    .selectAll()
+    .where(HAS_NOT_ENDED)
+    .where('deadline_at', '<=', param('now'))
+    .orderBy('deadline_at')
+    .limit(param('limit')),
+)
+
+export const NEXT_DEADLINE = compile<object, { deadline_at: number | null }>(() =>
+  from
+    .selectFrom('runs')
+    .select('deadline_at')
+    .where(HAS_NOT_ENDED)
+    .where('deadline_at', 'is not', null)
+    .orderBy('deadline_at')
+    .limit((eb) => eb.lit(1)),
+)
 
 /** The exact `WHERE` text of the partial index on start times. */
 const WAITS_FOR_START = sql<SqlBool>`start_at IS NOT NULL AND +status = 'queued'`

@@ -1,0 +1,164 @@
+import {
+  EVERY_ROW,
+  NO_USAGE,
+  type RunBudget,
+  type RunRecord,
+  type RunStore,
+  type RunUsage,
+  sumUsage,
+} from '@perdure/ports'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+
+/** The usage of a run and its descendants. */
+export interface UsageAccount {
+  readonly runId: string
+  readonly limits: RunBudget
+  /** The recorded usage, and usage that is about to be recorded. */
+  used(): RunUsage
+  /** The usage in the record of the run. */
+  recorded(): RunUsage
+  /** Counts usage before it is recorded. */
+  reserve(usage: RunUsage): void
+  /** Call it when reserved usage was recorded. */
+  confirm(usage: RunUsage): void
+  /** Call it when reserved usage was not recorded, so that it can be used again. */
+  cancel(usage: RunUsage): void
+  /** The error message once this run or a descendant has found the budget used up. This ends all of them. */
+  exhausted(): string | undefined
+  exhaust(message: string): void
+}
+
+export interface Membership {
+  /** The accounts of the run's ancestors, the top-level run first, and of the run itself, last. */
+  readonly accounts: readonly UsageAccount[]
+  /** Call it when the execution is over. Idempotent. */
+  readonly release: () => void
+}
+
+/**
+ * The accounts of the runs that execute in this process, and of their ancestors. The record of a run holds its recorded
+ * usage; its account adds the usage that is about to be recorded, so that parallel runs never exceed a limit together.
+ * Another process that executes runs of the same tree has accounts of its own.
+ */
+export interface UsageAccounts {
+  /**
+   * Opens the accounts of a run. Call it before its code executes. Reads the records of the run and its ancestors,
+   * unless their accounts are open; a new run without a parent needs no read.
+   */
+  open(run: RunRecord, isNew: boolean): Membership | Promise<Membership>
+}
+
+export interface UsageAccountsDeps extends RetryDeps {
+  readonly runs: RunStore
+}
+
+interface Chain {
+  readonly accounts: readonly UsageAccount[]
+  readonly parent: Entry | undefined
+}
+
+interface Entry {
+  readonly id: string
+  readonly chain: Promise<Chain>
+  /** Executions of the run, and open accounts of its children. */
+  holders: number
+}
+
+/**
+ * An open account keeps the accounts of its ancestors open. Only executions that hold an account record usage in it, so
+ * the record cannot change between the read that opens an account and its first use.
+ */
+export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
+  const entries = new Map<string, Entry>()
+
+  const find = (id: string) => retryTransient(deps, () => deps.runs.find(id, EVERY_ROW))
+
+  const add = (id: string, chain: Promise<Chain>): Entry => {
+    const entry = { id, chain, holders: 0 }
+    entries.set(id, entry)
+    chain.catch(() => evict(entry))
+    return entry
+  }
+
+  const evict = (entry: Entry) => {
+    if (entries.get(entry.id) === entry) entries.delete(entry.id)
+  }
+
+  const hold = (id: string, read = () => find(id)): Entry => {
+    const entry = entries.get(id) ?? add(id, openChain(read))
+    entry.holders++
+    return entry
+  }
+
+  const openChain = async (read: () => Promise<RunRecord | undefined>): Promise<Chain> => {
+    const run = await read()
+    if (run === undefined) return { accounts: [], parent: undefined }
+    const parent = run.parentRunId === undefined ? undefined : hold(run.parentRunId)
+    const above = (await parent?.chain)?.accounts ?? []
+    return { accounts: [...above, createUsageAccount(run)], parent }
+  }
+
+  const release = (entry: Entry): void => {
+    entry.holders--
+    if (entry.holders > 0) return
+    evict(entry)
+    entry.chain.then(
+      ({ parent }) => parent !== undefined && release(parent),
+      () => undefined,
+    )
+  }
+
+  return {
+    open(run, isNew) {
+      if (isNew && run.parentRunId === undefined) {
+        const accounts = [createUsageAccount(run)]
+        const entry = add(run.id, Promise.resolve({ accounts, parent: undefined }))
+        entry.holders++
+        return { accounts, release: once(() => release(entry)) }
+      }
+      const entry = hold(run.id, async () => (await find(run.id)) ?? run)
+      return entry.chain.then(({ accounts }) => ({ accounts, release: once(() => release(entry)) }))
+    },
+  }
+}
+
+function createUsageAccount({ id, budget = {}, usage }: RunRecord): UsageAccount {
+  let recorded = usage
+  let reserved = NO_USAGE
+  let exhausted: string | undefined
+  return {
+    runId: id,
+    limits: budget,
+    used: () => sumUsage(recorded, reserved),
+    recorded: () => recorded,
+    reserve(more) {
+      reserved = sumUsage(reserved, more)
+    },
+    confirm(more) {
+      reserved = minus(reserved, more)
+      recorded = sumUsage(recorded, more)
+    },
+    cancel(more) {
+      reserved = minus(reserved, more)
+    },
+    exhausted: () => exhausted,
+    exhaust(message) {
+      exhausted ??= message
+    },
+  }
+}
+
+const minus = (one: RunUsage, other: RunUsage): RunUsage => ({
+  inputTokens: one.inputTokens - other.inputTokens,
+  outputTokens: one.outputTokens - other.outputTokens,
+  costUsd: one.costUsd - other.costUsd,
+  toolCalls: one.toolCalls - other.toolCalls,
+})
+
+function once(act: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) act()
+    isDone = true
+  }
+}

@@ -1,0 +1,20 @@
+import { type EpochMs, plusMs, type RunBudget, type RunRecord } from '@perdure/ports'
+import { smaller, smallerBudget } from './smaller-budget.ts'
+
+/**
+ * The limits of a child: those of its registration, and never more than its parent has. Its usage also counts against
+ * the parent's budget. The parent's deadline replaces the wall-clock limit of the parent.
+ */
+export function childLimits(
+  parent: Pick<RunRecord, 'budget' | 'deadlineAt'>,
+  registered: RunBudget | undefined,
+  createdAt: EpochMs,
+): Pick<RunRecord, 'budget' | 'deadlineAt'> {
+  const { wallClockMs } = registered ?? {}
+  const ownDeadline = wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs)
+  const { wallClockMs: _, ...usage } = parent.budget ?? {}
+  return {
+    budget: smallerBudget(registered, Object.keys(usage).length === 0 ? undefined : usage),
+    deadlineAt: smaller(ownDeadline, parent.deadlineAt) as EpochMs | undefined,
+  }
+}

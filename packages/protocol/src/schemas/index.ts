@@ -1,0 +1,31 @@
+import { agentSchemas } from './agents.ts'
+import { approvalSchemas } from './approvals.ts'
+import { auditSchemas } from './audit.ts'
+import { consolidatorSchemas } from './consolidator.ts'
+import { eventSchemas } from './events.ts'
+import { extensionSchemas } from './extensions.ts'
+import { healthSchemas } from './health.ts'
+import { memorySchemas } from './memory.ts'
+import type { NamedSchemas } from './named-schema.ts'
+import { runSchemas } from './runs.ts'
+import { sessionSchemas } from './sessions.ts'
+import { tokenSchemas } from './tokens.ts'
+import { triggerSchemas } from './triggers.ts'
+import { workflowSchemas } from './workflows.ts'
+
+/** Every schema that the OpenAPI document lists by name, with the descriptions of its members and an example. */
+export const SCHEMAS: NamedSchemas = {
+  ...agentSchemas,
+  ...runSchemas,
+  ...approvalSchemas,
+  ...workflowSchemas,
+  ...sessionSchemas,
+  ...memorySchemas,
+  ...consolidatorSchemas,
+  ...extensionSchemas,
+  ...tokenSchemas,
+  ...auditSchemas,
+  ...triggerSchemas,
+  ...eventSchemas,
+  ...healthSchemas,
+}

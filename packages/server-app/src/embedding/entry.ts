@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { PerdureClient } from '@perdure/client'
+import { AppError } from '@perdure/ports'
+import { destroyOnError } from '../listener/destroy-on-error.ts'
+import { isEventStream } from '../listener/event-stream.ts'
+import { endedBySignal } from './ended-by-signal.ts'
+import { type Caller, createInProcessClient } from './in-process-client.ts'
+import type { PassedRequests, PassedRequestsDeps } from './passed-requests.ts'
+
+/** Facts about a request that the embedding program can pass on with it. */
+export interface RequestInfo {
+  /** The address of the client. Without it, the limits per address do not apply to the request. */
+  readonly clientAddress?: string | undefined
+}
+
+/** The entry points of a server for the program that embeds it. */
+export interface EmbeddedServer {
+  /**
+   * Answers a request that another HTTP server of the process has received, under any mount path. Waits for a start in
+   * progress. Never rejects: before the start and after the stop, the answer is 503. When the signal of the request
+   * aborts, its event stream ends.
+   */
+  fetch(request: Request, info?: RequestInfo): Promise<Response>
+  /** Takes over a WebSocket upgrade that another HTTP server of the process has received, under any mount path. */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void
+  /**
+   * Creates a client that calls the server inside the process, without a token, as `subject` and with these scopes.
+   * Its calls are authorized, audited and idempotent like those over HTTP. Its subscriptions need no open port, and end
+   * when the server stops.
+   *
+   * @throws TypeError if the subject is empty or a scope is malformed
+   */
+  client(caller: Caller): PerdureClient
+  client<Config>(caller: Caller): PerdureClient<Config>
+}
+
+export interface Entry {
+  readonly embedded: EmbeddedServer
+  /** Makes requests wait for the start. */
+  starting(started: Promise<unknown>): void
+  /** Passes requests to the app from now on. */
+  open(deps: PassedRequestsDeps): Promise<void>
+  /** Refuses new requests, and waits up to `graceMs` for the answers to those it has passed on. */
+  close(graceMs: number): Promise<void>
+}
+
+const RETRY_AFTER_MS = 1_000
+
+export function createEntry(basePath: string): Entry {
+  let starting: Promise<unknown> | undefined
+  let requests: PassedRequests | undefined
+  let isStopped = false
+
+  const opened = async (): Promise<PassedRequests> => {
+    await starting?.catch(() => undefined)
+    if (requests !== undefined) return requests
+    throw new AppError('server-draining', {
+      message: starting === undefined ? 'the server has not been started' : 'the server has stopped',
+      hint: starting === undefined ? 'call start({ listen: false }) before the first request' : 'create a new server',
+      retryAfterMs: RETRY_AFTER_MS,
+    })
+  }
+
+  const answer: PassedRequests['answer'] = async (request, env) => {
+    try {
+      return await (requests ?? (await opened())).answer(request, env)
+    } catch (error) {
+      const { toErrorResponse } = await import('@perdure/http')
+      return toErrorResponse(error, { randomBytes })
+    }
+  }
+
+  const upgrade = async (...[incoming, socket, head]: Parameters<EmbeddedServer['upgrade']>) => {
+    try {
+      const passed = requests ?? (await opened())
+      passed.upgrade(incoming, socket, head)
+    } catch (error) {
+      const { refuseOnSocket } = await import('../listener/refuse.ts')
+      refuseOnSocket(socket, error as AppError, incoming)
+    }
+  }
+
+  return {
+    embedded: {
+      async fetch(request, info) {
+        const response = await answer(request, { clientAddress: info?.clientAddress })
+        // Other answers end by themselves. Some adapters create the signal of a request only when it is read.
+        return isEventStream(response.headers) ? endedBySignal(response, request.signal) : response
+      },
+      upgrade(incoming, socket, head) {
+        socket.on('error', destroyOnError)
+        void upgrade(incoming, socket, head)
+      },
+      client: (caller: Caller) => createInProcessClient(caller, { basePath, answer, isStopped: () => isStopped }),
+    },
+    starting(started) {
+      starting = started
+    },
+    async open(deps) {
+      const { createPassedRequests } = await import('./passed-requests.ts')
+      requests = createPassedRequests(deps)
+    },
+    async close(graceMs) {
+      const passed = requests
+      requests = undefined
+      isStopped = true
+      await passed?.settled(graceMs)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
+import { aRun, aSession } from '@perdure/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Connection, openConnection } from '../file/connection.ts'
+import { applyMigrations } from '../file/migrate.ts'
+import { listRuns } from '../rows/run-store.ts'
+import { runWrites } from '../rows/run-writes.ts'
+import { listSessions } from '../rows/session-store.ts'
+import { sessionWrites } from '../rows/session-writes.ts'
+import type { Transaction } from '../rows/write-applier.ts'
+
+const page = { limit: 5, order: 'desc' } as const
+const RARE = 3
+
+let db: Connection
+const queries: string[] = []
+const bound: unknown[][] = []
+
+/** Runs and sessions of which all have `env`, and a few have each of the other values. */
+beforeAll(() => {
+  const { each, ...others } = openConnection(':memory:')
+  applyMigrations(others.database, { now: () => 0 })
+  db = {
+    ...others,
+    each(query, values) {
+      queries.push(query.sql)
+      bound.push(query.bind(values))
+      return each(query, values)
+    },
+  }
+  const tx: Transaction = { db } as Transaction
+  for (let n = 0; n < 50; n++) {
+    const rare = n < RARE
+    const values = {
+      userId: rare ? 'ada' : 'bob',
+      owner: rare ? 'tiny' : 'large',
+      metadata: { env: 'prod', ...(rare ? { ticket: '17' } : {}) },
+    }
+    const run = aRun({ id: `run_${n}`, ...values, targetId: rare ? 'reports' : 'echo', status: 'failed' })
+    runWrites['run.insert'](tx, { type: 'run.insert', run })
+    sessionWrites['session.insert'](tx, { type: 'session.insert', session: aSession({ id: `ses_${n}`, ...values }) })
+  }
+})
+afterAll(() => void db.database.close())
+
+const INDEX =
+  /(?:using (?:index )?)?(run_fields|session_fields|runs_by_owner|runs_by_target|sessions_by_user|sessions_by_owner)/i
+
+/** The index that the list walks first, and the number of its rows. */
+function walkedBy(
+  list: () => { readonly items: readonly unknown[] },
+): readonly [index: string | undefined, rows: number] {
+  queries.length = 0
+  bound.length = 0
+  const { items } = list()
+  const [sql = ''] = queries
+  const values = Array.from(sql.matchAll(/\?/g), () => null)
+  const steps = db.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
+  return [INDEX.exec(steps[0]?.detail ?? '')?.[1], items.length]
+}
+
+describe('a list with several indexes to choose from', () => {
+  const runs: readonly (readonly [string, RunFilter, Visibility])[] = [
+    ['runs_by_owner', { metadata: { env: 'prod' }, owner: 'tiny' }, EVERY_ROW],
+    ['run_fields', { metadata: { ticket: '17' }, owner: 'large', userId: 'ada' }, EVERY_ROW],
+    ['runs_by_owner', { metadata: { env: 'prod' } }, { owner: 'tiny' }],
+    ['runs_by_owner', { targetId: 'echo', statuses: ['failed'] }, { owner: 'tiny' }],
+    ['runs_by_target', { targetId: 'reports', statuses: ['failed'] }, { owner: 'large' }],
+    ['runs_by_target', { metadata: { env: 'prod' } }, { agentIds: ['reports'] }],
+  ]
+
+  it.each(runs)('walks %s for the runs of filter %o and visibility %o', (index, filter, visibility) => {
+    expect(walkedBy(() => listRuns(db, { filter, page, visibility }))[0]).toBe(index)
+  })
+
+  it('walks the field with the fewest rows, wherever the filter names it', () => {
+    const ticketFirst: Readonly<Record<string, string>> = { ticket: '17', env: 'prod' }
+    for (const metadata of [ticketFirst, { env: 'prod', ticket: '17' }]) {
+      const [index] = walkedBy(() => listRuns(db, { filter: { metadata }, page, visibility: EVERY_ROW }))
+      const [sql = ''] = queries
+      const before = sql.slice(0, sql.indexOf('"run_fields"."field" = ')).split('?').length - 1
+      expect([index, bound[0]?.[before]]).toEqual(['run_fields', 'metadata.ticket'])
+    }
+  })
+
+  it.each([
+    ['session_fields', { metadata: { ticket: '17' }, userId: 'ada' }, EVERY_ROW],
+    ['sessions_by_user', { metadata: { env: 'prod' }, userId: 'ada' }, EVERY_ROW],
+    ['sessions_by_owner', { metadata: { env: 'prod' } }, { owner: 'tiny' }],
+  ] as const)('walks %s for the sessions of filter %o and visibility %o', (index, filter, visibility) => {
+    expect(walkedBy(() => listSessions(db, { filter, page, visibility }))).toEqual([index, RARE])
+  })
+})

@@ -19,6 +19,9 @@ export function testThread(): Plugin {
   return {
     name: 'test-thread',
     enforce: 'pre',
+    // The bundle depends on more files than the key of a cached module does.
+    configureVitest: ({ defineCacheKeyGenerator }) =>
+      defineCacheKeyGenerator(({ id }) => (id === HOST ? false : undefined)),
     async transform(code, id) {
       if (id !== HOST) return undefined
       if (!code.includes(SPECIFIER)) throw new Error(`${HOST} starts no thread from ${SPECIFIER}`)

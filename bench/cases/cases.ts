@@ -7,6 +7,7 @@ import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
+import { queuedRuns } from './queued-runs.ts'
 import { scrapes } from './scrape.ts'
 import { shippedRuns } from './shipped-runs.ts'
 import { stalledSockets } from './stalled-sockets.ts'
@@ -27,5 +28,6 @@ export const CASES: readonly BenchCase[] = [
   recovery,
   scrapes,
   memoryGrowth,
+  queuedRuns,
   embedded,
 ]

@@ -77,6 +77,11 @@ const ROWS: Readonly<Record<number, string>> = {
   21: `
     UPDATE sessions SET metadata = '{"k":"v"}' WHERE key = 1;
     INSERT INTO session_fields (field, value, session_at, session_key) VALUES ('metadata.k', 'v', ${AT}, 1);`,
+  23: `
+    UPDATE runs SET priority = 5, flow = '{"concurrency":"ada"}' WHERE key = 3;
+    INSERT INTO lanes (lane, slot, run_id, free_at) VALUES
+      ('concurrency', 0, 'run_at_work', NULL),
+      ('rate', 0, 'run_done', ${Date.parse('2096-01-01')});`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

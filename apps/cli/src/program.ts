@@ -136,14 +136,15 @@ function contextIn(context: CommandContext, dir: unknown): CommandContext {
   return { ...context, terminal: { ...context.terminal, cwd: resolve(context.terminal.cwd, dir) } }
 }
 
-function toOption({ name, short, type, note, value, default: fallback, choices, required, bare }: FlagSpec): Option {
+function toOption(flag: FlagSpec): Option {
+  const { name, short, type, note, value, default: fallback, choices, range, required, bare } = flag
   const dashed = `${short === undefined ? '' : `-${short}, `}--${name}`
   const option = new Option(
     type === 'boolean' ? dashed : `${dashed} ${bare === undefined ? `<${value ?? name}>` : `[${value ?? name}]`}`,
     note,
   )
   if (bare !== undefined) option.preset(String(bare))
-  if (type === 'integer') option.argParser((text) => parseInteger(name, text))
+  if (type === 'integer') option.argParser((text) => parseInteger(text, range))
   if (type === 'list') option.argParser(parseList)
   if (type === 'pairs') option.argParser(addPair)
   if (choices !== undefined) option.choices(choices)
@@ -152,12 +153,11 @@ function toOption({ name, short, type, note, value, default: fallback, choices, 
   return option
 }
 
-function parseInteger(name: string, text: string): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (name === 'port' ? value <= 65_535 : value >= 0) return value
-  throw new InvalidArgumentError(
-    name === 'port' ? 'It must be a whole number from 0 to 65535.' : 'It must be a whole number.',
-  )
+function parseInteger(text: string, range: FlagSpec['range']): number {
+  const [min, max] = range ?? [0, 999_999_999]
+  const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= min && value <= max) return value
+  throw new InvalidArgumentError(`It must be a whole number${range === undefined ? '' : ` from ${min} to ${max}`}.`)
 }
 
 const parseList = (text: string): readonly string[] =>

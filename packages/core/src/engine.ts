@@ -35,6 +35,7 @@ import { createForkRun } from './engine/fork-run.ts'
 import { createOutcomeWatch } from './engine/outcome-watch.ts'
 import { requeueAllParked } from './engine/park-run.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
+import { restoreLanes } from './engine/restore-lanes.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
 import { executingRunIds, readRunLoad } from './engine/run-load.ts'
@@ -67,7 +68,7 @@ import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps
-  extends Pick<Storage, 'runs' | 'runTimers' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
+  extends Pick<Storage, 'runs' | 'runTimers' | 'lanes' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
   /** Commits writes, and publishes the committed events. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -120,7 +121,7 @@ export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
   const describeSchema = createDescribeSchema(given.convertSchema)
   const runWaiters = createRunWaiters()
-  const admission = createAdmission(limits)
+  const admission = createAdmission(limits, given)
   const targets = targetsOf(agents, workflows)
   const runMeter = createRunMeter(given.meter, (kind, id) => targets.find(kind, id) !== undefined)
   const holdsTimers = canHoldTimers(given)
@@ -172,7 +173,11 @@ export function createEngine(given: EngineDeps) {
     expire: createExpireRun({ ...deps, runner }),
   })
   const threadClaims = createThreadClaims()
-  const startRun = createStartRun({ ...deps, runner, abortRun, threadClaims, onDeadline: (at) => timerDriver.arm(at) })
+  const startRun = createStartRun({
+    ...{ ...deps, runner, abortRun, threadClaims },
+    onDeadline: (at) => timerDriver.arm(at),
+    onStartTime: (startAt) => timerDriver.armStart(startAt),
+  })
   const forkRun = createForkRun({ ...deps, startRun, relaunch, onDue: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
@@ -223,7 +228,8 @@ export function createEngine(given: EngineDeps) {
     /** Starts executing queued runs and firing durable timers. */
     async start() {
       for (const owner of await deps.runs.owners(2)) admission.addSubject(owner)
-      await lineUpRuns({ ...deps, runner })
+      await restoreLanes(deps, admission)
+      await admission.holdDuring(() => lineUpRuns({ ...deps, runner }))
       await requeueAllParked({ ...deps, relaunch })
       await deliverEmissions({ ...deps, wakeRun })
       // Without another process on the storage, every change of a run is known here; a timer would keep the process alive.

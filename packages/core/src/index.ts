@@ -63,7 +63,8 @@ export type { Recovered } from './engine/recover-runs.ts'
 export type { ResumeRun } from './engine/resume-run.ts'
 export type { RunLoad } from './engine/run-load.ts'
 export { traceIdOf } from './engine/run-log.ts'
-export type { RunRequestBody, StartRun, StartRunRequest } from './engine/start-run.ts'
+export type { StartRunRequest } from './engine/start-request.ts'
+export type { RunRequestBody, StartRun } from './engine/start-run.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'
@@ -154,9 +155,17 @@ export type { Agent, AgentContext, AgentEvent, AgentRegistration } from './targe
 export { defineAgent } from './targets/agent.ts'
 export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
 export type { ConvertSchema } from './targets/describe-schema.ts'
+export type {
+  Concurrency,
+  ConcurrencyLimit,
+  Debounce,
+  FlowKey,
+  FlowKeyMeta,
+  RateLimit,
+} from './targets/flow-control.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
 export type { ReadWorkflows } from './targets/read-workflows.ts'
-export type { Concurrency, OnBusy, Recovery, RegistrationOptions, RunRetry } from './targets/registration.ts'
+export type { OnBusy, Recovery, RegistrationOptions, RunRetry } from './targets/registration.ts'
 export type { EmitOptions, Resume, RunContext } from './targets/run-context.ts'
 export type { CreateRunServices, RunServices } from './targets/run-services.ts'
 export { targetsOf } from './targets/target-registry.ts'

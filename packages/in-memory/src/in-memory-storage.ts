@@ -9,6 +9,7 @@ import { createFactTable } from './fact-table.ts'
 import { createFireTable } from './fire-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createJobTable } from './job-table.ts'
+import { createLaneTable } from './lane-table.ts'
 import { createMcpServerTable } from './mcp-server-table.ts'
 import { createMemoryConflictTable } from './memory-conflict-table.ts'
 import { createRetention } from './retention.ts'
@@ -28,7 +29,8 @@ export interface InMemoryStorageOptions {
 
 /** The reference adapter: every storage port over plain maps kept in memory. `close` only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
-  const runs = createRunTable()
+  const lanes = createLaneTable()
+  const runs = createRunTable(lanes)
   const steps = createStepTable()
   const approvals = createApprovalTable()
   const emissions = createEmissionTable()
@@ -54,6 +56,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   return {
     unitOfWork: createUnitOfWork({
       ...runs.appliers,
+      ...lanes.appliers,
       ...steps.appliers,
       ...approvals.appliers,
       ...emissions.appliers,
@@ -80,6 +83,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     }),
     runs: runs.store,
     runTimers: runs.timers,
+    lanes: lanes.store,
     steps: steps.store,
     approvals: approvals.store,
     emissions: emissions.store,

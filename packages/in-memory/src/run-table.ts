@@ -21,6 +21,7 @@ import {
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { changed } from './changed.ts'
+import type { LaneTable } from './lane-table.ts'
 import { outlined } from './outlined.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RetainedRuns } from './retention.ts'
@@ -41,7 +42,8 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   isSessionActive(sessionId: string): boolean
 }
 
-export function createRunTable(): RunTable {
+/** A run that stops running, or that is deleted, frees its slots in `lanes`. */
+export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
   const runs = createRecordTable<RunRecord>()
   const idsByThread = new Map<string, readonly string[]>()
   const byId = new Map<string, RunRecord>()
@@ -125,12 +127,15 @@ export function createRunTable(): RunTable {
         setThread(run, undo, (ids) => [...ids, run.id])
         return 1
       },
-      'run.transition'({ type, runId, from, attempt, change }, { undo }) {
+      'run.transition'({ type, runId, from, attempt, startAt, change }, { undo }) {
         const current = runs.get(runId)
         if (current === undefined || current.attempt !== attempt || !from.includes(current.status)) {
           return { type, current }
         }
-        put(changed(current, change), undo)
+        if (startAt !== undefined && current.startAt !== startAt) return { type, current }
+        const next = changed(current, change)
+        put(next, undo)
+        if (current.status === 'running' && next.status !== 'running') lanes.freeHeld(runId, undo)
         addFields(runId, endFields(change), undo)
         return 1
       },
@@ -177,6 +182,7 @@ export function createRunTable(): RunTable {
       const run = runs.get(runId)
       if (run === undefined) return
       runs.delete(runId, undo)
+      lanes.freeHeld(runId, undo)
       putEntry(byId, [runId, undefined], undo)
       putEntry(limited, [runId, undefined], undo)
       putEntry(delayed, [runId, undefined], undo)

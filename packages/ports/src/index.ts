@@ -56,6 +56,7 @@ export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'
 export { fromJsonText, type JsonText, toJsonText, utf8Length } from './json-text.ts'
+export type { LaneSlot, LaneStore, TakenSlot, TakenSlotQuery } from './lane-store.ts'
 export type { LogFields, Logger } from './logger.ts'
 export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
@@ -78,6 +79,7 @@ export {
   type ErrorCause,
   type FailedCall,
   type FinishReason,
+  type FlowKeys,
   type ForkOrigin,
   type ListedRun,
   NO_USAGE,

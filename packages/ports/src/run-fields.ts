@@ -11,7 +11,7 @@ export type RunField = readonly [field: string, value: string]
 
 /** The fields that a run has from its start. */
 export const startFields = (
-  { metadata, userId, version }: RunRecord,
+  { metadata, userId, version, flow }: RunRecord,
   { tags = [], startKey }: RunLabels = {},
 ): RunField[] => [
   ...metadataFields(metadata),
@@ -19,6 +19,7 @@ export const startFields = (
   ...field('version', version),
   ...[...new Set(tags)].flatMap((tag) => field('tag', tag)),
   ...field('startKey', startKey),
+  ...field('debounce', flow?.debounce),
 ]
 
 /** The fields that a run gets when it ends. A completed run has none, because a list filters those by their status. */
@@ -36,6 +37,7 @@ export const filterFields = ({
   finishReason,
   code,
   startKey,
+  debounce,
 }: RunFilter): RunField[] => [
   ...metadataFields(metadata),
   ...field('code', code),
@@ -44,6 +46,7 @@ export const filterFields = ({
   ...field('tag', tag),
   ...field('finishReason', finishReason === 'completed' ? undefined : finishReason),
   ...field('startKey', startKey),
+  ...field('debounce', debounce),
 ]
 
 const metadataFields = (metadata: Readonly<Record<string, string>>): RunField[] =>

@@ -70,6 +70,13 @@ export interface ForkOrigin {
   readonly seq: number
 }
 
+/** The values by which flow control groups a run, as computed when it was accepted. */
+export interface FlowKeys {
+  readonly concurrency?: string | undefined
+  readonly rate?: string | undefined
+  readonly debounce?: string | undefined
+}
+
 /** One execution of an agent or workflow. */
 export interface RunRecord {
   readonly id: string
@@ -96,6 +103,8 @@ export interface RunRecord {
   readonly resumption?: JsonText | undefined // the payload with which the run was resumed; opaque to stores
   readonly parked?: JsonText | undefined // why the code of the run could not continue; opaque to stores
   readonly version?: string | undefined // version of the registration that the run executes
+  readonly priority?: number | undefined // from -100 to 100; 0 when missing
+  readonly flow?: FlowKeys | undefined
   readonly forkOf?: ForkOrigin | undefined // the run that this run repeats
   readonly depth: number // 0 without a parent, otherwise the depth of the parent plus 1
   readonly parentRunId?: string | undefined
@@ -115,6 +124,7 @@ export type RunChange = Partial<
     RunRecord,
     | 'status'
     | 'finishReason'
+    | 'input'
     | 'result'
     | 'error'
     | 'usage'
@@ -122,6 +132,7 @@ export type RunChange = Partial<
     | 'suspension'
     | 'resumption'
     | 'parked'
+    | 'flow'
     | 'startAt'
     | 'retries'
     | 'abortReason'
@@ -164,6 +175,7 @@ export interface RunFilter {
   readonly finishReason?: FinishReason | undefined
   readonly code?: string | undefined // of the error of the run
   readonly startKey?: string | undefined // of `RunLabels`
+  readonly debounce?: string | undefined // of the `FlowKeys` with which the run was inserted
   readonly isParked?: true | undefined // suspended because its code could not continue
 }
 

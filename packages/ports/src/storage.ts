@@ -8,6 +8,7 @@ import type { FactStore, FactUpkeep } from './fact-store.ts'
 import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { JobQueue } from './job-queue.ts'
+import type { LaneStore } from './lane-store.ts'
 import type { McpServerStore } from './mcp-server-store.ts'
 import type { MemoryConflictStore } from './memory-conflict-store.ts'
 import type { RunStore } from './run-store.ts'
@@ -35,6 +36,7 @@ export interface Storage {
   readonly unitOfWork: UnitOfWork
   readonly runs: RunStore
   readonly runTimers: RunTimers
+  readonly lanes: LaneStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly emissions: EmissionStore

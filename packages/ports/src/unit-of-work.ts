@@ -7,6 +7,7 @@ import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunLabels } from './run-fields.ts'
@@ -36,12 +37,17 @@ export type Write =
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
   | { readonly type: 'run.insert'; readonly run: RunRecord; readonly labels?: RunLabels | undefined }
-  /** Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. */
+  /**
+   * Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. A change from
+   * `running` to another status frees the slots that the run holds without a `freeAt`.
+   */
   | {
       readonly type: 'run.transition'
       readonly runId: string
       readonly from: readonly RunStatus[]
       readonly attempt: number
+      /** If given, also conflicts unless this is the start time of the run. */
+      readonly startAt?: EpochMs | undefined
       readonly change: RunChange
     }
   /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
@@ -225,6 +231,7 @@ export type Write =
   | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
   /** Conflicts when there is no such server. */
   | { readonly type: 'mcp-server.delete'; readonly id: string }
+  | LaneWrite
   | MemoryWrite
   | ConsolidatorWrite
 
@@ -256,6 +263,7 @@ export type Conflict =
     }
   | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
   | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
+  | LaneWriteConflict
   | MemoryWriteConflict
   | ConsolidatorWriteConflict
 

@@ -50,7 +50,7 @@ const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as con
 // biome-ignore format: one line per table row
 export const EVENTS = {
   'run.forked': { ...lifecycle, summary: 'The run was created from the recorded calls of another run; its first event.' },
-  'run.queued': { ...lifecycle, summary: 'The run waits for a slot.' },
+  'run.queued': { ...lifecycle, summary: 'The run waits for a slot or for its start time.' },
   'run.started': { ...lifecycle, summary: 'An attempt of the run starts.' },
   'run.suspended': { ...lifecycle, summary: 'The run waits for a timer, an event, a child run, an approval, a resume or other code.' },
   'run.resumed': { ...lifecycle, summary: 'The run continues after a suspension.' },

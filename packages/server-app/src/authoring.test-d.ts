@@ -57,6 +57,47 @@ export async function registerLater(): Promise<void> {
   workflows.register({ ...nightly, id: 'later' })
 }
 
+/** The key functions of flow control get the input that the schema returns. */
+export const limited = [
+  defineAgent({
+    ...{ id: 'a', description: 'A' },
+    input: Mail,
+    concurrency: { limit: 3, key: ({ to, copies }, { owner }) => `${owner}/${to.trim()}/${copies.toFixed()}` },
+    rateLimit: { limit: 10, periodMs: 1_000, key: ({ to }) => (to === '' ? undefined : to) },
+    debounce: { periodMs: 500, key: ({ to }, { sessionId }) => sessionId ?? to.trim() },
+    agent: { run: async ({ to }) => to.trim() },
+  }),
+  defineAgent({
+    ...{ id: 'a', description: 'A', input: Mail },
+    // @ts-expect-error the schema has no such member
+    concurrency: { limit: 3, key: ({ customer }) => customer },
+    agent: { run: async ({ to }) => to.trim() },
+  }),
+  defineAgent({
+    ...{ id: 'a', description: 'A' },
+    concurrency: { limit: 3, key: (_: { readonly to: string }) => 'a' },
+    // @ts-expect-error without a schema the input is unknown, whatever the key function takes
+    agent: { run: async (input) => input.to },
+  }),
+  // @ts-expect-error a debounce needs a key
+  defineAgent({ id: 'a', description: 'A', debounce: { periodMs: 5 }, agent: { run: async () => 1 } }),
+  defineWorkflow({
+    ...{ id: 'w', description: 'W', concurrency: { limit: 1, key: 'user' } },
+    input: Mail,
+    rateLimit: { limit: 1, periodMs: 5, key: ({ to }) => to.trim() },
+    workflow: { execute: async ({ to }) => to.trim() },
+  }),
+  defineConfig({
+    agents: [
+      {
+        ...{ id: 'a', description: 'A', input: Mail },
+        concurrency: { limit: 3, key: ({ to }) => to.trim() },
+        agent: { run: async ({ to }) => to.trim() },
+      },
+    ],
+  }),
+]
+
 /** Without a schema the input is unknown; code that contradicts the schema does not compile. */
 export const refused = [
   // @ts-expect-error without a schema the input is unknown

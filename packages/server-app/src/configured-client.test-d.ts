@@ -65,6 +65,10 @@ export async function calls() {
   expectTypeOf(plain.result).toBeUnknown()
   await client.agents.run('plain', { input: [1] }, { prefer: 'wait=3' })
 
+  await client.agents.run('mail', { input: { to: 'a@example.com' }, priority: 5, delayMs: 1_000 })
+  await client.agents.stream('mail', { input: { to: 'a@example.com' }, startAt: '2027-01-31T09:00:00Z' })
+  await client.workflows.execute('nightly', { input: { topic: 'a' }, priority: -5, delayMs: 0 })
+
   const night = await client.workflows.execute('nightly', { input: { topic: 'a' }, threadId: 't' })
   expectTypeOf(night.threadId).toBeString()
   // A Date reaches the client as text.

@@ -18,6 +18,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     starting: (range, limit) => host.read('runTimers.starting', { ...range, limit }),
     nextStartAt: (after) => host.read('runTimers.nextStartAt', { after }),
   },
+  lanes: { taken: (query) => host.read('lanes.taken', query) },
   steps: {
     list: (runId, content) => host.read('steps.list', { runId, content }),
     listBriefly: (runId, range) => host.read('steps.listBriefly', { runId, ...range }),

@@ -10,6 +10,7 @@ import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from
 import { findFire, firstPendingFires, listFires } from './rows/fire-store.ts'
 import { findIdempotency, findRunIds, holdsLegacyIds } from './rows/idempotency-store.ts'
 import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './rows/job-queue.ts'
+import { takenSlots } from './rows/lane-store.ts'
 import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
 import { runOwners } from './rows/run-owners.ts'
@@ -50,6 +51,7 @@ export const READS = {
   'runTimers.nextDeadlineAt': nextDeadlineAt,
   'runTimers.starting': runsStarting,
   'runTimers.nextStartAt': nextStartAt,
+  'lanes.taken': takenSlots,
   'steps.list': listSteps,
   'steps.listBriefly': briefSteps,
   'steps.completed': completedSteps,

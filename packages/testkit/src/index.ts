@@ -26,6 +26,7 @@ export { factUpkeepCases, factUpkeepContract } from './contracts/fact-upkeep.con
 export { fireStoreCases, fireStoreContract } from './contracts/fire-store.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { jobQueueCases, jobQueueContract } from './contracts/job-queue.contract.ts'
+export { laneStoreCases, laneStoreContract } from './contracts/lane-store.contract.ts'
 export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { memoryConflictStoreCases, memoryConflictStoreContract } from './contracts/memory-conflict-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'

@@ -10,6 +10,10 @@ const APP = 'packages/server-app/src'
 // biome-ignore format: a table is read by its rows
 const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['Registrations', `${CORE}/targets/registration.ts`, 'RegistrationOptions', 'Options that agents and workflows share. An agent also has `agent: { id, run(input, ctx) }`, a workflow `workflow: { id, execute(input, ctx) }`. Each returns a JSON value as its result, or is an async generator that yields events and returns the result.'],
+  ['Option `concurrency`', `${CORE}/targets/flow-control.ts`, 'ConcurrencyLimit', 'The object form. Read the [guide](../guides/flow-control.md) for examples of all limits.'],
+  ['Option `rateLimit`', `${CORE}/targets/flow-control.ts`, 'RateLimit', ''],
+  ['Option `debounce`', `${CORE}/targets/flow-control.ts`, 'Debounce', ''],
+  ['Second argument of a key function', `${CORE}/targets/flow-control.ts`, 'FlowKeyMeta', 'A `key` is `\'session\'`, `\'user\'`, `\'owner\'`, or a function that gets the parsed input and this object. It is called once, when the run is accepted, and returns a string, or `undefined` for a run that is not limited.'],
   ['Options of `createServer`', `${APP}/server-options.ts`, 'ServerOptions', '`defineConfig` takes the same options, with the sections of the [configuration](config.md) in place of `config`.'],
   ['Hooks', `${APP}/hooks.ts`, 'Hooks', ''],
   ['Run context', `${CORE}/targets/run-context.ts`, 'RunContext', 'The second argument of `run` and `execute`.'],

@@ -1,3 +1,5 @@
+import type { Agent } from '@perdure/protocol'
+import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 
@@ -5,9 +7,16 @@ export async function agentsListCommand(call: Call, flags: PageFlags): Promise<v
   const page = await readPage(call.client().agents.list(pageQuery(flags)), flags)
   call.out.list(page, [
     { head: 'AGENT', cell: ({ id }) => id, isId: true },
-    { head: 'CONCURRENCY', cell: ({ concurrency }) => concurrency },
+    { head: 'CONCURRENCY', cell: ({ concurrency }) => concurrencyText(concurrency) },
     { head: 'WHEN BUSY', cell: ({ onBusy }) => onBusy },
     { head: 'RECOVERY', cell: ({ recovery }) => recovery },
     { head: 'DESCRIPTION', cell: ({ description }) => description },
   ])
+}
+
+/** `single`, `3`, or `3 per user`. */
+function concurrencyText(concurrency: InferOutput<typeof Agent>['concurrency']): string {
+  if (typeof concurrency === 'string') return concurrency
+  const { limit, key } = concurrency
+  return key === undefined ? `${limit}` : `${limit} per ${key === 'function' ? 'key' : key}`
 }

@@ -7,9 +7,10 @@ import { missingHint, missingMembers, promptForMissing } from './complete-input.
 import { followRun } from './follow-run.ts'
 import { readInput } from './read-input.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
+import { type StartFlags, startMembers } from './start-members.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
 
-export interface AgentsRunFlags {
+export interface AgentsRunFlags extends StartFlags {
   readonly agent: string
   readonly input?: string
   readonly stream?: boolean
@@ -21,6 +22,7 @@ export interface AgentsRunFlags {
 
 export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promise<void> {
   const { agent, session, runTimeout } = flags
+  const start = startMembers(flags)
   const given = await readInput(call.terminal, 'input', flags.input)
   const input = call.terminal.isInteractive
     ? await promptForMissing(call.terminal, await inputSchemaOf(call, agent), given)
@@ -29,6 +31,7 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
     ...(input === undefined ? {} : { input }),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(runTimeout === undefined ? {} : { timeoutMs: parseDuration('run-timeout', runTimeout) }),
+    ...start,
   }
   try {
     await run(call, flags, body)

@@ -47,7 +47,7 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     include: flags.include,
   }
   const page = await readPage(call.client().runs.list(query), flags)
-  call.out.list(page, runColumns(Date.now()))
+  call.out.list(page, [...runColumns(Date.now()), ...startColumns(page.items, Date.now())])
 }
 
 export const runColumns = (now: number): readonly Column<RunRecord>[] => [
@@ -59,6 +59,19 @@ export const runColumns = (now: number): readonly Column<RunRecord>[] => [
   { head: 'COST', cell: ({ usage }) => (usage.costUsd === 0 ? '-' : `$${usage.costUsd.toFixed(4)}`) },
   { head: 'STARTED', cell: ({ startedAt, createdAt }) => relativeText(startedAt ?? createdAt, now) },
 ]
+
+/** The columns for priorities and start times, if a run has one. */
+function startColumns(runs: readonly RunRecord[], now: number): readonly Column<RunRecord>[] {
+  const columns: readonly (Column<RunRecord> & { readonly isSet: (run: RunRecord) => boolean })[] = [
+    { head: 'PRIORITY', cell: ({ priority }) => priority, isSet: ({ priority }) => priority !== undefined },
+    {
+      head: 'STARTS',
+      cell: ({ startAt }) => relativeText(startAt, now),
+      isSet: ({ startAt }) => startAt !== undefined,
+    },
+  ]
+  return columns.filter(({ isSet }) => runs.some(isSet))
+}
 
 /** For a run that has not ended, the time so far. */
 function tookText({ startedAt, completedAt }: RunRecord, now: number): string {

@@ -7,6 +7,7 @@ import { relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
+import { type StartFlags, startMembers } from './start-members.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
 import { waitText } from './wait-text.ts'
 
@@ -15,7 +16,7 @@ export interface ThreadFlags {
   readonly thread: string
 }
 
-export interface WorkflowsRunFlags {
+export interface WorkflowsRunFlags extends StartFlags {
   readonly workflow: string
   readonly input?: string
   readonly thread?: string
@@ -35,8 +36,13 @@ export async function workflowsListCommand(call: Call, flags: PageFlags): Promis
 
 export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags): Promise<void> {
   const { workflow, thread, wait, idempotencyKey } = flags
+  const start = startMembers(flags)
   const input = await readInput(call.terminal, 'input', flags.input)
-  const body = { ...(input === undefined ? {} : { input }), ...(thread === undefined ? {} : { threadId: thread }) }
+  const body = {
+    ...(input === undefined ? {} : { input }),
+    ...(thread === undefined ? {} : { threadId: thread }),
+    ...start,
+  }
   const waitMs = wait === undefined ? undefined : parseDuration('wait', wait)
   const started = await call.client().workflows.execute(workflow, body, { idempotencyKey, prefer: 'respond-async' })
   const outcome = waitMs === undefined ? started : await waitForOutcome(call, started.runId, waitMs)

@@ -1,6 +1,6 @@
 import { Agent, listOf, RunOutcome } from '@perdure/protocol'
 import type { CommandSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { CHANGES, PAGE_FLAGS, READS, START_FLAGS } from './server-rows.ts'
 
 export const agentCommands: readonly CommandSpec[] = [
   {
@@ -22,6 +22,7 @@ export const agentCommands: readonly CommandSpec[] = [
       { name: 'input', type: 'string', value: 'input', note: 'send this input: JSON or text, @file, or - for stdin' },
       { name: 'stream', type: 'boolean', note: 'stream the text of the run to stdout and its other events to stderr' },
       { name: 'session', type: 'string', value: 'id', note: 'run the agent in this session' },
+      ...START_FLAGS,
       { name: 'run-timeout', type: 'duration', value: 'duration', note: 'abort the run after this long' },
       {
         name: 'idempotency-key',

@@ -28,6 +28,8 @@ export interface FlagSpec {
   readonly value?: string
   readonly default?: string | number
   readonly choices?: readonly string[]
+  /** The smallest and the largest integer. Default: any integer from 0. */
+  readonly range?: readonly [min: number, max: number]
   readonly required?: true
   /** The value is an id of this kind: the flag also takes its beginning, and `last`. */
   readonly idOf?: IdKind

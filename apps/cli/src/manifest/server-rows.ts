@@ -22,6 +22,19 @@ export const runFilterFlags = (verb: 'show' | 'retry'): readonly FlagSpec[] => [
   { name: 'code', type: 'string', value: 'code', note: `${verb} only runs whose error has this code` },
 ]
 
+/** Flags of the commands that start a run. */
+export const START_FLAGS: readonly FlagSpec[] = [
+  {
+    name: 'priority',
+    type: 'integer',
+    value: 'points',
+    range: [-100, 100],
+    note: 'start before your queued runs with a lower priority, from -100 to 100 (default: 0)',
+  },
+  { name: 'delay', type: 'duration', value: 'duration', note: 'start the run after this time' },
+  { name: 'start-at', type: 'string', value: 'time', note: 'start the run at this time, such as 2027-01-31T09:00:00Z' },
+]
+
 /** Exit codes of commands that read from a server. */
 export const ASKING: readonly ExitName[] = ['unreachable', 'denied']
 /** Exit codes of commands that change something on a server. */

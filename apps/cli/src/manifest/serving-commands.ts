@@ -4,7 +4,7 @@ import type { CommandSpec, FlagSpec } from './command-spec.ts'
 
 const SERVING_FLAGS: readonly FlagSpec[] = [
   { name: 'host', type: 'string', note: 'listen on this address' },
-  { name: 'port', type: 'integer', note: 'listen on this port; 0 picks a free one' },
+  { name: 'port', type: 'integer', range: [0, 65_535], note: 'listen on this port; 0 picks a free one' },
   { name: 'demo', type: 'boolean', note: 'register the demo agents echo and digest' },
 ]
 

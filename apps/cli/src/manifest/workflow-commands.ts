@@ -1,7 +1,7 @@
 import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { CHANGES, PAGE_FLAGS, READS, START_FLAGS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'workflow', note: 'workflow id' }
 const THREAD: ArgumentSpec = { name: 'thread', note: 'thread id' }
@@ -26,6 +26,7 @@ export const workflowCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'input', type: 'string', value: 'input', note: `send this input: ${SOURCES}` },
       { name: 'thread', type: 'string', value: 'id', note: 'run in this thread (default: a new one)' },
+      ...START_FLAGS,
       {
         name: 'wait',
         type: 'duration',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAdmission, type Slot } from './admission.ts'
+import { claimOf, createTestAdmission, lanesOf } from './admission.fixture.ts'
+import type { Slot } from './admission.ts'
 
 const CONCURRENCY = 16 // a share is 8 slots; the last free slot is only for subjects that hold none
 
@@ -126,7 +127,7 @@ describe('fair shares of the slots', () => {
         fc.integer({ min: 1, max: 20 }),
         SHARE,
         (commands, slots, share) => {
-          const admission = createAdmission({ concurrency: slots, maxQueued: 1_000, maxShare: share })
+          const admission = createTestAdmission({ concurrency: slots, maxQueued: 1_000, maxShare: share })
           const oracle = createOracle(slots, share)
           const present: { readonly runId: string; readonly slot: Slot }[] = []
           const granted: string[] = []
@@ -134,7 +135,7 @@ describe('fair shares of the slots', () => {
           for (const { kind, subject, lane, pick } of commands) {
             if (kind === 'claim') {
               const runId = `${subject}-${lane ?? ''}-${count++}`
-              const slot = admission.claim({ runId, subject, lane, onBusy: 'queue' })
+              const slot = admission.claim({ runId, subject, lanes: lanesOf(lane), onBusy: 'queue' })
               slot.whenGranted(() => granted.push(runId))
               present.push({ runId, slot })
               oracle.claim({ runId, subject, lane })
@@ -188,24 +189,11 @@ function createOracle(slots: number, maxShare: number) {
   const heldBy = (subject: string) => held.filter((one) => one.subject === subject).length
   const mayRun = ({ subject }: Claim) => seen.size < 2 || slots - held.length > reserved || heldBy(subject) < reserved
   const isFree = ({ lane }: Claim) => lane === undefined || held.every((one) => one.lane !== lane)
-  /** Runs behind another run of their subject and lane wait for it, so they are not candidates yet. */
-  let candidates: Claim[] = []
-  const refill = () => {
-    candidates = candidates.filter((one) => waiting.includes(one))
-    for (const one of waiting) {
-      const isBehind =
-        one.lane !== undefined && candidates.some((c) => c.subject === one.subject && c.lane === one.lane)
-      if (!candidates.includes(one) && !isBehind) candidates.push(one)
-    }
-    turns = turns.filter((subject) => waiting.some((one) => one.subject === subject))
-  }
   const settle = () => {
     for (;;) {
-      refill()
+      turns = turns.filter((subject) => waiting.some((one) => one.subject === subject))
       if (held.length >= slots) return
-      const possible = turns.flatMap(
-        (subject) => candidates.find((one) => one.subject === subject && isFree(one)) ?? [],
-      )
+      const possible = turns.flatMap((subject) => waiting.find((one) => one.subject === subject && isFree(one)) ?? [])
       const permitted = possible.filter(mayRun)
       const next = permitted.find(({ subject }) => heldBy(subject) < share) ?? permitted[0]
       if (next === undefined) return
@@ -232,10 +220,8 @@ function createOracle(slots: number, maxShare: number) {
   }
 }
 
-const claimOf = (subject: string, runId: string, lane?: string) => ({ runId, subject, lane, onBusy: 'queue' }) as const
-
 function world(options: { readonly maxQueued?: number; readonly maxShare?: number } = {}) {
-  const admission = createAdmission({ concurrency: CONCURRENCY, maxQueued: 1_000, ...options })
+  const admission = createTestAdmission({ concurrency: CONCURRENCY, maxQueued: 1_000, ...options })
   const slots = new Map<string, Slot[]>()
   const started = new Map<string, number>()
   const granted: string[] = []

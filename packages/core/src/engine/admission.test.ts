@@ -1,12 +1,14 @@
+import { createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAdmission, type Slot } from './admission.ts'
+import { createTestAdmission, lanesOf } from './admission.fixture.ts'
+import type { Slot } from './admission.ts'
 
-const parallel = { subject: 'alice', lane: undefined, onBusy: 'queue' } as const
+const parallel = { subject: 'alice', lanes: lanesOf(undefined), onBusy: 'queue' } as const
 
 describe('createAdmission', () => {
   it('grants slots up to the concurrency limit and queues the rest', () => {
-    const admission = createAdmission({ concurrency: 2, maxQueued: 10 })
+    const admission = createTestAdmission({ concurrency: 2, maxQueued: 10 })
     const slots = ['a', 'b', 'c', 'd'].map((runId) => admission.claim({ runId, ...parallel }))
 
     expect(slots.map((slot) => slot.isGranted())).toEqual([true, true, false, false])
@@ -16,31 +18,35 @@ describe('createAdmission', () => {
   })
 
   it('rejects a claim on an occupied lane unless onBusy is queue', () => {
-    const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    admission.claim({ runId: 'a', subject: 'alice', lane: 'x', onBusy: 'reject' })
+    const admission = createTestAdmission({ concurrency: 9, maxQueued: 9 })
+    admission.claim({ runId: 'a', subject: 'alice', lanes: lanesOf('x'), onBusy: 'reject' })
 
-    expect(() => admission.claim({ runId: 'b', subject: 'alice', lane: 'x', onBusy: 'reject' })).toThrow(
+    expect(() => admission.claim({ runId: 'b', subject: 'alice', lanes: lanesOf('x'), onBusy: 'reject' })).toThrow(
       'one run at a time',
     )
-    expect(admission.claim({ runId: 'c', subject: 'alice', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
-    expect(admission.claim({ runId: 'd', subject: 'alice', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
+    expect(admission.claim({ runId: 'c', subject: 'alice', lanes: lanesOf('x'), onBusy: 'queue' }).isGranted()).toBe(
+      false,
+    )
+    expect(admission.claim({ runId: 'd', subject: 'alice', lanes: lanesOf('y'), onBusy: 'reject' }).isGranted()).toBe(
+      true,
+    )
   })
 
   it('lists every run of a lane, the running one first', () => {
-    const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    expect(admission.runsInLane('x')).toEqual([])
+    const admission = createTestAdmission({ concurrency: 9, maxQueued: 9 })
+    expect(admission.runsInLane({ name: 'x', limit: 1 })).toEqual([])
     const [first] = ['a', 'b', 'c'].map((runId) =>
-      admission.claim({ runId, subject: 'alice', lane: 'x', onBusy: 'interrupt' }),
+      admission.claim({ runId, subject: 'alice', lanes: lanesOf('x'), onBusy: 'interrupt' }),
     )
-    expect(admission.runsInLane('x')).toEqual(['a', 'b', 'c'])
+    expect(admission.runsInLane({ name: 'x', limit: 1 })).toEqual(['a', 'b', 'c'])
 
     first?.release()
 
-    expect(admission.runsInLane('x')).toEqual(['b', 'c'])
+    expect(admission.runsInLane({ name: 'x', limit: 1 })).toEqual(['b', 'c'])
   })
 
   it('releases a waiting slot without affecting other slots', () => {
-    const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
+    const admission = createTestAdmission({ concurrency: 1, maxQueued: 9 })
     const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, ...parallel })) as [
       Slot,
       Slot,
@@ -54,8 +60,23 @@ describe('createAdmission', () => {
     expect(third.isGranted()).toBe(true)
   })
 
+  it('starts a run of a rate limit that was queued before the time of the first start was known', () => {
+    const clock = createManualClock()
+    const admission = createTestAdmission({ concurrency: 9, maxQueued: 9 }, clock)
+    const rate = { ...parallel, lanes: [{ name: 'rate', limit: 1, periodMs: 100 }] }
+    const first = admission.claim({ runId: 'a', ...rate })
+    const second = admission.claim({ runId: 'b', ...rate })
+
+    first.started(clock.now())
+    clock.advance(99)
+    expect(second.isGranted()).toBe(false)
+    clock.advance(1)
+
+    expect(second.isGranted()).toBe(true)
+  })
+
   it('grants no slot once closed', () => {
-    const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
+    const admission = createTestAdmission({ concurrency: 1, maxQueued: 9 })
     const first = admission.claim({ runId: 'a', ...parallel })
     const second = admission.claim({ runId: 'b', ...parallel })
 
@@ -72,14 +93,14 @@ describe('createAdmission', () => {
     )
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (commands, concurrency) => {
-        const admission = createAdmission({ concurrency, maxQueued: 1_000 })
+        const admission = createTestAdmission({ concurrency, maxQueued: 1_000 })
         const present: { slot: Slot; lane: string | undefined }[] = []
         const granted: string[] = []
         let count = 0
         for (const one of commands) {
           if (one.kind === 'claim') {
             const runId = `${one.lane ?? '-'}${String(count++).padStart(4, '0')}`
-            const slot = admission.claim({ runId, subject: 'alice', lane: one.lane, onBusy: 'queue' })
+            const slot = admission.claim({ runId, subject: 'alice', lanes: lanesOf(one.lane), onBusy: 'queue' })
             slot.whenGranted(() => granted.push(runId))
             present.push({ slot, lane: one.lane })
           } else {

@@ -1,5 +1,7 @@
-import { AppError } from '@perdure/ports'
+import { AppError, type Clock, type EpochMs, type LaneSlot, plusMs, type TakenSlot, type Timers } from '@perdure/ports'
 import type { OnBusy } from '../targets/registration.ts'
+import type { Lane } from './lane.ts'
+import { createLaneSlots } from './lane-slots.ts'
 import { createWaitingRuns, type TurnRights, type WaitingRun } from './waiting-runs.ts'
 
 export interface AdmissionOptions {
@@ -8,12 +10,21 @@ export interface AdmissionOptions {
   readonly maxShare?: number | undefined // part of the slots that a subject may hold while others wait; 0.5 when missing
 }
 
+export interface AdmissionDeps {
+  readonly clock: Pick<Clock, 'now'>
+  readonly timers: Timers
+}
+
 export interface SlotRequest {
   readonly runId: string
   /** Owner of the run. Slots are shared fairly between subjects. */
   readonly subject: string
-  /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
-  readonly lane: string | undefined
+  /** The run needs a free slot of each lane; without lanes, only the process-wide limit counts. */
+  readonly lanes: readonly Lane[]
+  /** From -100 to 100; 0 when missing. Each point counts as 10 seconds of waiting. */
+  readonly priority?: number | undefined
+  /** Since when the run waits; now when missing. */
+  readonly waitingSince?: EpochMs | undefined
   readonly onBusy: OnBusy
   /** Whether the run was accepted earlier. Its claim is then never rejected, even when the queue is full. */
   readonly isAccepted?: boolean
@@ -24,69 +35,111 @@ export interface Slot {
   isGranted(): boolean
   /** Calls `fn` once, as soon as the slot is granted; immediately if it already is. */
   whenGranted(fn: () => void): void
-  /** Position among the waiting runs of the same subject, starting at 1; `undefined` once granted. */
+  /** Position among the waiting runs of the same subject and lanes, starting at 1; `undefined` once granted. */
   position(): number | undefined
+  /** The slots of lanes that a granted run takes in the commit that starts it. */
+  laneSlots(startedAt: EpochMs): readonly LaneSlot[]
+  /** Counts the run towards its rate limit. Call it when the start is committed. */
+  started(startedAt: EpochMs): void
   /** Gives up the slot, granted or waiting, to the next run. Idempotent. */
   release(): void
 }
 
+const nothing = () => undefined
+
+/** The slot of a run that waits for something other than a slot. */
+export const NO_SLOT: Slot = {
+  isGranted: () => false,
+  whenGranted: nothing,
+  position: nothing,
+  laneSlots: () => [],
+  started: nothing,
+  release: nothing,
+}
+
 export interface Admission {
-  /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
+  /** @throws AppError `agent-busy` when a lane has no free slot and `onBusy` is `reject`; `queue-full` */
   claim(entry: SlotRequest): Slot
-  /** The runs of the lane: the holder first, then the waiting runs, in queue order for each subject. */
-  runsInLane(lane: string): readonly string[]
+  /** The runs of the lane: those that hold a slot first, then the waiting runs in queue order. */
+  runsInLane(lane: Lane): readonly string[]
   /** Registers a subject that uses the server but has no live run. */
   addSubject(subject: string): void
+  /** Registers slots of lanes that earlier runs took and that are not free yet. */
+  restore(slots: readonly TakenSlot[]): void
+  /** Grants no slots until `work` is done, so that the order of the claims that it makes does not matter. */
+  holdDuring(work: () => Promise<void>): Promise<void>
   /** Stops granting slots; waiting runs stay queued. */
   close(): void
 }
 
 const DEFAULT_SHARE = 0.5
+
 /** This part of the slots, and of the queue, is kept for subjects that hold less than that. */
 const RESERVED_PART = 1 / 16
 
+/** How long a run must wait to rank as high as a new run with a priority that is higher by one. */
+const MS_PER_PRIORITY = 10_000
+
 /**
- * Grants slots to runs, in memory; first in, first out within a subject and lane, round-robin over subjects.
+ * Grants slots to runs, in memory: first in, first out within a subject unless priorities differ, round-robin over
+ * subjects.
  *
  * A subject that holds less than its share goes before a subject that holds its share or more. Executing runs are never
  * preempted, so a subject that arrives when every slot is held waits until a run ends. To avoid that wait, the last free
  * slots are granted only to subjects that hold few slots, as soon as two subjects use the server.
  */
-export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHARE }: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions, { clock, timers }: AdmissionDeps): Admission {
+  const { concurrency, maxQueued, maxShare = DEFAULT_SHARE } = options
   const share = Math.max(1, Math.floor(concurrency * maxShare))
   const reservedSlots = Math.min(concurrency - share, Math.ceil(concurrency * RESERVED_PART))
   const reservedQueue = maxShare === 1 ? 0 : Math.ceil(maxQueued * RESERVED_PART)
-  const waiting = createWaitingRuns()
+  const lanes = createLaneSlots(() => clock.now())
+  /** The timers that free slots of rate limits on which runs wait, by lane. */
+  const alarms = new Map<string, () => void>()
+  const waiting = createWaitingRuns({ hasFree: lanes.hasFree, onBlocked: (lane) => setAlarm(lane) })
   const held = new Map<string, number>()
   let executing = 0
   let onlySubject: string | undefined
   let isShared = false
   let isClosed = false
+  let isHeld = false
+
+  const setAlarm = (lane: Lane) => {
+    const freeAt = lanes.nextFreeAt(lane)
+    if (freeAt === undefined || isClosed || alarms.has(lane.name)) return
+    const ring = () => {
+      alarms.delete(lane.name)
+      waiting.recheck(lane)
+      grantNext()
+    }
+    alarms.set(lane.name, timers.after(Math.max(1, freeAt - clock.now()), ring))
+  }
 
   const addSubject = (subject: string) => {
     onlySubject ??= subject
     isShared ||= subject !== onlySubject
   }
-
   const heldBy = (subject: string) => held.get(subject) ?? 0
   const rights: TurnRights = {
     hasPrecedence: (subject) => heldBy(subject) < share,
     isPermitted: (subject) => !isShared || concurrency - executing > reservedSlots || heldBy(subject) < reservedSlots,
   }
-  const hasFreeSlot = () => !isClosed && executing < concurrency
 
-  const take = (run: Pick<WaitingRun, 'runId' | 'subject' | 'lane'>) => {
+  const hasFreeSlot = () => !isClosed && !isHeld && executing < concurrency
+
+  /** @returns the numbers of the slots that the run takes in its lanes */
+  const take = ({ runId, subject, lanes: needed }: WaitingRun): readonly number[] => {
     executing++
-    held.set(run.subject, heldBy(run.subject) + 1)
-    waiting.take(run)
+    held.set(subject, heldBy(subject) + 1)
+    waiting.endTurn(subject)
+    return needed.map((lane) => lanes.take(lane, runId))
   }
 
-  const giveBack = ({ subject, lane }: SlotRequest) => {
+  const giveBack = ({ subject }: SlotRequest) => {
     executing--
     const left = heldBy(subject) - 1
     if (left === 0) held.delete(subject)
     else held.set(subject, left)
-    waiting.freeLane(lane)
   }
 
   const grantNext = () => {
@@ -94,14 +147,18 @@ export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHA
       const next = waiting.next(rights)
       if (next === undefined) return
       waiting.remove(next)
-      take(next)
       next.grant()
     }
   }
 
   /** Whether a new run gets a slot without waiting. No waiting run can take this slot. */
-  const isNext = ({ subject, lane }: SlotRequest) =>
-    hasFreeSlot() && !waiting.isLaneUsed(lane) && rights.isPermitted(subject)
+  const isNext = ({ subject, lanes: needed }: SlotRequest) =>
+    hasFreeSlot() &&
+    rights.isPermitted(subject) &&
+    needed.every((lane) => lanes.hasFree(lane) && !waiting.isAwaited(lane))
+
+  const rankOf = ({ priority = 0, waitingSince = clock.now() }: SlotRequest) =>
+    waitingSince - priority * MS_PER_PRIORITY
 
   return {
     claim(entry) {
@@ -109,22 +166,31 @@ export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHA
       refuse(entry)
       let state: 'waiting' | 'granted' | 'left' = 'waiting'
       let onGrant: (() => void) | undefined
+      let taken: readonly number[] = []
+      let isStarted = false
+      const { runId, subject, lanes: needed } = entry
       const run: WaitingRun = {
-        runId: entry.runId,
-        subject: entry.subject,
-        lane: entry.lane,
+        ...{ runId, subject, lanes: needed, rank: rankOf(entry) },
         grant() {
+          taken = take(run)
           state = 'granted'
           onGrant?.()
         },
       }
-      if (isNext(entry)) {
-        take(run)
-        state = 'granted'
-      } else {
+      const freeLanes = () => {
+        for (const [index, lane] of needed.entries()) {
+          if (lane.periodMs !== undefined && isStarted) continue
+          lanes.free(lane, taken[index] as number)
+          waiting.recheck(lane)
+        }
+      }
+
+      if (isNext(entry)) run.grant()
+      else {
         waiting.add(run)
         grantNext()
       }
+
       return {
         isGranted: () => state === 'granted',
         whenGranted(fn) {
@@ -132,27 +198,56 @@ export function createAdmission({ concurrency, maxQueued, maxShare = DEFAULT_SHA
           else onGrant = fn
         },
         position: () => (state === 'waiting' ? waiting.positionOf(run) : undefined),
+        laneSlots: (startedAt) =>
+          needed.map(({ name, periodMs }, index) => ({
+            ...{ lane: name, slot: taken[index] as number },
+            ...(periodMs === undefined ? {} : { freeAt: plusMs(startedAt, periodMs) }),
+          })),
+        started(startedAt) {
+          isStarted = true
+          for (const [index, lane] of needed.entries()) {
+            if (lane.periodMs === undefined) continue
+            lanes.keepUntil(lane, taken[index] as number, plusMs(startedAt, lane.periodMs))
+            // Runs that wait for this lane could not set an alarm before the time was known.
+            waiting.recheck(lane)
+          }
+          grantNext()
+        },
         release() {
           const before = state
           state = 'left'
           if (before === 'waiting') waiting.remove(run)
           if (before !== 'granted') return
           giveBack(entry)
+          freeLanes()
           grantNext()
         },
       }
     },
-    runsInLane: waiting.runsInLane,
+    runsInLane: (lane) => [...lanes.holders(lane), ...waiting.runsIn(lane)],
     addSubject,
+    restore: lanes.restore,
+    async holdDuring(work) {
+      isHeld = true
+      try {
+        await work()
+      } finally {
+        isHeld = false
+        grantNext()
+      }
+    },
     close() {
       isClosed = true
+      for (const cancel of alarms.values()) cancel()
+      alarms.clear()
     },
   }
 
   function refuse(entry: SlotRequest): void {
-    const { subject, lane, onBusy, isAccepted = false } = entry
+    const { subject, onBusy, isAccepted = false } = entry
     if (isAccepted) return
-    if (onBusy === 'reject' && waiting.isLaneUsed(lane)) {
+    const limited = entry.lanes.filter(({ periodMs }) => periodMs === undefined)
+    if (onBusy === 'reject' && limited.some((lane) => !lanes.hasFree(lane) || waiting.isAwaited(lane))) {
       throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
     }
     if (isNext(entry) || waiting.size() < maxQueued) return

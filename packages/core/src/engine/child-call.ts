@@ -8,6 +8,7 @@ import { checkInput } from '../targets/check-input.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { childLimits } from './child-limits.ts'
+import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 
 export interface CallChildDeps {
   readonly targets: RunTargets
@@ -26,10 +27,10 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
     const { run, budget, ledger } = scope
     // The agent is checked first, so that a rejected call takes no sequence number.
     const agent = agentFor(targets, run, agentId)
-    const checked = checkedInput(scope, agent, input)
-    const text = checked instanceof Promise ? await ledger.busy(() => checked) : checked
+    const parsing = checkedInput(scope, agent, input)
+    const parsed = parsing instanceof Promise ? await ledger.busy(() => parsing) : parsing
     const ended = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
-      const child = childOf(scope, agent, { seq, input: text })
+      const child = childOf(scope, agent, { seq, ...parsed })
       return {
         detail: { childRunId: child.id },
         writes: [insertRun(targets, child)],
@@ -49,10 +50,10 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
 function childOf(
   { run, ids, clock, budget, span }: CallScope,
   agent: RunTarget,
-  { seq, input }: { readonly seq: number; readonly input: JsonText },
+  { seq, input, value }: ParsedInput & { readonly seq: number },
 ): RunRecord {
   budget.checkLeft()
-  const { sessionId, owner, userId, depth, metadata } = run
+  const { sessionId, owner, userId, depth, metadata, priority } = run
   const traceparent = span.traceparent ?? run.traceparent
   const createdAt = clock.now()
   return {
@@ -60,7 +61,8 @@ function childOf(
     kind: 'agent',
     targetId: agent.id,
     version: agent.version,
-    ...{ sessionId, owner, userId, traceparent, metadata },
+    ...{ sessionId, owner, userId, traceparent, metadata, priority },
+    flow: withoutDebounce(flowKeysOf(agent, { sessionId, owner, userId, metadata }, value)),
     ...childLimits(run, agent.budget, createdAt),
     status: 'queued',
     input,
@@ -74,15 +76,20 @@ function childOf(
   }
 }
 
+interface ParsedInput {
+  readonly input: JsonText
+  readonly value: unknown
+}
+
 /** The input, parsed by the agent's schema. @throws AppError `invalid-input`, `validation-failed` */
-function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): JsonText | Promise<JsonText> {
+function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): ParsedInput | Promise<ParsedInput> {
   const name = `the input of the agent ${agent.id}`
-  const toText = (value: unknown): JsonText => {
+  const toParsed = (value: unknown): ParsedInput => {
     refuseProblems('ctx.agents.run', [jsonProblem(name, value, scope.maxResultBytes)])
-    return toJsonText(value)
+    return { input: toJsonText(value), value }
   }
   const checked = checkInput(agent, input)
-  return checked instanceof Promise ? checked.then(toText) : toText(checked)
+  return checked instanceof Promise ? checked.then(toParsed) : toParsed(checked)
 }
 
 /** @throws AppError `step-failed` at the maximum depth, `agent-not-found` */

@@ -20,6 +20,7 @@ import { findRunToChange } from '../runs/find-run-to-change.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { isUnresumed } from '../runs/stored-suspension.ts'
 import { askAgain, type OpenWaits, type WaitsDeps } from './ask-again.ts'
+import { withoutDebounce } from './flow-keys.ts'
 import { type ForkedCalls, type ForkPoint, type ForkResults, selectCalls, withResults } from './fork-calls.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRun } from './start-run.ts'
@@ -71,13 +72,13 @@ interface Plan {
 export function createForkRun(deps: ForkRunDeps): ForkRun {
   return async (request) => {
     const source = await findSource(deps, request)
-    const { kind, targetId: id, version, sessionId, userId, metadata, timeoutMs, budget } = source
+    const { kind, targetId: id, version, sessionId, userId, metadata, timeoutMs, budget, priority } = source
     const isMessage =
       request.input !== undefined || (request.sessionId !== undefined && request.sessionId !== sessionId)
     return deps.startRun({
       target: { kind, id },
       body: {
-        ...{ input: request.input, version, userId, metadata, timeoutMs, budget },
+        ...{ input: request.input, version, userId, metadata, timeoutMs, budget, priority },
         sessionId: request.sessionId ?? sessionId,
         threadId: request.threadId,
       },
@@ -129,7 +130,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
   return {
     isMessage,
     members: {
-      ...(request.input === undefined ? { input: source.input } : {}),
+      ...(request.input === undefined ? { input: source.input, flow: withoutDebounce(source.flow) } : {}),
       forkOf: { runId: source.id, seq: calls.seq },
       // Keeps a missing version missing: the default version could not replay calls of code without a version.
       ...(request.from === 'start' ? {} : { version: source.version }),

@@ -1,6 +1,7 @@
 import {
   AppError,
   type Clock,
+  type EpochMs,
   type IdGenerator,
   NO_USAGE,
   plusMs,
@@ -9,7 +10,9 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
+import type { Debounce } from '../targets/flow-control.ts'
 import type { RunTarget } from '../targets/run-target.ts'
+import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 import { smaller, smallerBudget } from './smaller-budget.ts'
 
 export interface NewRunDeps {
@@ -29,46 +32,77 @@ export interface RunRequestBody {
   readonly version?: string | undefined
   /** For workflows: the thread to continue; a new thread when missing. */
   readonly threadId?: string | undefined
+  /** From -100 to 100; 0 when missing. Each point counts as 10 seconds of waiting for a slot. */
+  readonly priority?: number | undefined
+  /** The run starts at this time at the earliest. ISO-8601. */
+  readonly startAt?: string | undefined
+  /** The run starts after this time at the earliest. Milliseconds. */
+  readonly delayMs?: number | undefined
 }
 
 interface NewRunRequest {
   readonly body: RunRequestBody
   readonly principal: { readonly subject: string }
   readonly origin?: { readonly triggerId: string }
+  readonly seed?: unknown
   readonly traceparent?: string | undefined
 }
 
 /** The record of the run that a request asks for. @throws AppError `body-too-large` */
 export function newRun(
   { ids, clock, maxResultBytes }: NewRunDeps,
-  { body, principal, origin, traceparent }: NewRunRequest,
+  request: NewRunRequest,
   { target, input }: { readonly target: RunTarget; readonly input: unknown },
 ): RunRecord {
+  const { body, principal, origin, seed, traceparent } = request
   const text = toJsonText(input)
   if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
   const budget = smallerBudget(body.budget, target.budget)
   const { wallClockMs } = budget ?? {}
   const createdAt = clock.now()
+  const identity = {
+    sessionId: body.sessionId,
+    owner: principal.subject,
+    userId: body.userId,
+    metadata: body.metadata ?? {},
+  }
+  const repeatsInput = seed !== undefined && body.input === undefined
+  const keys = repeatsInput ? undefined : flowKeysOf(target, identity, input)
+  const flow = isDebounced(request) ? keys : withoutDebounce(keys)
+  const startAt = startTimeOf(body, createdAt, flow?.debounce === undefined ? undefined : target.debounce)
   return {
+    ...identity,
     id: ids.newId('run'),
     kind: target.kind,
     targetId: target.id,
     version: target.version,
     threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
-    sessionId: body.sessionId,
-    owner: principal.subject,
-    userId: body.userId,
     status: 'queued',
+    ...{ flow, startAt, priority: body.priority === 0 ? undefined : body.priority },
     input: text,
     usage: NO_USAGE,
     attempt: 1,
     timeoutMs: smaller(body.timeoutMs, target.timeoutMs),
     budget,
-    deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
+    deadlineAt: wallClockMs === undefined ? undefined : plusMs(startAt ?? createdAt, wallClockMs),
     depth: 0,
     triggerId: origin?.triggerId,
     traceparent,
-    metadata: body.metadata ?? {},
     createdAt,
   }
+}
+
+/** Whether the request may be combined with others: it is neither a fire, nor a repetition, nor bound to a thread. */
+const isDebounced = ({ body, origin, seed }: NewRunRequest): boolean =>
+  origin === undefined && seed === undefined && body.threadId === undefined
+
+/** `undefined` when the run may start at once. */
+function startTimeOf(
+  { startAt, delayMs }: Pick<RunRequestBody, 'startAt' | 'delayMs'>,
+  now: EpochMs,
+  debounce: Pick<Debounce, 'periodMs'> | undefined,
+): EpochMs | undefined {
+  const asked = startAt === undefined ? plusMs(now, delayMs ?? 0) : (Date.parse(startAt) as EpochMs)
+  const earliest = Math.max(asked, plusMs(now, debounce?.periodMs ?? 0)) as EpochMs
+  return earliest > now ? earliest : undefined
 }

@@ -88,6 +88,6 @@ export async function lineUpRuns({
 }): Promise<void> {
   const now = clock.now()
   for await (const run of eachRun(runs, { statuses: ['queued'] })) {
-    if (!runner.isLive(run.id) && (run.startAt ?? now) <= now) runner.relaunch(run)
+    if (!runner.isLive(run.id) && (run.startAt ?? now) <= now) runner.relaunch(run, run.startAt ?? run.createdAt)
   }
 }

@@ -1,5 +1,7 @@
 import {
   AppError,
+  type Conflict,
+  type EpochMs,
   type Logger,
   type RunRecord,
   type RunUsage,
@@ -17,11 +19,12 @@ import type { Admission, Slot } from './admission.ts'
 import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
 import { endRun } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
-import { laneOf, slotRequestOf } from './lane.ts'
+import { concurrencyLane } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { parkQueued } from './park-run.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
+import { slotRequestOf, takeLanes } from './slot-request.ts'
 
 export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly admission: Admission
@@ -38,16 +41,18 @@ export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted
 
 export interface Runner {
   /** Claims a slot for a run that is not stored yet. @throws as `Admission.claim` */
-  claimSlot(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId' | 'owner'>): Slot
+  claimSlot(target: RunTarget, run: RunRecord): Slot
   /** The runs that must end before a new run of an `interrupt` target may start. */
-  runsAhead(target: RunTarget, sessionId: string | undefined): readonly string[]
+  runsAhead(target: RunTarget, run: RunRecord): readonly string[]
   /** Executes the run as soon as its slot is granted. The record of the run must already be committed. */
   launch(launch: Launch): void
   /**
    * Queues a run that is committed as queued, behind the runs that already wait. Does nothing for a run that already
    * waits or whose target is not registered.
+   *
+   * @param waitingSince since when the run waits; now when missing
    */
-  relaunch(run: RunRecord): void
+  relaunch(run: RunRecord, waitingSince?: EpochMs): void
   /** Whether the run, or this attempt of it, executes or waits for its slot in this process. */
   isLive(runId: string, attempt?: number): boolean
   /** Makes an executing run check its waits again. */
@@ -59,32 +64,46 @@ export interface Runner {
   live(): readonly LiveRun[]
 }
 
+const LANE_RETRY_MS = 1_000
+
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
   const liveRuns = createLiveRuns()
 
-  /** Sets a queued run to `running`. Resolves with `undefined` when the run was ended in the meantime. */
-  const promote = async (live: LiveRun): Promise<LiveRun | undefined> => {
+  /** Sets a queued run to `running`. Resolves with the conflict when the run has changed or a lane has no free slot. */
+  const promote = async (live: LiveRun): Promise<LiveRun | Conflict> => {
     if (live.run.status === 'running') return live
     const at = clock.now()
     const run: RunRecord = { ...live.run, status: 'running', startedAt: live.run.startedAt ?? at }
     const { id: runId, attempt, startedAt } = run
+    // The start time of a debounced run changes with its input.
+    const startAt = run.flow?.debounce === undefined ? undefined : run.startAt
     const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([
-        { type: 'run.transition', runId, from: ['queued'], attempt, change: { status: 'running', startedAt } },
+        { type: 'run.transition', runId, from: ['queued'], attempt, startAt, change: { status: 'running', startedAt } },
+        ...takeLanes(runId, live.slot, at),
         // The journal writes the events of a run that was parked, once its code continues.
         { type: 'event.append', events: wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })] },
       ]),
     )
-    return outcome.committed ? liveRuns.withRun(live, run) : undefined
+    if (!outcome.committed) return outcome.conflict
+    live.slot.started(at)
+    return liveRuns.withRun(live, run)
   }
+
+  /** Another process holds a slot of a lane of the run: the run is queued again after a pause. */
+  const queueAgain = (run: RunRecord) =>
+    timers.after(LANE_RETRY_MS, () => {
+      if (!liveRuns.has(run.id)) runner.relaunch(run)
+    })
 
   const execute = async (waiting: LiveRun) => {
     const isFirst = waiting.run.status === 'running'
     const live = await promote(waiting)
-    if (live === undefined) {
+    if ('type' in live) {
       liveRuns.evict(waiting)
+      if (live.type === 'lane.take') return void queueAgain(waiting.run)
       return deps.onChangedOutside(waiting.run.id)
     }
     logStart(logger, live.run)
@@ -139,9 +158,11 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const runner: Runner = {
     claimSlot: (target, run) => admission.claim(slotRequestOf(target, run)),
-    runsAhead(target, sessionId) {
-      const lane = laneOf(target, sessionId)
-      return lane === undefined ? [] : admission.runsInLane(lane)
+    runsAhead(target, run) {
+      const lane = concurrencyLane(target, run)
+      if (lane === undefined) return []
+      const runs = admission.runsInLane(lane)
+      return runs.slice(0, Math.max(0, runs.length - lane.limit + 1))
     },
     launch(launch) {
       const live = liveRuns.add(launch)
@@ -149,7 +170,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         execute(live).catch((error: unknown) => failUnexpectedly(live, error))
       })
     },
-    relaunch(run) {
+    relaunch(run, waitingSince) {
       if (liveRuns.get(run.id)?.run.status === 'queued') return
       const target = targets.ofRun(run)
       if (target === undefined && run.version !== undefined) return park(run, run.version)
@@ -161,7 +182,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         })
         return
       }
-      const slot = admission.claim({ ...slotRequestOf(target, run), onBusy: 'queue', isAccepted: true })
+      const slot = admission.claim({ ...slotRequestOf(target, run), waitingSince, onBusy: 'queue', isAccepted: true })
       runner.launch({ run, target, slot })
     },
     notify: (runId) => liveRuns.get(runId)?.execution?.notify(),

@@ -1,39 +1,33 @@
 import {
   AppError,
+  type EpochMs,
   EVERY_ROW,
   type IdGenerator,
   isRetryable,
-  type RunKind,
   type RunRecord,
   type RunStore,
   type SessionStore,
   toJsonText,
-  type Visibility,
-  type Write,
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
-import type { Principal } from '../auth/principal.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
-import { commitOnce, type Decision } from '../idempotency/commit-once.ts'
-import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { commitOnce } from '../idempotency/commit-once.ts'
 import type { Recall } from '../idempotency/recall.ts'
-import { clientKeyOf } from '../idempotency/record-id.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findThread } from '../runs/find-thread.ts'
-import { lifecycleEvent } from '../runs/run-events.ts'
-import { acceptedReply } from '../runs/run-outcome.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
-import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
-import type { Slot } from './admission.ts'
+import { NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
-import { laneOf } from './lane.ts'
+import { debounce } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
 import { newRun, type RunRequestBody } from './new-run.ts'
+import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
 import type { RunSeed } from './run-seed.ts'
+import type { StartRunRequest } from './start-request.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
 export type { RunRequestBody }
@@ -52,38 +46,8 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly maxResultBytes: number
   /** Passes the deadline of the new run to the timer driver. */
   readonly onDeadline: (at: number) => void
-}
-
-/** The trigger that starts the run; a run that a client starts has no origin. */
-export interface RunOrigin {
-  readonly triggerId: string
-  /**
-   * Writes to add to the commit that starts the run; called again after a write conflict.
-   * @throws to refuse the start
-   */
-  writes(run: RunRecord): Promise<readonly Write[]>
-  /** Returns the reply to the start request; when missing, the reply is the usual one for an accepted run. */
-  reply?(run: RunRecord): Reply
-}
-
-export interface StartRunRequest {
-  readonly target: { readonly kind: RunKind; readonly id: string }
-  readonly body: RunRequestBody
-  readonly principal: Principal
-  /** Which threads the caller may continue; all of them when missing. */
-  readonly visibility?: Visibility | undefined
-  readonly key?: KeyedRequest | undefined
-  readonly origin?: RunOrigin
-  /** Reads what the run takes from another run; called again after a write conflict. Such a run starts as queued. */
-  readonly seed?: (() => Promise<RunSeed>) | undefined
-  readonly traceparent?: string | undefined
-  /** `outcome` answers 200 once the run has ended or is suspended; `accepted` answers 202 once the run is stored. */
-  readonly answer: 'outcome' | 'accepted'
-  /**
-   * With `outcome`: answers 202 when the run has no outcome after this time. Milliseconds. If set, a run that waits on
-   * a timer or a child has no outcome yet; if missing, such a wait counts as an outcome.
-   */
-  readonly waitMs?: number | undefined
+  /** Passes the start time of a run that starts later to the timer driver. */
+  readonly onStartTime: (startAt: EpochMs) => void
 }
 
 /**
@@ -94,13 +58,6 @@ export interface StartRunRequest {
  *   `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
-
-/** A new run, the slot it has claimed, and the runs it interrupts. */
-interface Claimed {
-  readonly run: RunRecord
-  readonly slot: Slot
-  readonly toInterrupt: readonly string[]
-}
 
 export function createStartRun(deps: StartRunDeps): StartRun {
   const { targets, phase, runWaiters, threadClaims } = deps
@@ -114,9 +71,10 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 
     await refuseHiddenThread(deps, request)
     const releaseThread = claimThread(threadClaims, target, request.body.threadId)
-    const once = await commitOnce(deps, request.key, () => decide(deps, request, { target, input })).finally(
-      releaseThread,
-    )
+    const once = await commitOnce(deps, request.key, (conflict) => {
+      const isLaneTaken = conflict?.type === 'lane.take'
+      return decide(deps, request, { target, input, isLaneTaken })
+    }).finally(releaseThread)
     if (once.kind === 'replayed') return once.reply
 
     const { claimed, seed } = once.decision
@@ -129,24 +87,35 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   }
 }
 
+interface Starting {
+  readonly target: RunTarget
+  readonly input: unknown
+  /** Whether another process has taken a slot of a lane of the run. The run then starts as queued. */
+  readonly isLaneTaken: boolean
+}
+
 async function decide(
   deps: StartRunDeps,
   request: StartRunRequest,
-  { target, input }: { readonly target: RunTarget; readonly input: unknown },
+  { target, input, isLaneTaken }: Starting,
 ): Promise<StartDecision> {
   const seed = await request.seed?.()
   const run: RunRecord = { ...newRun(deps, request, { target, input }), ...seed?.members }
+  const combined = await debounce(deps.runs, target, run)
+  if (combined !== undefined) return planCombined(deps, request, combined)
   const session = await sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, request.principal)
   await refuseBusyThread(deps, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
-  const claimed = claimSlot(deps, { target, isCopy: seed !== undefined }, run)
+  const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isLaneTaken }, run)
   return planStart(deps, request, { claimed, seed, writes: [...more, ...session] })
 }
 
 /** Launches the run that is stored now. */
-function begin({ runner, onDeadline }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
-  const { status, deadlineAt } = launch.run
-  if (status !== 'suspended') runner.launch(launch)
+function begin({ runner, onDeadline, onStartTime }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
+  const { status, deadlineAt, startedAt, startAt } = launch.run
+  if (startedAt !== undefined) launch.slot.started(startedAt)
+  if (startAt !== undefined) onStartTime(startAt)
+  else if (status !== 'suspended') runner.launch(launch)
   if (deadlineAt !== undefined) onDeadline(deadlineAt)
   seed?.onStored()
 }
@@ -171,9 +140,10 @@ const withoutMessage = (run: RunRecord): RunRecord => ({ ...run, input: toJsonTe
 async function earlierAnswer(
   { recall }: StartRunDeps,
   { key, body }: StartRunRequest,
-  target: RunTarget,
+  { concurrency }: RunTarget,
 ): Promise<Reply | undefined> {
-  const isExclusive = body.threadId !== undefined || laneOf(target, body.sessionId) !== undefined
+  const isLimited = concurrency === 'session' ? body.sessionId !== undefined : concurrency !== 'parallel'
+  const isExclusive = body.threadId !== undefined || isLimited
   return key !== undefined && isExclusive ? recall(key) : undefined
 }
 
@@ -219,56 +189,18 @@ async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): P
 
 interface Claiming {
   readonly target: RunTarget
-  /** Whether the run begins with recorded calls: it then starts as queued, because a new run reads no calls. */
-  readonly isCopy: boolean
+  /** Whether the run is created as queued in any case, as a run with recorded calls: a new run reads no calls. */
+  readonly startsQueued: boolean
 }
 
 /** Claims a slot. A run whose slot is granted immediately is created as running, any other run as queued. */
-function claimSlot({ runner }: StartRunDeps, { target, isCopy }: Claiming, run: RunRecord): Claimed {
-  if (run.status === 'suspended') return { run, slot: NO_SLOT, toInterrupt: [] }
-  const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run.sessionId) : []
+function claimSlot({ runner, clock }: StartRunDeps, { target, startsQueued }: Claiming, run: RunRecord): Claimed {
+  if (run.status === 'suspended' || run.startAt !== undefined) return { run, slot: NO_SLOT, toInterrupt: [] }
+  const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run) : []
   const slot = runner.claimSlot(target, run)
-  const isRunning = slot.isGranted() && !isCopy
-  const initial: RunRecord = isRunning ? { ...run, status: 'running', startedAt: run.createdAt } : run
-  return { run: initial, slot, toInterrupt }
-}
-
-const nothing = () => undefined
-const NO_SLOT: Slot = { isGranted: () => false, whenGranted: nothing, position: nothing, release: nothing }
-
-interface StartPlan {
-  readonly claimed: Claimed
-  readonly seed: RunSeed | undefined
-  readonly writes: readonly Write[]
-}
-
-/**
- * For all other runs, the path of the request names the agent or workflow, so the key can be found without this value.
- */
-const startKeyOf = ({ forkOf, triggerId }: RunRecord, key: KeyedRequest | undefined): string | undefined =>
-  key === undefined || (forkOf === undefined && triggerId === undefined) ? undefined : clientKeyOf(key.id)
-
-type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
-
-function planStart(
-  deps: StartRunDeps,
-  { answer, origin, key }: StartRunRequest,
-  { claimed, seed, writes }: StartPlan,
-): StartDecision {
-  const { run, slot } = claimed
-  const isAwaited = answer === 'outcome'
-  const position = slot.position()
-  const type = run.status === 'running' ? 'run.started' : 'run.queued'
-  const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
-  const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
-  return {
-    ...{ claimed, seed },
-    writes: [insertRun(deps.targets, run, startKeyOf(run, key)), ...writes, { type: 'event.append', events }],
-    reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
-    runId: run.id,
-    remember: !isAwaited,
-    discard: slot.release,
-  }
+  const isRunning = slot.isGranted() && !startsQueued
+  const startedAt = target.rateLimit === undefined ? run.createdAt : clock.now()
+  return { run: isRunning ? { ...run, status: 'running', startedAt } : run, slot, toInterrupt }
 }
 
 /**

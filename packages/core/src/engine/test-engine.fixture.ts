@@ -25,7 +25,7 @@ import type { RunServices } from '../targets/run-services.ts'
 import type { WorkflowRegistration } from '../targets/workflow.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
 import type { FireEventTriggers } from '../triggers/fire-event-triggers.ts'
-import type { StartRunRequest } from './start-run.ts'
+import type { StartRunRequest } from './start-request.ts'
 
 export interface EngineOptions {
   readonly agents?: readonly AgentRegistration[]

@@ -52,7 +52,7 @@ export type CommitOnceResult<D extends Decision = Decision> =
 
 /**
  * Commits a decision together with the record of its key, so that a repeated request never takes effect twice. Calls
- * `decide` again after a write conflict; the result holds the decision of the attempt that was committed. A refusal
+ * `decide` again after a write conflict, with that conflict; the result holds the decision of the attempt that was committed. A refusal
  * thrown by `decide` leaves no record.
  *
  * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`; `internal-error` after
@@ -61,13 +61,15 @@ export type CommitOnceResult<D extends Decision = Decision> =
 export function commitOnce<D extends Decision>(
   deps: CommitOnceDeps,
   request: KeyedRequest | undefined,
-  decide: () => Promise<D>,
+  decide: (earlier?: Conflict) => Promise<D>,
 ): Promise<CommitOnceResult<D>> {
+  let earlier: Conflict | undefined
   return retryConflicts<CommitOnceResult<D>>(async () => {
-    const decision = await decide()
+    const decision = await decide(earlier)
     const remember = deps.answerCache?.startReading()
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }
+    earlier = conflict
     if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
     remember?.(conflict.current)
     return { kind: 'replayed', reply: replayAnswer(conflict.current, request, deps) }

@@ -256,7 +256,7 @@ export function startProcess(environment: Environment): Process {
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),
-    runTimers: guardedPort(storage.runTimers),
+    ...{ runTimers: guardedPort(storage.runTimers), lanes: guardedPort(storage.lanes) },
     events: guardedPort(storage.events),
     sessions: guardedPort(storage.sessions),
     steps: guardedPort(storage.steps),

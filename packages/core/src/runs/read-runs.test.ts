@@ -63,6 +63,22 @@ describe('get', () => {
     expect(JSON.parse(JSON.stringify(run))).not.toHaveProperty('result')
   })
 
+  it('returns the priority and the start time of a queued run, and no key of its flow control', async () => {
+    const { storage, get, list } = await setUp()
+    const startAt = (BUILT_AT + 60_000) as RunRecord['createdAt']
+    const queued = aRun({ id: 'run_q', status: 'queued', priority: -5, startAt, flow: { concurrency: 'acme' } })
+    const first = aRun({ id: 'run_0', status: 'queued', priority: 0 })
+    await storage.unitOfWork.commit([queued, first].map((run) => ({ type: 'run.insert', run }) as const))
+
+    const shown = { id: 'run_q', priority: -5, startAt: '2025-01-01T00:01:00.000Z' }
+    const run = await get('run_q', EVERY_ROW)
+    expect(run).toMatchObject(shown)
+    expect(run).not.toHaveProperty('flow')
+    const listed = await parsedItems((await list({ status: 'queued' }, page, EVERY_ROW)).items)
+    expect(listed.find(({ id }: RunRecord) => id === 'run_q')).toMatchObject(shown)
+    expect(listed.find(({ id }: RunRecord) => id === 'run_0')).not.toHaveProperty('priority')
+  })
+
   it('rejects an invisible run with the same error as a missing run', async () => {
     const { get, outcome, events } = await setUp()
 

@@ -39,10 +39,10 @@ export function lifecycleEvent(
   },
 ): NewEvent {
   const { at, position, reason, waitingFor, from } = detail
-  const retry = type === 'run.retrying' ? retryFields(run, detail.delayMs) : {}
   const fields = {
     ...{ runId: run.id, status: run.status, attempt: run.attempt, from, position, reason, waitingFor },
-    ...retry,
+    ...(type === 'run.queued' && (run.startAt ?? at) > at ? startFields(run) : {}),
+    ...(type === 'run.retrying' ? retryFields(run, detail.delayMs) : {}),
   }
   const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
   return {
@@ -62,10 +62,14 @@ export function lifecycleEvent(
   }
 }
 
-const retryFields = ({ startAt, error }: RunRecord, delayMs: number | undefined) => ({
-  delayMs,
+const startFields = ({ startAt }: RunRecord) => ({
   startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
-  error: error && shownError(error),
+})
+
+const retryFields = (run: RunRecord, delayMs: number | undefined) => ({
+  delayMs,
+  ...startFields(run),
+  error: run.error && shownError(run.error),
 })
 
 /** The stream with the log lines of one run; not a subject of the API. */

@@ -177,11 +177,14 @@ function runFields(run: PartialRun, basePath: string) {
     depth: _depth,
     parked: _parked,
     retries: _retries,
+    flow: _flow,
+    priority,
     ...rest
   } = more
   return {
     ...rest,
     ...(run.kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
+    priority: priority === 0 ? undefined : priority,
     finishReason: run.finishReason ?? null,
     error: error && shownError(error),
     createdAt: toIso(createdAt),

@@ -2,6 +2,7 @@ import type { PageQuery } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, gate } from '../engine/test-engine.fixture.ts'
+import type { AgentRegistration } from './agent.ts'
 
 const code = async () => 1
 
@@ -51,6 +52,44 @@ describe('get', () => {
       ...{ recovery: 'fail', maxAttempts: 3, timeoutMs: undefined, tags: [] },
     })
     expect(() => reading('echo').get('other')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))
+  })
+})
+
+describe('flow control', () => {
+  const flow: Partial<AgentRegistration> = {
+    concurrency: { limit: 3, key: () => 'a' },
+    rateLimit: { limit: 10, periodMs: 1_000, key: 'owner' },
+    debounce: { periodMs: 500, key: () => 'a', maxWaitMs: 5_000 },
+  }
+
+  it('is shown with the name of each key, or as function', () => {
+    const { readAgents } = createTestEngine({ agents: [agentOf('limited', code, flow)] })
+
+    expect(readAgents.get('limited')).toMatchObject({
+      concurrency: { limit: 3, key: 'function' },
+      rateLimit: { limit: 10, periodMs: 1_000, key: 'owner' },
+      debounce: { periodMs: 500, key: 'function', maxWaitMs: 5_000 },
+    })
+    expect(readAgents.state('limited')).toMatchObject({ concurrency: { limit: 3, key: 'function' } })
+  })
+
+  it('is absent when the registration has none', () => {
+    const shown = JSON.parse(JSON.stringify(reading('plain').get('plain')))
+
+    expect(shown).toMatchObject({ id: 'plain', concurrency: 'parallel' })
+    expect(shown).not.toHaveProperty('rateLimit')
+    expect(shown).not.toHaveProperty('debounce')
+  })
+
+  it('has no key when all runs share the limit', () => {
+    const agents = [agentOf('shared', code, { concurrency: { limit: 2 }, rateLimit: { limit: 1, periodMs: 5 } })]
+
+    const { concurrency, rateLimit } = createTestEngine({ agents }).readAgents.get('shared')
+
+    expect({ concurrency, rateLimit }).toStrictEqual({
+      concurrency: { limit: 2 },
+      rateLimit: { limit: 1, periodMs: 5 },
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 import type { Page, PageQuery } from '@perdure/ports'
 import type { AgentRegistry } from './agent-registry.ts'
 import type { DescribeSchema } from './describe-schema.ts'
+import { concurrencyResource } from './flow-resource.ts'
 import type { RunTarget } from './run-target.ts'
 import { type DescribedTarget, pageOfTargets, type TargetResource, toDescribedTarget } from './target-resource.ts'
 
@@ -24,7 +25,7 @@ export function createReadAgents({ agents, describeSchema, countsOf }: ReadAgent
     get: (agentId) => toDescribedTarget(agents, agents.get(agentId), describeSchema),
     state(agentId) {
       const agent = agents.get(agentId)
-      return { id: agent.id, concurrency: agent.concurrency, ...countsOf(agent) }
+      return { id: agent.id, concurrency: concurrencyResource(agent.concurrency), ...countsOf(agent) }
     },
   }
 }

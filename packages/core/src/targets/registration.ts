@@ -1,7 +1,7 @@
 import type { RunBudget } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 
-export type Concurrency = 'parallel' | 'single' | 'session'
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type Recovery = 'fail' | 'resume'
 
@@ -49,13 +49,23 @@ export interface RegistrationOptions<
    * mismatch fails the run for good as `invalid-output`, and the rejected value is not stored.
    */
   readonly output?: StandardSchemaV1<Output, Result>
-  /** `'parallel'` (default), `'single'` (one run at a time) or `'session'` (one run at a time per session). */
-  readonly concurrency?: Concurrency
+  /**
+   * `'parallel'` (default), `'single'` (one run at a time), `'session'` (one run at a time per session), or a limit for
+   * the runs with the same key.
+   */
+  readonly concurrency?: Concurrency<Input>
   /**
    * When `concurrency` does not allow another run yet: `'reject'` (default) rejects the new run, `'queue'` queues it, `'interrupt'` aborts the run
    * ahead of the new run.
    */
   readonly onBusy?: OnBusy
+  /** Limits how many runs start in a period. Further runs are queued; none is rejected. */
+  readonly rateLimit?: RateLimit<Input>
+  /**
+   * Combines requests with the same key, of the same owner and session, into one run that gets the newest input. Child
+   * runs, forks, retries and requests that name a thread are not combined.
+   */
+  readonly debounce?: Debounce<Input>
   /**
    * How to treat a running run after a crash: fail it (`'fail'`, default for agents) or start it again (`'resume'`,
    * default for workflows).

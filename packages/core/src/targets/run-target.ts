@@ -1,7 +1,8 @@
 import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentEvent } from './agent.ts'
-import type { Concurrency, OnBusy, Recovery, RunRetry } from './registration.ts'
+import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
+import type { OnBusy, Recovery, RunRetry } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
@@ -14,6 +15,8 @@ export interface RunTarget {
   readonly output?: StandardSchemaV1
   readonly concurrency: Concurrency
   readonly onBusy: OnBusy
+  readonly rateLimit?: RateLimit
+  readonly debounce?: Debounce
   readonly recovery: Recovery
   readonly maxAttempts: number
   readonly retry?: RunRetry

@@ -29,6 +29,7 @@ describe('register', () => {
     const given: Partial<AgentRegistration> = {
       ...({ input: schema, concurrency: 'session', onBusy: 'queue', recovery: 'resume', maxAttempts: 1 } as const),
       ...{ timeoutMs: 5, tags: ['a'], budget: { tokens: 5 } },
+      ...{ rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
     }
     const missing = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))
     agents.register(agentOf('echo', code, given))
@@ -86,6 +87,8 @@ describe('register', () => {
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
     ['an output that is not a schema', { ...agentOf('x', code), output: null }],
     ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],
+    ['a rate limit without a period', { ...agentOf('x', code), rateLimit: { limit: 1 } }],
+    ['a debounce without a key', { ...agentOf('x', code), debounce: { periodMs: 1 } }],
     ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
     ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],
     ['maxAttempts: 0', agentOf('x', code, { maxAttempts: 0 })],
@@ -100,6 +103,14 @@ describe('register', () => {
       expect.objectContaining({ name: 'StartError', kind: 'config-invalid', hint: expect.any(String) }),
     )
     expect(agents.list()).toEqual([])
+  })
+
+  it('names the invalid member of an option', () => {
+    const agents = createAgentRegistry()
+
+    expect(() => agents.register(agentOf('x', code, { rateLimit: { limit: 1, periodMs: 0 } }))).toThrow(
+      'agent "x": rateLimit.periodMs must be an integer from 1 to 86400000',
+    )
   })
 
   it('rejects a workflow without an execute function', () => {

@@ -1,6 +1,7 @@
 import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
 import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
+import { flowProblemOf } from './check-flow.ts'
 import { retryProblemOf } from './check-retry.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
@@ -102,13 +103,15 @@ export function createRegistry<Registration extends RegistrationOptions>(
 const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { input, output, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version } =
-    registration
-  return { input, output, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, retry, tags, version }
+  const { input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce, ...more } = registration
+  const { recovery, maxAttempts, retry, tags, version } = more
+  return {
+    ...{ input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce },
+    ...{ recovery, maxAttempts, retry, tags, version },
+  }
 }
 
 const CHOICES = {
-  concurrency: ['parallel', 'single', 'session'],
   onBusy: ['reject', 'queue', 'interrupt'],
   recovery: ['fail', 'resume'],
 } as const
@@ -131,7 +134,7 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
     return 'budget must contain only the numbers tokens, costUsd, toolCalls and wallClockMs, as in a request body'
   }
-  return optionProblemOf(registration) ?? retryProblemOf(registration.retry)
+  return optionProblemOf(registration) ?? flowProblemOf(registration) ?? retryProblemOf(registration.retry)
 }
 
 function optionProblemOf(registration: RegistrationOptions): string | undefined {

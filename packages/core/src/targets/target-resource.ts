@@ -1,6 +1,7 @@
 import type { Page, PageQuery } from '@perdure/ports'
 import { pageByName } from '../collections/page-by-name.ts'
 import type { DescribeSchema } from './describe-schema.ts'
+import { concurrencyResource, debounceResource, rateLimitResource } from './flow-resource.ts'
 import type { RunTarget } from './run-target.ts'
 
 interface Targets {
@@ -10,10 +11,17 @@ interface Targets {
 
 /** The default version of an agent or workflow as the API shows it, with the names of all versions. */
 const toTargetResource = (targets: Targets, target: RunTarget) => {
-  const { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags } = target
+  const { id, description, concurrency, onBusy, rateLimit, debounce, recovery, maxAttempts, timeoutMs, tags } = target
   const all = targets.versions(id).map(({ version = null }) => version)
   const versions = all.some((version) => version !== null) ? all : undefined
-  return { id, description, versions, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags: [...tags] }
+  return {
+    ...{ id, description, versions },
+    concurrency: concurrencyResource(concurrency),
+    onBusy,
+    rateLimit: rateLimit && rateLimitResource(rateLimit),
+    debounce: debounce && debounceResource(debounce),
+    ...{ recovery, maxAttempts, timeoutMs, tags: [...tags] },
+  }
 }
 
 export type TargetResource = ReturnType<typeof toTargetResource>

@@ -1,5 +1,5 @@
 import { AppError } from '@perdure/ports'
-import { Agent, AgentState, listOf, RunOutcome } from '@perdure/protocol'
+import { Agent, AgentState, EventEnvelope, ListedRun, listOf, Run, RunOutcome } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'
@@ -75,6 +75,40 @@ describe('/agents', () => {
 
     expect(response.status).toBe(200)
     expect(response.headers.get('preference-applied')).toBe('wait=5')
+  })
+
+  it.each(['/agents/echo/run', '/agents/echo/stream', '/workflows/steps/execute'])(
+    'rejects a request to %s with an invalid priority or two start times',
+    async (path) => {
+      const { app } = createTestApp()
+      const rejectionOf = async (body: object) => (await bodyOf(await app.fetch(post(path, body)))).message
+
+      expect(await rejectionOf({ priority: 101 })).toContain('body.priority: ')
+      expect(await rejectionOf({ startAt: '2027-01-31T09:00:00Z', delayMs: 1 })).toBe(
+        'body: startAt and delayMs exclude each other',
+      )
+      expect(await rejectionOf({ delayMS: 1 })).toBe('body.delayMS: unknown member; did you mean delayMs?')
+      expect(await refusalOf(await app.fetch(post(path, { delayMs: -1 })))).toEqual({
+        ...{ status: 400, error: 'validation-failed' },
+      })
+    },
+  )
+
+  it('queues a run until its start time', async () => {
+    const { app, clock } = createTestApp()
+    const started = await app.fetch(post('/agents/echo/stream', { delayMs: 60_000, priority: 3 }))
+    const { runId, status } = parse(RunOutcome, await bodyOf(started))
+    const startAt = new Date(clock.now() + 60_000).toISOString()
+
+    expect([started.status, status]).toEqual([202, 'queued'])
+    expect(parse(Run, await bodyOf(await app.fetch(get(`/runs/${runId}`))))).toMatchObject({ startAt, priority: 3 })
+    const { items } = parse(listOf(ListedRun), await bodyOf(await app.fetch(get('/runs'))))
+    expect(items).toEqual([expect.objectContaining({ id: runId, startAt, priority: 3 })])
+    const [queued] = parse(
+      listOf(EventEnvelope),
+      await bodyOf(await app.fetch(get(`/runs/${runId}/events?order=asc`))),
+    ).items
+    expect(queued).toMatchObject({ type: 'run.queued', payload: { startAt } })
   })
 
   it('answers agent-busy with Retry-After', async () => {

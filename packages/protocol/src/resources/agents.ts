@@ -1,7 +1,16 @@
 import * as v from 'valibot'
 import { Count } from './count.ts'
 
-export const ConcurrencyPolicy = v.picklist(['parallel', 'single', 'session'])
+/** `function` stands for a function of the configuration. */
+export const FlowKey = v.picklist(['session', 'user', 'owner', 'function'])
+
+export const ConcurrencyLimit = v.object({ limit: Count, key: v.optional(FlowKey) })
+
+export const ConcurrencyPolicy = v.union([v.picklist(['parallel', 'single', 'session']), ConcurrencyLimit])
+
+export const RateLimit = v.object({ limit: Count, periodMs: Count, key: v.optional(FlowKey) })
+
+export const Debounce = v.object({ periodMs: Count, key: FlowKey, maxWaitMs: v.optional(Count) })
 
 const JsonSchema = v.record(v.string(), v.unknown())
 
@@ -12,6 +21,8 @@ export const Agent = v.object({
   versions: v.optional(v.array(v.nullable(v.string()))),
   concurrency: ConcurrencyPolicy,
   onBusy: v.picklist(['reject', 'queue', 'interrupt']),
+  rateLimit: v.optional(RateLimit),
+  debounce: v.optional(Debounce),
   recovery: v.picklist(['fail', 'resume']),
   maxAttempts: Count,
   timeoutMs: v.optional(Count),

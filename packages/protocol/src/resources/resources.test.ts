@@ -6,6 +6,7 @@ import { CreateFactRequest, UpdateFactRequest } from './memory.ts'
 import { Metadata, RunRequest } from './runs.ts'
 import { MintTokenRequest } from './tokens.ts'
 import { CreateTriggerRequest } from './triggers.ts'
+import { ExecuteRequest } from './workflows.ts'
 
 const Page = v.strictObject(PageEntries)
 
@@ -48,6 +49,48 @@ describe('RunRequest', () => {
   it('rejects an array as the budget', () => {
     expect(v.is(RunRequest, { budget: {} })).toBe(true)
     expect(v.is(RunRequest, { budget: [] })).toBe(false)
+  })
+})
+
+describe.each([
+  ['RunRequest', RunRequest],
+  ['ExecuteRequest', ExecuteRequest],
+])('%s', (_, schema) => {
+  it.each([
+    { priority: -100 },
+    { priority: 100 },
+    { delayMs: 0 },
+    { delayMs: 31_536_000_000 },
+    { startAt: '2027-01-31T09:00:00Z' },
+    { startAt: '2027-01-31T09:00:00.5+02:00', priority: 1 },
+  ])('accepts %j', (body) => {
+    expect(v.is(schema, body)).toBe(true)
+  })
+
+  it.each([
+    { priority: 101 },
+    { priority: -101 },
+    { priority: 0.5 },
+    { priority: '1' },
+    { delayMs: -1 },
+    { delayMs: 31_536_000_001 },
+    { startAt: '2027-01-31T09:00:00' },
+    { startAt: '2027-02-30T09:00:00Z' },
+    { startAt: 1_800_000_000_000 },
+    { startAt: null },
+  ])('rejects %j and names the member', (body) => {
+    const { issues } = v.safeParse(schema, body)
+    expect(issues?.map((issue) => v.getDotPath(issue))).toEqual(Object.keys(body))
+  })
+
+  it('rejects two start times', () => {
+    const { issues } = v.safeParse(schema, { startAt: '2027-01-31T09:00:00Z', delayMs: 5 })
+    expect(issues?.map(({ message }) => message)).toEqual(['startAt and delayMs exclude each other'])
+  })
+
+  it('still rejects an unknown member', () => {
+    const { issues } = v.safeParse(schema, { delay: 5 })
+    expect(issues?.map((issue) => v.getDotPath(issue))).toEqual(['delay'])
   })
 })
 

@@ -85,7 +85,7 @@ export const WaitingFor = v.object({
 /** A hundred years. A longer timeout would never expire in practice, and its deadline might not be a valid date. */
 const LONGEST_MS = 36_525 * 86_400_000
 
-export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
+const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
 
 /** Limits on what a run may use. A run that reaches a limit ends with the finish reason `budget-exhausted`. */
 export const Budget = strictObject({
@@ -117,6 +117,11 @@ export const RunOutcome = v.object({
 /** The point in another run from which a run was forked. */
 export const ForkPoint = v.object({ runId: v.string(), seq: Count })
 
+const MAX_PRIORITY = 100
+
+/** Each point counts as 10 seconds of waiting. */
+const Priority = v.pipe(v.number(), v.integer(), v.minValue(-MAX_PRIORITY), v.maxValue(MAX_PRIORITY))
+
 export const Run = v.object({
   id: v.string(),
   kind: v.picklist(['agent', 'workflow']),
@@ -143,6 +148,7 @@ export const Run = v.object({
   completedAt: v.optional(Timestamp),
   deadlineAt: v.optional(Timestamp),
   startAt: v.optional(Timestamp),
+  priority: v.optional(Priority),
   budget: v.optional(Budget),
   abortReason: v.optional(v.string()),
   version: v.optional(v.string()),
@@ -153,7 +159,10 @@ export const Run = v.object({
 /** A run in a list, which holds `input` and `result` only on request. */
 export const ListedRun = v.object({ ...Run.entries, input: v.optional(v.unknown()) })
 
-export const RunRequest = strictObject({
+const YEAR_MS = 365 * 86_400_000
+
+/** The members of each request that starts a run. */
+export const StartEntries = {
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
   userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
@@ -161,7 +170,24 @@ export const RunRequest = strictObject({
   timeoutMs: v.optional(TimeoutMs),
   budget: v.optional(Budget),
   version: v.optional(OperatorId),
-})
+  priority: v.optional(Priority),
+  startAt: v.optional(Timestamp),
+  delayMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(YEAR_MS))),
+}
+
+interface StartTime {
+  readonly startAt?: string | undefined
+  readonly delayMs?: number | undefined
+}
+
+/** Rejects a request with two start times. */
+export const oneStartTime = <Request extends StartTime>() =>
+  v.check<Request, string>(
+    ({ startAt, delayMs }) => startAt === undefined || delayMs === undefined,
+    'startAt and delayMs exclude each other',
+  )
+
+export const RunRequest = v.pipe(strictObject(StartEntries), oneStartTime())
 
 const RepeatEntries = {
   input: v.optional(v.unknown()),

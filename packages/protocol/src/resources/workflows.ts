@@ -3,20 +3,14 @@ import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Agent } from './agents.ts'
 import { Count } from './count.ts'
-import { Budget, Metadata, RunOutcome, RunStatus, TimeoutMs, WaitingFor } from './runs.ts'
+import { oneStartTime, RunOutcome, RunStatus, StartEntries, WaitingFor } from './runs.ts'
 
 export const Workflow = v.object(Agent.entries)
 
-export const ExecuteRequest = strictObject({
-  input: v.optional(v.unknown()),
-  threadId: v.optional(OperatorId),
-  sessionId: v.optional(OperatorId),
-  userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
-  metadata: v.optional(Metadata),
-  timeoutMs: v.optional(TimeoutMs),
-  budget: v.optional(Budget),
-  version: v.optional(OperatorId),
-})
+export const ExecuteRequest = v.pipe(
+  strictObject({ ...StartEntries, threadId: v.optional(OperatorId) }),
+  oneStartTime(),
+)
 
 export const WorkflowOutcome = v.object({ ...RunOutcome.entries, threadId: v.string() })
 

@@ -81,7 +81,8 @@ const RUN_MEMBERS = {
   suspendedAt: 'When the run was last suspended. Absent when it never was.',
   completedAt: 'When the run ended. Absent while it has not ended.',
   deadlineAt: 'When the wall-clock budget of the run is used up. Absent when the run has no such budget.',
-  startAt: 'Earliest start of the next attempt. Absent when the run may start at once.',
+  startAt: 'Earliest start of the run or of its next attempt. Absent when the run may start at once.',
+  priority: 'Rank among the queued runs of the same subject, from -100 to 100. Absent when it is 0.',
   budget: 'Limits on what the run may use. Absent when it has none.',
   abortReason:
     'Reason given by the caller who aborted the run. Absent when the run was not aborted or no reason was given.',
@@ -117,6 +118,11 @@ export const START_MEMBERS = {
     'Time limit of one execution in milliseconds; time in suspension does not count. Default: the limit of the registration.',
   budget: 'Limits on what the run may use. A request can only lower the limits of the registration.',
   version: 'Version of the registration to run. Default: the default version.',
+  priority:
+    'Rank among the queued runs of the same subject, from -100 to 100. A run with a higher rank starts earlier: each point counts as 10 seconds of waiting. Default: 0.',
+  startAt:
+    'Time before which the run does not start, as ISO 8601 with a UTC offset. Excludes `delayMs`. Default: the run may start at once.',
+  delayMs: 'Milliseconds before which the run does not start, at most 31,536,000,000 (a year). Excludes `startAt`.',
 }
 
 const REPEAT_MEMBERS = {
@@ -222,7 +228,8 @@ export const runSchemas = {
       tokens: 'Input and output tokens together, at least 1. Default: no limit.',
       costUsd: 'Cost in US dollars, more than 0. Default: no limit.',
       toolCalls: 'Number of tool calls, from 0. Default: no limit.',
-      wallClockMs: 'Milliseconds since the run was accepted, time in suspension included. Default: no limit.',
+      wallClockMs:
+        'Milliseconds since the run was accepted or, with a start time, since that time. Time in suspension counts. Default: no limit.',
     },
     example: { tokens: 20_000, costUsd: 0.5 },
   }),

@@ -59,6 +59,8 @@ const REGISTRATION = {
   output: 'anything',
   concurrency: 'anything',
   onBusy: 'anything',
+  rateLimit: 'anything',
+  debounce: 'anything',
   recovery: 'anything',
   maxAttempts: 'anything',
   budget: 'anything',

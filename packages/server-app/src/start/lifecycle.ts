@@ -10,7 +10,7 @@ import { createPlatform, openStorage, openTracer, warnOfMissingLog } from './ada
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
-import { startIdempotencySweep } from './idempotency-sweep.ts'
+import { startExpirySweep } from './expiry-sweep.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
@@ -94,7 +94,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     watch(composition)
     await composition.engine.start()
     for (const daemon of composition.daemons) daemon.start()
-    undo.push(startIdempotencySweep({ ...platform, unitOfWork: storage.unitOfWork }))
+    undo.push(startExpirySweep({ ...platform, unitOfWork: storage.unitOfWork }))
     if (storageFailure !== undefined) throw storageFailure
     hasStarted = true
     phase.enter('ready')

@@ -49,6 +49,7 @@ afterEach(() => {
 
 const insert = (id: string, over = {}): Write => ({ type: 'run.insert', run: aRun({ id, ...over }) })
 const job = (...request: readonly Write[]): WriteJob => ({ name: 'commit', request })
+const LONG = JSON.stringify('x'.repeat(20_000)) as JsonText
 const isThere = (id: string) => findAnyRun(readFrom, id) !== undefined
 
 describe('createInlineCommits', () => {
@@ -63,9 +64,23 @@ describe('createInlineCommits', () => {
     expect(opened).toBe(1)
   })
 
+  it('commits inline when a run takes its slots', () => {
+    const take: Write = { type: 'lane.take', runId: 'a', slots: [{ lane: 'x', slot: 0 }], now: 1 as never }
+
+    expect(inline.commit([job(insert('a'), take)])).toMatchObject([{ result: { committed: true, counts: [1, 1] } }])
+    expect(inline.commit([job(insert('b'), { ...take, runId: 'b' })])).toMatchObject([
+      { result: { committed: false, index: 1, conflict: { current: { runId: 'a' } } } },
+    ])
+  })
+
   it.each<[string, readonly WriteJob[]]>([
     ['several jobs', [job(insert('a')), job(insert('b'))]],
-    ['a job with a long text', [job(insert('a', { input: JSON.stringify('x'.repeat(20_000)) as JsonText }))]],
+    ['a job with a long text', [job(insert('a', { input: LONG }))]],
+    [
+      'a job that replaces an input with a long one',
+      [job({ type: 'run.transition', runId: 'a', from: ['queued'], attempt: 1, change: { input: LONG } })],
+    ],
+    ['a job that prunes slots', [job(insert('a'), { type: 'lane.prune', now: 1 as never, limit: 1 })]],
     [
       'a job with many events',
       [job(insert('a'), { type: 'event.append', events: Array(20).fill(anEvent({ runId: 'a' })) })],

@@ -122,6 +122,7 @@ function textLength(write: Write): number {
     case 'run.charge':
     case 'run.fence':
     case 'step.fence':
+    case 'lane.take':
     case 'session.touch':
     case 'token.touch':
       return 0
@@ -130,8 +131,8 @@ function textLength(write: Write): number {
   }
 }
 
-const textLengthOf = ({ result, suspension, error }: RunChange) =>
-  (result?.length ?? 0) + (suspension?.length ?? 0) + (error?.stack?.length ?? 0)
+const textLengthOf = ({ input, result, suspension, error }: RunChange) =>
+  (input?.length ?? 0) + (result?.length ?? 0) + (suspension?.length ?? 0) + (error?.stack?.length ?? 0)
 
 /** One event row counts as this many characters. */
 const EVENT_ROW = 1_024

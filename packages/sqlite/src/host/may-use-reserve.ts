@@ -10,6 +10,7 @@ const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'event.trim',
   'run.prune',
   'fire.prune',
+  'lane.prune',
   'audit.prune',
 ])
 

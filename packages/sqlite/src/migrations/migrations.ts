@@ -20,6 +20,7 @@ import { answersOfRuns } from './0019-answers-of-runs.ts'
 import { repairableRuns } from './0020-repairable-runs.ts'
 import { foundSessions } from './0021-found-sessions.ts'
 import { usageOfChildren } from './0022-usage-of-children.ts'
+import { flowControl } from './0023-flow-control.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   repairableRuns,
   foundSessions,
   usageOfChildren,
+  flowControl,
 ]

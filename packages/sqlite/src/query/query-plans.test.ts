@@ -6,6 +6,7 @@ import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
 import { PRUNE_FIRES } from '../rows/fire-writes.ts'
 import { PENDING_LEGACY_IDS, RUN_IDS } from '../rows/idempotency-store.ts'
 import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
+import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
 import { sessionCounts } from '../rows/session-filter.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
@@ -148,6 +149,20 @@ describe('the completion of an idempotency key', () => {
 
     expect(plan).toContain('idempotency_by_content (content_of=?)')
     expect(plan).toContain('idempotency_executing (run_id=?)')
+  })
+})
+
+describe('a query on slots', () => {
+  it.each([
+    ['lists taken slots in the order of the primary key', TAKEN_SLOTS, 'PRIMARY KEY ((lane,slot)>(?,?))'],
+    ['finds a slot by the primary key', SELECT_SLOT, 'PRIMARY KEY (lane=? AND slot=?)'],
+    ['finds the slots of a run in an index of held slots', FREE_HELD_SLOTS, 'INDEX lanes_held (run_id=?)'],
+    ['finds free slots in the order of an index', PRUNE_SLOTS, 'INDEX lanes_free (free_at<?)'],
+  ] as const)('%s', (_, query, expected) => {
+    const plan = planOf(query as Query<never, unknown>)
+
+    expect(plan).toContain(expected)
+    expect(plan).not.toMatch(/SCAN lanes|TEMP B-TREE/)
   })
 })
 

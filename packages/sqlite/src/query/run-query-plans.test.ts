@@ -61,6 +61,7 @@ describe('the list of runs', () => {
     [{ code: 'timeout', statuses: ['failed', 'aborted'], targetId: 'echo', since: at, until: at }, EVERY_ROW],
     [{ finishReason: 'error', owner: 'bob', since: at }, EVERY_ROW],
     [{ version: '2', statuses: ['queued', 'running'] }, ME],
+    [{ debounce: 'k', statuses: ['queued'], targetId: 'echo', owner: 'bob' }, EVERY_ROW],
   ]
 
   it.each(fieldLists)(

@@ -12,6 +12,7 @@ import type {
 } from '@perdure/ports'
 import type { TokenEnv, TriggerKind } from '@perdure/protocol'
 import type { Generated } from 'kysely'
+import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit-schema.ts'
 import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */
@@ -20,6 +21,7 @@ export interface Schema {
   readonly run_keys: RunKeyTable
   readonly runs: RunTable
   readonly run_fields: RunFieldTable
+  readonly lanes: LaneTable
   readonly steps: StepTable
   readonly approvals: ApprovalTable
   readonly emissions: EmissionTable
@@ -73,30 +75,6 @@ export interface FireTable {
   readonly run_id: string | null
   readonly reason: string | null
   readonly created_at: number
-}
-
-export interface AuditTable {
-  readonly seq: number
-  readonly hash: string
-  readonly prev_hash: string
-  readonly entry: string // canonical JSON
-}
-
-export interface AuditHeadTable {
-  readonly name: 'head' | 'base'
-  readonly seq: number
-  readonly hash: string
-  readonly mac: string // HMAC-SHA256, lower-case hex
-}
-
-export interface AuditOutboxTable {
-  readonly position: Generated<number>
-  readonly key: string
-  readonly entry: string
-}
-
-export interface AuditSourceTable {
-  readonly key: string
 }
 
 export interface McpServerTable {
@@ -157,6 +135,15 @@ export interface RunTable {
   readonly fork_run_id: string | null
   readonly fork_seq: number | null
   readonly parked: string | null
+  readonly priority: number | null
+  readonly flow: string | null // JSON
+}
+
+export interface LaneTable {
+  readonly lane: string
+  readonly slot: number
+  readonly run_id: string
+  readonly free_at: number | null
 }
 
 export interface RunFieldTable {

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
 import type { Connection } from '../file/connection.ts'
+import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '../query/audit-schema.ts'
 import { compile, from } from '../query/compile.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '../query/schema.ts'
 
 export interface AuditRange {
   readonly afterSeq: number

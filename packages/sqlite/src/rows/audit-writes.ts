@@ -9,8 +9,8 @@ import {
   NO_AUDIT_KEY,
 } from '@perdure/ports'
 import { isStatementError } from '../file/sqlite-error.ts'
+import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../query/audit-schema.ts'
 import { compile, from, paramsFor } from '../query/compile.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../query/schema.ts'
 import { readAuditState } from './audit-log.ts'
 import { eventWrites } from './event-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'

@@ -10,6 +10,7 @@ import { factWrites } from './fact-writes.ts'
 import { fireWrites } from './fire-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
 import { jobWrites } from './job-writes.ts'
+import { laneWrites } from './lane-store.ts'
 import { mcpServerWrites } from './mcp-server-store.ts'
 import { memoryConflictWrites } from './memory-conflict-store.ts'
 import { retentionWrites } from './retention-writes.ts'
@@ -37,6 +38,7 @@ export function commitWrites(db: Connection, writes: readonly Write[]): CommitOu
 
 const APPLIERS: WriteAppliers = {
   ...runWrites,
+  ...laneWrites,
   ...stepWrites,
   ...approvalWrites,
   ...emissionWrites,

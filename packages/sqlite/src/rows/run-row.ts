@@ -43,6 +43,8 @@ export const RUN_COLUMNS = [
   'fork_run_id',
   'fork_seq',
   'parked',
+  'priority',
+  'flow',
 ] as const
 
 export const toRunRow = (run: RunRecord, key: number): RunTable => ({
@@ -85,6 +87,8 @@ const toOriginColumns = (run: RunRecord) => ({
   trigger_id: run.triggerId ?? null,
   traceparent: run.traceparent ?? null,
   version: run.version ?? null,
+  priority: run.priority ?? null,
+  flow: run.flow === undefined ? null : JSON.stringify(run.flow),
   fork_run_id: run.forkOf?.runId ?? null,
   fork_seq: run.forkOf?.seq ?? null,
 })
@@ -128,5 +132,7 @@ const toOrigin = (row: RunRow) => ({
   triggerId: row.trigger_id ?? undefined,
   traceparent: row.traceparent ?? undefined,
   version: row.version ?? undefined,
+  priority: row.priority ?? undefined,
+  flow: row.flow === null ? undefined : JSON.parse(row.flow),
   forkOf: row.fork_run_id === null ? undefined : { runId: row.fork_run_id, seq: row.fork_seq ?? 0 },
 })

@@ -2,6 +2,7 @@ import {
   endFields,
   NO_USAGE,
   type RunChange,
+  type RunContent,
   type RunField,
   type RunUsage,
   startFields,
@@ -10,6 +11,7 @@ import {
 import { sql } from 'kysely'
 import { compile, from, paramsFor } from '../query/compile.ts'
 import type { RunTable } from '../query/schema.ts'
+import { freeHeldSlots } from './lane-store.ts'
 import { runKeyOfNew } from './run-keys.ts'
 import { RUN_COLUMNS, toRunRow } from './run-row.ts'
 import { findAnyRun } from './run-store.ts'
@@ -23,12 +25,14 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
     return 1
   },
-  'run.transition'(tx, { type, runId, from: statuses, attempt, change }) {
+  'run.transition'(tx, { type, runId, from: statuses, attempt, startAt, change }) {
     const { db } = tx
     const state = readState(tx, runId)
     if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
       return { type, current: findAnyRun(db, runId) }
     }
+    if (startAt !== undefined && state.start_at !== startAt) return { type, current: findAnyRun(db, runId) }
+    if (state.status === 'running' && (change.status ?? 'running') !== 'running') freeHeldSlots(db, runId)
     insertFields(tx, state.key, endFields(change))
     return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
   },
@@ -57,6 +61,7 @@ function readState(tx: Transaction, runId: string) {
 const CHANGING = [
   'status',
   'finish_reason',
+  'input',
   'result',
   'error',
   'usage',
@@ -64,6 +69,7 @@ const CHANGING = [
   'suspension',
   'resumption',
   'parked',
+  'flow',
   'start_at',
   'retries',
   'abort_reason',
@@ -95,10 +101,10 @@ const insertField = compile<{ key: number; field: string; value: string }, unkno
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt'>>((param) =>
+const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt' | 'start_at'>>((param) =>
   from
     .selectFrom('runs')
-    .select(['key', 'status', 'attempt'])
+    .select(['key', 'status', 'attempt', 'start_at'])
     .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
 )
 
@@ -124,19 +130,25 @@ const updateRun = compile<ChangedColumns & { key: number }, unknown>((param) =>
 )
 
 const toChangedColumns = (change: RunChange): ChangedColumns => ({
+  ...toChangedContent(change),
   status: change.status ?? null,
   finish_reason: change.finishReason ?? null,
-  result: change.result ?? null,
   error: change.error === undefined ? null : JSON.stringify(change.error),
   usage: change.usage === undefined ? null : JSON.stringify(change.usage),
   attempt: change.attempt ?? null,
-  suspension: change.suspension ?? null,
-  resumption: change.resumption ?? null,
   parked: change.parked ?? null,
+  flow: change.flow === undefined ? null : JSON.stringify(change.flow),
   start_at: change.startAt ?? null,
   retries: change.retries ?? null,
   abort_reason: change.abortReason ?? null,
   started_at: change.startedAt ?? null,
   suspended_at: change.suspendedAt ?? null,
   completed_at: change.completedAt ?? null,
+})
+
+const toChangedContent = ({ input, result, suspension, resumption }: Pick<RunChange, RunContent>) => ({
+  input: input ?? null,
+  result: result ?? null,
+  suspension: suspension ?? null,
+  resumption: resumption ?? null,
 })

@@ -2,6 +2,7 @@ import type { StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
 import { compile, from, type Query } from '../query/compile.ts'
 import { redactAnswers } from './idempotency-writes.ts'
+import { FREE_HELD_SLOTS } from './lane-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
@@ -53,6 +54,7 @@ export const RUN_DELETIONS: readonly Query<RunKeys, unknown>[] = [
   compile((param) => from.deleteFrom('events').where('run_key', '=', param('key'))),
   compile((param) => from.deleteFrom('steps').where('run_key', '=', param('key'))),
   compile((param) => from.deleteFrom('approvals').where('run_id', '=', param('id'))),
+  FREE_HELD_SLOTS,
   compile((param) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', param('id'))),
   compile((param) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', param('id'))),
   compile((param) => from.deleteFrom('runs').where('key', '=', param('key'))),

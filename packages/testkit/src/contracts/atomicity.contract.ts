@@ -10,12 +10,13 @@ import {
   aRun,
   aSession,
   aStep,
-  aToken,
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
+import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-atomicity.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
+import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
 
 const RUN = aRun({ id: 'run-1', status: 'running' })
@@ -23,10 +24,6 @@ const STEP = aStep({ runId: RUN.id, status: 'waiting', kind: 'event', dueAt: at(
 const APPROVAL = anApproval({ id: 'apr-1', runId: RUN.id })
 const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', deadlineAt: at(1) })
 const SESSION = aSession({ id: 'ses-1' })
-const TOKEN = aToken({ id: 'tok-1' })
-const OLD_TOKEN = aToken({ id: 'tok-old' })
-const CHILD_TOKEN = aToken({ id: 'tok-child', parentId: OLD_TOKEN.id })
-const OTHER_TOKEN = aToken({ id: 'tok-other' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
@@ -64,7 +61,6 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'step.insert', step: aStep({ runId: FLOW.id }) },
     { type: 'approval.insert', approval: APPROVAL },
     { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id }) },
-    ...[TOKEN, OLD_TOKEN, CHILD_TOKEN, OTHER_TOKEN].map((token) => ({ type: 'token.insert', token }) as const),
     { type: 'emission.insert', part: anEmissionPart() },
     { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
@@ -78,6 +74,8 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
+  await seedTokens(storage)
+  await seedLanes(storage)
   await seedTriggers(storage)
   await seedMemory(storage)
 }
@@ -138,11 +136,6 @@ const CHANGES: {
     type: 'message.append',
     message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
   },
-  'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-2' }) },
-  'token.touch': { type: 'token.touch', id: TOKEN.id, at: at(2) },
-  'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
-  'token.retire': { type: 'token.retire', id: OLD_TOKEN.id, replacedBy: TOKEN.id, at: at(1), until: at(9) },
-  'token.rehash': { type: 'token.rehash', id: CHILD_TOKEN.id, from: CHILD_TOKEN.digest, to: 'rehashed' },
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1', answer: RESPONSE },
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'second' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: anMcpServer().id },
@@ -157,6 +150,8 @@ const CHANGES: {
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
   'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
   'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
+  ...TOKEN_CHANGES,
+  ...LANE_CHANGES,
   ...TRIGGER_CHANGES,
   ...MEMORY_CHANGES,
 }
@@ -194,17 +189,15 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'third' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: 'unknown' },
   'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
-  'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
-  'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
-  'token.retire': { type: 'token.retire', id: 'tok-unknown', replacedBy: TOKEN.id, at: at(1), until: at(1) },
-  'token.rehash': { type: 'token.rehash', id: OTHER_TOKEN.id, from: OTHER_TOKEN.digest, to: TOKEN.digest },
+  ...TOKEN_CONFLICTS,
+  ...LANE_CONFLICTS,
   ...TRIGGER_CONFLICTS,
   ...MEMORY_CONFLICTS,
 }
 
 /** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
-  const { runs, runTimers, steps, approvals, emissions, sessions, tokens, events, audit } = storage
+  const { runs, runTimers, steps, approvals, emissions, sessions, events, audit } = storage
   const all = { limit: 200, order: 'asc' } as const
   return {
     runs: await runs.list({}, all, EVERY_ROW),
@@ -216,13 +209,7 @@ async function snapshot(storage: Storage) {
     sessions: await sessions.list({}, all, EVERY_ROW),
     messages: await Promise.all([SESSION.id, 'ses-gone'].map((id) => sessions.messages(id, all))),
     mcpServers: await storage.mcpServers.list(),
-    tokens: await tokens.list(all),
     audit: [await audit.read({ afterSeq: 0, limit: 9 }), await audit.state(), await audit.staged(9)],
-    byDigest: await Promise.all(
-      ['digest of tok-1', 'digest of tok-2', CHILD_TOKEN.digest, 'rehashed'].map((digest) =>
-        tokens.findByDigest(digest),
-      ),
-    ),
     records: await Promise.all(KEYS.map((key) => storage.idempotency.find(key, at(0)))),
     streams: await Promise.all(
       [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>
@@ -230,6 +217,8 @@ async function snapshot(storage: Storage) {
       ),
     ),
     head: await events.head(),
+    ...(await tokenSnapshot(storage)),
+    ...(await laneSnapshot(storage)),
     ...(await triggerSnapshot(storage)),
     ...(await memorySnapshot(storage)),
   }

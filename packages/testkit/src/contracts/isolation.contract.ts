@@ -24,6 +24,7 @@ const makeWrites = (): Write[] => [
       error: { code: 'run-failed', message: 'm' },
       usage: { inputTokens: 1, outputTokens: 2, costUsd: 3, toolCalls: 4 },
       budget: { tokens: 5 },
+      flow: { concurrency: 'k' },
       deadlineAt: at(1),
     }),
   },
@@ -44,16 +45,18 @@ const makeWrites = (): Write[] => [
     record: anIdempotencyRecord({ response: { status: 200, body: '{}' } }),
     now: at(0),
   },
+  { type: 'lane.take', runId: aRun().id, slots: [{ lane: 'x', slot: 0 }], now: at(0) },
   { type: 'message.append', message: aMessage() },
   { type: 'event.append', events: [anEvent({ topic: 'topic' })] },
 ]
 
-async function readAll({ runs, runTimers, steps, approvals, sessions, tokens, events, idempotency }: Storage) {
+async function readAll({ runs, runTimers, lanes, steps, approvals, sessions, tokens, events, idempotency }: Storage) {
   const page = { limit: 10, order: 'asc' } as const
   return {
     run: await runs.find(aRun().id, EVERY_ROW),
     runs: await runs.list({}, page, EVERY_ROW),
     late: await runTimers.pastDeadline(at(1), 10),
+    lanes: await lanes.taken({ now: at(0), limit: 10 }),
     step: await steps.find(aRun().id, 1),
     steps: await steps.list(aRun().id),
     due: await steps.due(at(1), 10),

@@ -5,6 +5,7 @@ import { aRun, aSession } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { runDebounceCases } from './run-debounce.contract.ts'
 import { runFenceCases } from './run-fence.contract.ts'
 import { runFieldCases } from './run-field.contract.ts'
 import { runListCases } from './run-list.contract.ts'
@@ -34,6 +35,8 @@ const OPTIONALS: Optionals<RunRecord> = {
   retries: 1,
   abortReason: 'enough',
   version: '2',
+  priority: -100,
+  flow: { concurrency: 'ada', rate: 'Grüße, 世界 🚢', debounce: '' },
   forkOf: { runId: 'run_source', seq: 3 },
   parentRunId: 'run_parent',
   parentSeq: 4,
@@ -47,6 +50,7 @@ const OPTIONALS: Optionals<RunRecord> = {
 const CHANGE: Required<RunChange> = {
   status: 'failed',
   finishReason: 'timeout',
+  input: toJsonText({ text: 'newer 🚢' }),
   result: toJsonText(['late']),
   error: {
     code: 'timeout',
@@ -60,6 +64,7 @@ const CHANGE: Required<RunChange> = {
   suspension: toJsonText({ state: [1] }),
   resumption: toJsonText('go on'),
   parked: toJsonText({ version: '1' }),
+  flow: { concurrency: 'bob', debounce: 'd' },
   startAt: at(700),
   retries: 2,
   abortReason: 'no longer needed',
@@ -98,8 +103,7 @@ const roundTripCases: readonly ContractCase[] = [
   {
     title: 'round-trips every run kind and status with an error',
     async run(storage) {
-      const statuses = RUN_STATUS_NAMES
-      const runs = statuses.flatMap((status) => [
+      const runs = RUN_STATUS_NAMES.flatMap((status) => [
         aRun({ id: `agent-${status}`, status, error: { code: 'run-failed', message: '' } }),
         aRun({ id: `flow-${status}`, kind: 'workflow', status, error: { code: 'timeout', message: 'm' } }),
       ])
@@ -287,6 +291,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...runVisibilityCases,
   ...runOwnerCases,
   ...runFieldCases,
+  ...runDebounceCases,
   ...threadDeletionCases,
 ]
 

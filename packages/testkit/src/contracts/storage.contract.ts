@@ -12,6 +12,7 @@ import { factUpkeepCases } from './fact-upkeep.contract.ts'
 import { fireStoreCases } from './fire-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { jobQueueCases } from './job-queue.contract.ts'
+import { laneStoreCases } from './lane-store.contract.ts'
 import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
 import { memoryConflictStoreCases } from './memory-conflict-store.contract.ts'
 import { retentionCases } from './retention.contract.ts'
@@ -71,6 +72,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'UnitOfWork', cases: retentionCases },
   { port: 'RunStore', cases: runStoreCases },
   { port: 'RunTimers', cases: runTimersCases },
+  { port: 'LaneStore', cases: laneStoreCases },
   { port: 'StepStore', cases: stepStoreCases },
   { port: 'ApprovalStore', cases: approvalStoreCases },
   { port: 'EmissionStore', cases: emissionStoreCases },

@@ -1,0 +1,48 @@
+import { type EpochMs, EVERY_ROW, plusMs, type RunRecord, type RunStore, type Write } from '@perdure/ports'
+import type { RunTarget } from '../targets/run-target.ts'
+
+/** A run that waits for further requests, with the content of the newest one. */
+export interface Debounced {
+  readonly run: RunRecord & { readonly startAt: EpochMs }
+  /** Conflicts when the run no longer waits, or when another request has changed it. */
+  readonly write: Write
+}
+
+/**
+ * Combines a new run with an earlier one of the same owner that has the same debounce key and still waits for its start
+ * time. `undefined` when there is none: the new run is then the first.
+ */
+export async function debounce(
+  runs: RunStore,
+  target: Pick<RunTarget, 'debounce'>,
+  next: RunRecord,
+): Promise<Debounced | undefined> {
+  const { owner, flow, input } = next
+  if (target.debounce === undefined || flow?.debounce === undefined) return undefined
+  const filter = { owner, debounce: flow.debounce }
+  const { items } = await runs.list(filter, { limit: 1, order: 'desc', content: [] }, EVERY_ROW)
+  const [waiting] = items
+  if (waiting?.status !== 'queued' || waiting.version !== next.version) return undefined
+  if (waiting.startAt === undefined || waiting.startAt <= next.createdAt) return undefined
+  const startAt = nextStart(target.debounce, { ...waiting, startAt: waiting.startAt }, next)
+  const { id: runId, attempt } = waiting
+  return {
+    run: { ...waiting, input, flow, startAt },
+    write: {
+      type: 'run.transition',
+      ...{ runId, from: ['queued'], attempt, startAt: waiting.startAt },
+      change: { input, flow, startAt },
+    },
+  }
+}
+
+/** Always later than before, because the start time also tells one content of the run from another. */
+function nextStart(
+  { periodMs, maxWaitMs }: NonNullable<RunTarget['debounce']>,
+  waiting: { readonly createdAt: EpochMs; readonly startAt: EpochMs },
+  { createdAt: now, startAt }: RunRecord,
+): EpochMs {
+  const asked = Math.max(plusMs(now, periodMs), startAt ?? 0)
+  const latest = maxWaitMs === undefined ? asked : Math.min(asked, plusMs(waiting.createdAt, maxWaitMs))
+  return Math.max(latest, waiting.startAt + 1) as EpochMs
+}

@@ -1,0 +1,66 @@
+import { AppError, type FlowKeys, type RunRecord } from '@perdure/ports'
+import type { FlowKey, FlowKeyMeta } from '../targets/flow-control.ts'
+import type { RunTarget } from '../targets/run-target.ts'
+
+const MAX_KEY_CHARACTERS = 512
+
+type FlowTarget = Pick<RunTarget, 'kind' | 'id' | 'concurrency' | 'rateLimit' | 'debounce'>
+type FlowRun = Pick<RunRecord, 'sessionId' | 'userId' | 'owner' | 'metadata'>
+
+/**
+ * The keys by which the limits of the target group a new run; `undefined` when it has none.
+ *
+ * @param input the parsed input
+ * @throws AppError `invalid-input` for a key that is too long; `internal-error` when a key function fails
+ */
+export function flowKeysOf(target: FlowTarget, { sessionId, userId, owner, metadata }: FlowRun, input: unknown) {
+  const { kind, id, concurrency, rateLimit, debounce } = target
+  const meta: FlowKeyMeta = { kind, targetId: id, sessionId, userId, owner, metadata }
+  const keys: FlowKeys = {
+    concurrency: typeof concurrency === 'string' ? undefined : keyOf('concurrency', concurrency.key, { meta, input }),
+    rate: keyOf('rateLimit', rateLimit?.key, { meta, input }),
+    debounce: debounceKey(meta, keyOf('debounce', debounce?.key, { meta, input })),
+  }
+  return Object.values(keys).every((key) => key === undefined) ? undefined : keys
+}
+
+/** Runs of different targets or sessions are never combined. */
+const debounceKey = ({ kind, targetId, sessionId }: FlowKeyMeta, key: string | undefined): string | undefined =>
+  key === undefined ? undefined : JSON.stringify([`${kind}:${targetId}`, sessionId ?? null, key])
+
+function keyOf(
+  option: string,
+  key: FlowKey | undefined,
+  { meta, input }: { readonly meta: FlowKeyMeta; readonly input: unknown },
+): string | undefined {
+  const value = rawKeyOf(option, key, { meta, input })
+  if (value === undefined) return undefined
+  const name = `the key of ${option} of the ${meta.kind} ${meta.targetId}`
+  if (typeof value !== 'string') throw new AppError('internal-error', { message: `${name} is not a string` })
+  if (value.length <= MAX_KEY_CHARACTERS) return value
+  throw new AppError('invalid-input', {
+    message: `${name} has ${value.length} characters; the limit is ${MAX_KEY_CHARACTERS}`,
+    hint: 'send an input with a shorter value for the key',
+  })
+}
+
+function rawKeyOf(
+  option: string,
+  key: FlowKey | undefined,
+  { meta, input }: { readonly meta: FlowKeyMeta; readonly input: unknown },
+): unknown {
+  if (key === undefined) return undefined
+  if (key === 'session') return meta.sessionId
+  if (key === 'user') return meta.userId
+  if (key === 'owner') return meta.owner
+  try {
+    return key(input, meta)
+  } catch (cause) {
+    const message = `the key function of ${option} of the ${meta.kind} ${meta.targetId} failed`
+    throw new AppError('internal-error', { message, cause })
+  }
+}
+
+/** The keys of a run that is not combined with others. */
+export const withoutDebounce = (keys: FlowKeys | undefined): FlowKeys | undefined =>
+  keys?.concurrency === undefined && keys?.rate === undefined ? undefined : { ...keys, debounce: undefined }

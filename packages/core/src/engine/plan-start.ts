@@ -1,0 +1,82 @@
+import type { Clock, RunRecord, Write } from '@perdure/ports'
+import type { Decision } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { clientKeyOf } from '../idempotency/record-id.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { acceptedReply } from '../runs/run-outcome.ts'
+import { type SessionWritesDeps, sessionWrites } from '../sessions/session-writes.ts'
+import { insertRun } from '../targets/insert-run.ts'
+import type { RunTargets } from '../targets/run-target.ts'
+import { NO_SLOT, type Slot } from './admission.ts'
+import type { Debounced } from './debounce.ts'
+import type { RunSeed } from './run-seed.ts'
+import { takeLanes } from './slot-request.ts'
+import type { StartRunRequest } from './start-request.ts'
+
+export interface PlanStartDeps extends SessionWritesDeps {
+  readonly targets: RunTargets
+  readonly clock: Clock
+  readonly basePath: string
+}
+
+/** A new run, the slot it has claimed, and the runs it interrupts. */
+export interface Claimed {
+  readonly run: RunRecord
+  readonly slot: Slot
+  readonly toInterrupt: readonly string[]
+}
+
+interface StartPlan {
+  readonly claimed: Claimed
+  readonly seed: RunSeed | undefined
+  readonly writes: readonly Write[]
+}
+
+/**
+ * For all other runs, the path of the request names the agent or workflow, so the key can be found without this value.
+ */
+const startKeyOf = ({ forkOf, triggerId }: RunRecord, key: KeyedRequest | undefined): string | undefined =>
+  key === undefined || (forkOf === undefined && triggerId === undefined) ? undefined : clientKeyOf(key.id)
+
+export type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
+
+export function planStart(
+  deps: PlanStartDeps,
+  { answer, origin, key }: StartRunRequest,
+  { claimed, seed, writes }: StartPlan,
+): StartDecision {
+  const { run, slot } = claimed
+  const isAwaited = answer === 'outcome'
+  const position = slot.position()
+  const type = run.status === 'running' ? 'run.started' : 'run.queued'
+  const { startedAt } = run
+  const lanes = startedAt === undefined ? [] : takeLanes(run.id, slot, startedAt)
+  const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
+  const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
+  return {
+    ...{ claimed, seed },
+    writes: [insertRun(deps.targets, run, startKeyOf(run, key)), ...lanes, ...writes, { type: 'event.append', events }],
+    reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
+    runId: run.id,
+    remember: !isAwaited,
+    discard: slot.release,
+  }
+}
+
+/** The request changes a run that still waits for its start time, instead of starting another one. */
+export async function planCombined(
+  deps: PlanStartDeps,
+  { answer, principal }: StartRunRequest,
+  { run, write }: Debounced,
+): Promise<StartDecision> {
+  const isAwaited = answer === 'outcome'
+  const event = lifecycleEvent(run, 'run.queued', { at: deps.clock.now(), reason: 'debounced' })
+  return {
+    claimed: { run, slot: NO_SLOT, toInterrupt: [] },
+    seed: undefined,
+    writes: [write, ...(await sessionWrites(deps, run, principal)), { type: 'event.append', events: [event] }],
+    reply: isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath),
+    runId: run.id,
+    remember: !isAwaited,
+  }
+}

@@ -1,0 +1,16 @@
+import type { Concurrency, Debounce, FlowKey, RateLimit } from './flow-control.ts'
+
+/** How the API shows a key; the code of a key function stays on the server. */
+const shownKey = (key: FlowKey) => (typeof key === 'function' ? 'function' : key)
+
+const optionalKey = (key: FlowKey | undefined) => (key === undefined ? {} : { key: shownKey(key) })
+
+export const concurrencyResource = (concurrency: Concurrency) =>
+  typeof concurrency === 'string' ? concurrency : { limit: concurrency.limit, ...optionalKey(concurrency.key) }
+
+export const rateLimitResource = ({ limit, periodMs, key }: RateLimit) => ({ limit, periodMs, ...optionalKey(key) })
+
+export const debounceResource = ({ periodMs, key, maxWaitMs }: Debounce) => ({
+  ...{ periodMs, key: shownKey(key) },
+  ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+})

@@ -1,0 +1,33 @@
+import type { EpochMs } from './clock.ts'
+
+/**
+ * A slot of a lane. A lane is a name and a number of slots. A run that belongs to a lane needs one of its slots to start.
+ */
+export interface LaneSlot {
+  readonly lane: string
+  readonly slot: number // from 0
+  /**
+   * When the slot becomes free, whatever happens to the run. Without it, the run holds the slot while it is `running`:
+   * its next transition or its deletion frees the slot.
+   */
+  readonly freeAt?: EpochMs | undefined
+}
+
+/** A slot and the run that took it. */
+export interface TakenSlot extends LaneSlot {
+  readonly runId: string
+}
+
+export interface TakenSlotQuery {
+  /** Slots with `freeAt <= now` are free. */
+  readonly now: EpochMs
+  /** Continues after this slot. */
+  readonly after?: Pick<LaneSlot, 'lane' | 'slot'> | undefined
+  readonly limit: number
+}
+
+/** Port. Reads the slots that are not free; `lane.take` takes them. Must pass `laneStoreContract`. */
+export interface LaneStore {
+  /** Lists taken slots, ordered by lane (by code point) and slot. */
+  taken(query: TakenSlotQuery): Promise<readonly TakenSlot[]>
+}

@@ -1,0 +1,43 @@
+import type { Clock, Logger, Timers, UnitOfWork } from '@perdure/ports'
+
+export interface ExpirySweepDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Logger
+}
+
+const INTERVAL_MS = 60_000
+const BATCH_SIZE = 500
+
+/**
+ * Deletes expired idempotency records and slots of rate limits every minute, in batches. Returns a function that stops
+ * the sweep.
+ */
+export function startExpirySweep({ unitOfWork, clock, timers, logger }: ExpirySweepDeps): () => void {
+  let isStopped = false
+  let cancel = () => {}
+
+  const schedule = (delayMs: number) => {
+    if (!isStopped) cancel = timers.after(delayMs, sweep)
+  }
+  const sweep = () => {
+    const expired = { now: clock.now(), limit: BATCH_SIZE }
+    unitOfWork
+      .commit([
+        { type: 'idempotency.prune', ...expired },
+        { type: 'lane.prune', ...expired },
+      ])
+      .then((outcome) => schedule(outcome.committed && outcome.counts.includes(BATCH_SIZE) ? 0 : INTERVAL_MS))
+      .catch((error: unknown) => {
+        logger.error('failed to delete expired records', error)
+        schedule(INTERVAL_MS)
+      })
+  }
+
+  schedule(INTERVAL_MS)
+  return () => {
+    isStopped = true
+    cancel()
+  }
+}

@@ -1,0 +1,293 @@
+import type { LaneSlot, RunStatus, Storage, TakenSlot, Write } from '@perdure/ports'
+import { RUN_STATUS_NAMES } from '@perdure/protocol'
+import { expect } from 'vitest'
+import { aRun, aSession } from '../builders.ts'
+import { commit, findRun, insertRuns, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const NOW = at(100)
+
+const held = (lane: string, slot = 0): LaneSlot => ({ lane, slot })
+const timed = (lane: string, slot: number, ms: number): LaneSlot => ({ lane, slot, freeAt: at(ms) })
+
+const take = (runId: string, ...slots: readonly LaneSlot[]) => ({ type: 'lane.take', runId, slots, now: NOW }) as const
+
+const taken = ({ lanes }: Storage, now = NOW): Promise<readonly TakenSlot[]> => lanes.taken({ now, limit: 1_000 })
+
+/** The slots without `freeAt` and the slots with it that a run takes, each in two lanes. */
+const HELD = [held('agent:echo'), held('key:ada', 3)]
+const TIMED = [timed('rate:echo', 0, 200), timed('rate:echo', 1, 200)]
+const ofRun = (runId: string, slots: readonly LaneSlot[]) => slots.map((slot) => ({ ...slot, runId }))
+
+const insertRunning = (storage: Storage, ...ids: readonly string[]) =>
+  insertRuns(storage, ...ids.map((id) => aRun({ id, status: 'running' })))
+
+const takeCases: readonly ContractCase[] = [
+  {
+    title: 'starts without taken slots and lists a slot that a run takes',
+    async run(storage) {
+      expect(await taken(storage)).toEqual([])
+
+      expect((await commit(storage, take('a', held('x')))).counts).toEqual([1])
+      expect((await commit(storage, take('a', timed('x', 1, 200), held('y')))).counts).toEqual([2])
+
+      expect(await taken(storage)).toEqual(ofRun('a', [held('x'), timed('x', 1, 200), held('y')]))
+    },
+  },
+  {
+    title: 'refuses a slot that another run holds, returns that slot and takes nothing',
+    async run(storage) {
+      await commit(storage, take('a', held('x', 1), timed('y', 0, 200)))
+      const before = await taken(storage)
+
+      for (const [wanted, current] of [
+        [held('x', 1), held('x', 1)],
+        [timed('x', 1, 500), held('x', 1)],
+        [held('y'), timed('y', 0, 200)],
+      ] as const) {
+        const { index, conflict } = await refused(storage, take('b', held('x', 0), wanted, held('z')))
+
+        expect([index, conflict]).toEqual([0, { type: 'lane.take', current: { ...current, runId: 'a' } }])
+        expect(await taken(storage)).toEqual(before)
+      }
+    },
+  },
+  {
+    title: 'returns the first of several slots that other runs hold',
+    async run(storage) {
+      await commit(storage, take('a', held('x')), take('b', held('y')))
+
+      const { conflict } = await refused(storage, take('c', held('z'), held('y'), held('x')))
+
+      expect(conflict).toEqual({ type: 'lane.take', current: { ...held('y'), runId: 'b' } })
+    },
+  },
+  {
+    title: 'lets a run take its own slot again, with the new time at which it becomes free',
+    async run(storage) {
+      for (const slot of [held('x'), timed('x', 0, 300), timed('x', 0, 200), held('x')]) {
+        expect((await commit(storage, take('a', slot))).counts).toEqual([1])
+        expect(await taken(storage)).toEqual(ofRun('a', [slot]))
+      }
+    },
+  },
+  {
+    title: 'takes the slot of another run exactly from freeAt',
+    async run(storage) {
+      await commit(storage, take('a', timed('x', 0, 99), timed('x', 1, 100), timed('x', 2, 101)))
+
+      await commit(storage, take('b', held('x', 0), timed('x', 1, 200)))
+      expect((await refused(storage, take('b', held('x', 2)))).conflict).toEqual({
+        type: 'lane.take',
+        current: { ...timed('x', 2, 101), runId: 'a' },
+      })
+
+      expect(await taken(storage)).toEqual([
+        { ...held('x', 0), runId: 'b' },
+        { ...timed('x', 1, 200), runId: 'b' },
+        { ...timed('x', 2, 101), runId: 'a' },
+      ])
+    },
+  },
+  {
+    title: 'takes slots for a run that the same commit inserts, and neither of them when the commit conflicts',
+    async run(storage) {
+      const insert: Write = { type: 'run.insert', run: aRun({ id: 'a', status: 'running' }) }
+      await refused(storage, insert, take('a', ...HELD), { type: 'run.fence', runId: 'a', attempt: 2 })
+      expect(await taken(storage)).toEqual([])
+
+      await commit(storage, insert, take('a', ...HELD))
+      expect(await taken(storage)).toEqual(ofRun('a', HELD))
+
+      const other: Write = { type: 'run.insert', run: aRun({ id: 'b', status: 'running' }) }
+      expect(await refused(storage, other, take('b', held('new'), HELD[1] as LaneSlot))).toMatchObject({ index: 1 })
+      expect(await findRun(storage, 'b')).toBeUndefined()
+    },
+  },
+  {
+    title: 'lets exactly one of many concurrent runs take a slot',
+    async run(storage) {
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => storage.unitOfWork.commit([take(`run-${index}`, held('x'))])),
+      )
+
+      expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+      expect(await taken(storage)).toHaveLength(1)
+    },
+  },
+]
+
+/** The order by UTF-16 code unit would have the ships before the full-width tilde. */
+const BY_CODE_POINT = ['', '\n', ' ', '%', 'X', 'e\u0301', "it's", 'x', 'x:', 'x:1', 'é', '～', '🚢', '🚢 ']
+const ODD_LANES = BY_CODE_POINT.toReversed()
+
+const listCases: readonly ContractCase[] = [
+  {
+    title: 'tells apart lanes with odd names, and lists them by code point',
+    async run(storage) {
+      for (const [index, lane] of ODD_LANES.entries()) await commit(storage, take(`run-${index}`, held(lane)))
+
+      const expected = BY_CODE_POINT.map((lane) => ({ ...held(lane), runId: `run-${ODD_LANES.indexOf(lane)}` }))
+      expect(await taken(storage)).toEqual(expected)
+      for (const [index, { lane, slot, runId }] of expected.entries()) {
+        const after = { lane, slot }
+        expect(await storage.lanes.taken({ now: NOW, after, limit: 1_000 })).toEqual(expected.slice(index + 1))
+        expect((await refused(storage, take('other', held(lane)))).conflict).toMatchObject({ current: { lane, runId } })
+      }
+    },
+  },
+  {
+    title: 'lists taken slots by lane and slot number, in parts of any length, without free ones',
+    async run(storage) {
+      const slots = [10, 2, 0, 1].flatMap((slot) => [held('b', slot), timed('a', slot, 100 + slot)])
+      for (const slot of slots) await commit(storage, take('run', slot))
+      const expected = [
+        timed('a', 1, 101),
+        timed('a', 2, 102),
+        timed('a', 10, 110),
+        ...[0, 1, 2, 10].map((slot) => held('b', slot)),
+      ]
+
+      for (const limit of [1, 2, 3, 7, 8]) {
+        const listed: TakenSlot[] = []
+        for (let part = await storage.lanes.taken({ now: NOW, limit }); part.length > 0; ) {
+          expect(part.length).toBeLessThanOrEqual(limit)
+          listed.push(...part)
+          part = await storage.lanes.taken({ now: NOW, after: part.at(-1), limit })
+        }
+        expect(listed).toEqual(ofRun('run', expected))
+      }
+    },
+  },
+  {
+    title: 'continues after a slot that nothing takes any more',
+    async run(storage) {
+      await commit(storage, take('run', held('a', 1), held('a', 3), held('b', 0)))
+
+      const rest = (lane: string, slot: number) => storage.lanes.taken({ now: NOW, after: { lane, slot }, limit: 1 })
+
+      expect([await rest('a', 2), await rest('a', 99), await rest('b', 0)]).toEqual([
+        ofRun('run', [held('a', 3)]),
+        ofRun('run', [held('b', 0)]),
+        [],
+      ])
+    },
+  },
+  {
+    title: 'treats a slot as free exactly from freeAt',
+    async run(storage) {
+      await commit(storage, take('run', timed('x', 0, 150)))
+
+      expect(await taken(storage, at(149))).toHaveLength(1)
+      expect(await taken(storage, at(150))).toEqual([])
+    },
+  },
+  {
+    title: 'prunes exactly the slots that are free, up to the limit',
+    async run(storage) {
+      await commit(storage, take('run', held('x', 0), ...[1, 2, 3, 4].map((slot) => timed('x', slot, 200 + slot))))
+      const prune = async (ms: number, limit: number) =>
+        (await commit(storage, { type: 'lane.prune', now: at(ms), limit })).counts[0]
+
+      expect([await prune(200, 10), await prune(203, 2), await prune(203, 2), await prune(203, 2)]).toEqual([
+        0, 2, 1, 0,
+      ])
+      expect(await taken(storage, at(0))).toEqual(ofRun('run', [held('x', 0), timed('x', 4, 204)]))
+    },
+  },
+]
+
+const STOPPED: readonly RunStatus[] = RUN_STATUS_NAMES.filter((status) => status !== 'running')
+
+const freeCases: readonly ContractCase[] = [
+  {
+    title: 'frees the slots without freeAt when their run is no longer running, and no others',
+    async run(storage) {
+      for (const status of STOPPED) {
+        await insertRunning(storage, status)
+        const slots = [...HELD, ...TIMED].map((slot) => ({ ...slot, lane: `${slot.lane} of ${status}` }))
+        await commit(storage, take(status, ...slots), take('other', held(`other ${status}`)))
+        const change = { status }
+        await commit(storage, { type: 'run.transition', runId: status, from: ['running'], attempt: 1, change })
+
+        const left = (await taken(storage)).filter(({ runId }) => runId === status)
+        expect(left).toEqual(ofRun(status, slots.slice(HELD.length)))
+      }
+      expect((await taken(storage)).filter(({ runId }) => runId === 'other')).toHaveLength(STOPPED.length)
+    },
+  },
+  {
+    title: 'keeps the slots of a run whose transition leaves it running, or that was not running',
+    async run(storage) {
+      await insertRunning(storage, 'a')
+      await insertRuns(storage, aRun({ id: 'b', status: 'queued' }))
+      await commit(storage, take('a', held('x')), take('b', held('y')))
+      const transition = (runId: string, from: RunStatus, status?: RunStatus): Write => ({
+        ...{ type: 'run.transition', runId, from: [from], attempt: 1 },
+        change: { status, abortReason: 'test' },
+      })
+
+      await commit(storage, transition('a', 'running'), transition('a', 'running', 'running'))
+      await commit(storage, transition('b', 'queued', 'suspended'))
+
+      expect(await taken(storage)).toEqual([...ofRun('a', [held('x')]), ...ofRun('b', [held('y')])])
+    },
+  },
+  {
+    title: 'lets the commit that ends a run give its slot to another run, and undoes both when it conflicts',
+    async run(storage) {
+      await insertRunning(storage, 'a', 'b')
+      await commit(storage, take('a', held('x')))
+      const change = { status: 'completed' } as const
+      const handOver: readonly Write[] = [
+        { type: 'run.transition', runId: 'a', from: ['running'], attempt: 1, change },
+        take('b', held('x')),
+      ]
+
+      await refused(storage, ...handOver, { type: 'run.fence', runId: 'b', attempt: 9 })
+      expect(await taken(storage)).toEqual(ofRun('a', [held('x')]))
+
+      await commit(storage, ...handOver)
+      expect(await taken(storage)).toEqual(ofRun('b', [held('x')]))
+    },
+  },
+  {
+    title: 'frees the slots without freeAt of every deleted run, and keeps those with freeAt',
+    async run(storage) {
+      const answer = { status: 410, body: '' }
+      const ended = { status: 'completed', completedAt: at(1) } as const
+      await commit(storage, { type: 'session.insert', session: aSession({ id: 'ses' }) })
+      const runs = [
+        aRun({ id: 'of-thread', kind: 'workflow', targetId: 'flow', threadId: 'thr', status: 'running' }),
+        aRun({ id: 'of-session', sessionId: 'ses', ...ended, createdAt: at(50) }),
+        aRun({ id: 'old', ...ended }),
+        aRun({ id: 'kept', status: 'running' }),
+      ]
+      await insertRuns(storage, ...runs)
+      for (const { id } of runs) await commit(storage, take(id, held(`held by ${id}`), timed(`rate of ${id}`, 0, 200)))
+      const deletions: readonly (readonly [string, Write])[] = [
+        ['of-thread', { type: 'thread.delete', workflowId: 'flow', threadId: 'thr', answer }],
+        ['of-session', { type: 'session.delete', id: 'ses', answer }],
+        ['old', { type: 'run.prune', before: at(10), limit: 10 }],
+      ]
+
+      for (const [id, deletion] of deletions) {
+        await refused(storage, deletion, { type: 'run.fence', runId: 'unknown', attempt: 1 })
+        expect((await taken(storage)).filter(({ runId }) => runId === id)).toHaveLength(2)
+
+        await commit(storage, deletion)
+        expect((await taken(storage)).filter(({ runId }) => runId === id)).toEqual(
+          ofRun(id, [timed(`rate of ${id}`, 0, 200)]),
+        )
+      }
+      expect((await taken(storage)).filter(({ runId }) => runId === 'kept')).toHaveLength(2)
+    },
+  },
+]
+
+export const laneStoreCases: readonly ContractCase[] = [...takeCases, ...listCases, ...freeCases]
+
+/** Requirements for every `LaneStore` and for writes of lanes. */
+export const laneStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'LaneStore', cases: laneStoreCases }], harness)

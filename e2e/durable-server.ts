@@ -31,13 +31,13 @@ interface Wait {
   readonly dueAt?: string
 }
 
-interface ShownEvent {
+export interface ShownEvent {
   readonly eventId: string
   readonly type: string
   readonly payload: { readonly step?: string; readonly status?: string; readonly seq?: number }
 }
 
-interface ShownCheckpoint {
+export interface ShownCheckpoint {
   readonly id: string
   readonly seq: number
   readonly step: string
@@ -102,7 +102,7 @@ export async function startDurableServer(config = DURABLE_CONFIG, env: NodeJS.Pr
   }
 }
 
-interface CallOptions {
+export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Record<string, string>
   readonly token?: string

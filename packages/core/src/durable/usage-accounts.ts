@@ -59,7 +59,7 @@ interface Chain {
 
 interface Entry {
   readonly id: string
-  readonly chain: Promise<Chain>
+  readonly chain: Chain | Promise<Chain>
   /** Executions of the run, and open accounts of its children. */
   holders: number
 }
@@ -73,10 +73,10 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
 
   const find = (id: string) => retryTransient(deps, () => deps.runs.find(id, EVERY_ROW))
 
-  const add = (id: string, chain: Promise<Chain>): Entry => {
+  const add = (id: string, chain: Entry['chain']): Entry => {
     const entry = { id, chain, holders: 0 }
     entries.set(id, entry)
-    chain.catch(() => evict(entry))
+    if (chain instanceof Promise) chain.catch(() => evict(entry))
     return entry
   }
 
@@ -102,22 +102,21 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
     entry.holders--
     if (entry.holders > 0) return
     evict(entry)
-    entry.chain.then(
-      ({ parent }) => parent !== undefined && release(parent),
-      () => undefined,
-    )
+    const releaseParent = ({ parent }: Chain) => parent !== undefined && release(parent)
+    if (entry.chain instanceof Promise) entry.chain.then(releaseParent, () => undefined)
+    else releaseParent(entry.chain)
   }
 
   return {
     open(run, isNew) {
       if (isNew && run.parentRunId === undefined) {
         const accounts = [createUsageAccount(run)]
-        const entry = add(run.id, Promise.resolve({ accounts, parent: undefined }))
+        const entry = add(run.id, { accounts, parent: undefined })
         entry.holders++
         return { accounts, release: once(() => release(entry)) }
       }
       const entry = hold(run.id, async () => (await find(run.id)) ?? run)
-      return entry.chain.then(({ accounts }) => ({ accounts, release: once(() => release(entry)) }))
+      return Promise.resolve(entry.chain).then(({ accounts }) => ({ accounts, release: once(() => release(entry)) }))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { type EpochMs, EVERY_ROW, plusMs, type RunRecord, type RunStore, type Write } from '@perdure/ports'
-import type { RunTarget } from '../targets/run-target.ts'
+import type { Debounce } from '../targets/flow-control.ts'
 
 /** A run that waits for further requests, with the content of the newest one. */
 export interface Debounced {
@@ -12,19 +12,15 @@ export interface Debounced {
  * Combines a new run with an earlier one of the same owner that has the same debounce key and still waits for its start
  * time. `undefined` when there is none: the new run is then the first.
  */
-export async function debounce(
-  runs: RunStore,
-  target: Pick<RunTarget, 'debounce'>,
-  next: RunRecord,
-): Promise<Debounced | undefined> {
+export async function debounce(runs: RunStore, options: Debounce, next: RunRecord): Promise<Debounced | undefined> {
   const { owner, flow, input } = next
-  if (target.debounce === undefined || flow?.debounce === undefined) return undefined
+  if (flow?.debounce === undefined) return undefined
   const filter = { owner, debounce: flow.debounce }
   const { items } = await runs.list(filter, { limit: 1, order: 'desc', content: [] }, EVERY_ROW)
   const [waiting] = items
   if (waiting?.status !== 'queued' || waiting.version !== next.version) return undefined
   if (waiting.startAt === undefined || waiting.startAt <= next.createdAt) return undefined
-  const startAt = nextStart(target.debounce, { ...waiting, startAt: waiting.startAt }, next)
+  const startAt = nextStart(options, { ...waiting, startAt: waiting.startAt }, next)
   const { id: runId, attempt } = waiting
   return {
     run: { ...waiting, input, flow, startAt },
@@ -38,7 +34,7 @@ export async function debounce(
 
 /** Always later than before, because the start time also tells one content of the run from another. */
 function nextStart(
-  { periodMs, maxWaitMs }: NonNullable<RunTarget['debounce']>,
+  { periodMs, maxWaitMs }: Debounce,
   waiting: { readonly createdAt: EpochMs; readonly startAt: EpochMs },
   { createdAt: now, startAt }: RunRecord,
 ): EpochMs {

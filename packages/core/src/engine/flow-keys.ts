@@ -15,6 +15,7 @@ type FlowRun = Pick<RunRecord, 'sessionId' | 'userId' | 'owner' | 'metadata'>
  */
 export function flowKeysOf(target: FlowTarget, { sessionId, userId, owner, metadata }: FlowRun, input: unknown) {
   const { kind, id, concurrency, rateLimit, debounce } = target
+  if (typeof concurrency === 'string' && rateLimit === undefined && debounce === undefined) return undefined
   const meta: FlowKeyMeta = { kind, targetId: id, sessionId, userId, owner, metadata }
   const keys: FlowKeys = {
     concurrency: typeof concurrency === 'string' ? undefined : keyOf('concurrency', concurrency.key, { meta, input }),

@@ -60,25 +60,25 @@ export function newRun(
   const budget = smallerBudget(body.budget, target.budget)
   const { wallClockMs } = budget ?? {}
   const createdAt = clock.now()
-  const identity = {
-    sessionId: body.sessionId,
-    owner: principal.subject,
-    userId: body.userId,
-    metadata: body.metadata ?? {},
-  }
+  const { sessionId, userId, metadata = {} } = body
+  const owner = principal.subject
   const repeatsInput = seed !== undefined && body.input === undefined
-  const keys = repeatsInput ? undefined : flowKeysOf(target, identity, input)
+  const keys = repeatsInput ? undefined : flowKeysOf(target, { sessionId, userId, owner, metadata }, input)
   const flow = isDebounced(request) ? keys : withoutDebounce(keys)
   const startAt = startTimeOf(body, createdAt, flow?.debounce === undefined ? undefined : target.debounce)
   return {
-    ...identity,
     id: ids.newId('run'),
     kind: target.kind,
     targetId: target.id,
     version: target.version,
     threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
+    sessionId,
+    owner,
+    userId,
     status: 'queued',
-    ...{ flow, startAt, priority: body.priority === 0 ? undefined : body.priority },
+    flow,
+    startAt,
+    priority: body.priority === 0 ? undefined : body.priority,
     input: text,
     usage: NO_USAGE,
     attempt: 1,
@@ -88,6 +88,7 @@ export function newRun(
     depth: 0,
     triggerId: origin?.triggerId,
     traceparent,
+    metadata,
     createdAt,
   }
 }

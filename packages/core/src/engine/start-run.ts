@@ -99,9 +99,9 @@ async function decide(
   request: StartRunRequest,
   { target, input, isLaneTaken }: Starting,
 ): Promise<StartDecision> {
-  const seed = await request.seed?.()
+  const seed = request.seed === undefined ? undefined : await request.seed()
   const run: RunRecord = { ...newRun(deps, request, { target, input }), ...seed?.members }
-  const combined = await debounce(deps.runs, target, run)
+  const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, combined)
   const session = await sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, request.principal)
   await refuseBusyThread(deps, request)

@@ -38,39 +38,34 @@ export function lifecycleEvent(
     readonly from?: ForkOrigin
   },
 ): NewEvent {
-  const { at, position, reason, waitingFor, from } = detail
-  const fields = {
-    ...{ runId: run.id, status: run.status, attempt: run.attempt, from, position, reason, waitingFor },
-    ...(type === 'run.queued' && (run.startAt ?? at) > at ? startFields(run) : {}),
-    ...(type === 'run.retrying' ? retryFields(run, detail.delayMs) : {}),
-  }
+  const { at, position, reason, waitingFor, from, delayMs } = detail
   const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
+  const isRetry = type === 'run.retrying'
+  const startsLater = isRetry || (type === 'run.queued' && (run.startAt ?? at) > at)
+  // One object without spreads, because every run has several of these events.
+  const fields = {
+    runId: run.id,
+    status: run.status,
+    attempt: run.attempt,
+    from,
+    position,
+    reason,
+    waitingFor,
+    delayMs,
+    startAt: startsLater && run.startAt !== undefined ? new Date(run.startAt).toISOString() : undefined,
+    finishReason: isEnd ? run.finishReason : undefined,
+    error: (isEnd || isRetry) && run.error !== undefined ? shownError(run.error) : undefined,
+    usage: isEnd ? run.usage : undefined,
+  }
   return {
     runId: run.id,
     sessionId: run.sessionId,
     topic: topicOf(run),
     type,
-    payload: jsonObject(
-      isEnd
-        ? { ...fields, finishReason: run.finishReason, error: run.error && shownError(run.error), usage: run.usage }
-        : fields,
-      {
-        result: run.result,
-      },
-    ),
+    payload: jsonObject(fields, { result: isEnd ? run.result : undefined }),
     at,
   }
 }
-
-const startFields = ({ startAt }: RunRecord) => ({
-  startAt: startAt === undefined ? undefined : new Date(startAt).toISOString(),
-})
-
-const retryFields = (run: RunRecord, delayMs: number | undefined) => ({
-  delayMs,
-  ...startFields(run),
-  error: run.error && shownError(run.error),
-})
 
 /** The stream with the log lines of one run; not a subject of the API. */
 export const logTopic = (runId: string): string => `run-log:${runId}`

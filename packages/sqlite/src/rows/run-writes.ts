@@ -31,7 +31,9 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
       return { type, current: findAnyRun(db, runId) }
     }
-    if (startAt !== undefined && state.start_at !== startAt) return { type, current: findAnyRun(db, runId) }
+    if (startAt !== undefined && db.get(selectStartAt, { key: state.key })?.start_at !== startAt) {
+      return { type, current: findAnyRun(db, runId) }
+    }
     if (state.status === 'running' && (change.status ?? 'running') !== 'running') freeHeldSlots(db, runId)
     insertFields(tx, state.key, endFields(change))
     return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
@@ -101,11 +103,15 @@ const insertField = compile<{ key: number; field: string; value: string }, unkno
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt' | 'start_at'>>((param) =>
+const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt'>>((param) =>
   from
     .selectFrom('runs')
-    .select(['key', 'status', 'attempt', 'start_at'])
+    .select(['key', 'status', 'attempt'])
     .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
+)
+
+const selectStartAt = compile<{ key: number }, Pick<RunTable, 'start_at'>>((param) =>
+  from.selectFrom('runs').select('start_at').where('key', '=', param('key')),
 )
 
 const selectUsage = compile<{ runId: string }, Pick<RunTable, 'key' | 'usage'>>((param) =>

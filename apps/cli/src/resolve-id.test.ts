@@ -1,8 +1,16 @@
+import type { RunContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { served } from '../test/served.ts'
 import { createdBetween } from './resolve-id.ts'
 
-const agents = ['one', 'two'].map((id) => ({ id, description: id, agent: { id, run: async () => id } }))
+const agents = [
+  ...['one', 'two'].map((id) => ({ id, description: id, agent: { id, run: async () => id } })),
+  {
+    id: 'parent',
+    description: 'Runs a child.',
+    agent: { id: 'parent', run: (_: unknown, { agents }: RunContext) => agents.run('one', {}) },
+  },
+]
 
 describe('the id of a run', () => {
   const { perdure } = served({ agents })
@@ -79,6 +87,18 @@ describe('the id of a run', () => {
 
     expect(await show('last')).toMatchObject({ exitCode: 0, id: newest })
     expect((await perdure('runs', 'trace', 'last')).out).toMatch(/^two +agent /m)
+  })
+
+  it('is last for the newest run that is not a child', async () => {
+    const parent = await start('parent')
+
+    expect(await show('last')).toMatchObject({ exitCode: 0, id: parent })
+  })
+
+  it('is rejected when it is empty', async () => {
+    const { exitCode, err } = await perdure('runs', 'show', '')
+
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('the run id is empty')])
   })
 
   it('is rejected by the server when no run begins like that', async () => {

@@ -11,16 +11,18 @@ const SHOWN_CANDIDATES = 5
 
 interface Row {
   readonly id: string
+  readonly parentRunId?: string | undefined
 }
 
 /**
  * The whole id for `last` or for the beginning of an id. Other values, such as an id that the user has chosen, are
- * returned unchanged; so is a value that matches nothing, for the server to reject.
+ * returned unchanged; so is a value that matches nothing, for the server to reject. `last` means no child run.
  *
- * @throws a usage error if several ids begin like that
+ * @throws a usage error if several ids begin like that, or if the id is empty
  */
 export async function resolveId(call: Call, kind: IdKind, given: string): Promise<string> {
-  if (given === 'last') return (await newest(call, kind, 1)).items[0]?.id ?? given
+  if (given === '') throw usageError(`the ${kind} id is empty`, `name a ${kind}, or write last for the newest one`)
+  if (given === 'last') return (await last(call, kind)) ?? given
   if (!isPartial(kind, given)) return given
   const found: string[] = []
   try {
@@ -35,6 +37,13 @@ export async function resolveId(call: Call, kind: IdKind, given: string): Promis
     throw error
   }
   return onlyOne(kind, given, found) ?? given
+}
+
+async function last(call: Call, kind: IdKind): Promise<string | undefined> {
+  for await (const { id, parentRunId } of newest(call, kind, kind === 'run' ? 20 : 1)) {
+    if (parentRunId === undefined) return id
+  }
+  return undefined
 }
 
 export const isPartial = (kind: IdKind, given: string): boolean =>

@@ -90,7 +90,7 @@ export function createRegistry<Registration extends RegistrationOptions>(
       if (target !== undefined) return target
       throw new AppError('version-unknown', {
         message: `version ${version} of the ${kind} ${id} is not registered`,
-        hint: `read its versions with GET /${kind}s/${id}, or start it without a version`,
+        hint: `read its versions with GET /${kind}s/${id}, and use one of them or register this version again`,
       })
     },
     find: (id) => versionsOf(id)[0],

@@ -9,7 +9,7 @@ import { type Connection, openConnection, openInlineConnection } from '../file/c
 import { applyMigrations } from '../file/migrate.ts'
 import { findAnyRun } from '../rows/run-store.ts'
 import type { WriteJob } from './commit-group.ts'
-import { createInlineCommits, type InlineCommits } from './inline-commits.ts'
+import { createInlineCommits, type InlineCommits, maxInlineJobs } from './inline-commits.ts'
 import { createWorkerHost, startStorageWorker } from './worker-host.ts'
 
 let directory: string
@@ -98,11 +98,34 @@ describe('createInlineCommits', () => {
   it('commits inline once measured commits are fast, and stops when they are slow', () => {
     const unknown = createInlineCommits({ open: openInline, now: () => 0 })
     expect(unknown.commit([job(insert('a'))])).toBeUndefined()
-    for (let commits = 0; commits < 60; commits++) unknown.recordDuration(0.2)
+    for (let commits = 0; commits < 60; commits++) unknown.recordDuration(0.2, 1)
     expect(unknown.commit([job(insert('a'))])).toBeDefined()
 
-    unknown.recordDuration(40)
+    unknown.recordDuration(40, 1)
     expect(unknown.commit([job(insert('b'))])).toBeUndefined()
+    unknown.close()
+  })
+
+  it('commits a group inline on a single processor, unless its texts are long together', () => {
+    const single = createInlineCommits({ open: openInline, initialMeanMs: 0, maxJobs: maxInlineJobs(1), now: () => 0 })
+    const jobs = (prefix: string, over = {}) =>
+      Array.from({ length: 5 }, (_, index) => job(insert(`${prefix}${index}`, over)))
+
+    expect(single.commit(jobs('small'))).toHaveLength(5)
+    expect(single.commit(jobs('large', { input: JSON.stringify('x'.repeat(15_000)) }))).toBeUndefined()
+    expect(single.commit(Array.from({ length: 33 }, (_, index) => job(insert(`many${index}`))))).toBeUndefined()
+    expect([begun, isThere('small4'), isThere('large0'), isThere('many0')]).toEqual([1, true, false, false])
+    expect([maxInlineJobs(2), maxInlineJobs(64)]).toEqual([1, 1])
+    single.close()
+  })
+
+  it('judges the disk by the flush, not by the number of jobs in a group', () => {
+    const unknown = createInlineCommits({ open: openInline, maxJobs: 32, now: () => 0 })
+    for (let commits = 0; commits < 60; commits++) unknown.recordDuration(3, 32)
+    expect(unknown.commit([job(insert('a')), job(insert('b'))])).toBeDefined()
+
+    for (let commits = 0; commits < 20; commits++) unknown.recordDuration(23, 32)
+    expect(unknown.commit([job(insert('c')), job(insert('d'))])).toBeUndefined()
     unknown.close()
   })
 

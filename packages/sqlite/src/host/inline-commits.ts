@@ -11,30 +11,41 @@ export interface InlineCommitsOptions {
   readonly open: () => Connection
   /** Assumed mean duration of a commit until commits are measured, in milliseconds. */
   readonly initialMeanMs?: number | undefined
+  /** The largest group that may be committed inline; 1 when missing. */
+  readonly maxJobs?: number | undefined
   /** A monotonic clock, in milliseconds. */
   readonly now?: (() => number) | undefined
 }
 
 /**
  * Commits on the server's thread when the round trip to the storage thread, which wakes two threads, would take longer
- * than the commit. Only a small commit that arrives alone qualifies, and only while the disk flushes quickly, because
- * an inline commit blocks the event loop.
+ * than the commit. Only small commits qualify, and only while the disk flushes quickly, because an inline commit blocks
+ * the event loop.
  */
 export interface InlineCommits {
   /** Returns `undefined` and writes nothing if the storage thread has to commit the jobs. */
   commit(jobs: readonly WriteJob[]): readonly JobResult[] | undefined
-  /** Records how long the storage thread took to commit a group. Milliseconds. */
-  recordDuration(ms: number): void
+  /** Records how long the storage thread took to commit a group of jobs. Milliseconds. */
+  recordDuration(ms: number, jobs: number): void
   close(): void
   /** Keeps the connection open until the process ends. */
   abandon(): void
 }
+
+/**
+ * The largest group to commit inline. With a single processor, the storage thread takes it away from the server's
+ * thread, so whole groups are faster inline: 16 clients complete a fifth more runs. With more processors, the threads
+ * work at the same time, and only a job that arrives alone is faster inline.
+ */
+export const maxInlineJobs = (processors: number): number => (processors === 1 ? 32 : 1)
 
 const INITIAL_MEAN_MS = 5
 /** Above this mean, the storage thread commits. About 20 fast commits bring the mean back below this value. */
 const MAX_MEAN_MS = 1
 const MAX_SAMPLE_MS = 50
 const SAMPLE_WEIGHT = 1 / 16
+/** About how long the statements of one further job in a group take. The rest of the duration is the flush. */
+const JOB_MS = 0.1
 /**
  * Inline commits never checkpoint, because a checkpoint takes a while. Every 64th eligible commit goes to the storage
  * thread, whose connection checkpoints the WAL.
@@ -44,21 +55,22 @@ const MAX_STREAK = 64
 export function createInlineCommits({
   open,
   initialMeanMs = INITIAL_MEAN_MS,
+  maxJobs = 1,
   now = () => performance.now(),
 }: InlineCommitsOptions): InlineCommits {
   let db = attempt(open)
   let meanMs = initialMeanMs
   let streak = 0
 
-  const recordDuration = (ms: number) => {
-    meanMs += (Math.min(ms, MAX_SAMPLE_MS) - meanMs) * SAMPLE_WEIGHT
+  const recordDuration = (ms: number, jobs: number) => {
+    const flushMs = Math.max(0, ms - (jobs - 1) * JOB_MS)
+    meanMs += (Math.min(flushMs, MAX_SAMPLE_MS) - meanMs) * SAMPLE_WEIGHT
   }
 
   return {
     recordDuration,
     commit(jobs) {
-      const [job] = jobs
-      if (jobs.length > 1 || job === undefined || meanMs >= MAX_MEAN_MS || !isSmall(job)) return undefined
+      if (jobs.length > maxJobs || meanMs >= MAX_MEAN_MS || !areSmall(jobs)) return undefined
       if (++streak % MAX_STREAK === 0) {
         db ??= attempt(open)
         return undefined
@@ -67,7 +79,7 @@ export function createInlineCommits({
       const startedAt = now()
       const results = commitGroup(db, jobs)
       if (results.some(isLocked)) return undefined
-      recordDuration(now() - startedAt)
+      recordDuration(now() - startedAt, jobs.length)
       return results
     },
     close: () => void db?.database.close(),
@@ -87,11 +99,12 @@ function attempt(open: () => Connection): Connection | undefined {
 }
 
 const MAX_TEXT_LENGTH = 16_384
+const MAX_GROUP_LENGTH = 4 * MAX_TEXT_LENGTH
 
-const isSmall = ({ request }: WriteJob): boolean => {
+const areSmall = (jobs: readonly WriteJob[]): boolean => {
   let length = 0
-  for (const write of request) length += textLength(write)
-  return length <= MAX_TEXT_LENGTH
+  for (const { request } of jobs) for (const write of request) length += textLength(write)
+  return length <= (jobs.length === 1 ? MAX_TEXT_LENGTH : MAX_GROUP_LENGTH)
 }
 
 /**

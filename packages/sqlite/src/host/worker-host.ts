@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, type StoredEvent, type Write } from '@perdure/ports'
 import { type Connection, keepOpen } from '../file/connection.ts'
@@ -8,7 +9,7 @@ import type { JobResult, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { FileGuard } from './file-guard.ts'
 import type { Host } from './host.ts'
-import { createInlineCommits } from './inline-commits.ts'
+import { createInlineCommits, maxInlineJobs } from './inline-commits.ts'
 import type { Reserve } from './reserve.ts'
 import {
   type ErrorMessage,
@@ -107,7 +108,11 @@ export function startStorageWorker(): StorageWorker {
 /** Reads on the calling thread. Writes in the worker, except for commits that are faster inline. */
 export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptions): Host {
   const { path, synchronous, encryption, readFrom, openInline, initialMeanMs, onClosed } = options
-  const inline = createInlineCommits({ open: openInline, initialMeanMs })
+  const inline = createInlineCommits({
+    open: openInline,
+    initialMeanMs,
+    maxJobs: maxInlineJobs(availableParallelism()),
+  })
   // No caller awaits this request: if the file cannot be opened, the worker rejects every commit.
   worker.send({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
 
@@ -115,7 +120,7 @@ export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptio
     try {
       const plain = jobs.map(({ name, request }) => ({ name, request }))
       const { results, ms } = await worker.send({ type: 'commit', jobs: packJobs(plain) })
-      inline.recordDuration(ms)
+      inline.recordDuration(ms, jobs.length)
       return results.map((result, index) => toJobResult(result, jobs[index] as WriteJob))
     } catch (error) {
       return jobs.map(() => ({ error }))

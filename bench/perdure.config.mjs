@@ -1,3 +1,5 @@
+import { pacedDeltas } from './paced-deltas.ts'
+
 const echo = (id) => ({ id, description: 'Answers its input.', agent: { id, run: async (input) => input } })
 /** Additional agents, as many as the case sets in BENCH_AGENTS. */
 const extraAgents = Array.from({ length: Number(process.env.BENCH_AGENTS ?? 0) }, (_, index) => echo(`agent-${index}`))
@@ -23,6 +25,11 @@ export default {
           return { events }
         },
       },
+    },
+    {
+      id: 'model',
+      description: 'Emits text deltas at a fixed rate, each with the time of its emit.',
+      agent: { id: 'model', run: pacedDeltas },
     },
   ],
 }

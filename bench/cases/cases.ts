@@ -1,5 +1,6 @@
 import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
+import { busyStreams } from './busy-streams.ts'
 import { coldStarts } from './cold-start.ts'
 import { durableRuns } from './durable-runs.ts'
 import { embedded } from './embedded.ts'
@@ -29,5 +30,6 @@ export const CASES: readonly BenchCase[] = [
   scrapes,
   memoryGrowth,
   queuedRuns,
+  busyStreams,
   embedded,
 ]

@@ -26,7 +26,9 @@ export function createLaneTable(): LaneTable {
         for (const { lane, slot, freeAt } of wanted) {
           const key = keyOf({ lane, slot })
           const current = slots.get(key)
-          const isFree = current === undefined || (current.freeAt !== undefined && current.freeAt <= now)
+          const isOver = (at: number) => current?.freeAt !== undefined && current.freeAt <= at
+          const isFromLater = freeAt !== undefined && current?.freeAt !== undefined && current.freeAt > freeAt
+          const isFree = current === undefined || isOver(now) || isFromLater
           if (!isFree && current.runId !== runId) return { type, current }
           putEntry(slots, [key, Object.freeze({ lane, slot, freeAt, runId })], undo)
         }

@@ -134,6 +134,7 @@ export type RunChange = Partial<
     | 'parked'
     | 'flow'
     | 'startAt'
+    | 'deadlineAt'
     | 'retries'
     | 'abortReason'
     | 'startedAt'

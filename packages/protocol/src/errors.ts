@@ -54,7 +54,7 @@ export const ERRORS = {
   'workflow-not-found': { status: 404, family: 'code', retryable: false, summary: 'No workflow is registered under this id.' },
   'method-not-allowed': { status: 405, family: 'kind', retryable: false, summary: 'The path exists, but not with this method; the Allow header lists the methods.' },
   'request-timeout': { status: 408, family: 'kind', retryable: true, summary: 'The request was not received in time.' },
-  'agent-busy': { status: 409, family: 'code', retryable: true, summary: 'The agent, session or thread allows one run at a time and is busy with another.' },
+  'agent-busy': { status: 409, family: 'code', retryable: true, summary: 'The agent, workflow, session or thread has no free slot for another run.' },
   'approval-resolved': { status: 409, family: 'code', retryable: false, summary: 'The approval was already decided differently.' },
   'idempotency-conflict': { status: 409, family: 'kind', retryable: false, summary: 'The Idempotency-Key was already used for a different request.' },
   'idempotency-in-flight': { status: 409, family: 'kind', retryable: true, summary: 'The first request with this Idempotency-Key is still executing.' },

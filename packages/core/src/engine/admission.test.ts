@@ -22,7 +22,7 @@ describe('createAdmission', () => {
     admission.claim({ runId: 'a', subject: 'alice', lanes: lanesOf('x'), onBusy: 'reject' })
 
     expect(() => admission.claim({ runId: 'b', subject: 'alice', lanes: lanesOf('x'), onBusy: 'reject' })).toThrow(
-      'one run at a time',
+      'has no free slot',
     )
     expect(admission.claim({ runId: 'c', subject: 'alice', lanes: lanesOf('x'), onBusy: 'queue' }).isGranted()).toBe(
       false,

@@ -11,7 +11,7 @@ export interface AdmissionOptions {
 }
 
 export interface AdmissionDeps {
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly timers: Timers
 }
 
@@ -77,6 +77,9 @@ const DEFAULT_SHARE = 0.5
 /** This part of the slots, and of the queue, is kept for subjects that hold less than that. */
 const RESERVED_PART = 1 / 16
 
+/** The clock may be changed, so a slot of a rate limit is checked at least this often while runs wait for it. */
+const LONGEST_ALARM_MS = 30_000
+
 /** How long a run must wait to rank as high as a new run with a priority that is higher by one. */
 const MS_PER_PRIORITY = 10_000
 
@@ -112,7 +115,7 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
       waiting.recheck(lane)
       grantNext()
     }
-    alarms.set(lane.name, timers.after(Math.max(1, freeAt - clock.now()), ring))
+    alarms.set(lane.name, timers.after(Math.min(LONGEST_ALARM_MS, Math.max(1, freeAt - clock.now())), ring))
   }
 
   const addSubject = (subject: string) => {
@@ -157,8 +160,10 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     rights.isPermitted(subject) &&
     needed.every((lane) => lanes.hasFree(lane) && !waiting.isAwaited(lane))
 
-  const rankOf = ({ priority = 0, waitingSince = clock.now() }: SlotRequest) =>
-    waitingSince - priority * MS_PER_PRIORITY
+  /** Keeps the order of the claims when the clock is set back. */
+  const startedAt = clock.now() - clock.monotonicMs()
+  const rankOf = ({ priority = 0, waitingSince }: SlotRequest) =>
+    (waitingSince ?? startedAt + clock.monotonicMs()) - priority * MS_PER_PRIORITY
 
   return {
     claim(entry) {

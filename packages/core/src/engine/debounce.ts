@@ -21,18 +21,20 @@ export async function debounce(runs: RunStore, options: Debounce, next: RunRecor
   if (waiting?.status !== 'queued' || waiting.version !== next.version) return undefined
   if (waiting.startAt === undefined || waiting.startAt <= next.createdAt) return undefined
   const startAt = nextStart(options, { ...waiting, startAt: waiting.startAt }, next)
+  const deadlineAt =
+    waiting.deadlineAt === undefined ? undefined : plusMs(startAt, waiting.deadlineAt - waiting.startAt)
   const { id: runId, attempt } = waiting
   return {
-    run: { ...waiting, input, flow, startAt },
+    run: { ...waiting, input, flow, startAt, deadlineAt },
     write: {
       type: 'run.transition',
       ...{ runId, from: ['queued'], attempt, startAt: waiting.startAt },
-      change: { input, flow, startAt },
+      change: { input, flow, startAt, deadlineAt },
     },
   }
 }
 
-/** Always later than before, because the start time also tells one content of the run from another. */
+/** Never the same as before, because the start time also tells one content of the run from another. */
 function nextStart(
   { periodMs, maxWaitMs }: Debounce,
   waiting: { readonly createdAt: EpochMs; readonly startAt: EpochMs },
@@ -40,5 +42,5 @@ function nextStart(
 ): EpochMs {
   const asked = Math.max(plusMs(now, periodMs), startAt ?? 0)
   const latest = maxWaitMs === undefined ? asked : Math.min(asked, plusMs(waiting.createdAt, maxWaitMs))
-  return Math.max(latest, waiting.startAt + 1) as EpochMs
+  return (latest === waiting.startAt ? latest + 1 : latest) as EpochMs
 }

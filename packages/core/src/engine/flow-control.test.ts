@@ -96,7 +96,11 @@ describe('a concurrency limit with a key', () => {
       message: expect.stringContaining('the key function of concurrency of the agent work failed'),
     })
     await expect(startWorld({ rateLimit: { limit: 1, periodMs: 1, key: number } }).send('x')).rejects.toMatchObject({
-      message: expect.stringContaining('the key of rateLimit of the agent work is not a string'),
+      message: expect.stringContaining('the key of rateLimit of the agent work is number; it must be a string'),
+    })
+    const later = (() => Promise.reject(new Error('late'))) as unknown as () => string
+    await expect(startWorld({ rateLimit: { limit: 1, periodMs: 1, key: later } }).send('x')).rejects.toMatchObject({
+      message: expect.stringContaining('is a promise; it must be a string'),
     })
   })
 
@@ -142,6 +146,41 @@ describe('a rate limit', () => {
     await next.advance(100)
 
     expect(started).toEqual([1, 2, 1, 2, 3])
+  })
+
+  it.each([
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ])('starts queued and new runs within a period after the clock was set %s', async (_, stepMs) => {
+    const { engine, send, started } = startWorld({ rateLimit: { limit: 1, periodMs: 10_000 } })
+    await send(1)
+    await send(2)
+    engine.clock.setWall(engine.clock.now() + stepMs)
+    await send(3)
+
+    await engine.advance(30_000)
+    expect(started).toContain(2)
+    await engine.advance(30_000)
+
+    expect(started).toEqual([1, 2, 3])
+  })
+
+  it('starts a run within a period although an earlier start was recorded while the clock was ahead', async () => {
+    const storage = createInMemoryStorage()
+    const clock = createManualClock()
+    const { engine, send, open, started } = startWorld({ rateLimit: { limit: 1, periodMs: 2_000 } }, { storage, clock })
+    clock.setWall(clock.now() + 3_600_000)
+    await send(1)
+    await engine.drain(0)
+    clock.setWall(clock.now() - 3_600_000)
+
+    const next = open()
+    await next.recover()
+    await next.start()
+    await next.run('work', { body: { input: 2 }, answer: 'accepted' })
+    await next.advance(2_000)
+
+    expect(started).toEqual([1, 2])
   })
 
   it('returns the slot of a run that was aborted before it started', async () => {
@@ -244,6 +283,18 @@ describe('a start time', () => {
     expect(started).toEqual(['past'])
   })
 
+  it('answers a caller that waits for it when the server stops', async () => {
+    const { engine } = startWorld({})
+    await engine.start()
+    const waiting = engine.run('work', { body: { input: 'later', delayMs: 60_000 } })
+    await untilIdle(engine.clock)
+
+    await engine.drain(0)
+    await engine.release()
+
+    expect(await waiting).toMatchObject({ status: 202, runId: expect.stringMatching(/^run_/) })
+  })
+
   it('never starts a run that was aborted before', async () => {
     const { engine, send, started } = startWorld({})
     await engine.start()
@@ -282,6 +333,47 @@ describe('a debounced agent', () => {
       ['run.queued', 'debounced'],
       ['run.started', undefined],
     ])
+  })
+
+  it('combines requests that arrive at the same time', async () => {
+    const { engine, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } })
+    await engine.start()
+
+    const requests = Array.from({ length: 20 }, (_, input) =>
+      engine.run('work', { body: { input }, answer: 'accepted' }),
+    )
+    const replies = await Promise.all(requests)
+    await engine.advance(1_020)
+
+    expect([new Set(replies.map(({ runId }) => runId)).size, started]).toEqual([1, [19]])
+  })
+
+  it('moves the deadline of the run together with its start', async () => {
+    const debounced = { debounce: { periodMs: 1_000, key: () => 'doc' }, budget: { wallClockMs: 500 } }
+    const { engine, send, started } = startWorld(debounced)
+    await engine.start()
+    const replies = []
+    for (const input of [1, 2, 3, 4]) {
+      replies.push(await send(input))
+      await engine.advance(900)
+    }
+    await engine.advance(100)
+    expect(started).toEqual([4])
+    await engine.advance(500)
+
+    const run = await engine.find(replies[0]?.runId ?? '')
+    expect([run?.finishReason, run?.deadlineAt]).toEqual(['budget-exhausted', Date.UTC(2025, 0, 1) + 4_200])
+  })
+
+  it('starts when the newest request says so, even if an earlier request had a longer delay', async () => {
+    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } })
+    await engine.start()
+    await send('slow', { delayMs: 60_000 })
+    await send('soon')
+
+    await engine.advance(1_000)
+
+    expect(started).toEqual(['soon'])
   })
 
   it('starts at the latest after maxWaitMs', async () => {

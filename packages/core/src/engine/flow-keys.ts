@@ -25,9 +25,12 @@ export function flowKeysOf(target: FlowTarget, { sessionId, userId, owner, metad
   return Object.values(keys).every((key) => key === undefined) ? undefined : keys
 }
 
-/** Runs of different targets or sessions are never combined. */
-const debounceKey = ({ kind, targetId, sessionId }: FlowKeyMeta, key: string | undefined): string | undefined =>
-  key === undefined ? undefined : JSON.stringify([`${kind}:${targetId}`, sessionId ?? null, key])
+/** Requests for different targets, sessions or users are never combined. */
+const debounceKey = (
+  { kind, targetId, sessionId, userId }: FlowKeyMeta,
+  key: string | undefined,
+): string | undefined =>
+  key === undefined ? undefined : JSON.stringify([`${kind}:${targetId}`, sessionId ?? null, userId ?? null, key])
 
 function keyOf(
   option: string,
@@ -37,7 +40,11 @@ function keyOf(
   const value = rawKeyOf(option, key, { meta, input })
   if (value === undefined) return undefined
   const name = `the key of ${option} of the ${meta.kind} ${meta.targetId}`
-  if (typeof value !== 'string') throw new AppError('internal-error', { message: `${name} is not a string` })
+  if (value instanceof Promise) value.catch(() => undefined)
+  if (typeof value !== 'string') {
+    const found = value instanceof Promise ? 'a promise' : typeof value
+    throw new AppError('internal-error', { message: `${name} is ${found}; it must be a string` })
+  }
   if (value.length <= MAX_KEY_CHARACTERS) return value
   throw new AppError('invalid-input', {
     message: `${name} has ${value.length} characters; the limit is ${MAX_KEY_CHARACTERS}`,

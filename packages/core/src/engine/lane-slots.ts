@@ -1,4 +1,4 @@
-import type { EpochMs, TakenSlot } from '@perdure/ports'
+import { type EpochMs, plusMs, type TakenSlot } from '@perdure/ports'
 import type { Lane } from './lane.ts'
 
 /** The taken slots of all lanes, in memory. */
@@ -14,6 +14,8 @@ export interface LaneSlots {
   nextFreeAt(lane: Lane): EpochMs | undefined
   /** The runs that hold slots, in the order in which they took them. */
   holders(lane: Pick<Lane, 'name'>): readonly string[]
+  /** How many lanes have taken slots. */
+  size(): number
   /** Adds those slots that were taken earlier and are kept until a time. */
   restore(slots: readonly TakenSlot[]): void
 }
@@ -25,7 +27,13 @@ interface State {
   /** Free slots with a number below `next`. The slot that was freed first is taken first. */
   readonly free: Set<number>
   next: number
+  periodMs: number | undefined
+  /** When `kept` was last checked. */
+  checkedAt: number
 }
+
+/** Each start also checks this many other lanes, so that lanes without taken slots take no memory. */
+const SWEPT_LANES = 2
 
 export function createLaneSlots(now: () => EpochMs): LaneSlots {
   const states = new Map<string, State>()
@@ -33,15 +41,21 @@ export function createLaneSlots(now: () => EpochMs): LaneSlots {
   const stateOf = ({ name }: Pick<Lane, 'name'>): State => {
     const known = states.get(name)
     if (known !== undefined) return known
-    const state: State = { holders: new Map(), kept: new Map(), free: new Set(), next: 0 }
+    const sets = { holders: new Map(), kept: new Map(), free: new Set<number>() }
+    const state: State = { ...sets, next: 0, periodMs: undefined, checkedAt: Number.POSITIVE_INFINITY }
     states.set(name, state)
     return state
   }
 
-  const freeDue = ({ name }: Pick<Lane, 'name'>) => {
+  const freeDue = (name: string, periodMs = states.get(name)?.periodMs) => {
     const state = states.get(name)
     if (state === undefined) return
     const at = now()
+    if (periodMs !== undefined) {
+      if (at < state.checkedAt) limitToPeriod(state, plusMs(at, periodMs))
+      state.periodMs = periodMs
+      state.checkedAt = at
+    }
     for (const [slot, freeAt] of state.kept) {
       if (freeAt > at) break
       state.kept.delete(slot)
@@ -50,9 +64,19 @@ export function createLaneSlots(now: () => EpochMs): LaneSlots {
     if (state.kept.size === 0 && state.holders.size === 0) states.delete(name)
   }
 
+  const sweep = () => {
+    for (const name of firstOf(states.keys(), SWEPT_LANES)) {
+      freeDue(name)
+      const state = states.get(name)
+      if (state === undefined) continue
+      states.delete(name)
+      states.set(name, state)
+    }
+  }
+
   return {
     hasFree(lane) {
-      freeDue(lane)
+      freeDue(lane.name, lane.periodMs)
       const state = states.get(lane.name)
       return state === undefined || state.holders.size + state.kept.size < lane.limit
     },
@@ -62,24 +86,27 @@ export function createLaneSlots(now: () => EpochMs): LaneSlots {
       const slot = freed ?? state.next++
       state.free.delete(slot)
       state.holders.set(slot, runId)
+      state.periodMs = lane.periodMs
       return slot
     },
     free(lane, slot) {
       const state = stateOf(lane)
       state.holders.delete(slot)
       state.free.add(slot)
-      freeDue(lane)
+      freeDue(lane.name, lane.periodMs)
     },
     keepUntil(lane, slot, freeAt) {
       const state = stateOf(lane)
       state.holders.delete(slot)
       state.kept.set(slot, freeAt)
+      sweep()
     },
     nextFreeAt({ name }) {
       const [first] = states.get(name)?.kept.values() ?? []
       return first
     },
     holders: ({ name }) => [...(states.get(name)?.holders.values() ?? [])],
+    size: () => states.size,
     restore(slots) {
       for (const { lane: name, slot, freeAt } of [...slots].sort(byFreeAt)) {
         if (freeAt === undefined) continue
@@ -90,6 +117,25 @@ export function createLaneSlots(now: () => EpochMs): LaneSlots {
       }
     },
   }
+}
+
+function firstOf<T>(items: Iterable<T>, count: number): readonly T[] {
+  const first: T[] = []
+  for (const item of items) {
+    if (first.length === count) break
+    first.push(item)
+  }
+  return first
+}
+
+/**
+ * Lowers times that are further away than a period: the clock was set back since. Then the slots are in the order of
+ * their times again.
+ */
+function limitToPeriod({ kept }: State, latest: EpochMs): void {
+  const entries = [...kept].map(([slot, freeAt]) => [slot, freeAt > latest ? latest : freeAt] as const)
+  kept.clear()
+  for (const [slot, freeAt] of entries.sort(([, one], [, other]) => one - other)) kept.set(slot, freeAt)
 }
 
 const byFreeAt = (one: TakenSlot, other: TakenSlot) => (one.freeAt ?? 0) - (other.freeAt ?? 0)

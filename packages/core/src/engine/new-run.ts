@@ -2,6 +2,7 @@ import {
   AppError,
   type Clock,
   type EpochMs,
+  type FlowKeys,
   type IdGenerator,
   NO_USAGE,
   plusMs,
@@ -40,7 +41,14 @@ export interface RunRequestBody {
   readonly delayMs?: number | undefined
 }
 
-interface NewRunRequest {
+interface Accepted {
+  readonly target: RunTarget
+  /** The parsed input. */
+  readonly input: unknown
+  readonly flow: FlowKeys | undefined
+}
+
+export interface NewRunRequest {
   readonly body: RunRequestBody
   readonly principal: { readonly subject: string }
   readonly origin?: { readonly triggerId: string }
@@ -48,23 +56,27 @@ interface NewRunRequest {
   readonly traceparent?: string | undefined
 }
 
+/** The keys by which flow control groups the run. Computed once, because key functions may have effects. */
+export function acceptedFlow(request: NewRunRequest, target: RunTarget, input: unknown): FlowKeys | undefined {
+  const { body, principal, seed } = request
+  if (seed !== undefined && body.input === undefined) return undefined
+  const { sessionId, userId, metadata = {} } = body
+  const keys = flowKeysOf(target, { sessionId, userId, metadata, owner: principal.subject }, input)
+  return isDebounced(request) ? keys : withoutDebounce(keys)
+}
+
 /** The record of the run that a request asks for. @throws AppError `body-too-large` */
 export function newRun(
   { ids, clock, maxResultBytes }: NewRunDeps,
-  request: NewRunRequest,
-  { target, input }: { readonly target: RunTarget; readonly input: unknown },
+  { body, principal, origin, traceparent }: NewRunRequest,
+  { target, input, flow }: Accepted,
 ): RunRecord {
-  const { body, principal, origin, seed, traceparent } = request
   const text = toJsonText(input)
   if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
   const budget = smallerBudget(body.budget, target.budget)
   const { wallClockMs } = budget ?? {}
   const createdAt = clock.now()
   const { sessionId, userId, metadata = {} } = body
-  const owner = principal.subject
-  const repeatsInput = seed !== undefined && body.input === undefined
-  const keys = repeatsInput ? undefined : flowKeysOf(target, { sessionId, userId, owner, metadata }, input)
-  const flow = isDebounced(request) ? keys : withoutDebounce(keys)
   const startAt = startTimeOf(body, createdAt, flow?.debounce === undefined ? undefined : target.debounce)
   return {
     id: ids.newId('run'),
@@ -73,7 +85,7 @@ export function newRun(
     version: target.version,
     threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
     sessionId,
-    owner,
+    owner: principal.subject,
     userId,
     status: 'queued',
     flow,

@@ -2,6 +2,7 @@ import {
   AppError,
   type EpochMs,
   EVERY_ROW,
+  type FlowKeys,
   type IdGenerator,
   isRetryable,
   type RunRecord,
@@ -10,6 +11,7 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
+import { createKeyedMutex } from '../concurrency/mutex.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { commitOnce } from '../idempotency/commit-once.ts'
 import type { Recall } from '../idempotency/recall.ts'
@@ -24,7 +26,7 @@ import { NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { debounce } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
-import { newRun, type RunRequestBody } from './new-run.ts'
+import { acceptedFlow, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
@@ -61,6 +63,19 @@ export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
 export function createStartRun(deps: StartRunDeps): StartRun {
   const { targets, phase, runWaiters, threadClaims } = deps
+  const debounceMutex = createKeyedMutex()
+
+  const accept = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
+    const flow = acceptedFlow(request, target, input)
+    const commit = () =>
+      commitOnce(deps, request.key, (conflict) => {
+        const isLaneTaken = conflict?.type === 'lane.take'
+        return decide(deps, request, { target, input, flow, isLaneTaken })
+      })
+    if (flow?.debounce === undefined) return commit()
+    // Concurrent first requests of a debounce key would each find no run to join.
+    return debounceMutex(`${request.principal.subject} ${flow.debounce}`, commit)
+  }
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
@@ -71,16 +86,15 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 
     await refuseHiddenThread(deps, request)
     const releaseThread = claimThread(threadClaims, target, request.body.threadId)
-    const once = await commitOnce(deps, request.key, (conflict) => {
-      const isLaneTaken = conflict?.type === 'lane.take'
-      return decide(deps, request, { target, input, isLaneTaken })
-    }).finally(releaseThread)
+    const once = await accept(request, target, input).finally(releaseThread)
     if (once.kind === 'replayed') return once.reply
 
     const { claimed, seed } = once.decision
     const { run, slot, toInterrupt } = claimed
     const isPatient = request.waitMs !== undefined
     const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
+    // The server may stop before the start time; the caller then gets the queued run.
+    if (run.startAt !== undefined) runWaiters.postpone(run)
     begin(deps, { run, target, slot }, seed)
     for (const older of toInterrupt) await interrupt(deps, older)
     return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
@@ -90,6 +104,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 interface Starting {
   readonly target: RunTarget
   readonly input: unknown
+  readonly flow: FlowKeys | undefined
   /** Whether another process has taken a slot of a lane of the run. The run then starts as queued. */
   readonly isLaneTaken: boolean
 }
@@ -97,10 +112,10 @@ interface Starting {
 async function decide(
   deps: StartRunDeps,
   request: StartRunRequest,
-  { target, input, isLaneTaken }: Starting,
+  { target, input, flow, isLaneTaken }: Starting,
 ): Promise<StartDecision> {
   const seed = request.seed === undefined ? undefined : await request.seed()
-  const run: RunRecord = { ...newRun(deps, request, { target, input }), ...seed?.members }
+  const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, combined)
   const session = await sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, request.principal)

@@ -62,8 +62,9 @@ export interface RegistrationOptions<
   /** Limits how many runs start in a period. Further runs are queued; none is rejected. */
   readonly rateLimit?: RateLimit<Input>
   /**
-   * Combines requests with the same key, of the same owner and session, into one run that gets the newest input. Child
-   * runs, forks, retries and requests that name a thread are not combined.
+   * Combines requests with the same key, of the same owner, user and session, into one run that gets the newest input.
+   * Its other members are those of the first request. Child runs, forks, retries, fires of triggers and requests that
+   * name a thread are not combined.
    */
   readonly debounce?: Debounce<Input>
   /**

@@ -74,7 +74,7 @@ export function createRegistry<Registration extends RegistrationOptions>(
       if (call === undefined) {
         throw new StartError('config-invalid', {
           message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? `${method} must be a function`}`,
-          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id, or with another version`,
+          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id, or with another version; docs/reference/authoring.md lists the options`,
         })
       }
       const { id, description } = registration

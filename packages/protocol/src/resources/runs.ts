@@ -160,6 +160,12 @@ export const Run = v.object({
 export const ListedRun = v.object({ ...Run.entries, input: v.optional(v.unknown()) })
 
 const YEAR_MS = 365 * 86_400_000
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
+const StartTimestamp = v.pipe(
+  Timestamp,
+  v.check((time) => Date.parse(time) <= LAST_TIME, 'must not be after the year 9999 in UTC'),
+)
 
 /** The members of each request that starts a run. */
 export const StartEntries = {
@@ -171,7 +177,7 @@ export const StartEntries = {
   budget: v.optional(Budget),
   version: v.optional(OperatorId),
   priority: v.optional(Priority),
-  startAt: v.optional(Timestamp),
+  startAt: v.optional(StartTimestamp),
   delayMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(YEAR_MS))),
 }
 

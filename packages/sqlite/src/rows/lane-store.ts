@@ -56,7 +56,9 @@ const takeSlot = compile<LaneTable & { now: number }, unknown>((param) =>
       conflict
         .columns(['lane', 'slot'])
         .doUpdateSet({ run_id: sql`excluded.run_id`, free_at: sql`excluded.free_at` })
-        .where(sql<SqlBool>`lanes.run_id = excluded.run_id or lanes.free_at <= ${param('now')}`),
+        .where(
+          sql<SqlBool>`lanes.run_id = excluded.run_id or lanes.free_at <= ${param('now')} or lanes.free_at > excluded.free_at`,
+        ),
     ),
 )
 

@@ -54,8 +54,7 @@ const CHANGE: Required<RunChange> = {
   result: toJsonText(['late']),
   error: {
     code: 'timeout',
-    message: 'too slow',
-    step: { seq: 3, name: 'charge' },
+    ...{ message: 'too slow', step: { seq: 3, name: 'charge' } },
     cause: [{ name: 'TypeError', message: 'no answer' }],
     stack: 'Error: too slow\n    at charge (agents/pay.ts:1:2)',
   },
@@ -66,6 +65,7 @@ const CHANGE: Required<RunChange> = {
   parked: toJsonText({ version: '1' }),
   flow: { concurrency: 'bob', debounce: 'd' },
   startAt: at(700),
+  deadlineAt: at(800),
   retries: 2,
   abortReason: 'no longer needed',
   startedAt: at(10),

@@ -10,6 +10,8 @@ export interface RawAnswer {
 export interface RawExchange {
   readonly answers: readonly RawAnswer[]
   readonly isClosed: boolean
+  /** What the connection received after the complete answers. */
+  readonly rest: string
 }
 
 export interface RawOptions {
@@ -24,13 +26,13 @@ export function exchange(port: number, bytes: Buffer, { answers: enough }: RawOp
     const isHead = bytes.subarray(0, 5).toString('latin1').toUpperCase() === 'HEAD '
     let text = ''
     socket.on('error', () => undefined)
-    socket.on('close', () => resolve({ answers: parseAnswers(text, isHead).answers, isClosed: true }))
+    socket.on('close', () => resolve({ ...parseAnswers(text, isHead), isClosed: true }))
     socket.setEncoding('latin1').on('data', (chunk) => {
       text += chunk
       if (enough === undefined) return
-      const { answers } = parseAnswers(text, isHead)
+      const { answers, rest } = parseAnswers(text, isHead)
       if (answers.length < enough) return
-      resolve({ answers, isClosed: false })
+      resolve({ answers, rest, isClosed: false })
       socket.destroy()
     })
     socket.write(bytes)

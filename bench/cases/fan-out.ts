@@ -7,6 +7,8 @@ import type { BenchCase, Effort } from './bench-case.ts'
 const EVENTS = 1_000
 export const TALK = '/v1/agents/talk/run'
 export const MANY = {
+  PERDURE_SERVER_MAX_CONNECTIONS: '20000',
+  PERDURE_SERVER_MAX_CONNECTIONS_PER_ADDRESS: '20000',
   PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS: '20000',
   PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '20000',
 }

@@ -10,7 +10,7 @@ export interface RawAnswer {
 export interface RawExchange {
   readonly answers: readonly RawAnswer[]
   readonly isClosed: boolean
-  /** What the connection received after the complete answers. */
+  /** The text that the connection received after the complete answers. */
   readonly rest: string
 }
 

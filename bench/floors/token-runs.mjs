@@ -1,29 +1,15 @@
 // Floor of a server as shipped: checks a bearer token (HMAC, its row, comparison in constant time), and writes the rows of
 // a durable run that has an idempotency key in two group commits of a storage thread. FLOOR_TOKEN is the accepted token.
-import { createHmac, createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { Worker } from 'node:worker_threads'
 import { serve } from '@hono/node-server'
-import Database from 'better-sqlite3'
 import { Hono } from 'hono'
 import { announce } from './announce.mjs'
+import { openTokenCheck } from './token-check.mjs'
 
 const { FLOOR_DATABASE, FLOOR_TOKEN, FLOOR_SYNCHRONOUS = 'full' } = process.env
-const pepper = createSecretKey(randomBytes(32))
-const digestOf = (token) => createHmac('sha256', pepper).update(token).digest('hex')
-
-const db = new Database(FLOOR_DATABASE)
-db.pragma('journal_mode = WAL')
-db.exec('CREATE TABLE tokens (id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, revoked_at INTEGER) STRICT')
-db.prepare('INSERT INTO tokens (id, digest) VALUES (?, ?)').run('token', digestOf(FLOOR_TOKEN))
-const selectToken = db.prepare('SELECT id, digest, revoked_at FROM tokens WHERE digest = ?')
-
-function isAllowed(authorization = '') {
-  const digest = digestOf(authorization.slice('Bearer '.length))
-  const token = selectToken.get(digest)
-  if (token === undefined || token.revoked_at !== null) return false
-  return timingSafeEqual(Buffer.from(token.digest), Buffer.from(digest))
-}
+const isAllowed = openTokenCheck(FLOOR_DATABASE, FLOOR_TOKEN)
 
 const thread = new Worker(new URL('./run-rows-thread.mjs', import.meta.url), {
   workerData: { path: FLOOR_DATABASE, synchronous: FLOOR_SYNCHRONOUS },

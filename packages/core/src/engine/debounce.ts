@@ -10,7 +10,7 @@ export interface Debounced {
 
 /**
  * Combines a new run with an earlier one of the same owner that has the same debounce key and still waits for its start
- * time. `undefined` when there is none: the new run is then the first.
+ * time. Returns `undefined` if no run waits; the new run is then the first.
  */
 export async function debounce(runs: RunStore, options: Debounce, next: RunRecord): Promise<Debounced | undefined> {
   const { owner, flow, input } = next

@@ -1,6 +1,6 @@
 import type { RunKind } from '@perdure/ports'
 
-/** What a key function gets besides the input. */
+/** The second argument of a key function; the first is the input. */
 export interface FlowKeyMeta {
   readonly kind: RunKind
   readonly targetId: string // the agent's or workflow's id

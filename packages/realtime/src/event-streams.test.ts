@@ -245,19 +245,13 @@ describe('openRunStream', () => {
 
   it('ends the stream if the log cannot be read', async () => {
     const log = await createRunLog()
-    let isBroken = false
-    const events = {
-      ...log.storage.events,
-      async read(...args: Parameters<typeof log.storage.events.read>) {
-        if (isBroken) throw new AppError('storage-failed')
-        return log.storage.events.read(...args)
-      },
-    }
+    // Opening a stream reads one event.
+    const read: typeof log.storage.events.read = (stream, range) =>
+      range.limit > 1 ? Promise.reject(new AppError('storage-failed')) : log.storage.events.read(stream, range)
+    const events = { ...log.storage.events, read }
     const { open, streams } = await createRunLog({ events, runs: log.storage.runs })
-    const response = await open()
-    isBroken = true
 
-    await createClient(response).readToEnd()
+    await createClient(await open()).readToEnd()
 
     expect(streams.size()).toBe(0)
   })

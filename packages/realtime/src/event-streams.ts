@@ -16,12 +16,13 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { formatSubject, isTerminal } from '@perdure/protocol'
-import { followEvents } from './follow.ts'
+import { type BlockSource, fromGenerator } from './block-source.ts'
+import { createFollower } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams } from './open-streams.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import { createBlockStream } from './sse/block-stream.ts'
-import { renderStreamBlocks } from './stream-blocks.ts'
+import { createStreamBlocks } from './stream-blocks.ts'
 
 export interface EventStreamsDeps {
   readonly runs: Pick<RunStore, 'find'>
@@ -85,7 +86,6 @@ const HEADERS = {
 }
 
 type Reader = Pick<OpenStreamRequest, 'tokenId' | 'hangUp'>
-type BlocksOf = (signal: AbortSignal) => AsyncGenerator<string, void, void>
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { runs, sessions, events, watchCredential } = deps
@@ -94,20 +94,17 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   /**
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
    */
-  const stream200 = ({ tokenId, hangUp }: Reader, blocksOf: BlocksOf): Response => {
-    const ending = new AbortController()
-    const end = () => ending.abort()
+  const stream200 = ({ tokenId, hangUp }: Reader, openBlocks: (wake: () => void) => BlockSource): Response => {
+    const end = () => endBody()
     const release = open.claim(end, tokenId)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
     const { body, end: endBody } = createBlockStream(deps, {
-      ...{ blocks: blocksOf(ending.signal), hangUp },
+      ...{ open: openBlocks, hangUp },
       onEnd() {
         release()
         unwatch()
-        ending.abort()
       },
     })
-    ending.signal.addEventListener('abort', endBody)
     return new Response(body, { headers: HEADERS })
   }
 
@@ -119,9 +116,9 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     if (hasAll && (await events.read(stream, { after: start.after, limit: 1 })).length === 0) {
       return new Response(null, { status: 204 })
     }
-    return stream200(request, (signal) => {
-      const following = followEvents(deps.feed, source, { after: start.after, isComplete, signal })
-      return renderStreamBlocks({ source, runId, start, lastEventId }, following)
+    return stream200(request, (wake) => {
+      const follower = createFollower(deps.feed, source, { after: start.after, isComplete, wake })
+      return createStreamBlocks({ source, runId, start, lastEventId }, follower)
     })
   }
 
@@ -142,8 +139,21 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       return follow(followed, { visibility, ...request })
     },
 
-    openReplayStream: (recording, request) =>
-      stream200(request, (signal) => renderReplayBlocks(deps, recording, { speed: request.speed, signal })),
+    openReplayStream: (recording, { speed, ...reader }) =>
+      stream200(reader, () => {
+        const ending = new AbortController()
+        const { next, close } = fromGenerator(
+          renderReplayBlocks(deps, recording, { speed, signal: ending.signal }),
+          (error) => deps.logger.error('failed to release an event stream', error),
+        )
+        return {
+          next,
+          close() {
+            ending.abort()
+            close()
+          },
+        }
+      }),
 
     closeAll: async () => open.closeAll(),
     size: open.size,

@@ -1,20 +1,27 @@
-import { createEventFeed } from '@perdure/core'
+import { createEventFeed, type EventFeed } from '@perdure/core'
 import type { EventLog } from '@perdure/ports'
-import { describe, expect, it } from 'vitest'
-import { followEvents } from './follow.ts'
-import { createRunLog, SOURCE, settled } from './run-log.fixture.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { ENDED, WAITING } from './block-source.ts'
+import { createFollower } from './follow.ts'
+import { createRunLog, SOURCE } from './run-log.fixture.ts'
 
 const many = (count: number) => Array.from({ length: count }, () => 'text.delta')
 
-describe('followEvents', () => {
+const ignore = () => undefined
+const follow = (feed: EventFeed, options: { isComplete: boolean; after?: number; wake?: () => void }) =>
+  createFollower(feed, SOURCE, { after: 0, wake: ignore, ...options })
+
+describe('createFollower', () => {
   it('reads a complete log of several pages and ends', async () => {
     const { feed, append } = await createRunLog()
     await append(...many(450))
-    const options = { after: 5, isComplete: true, signal: new AbortController().signal }
+    const follower = follow(feed, { after: 5, isComplete: true })
 
     const positions: number[] = []
-    for await (const page of followEvents(feed, SOURCE, options))
-      positions.push(...page.map(({ position }) => position))
+    for (let step = await follower.next(); step !== ENDED; step = await follower.next()) {
+      if (step === WAITING) throw new Error('a complete log does not wait')
+      positions.push(...step.map(({ position }) => position))
+    }
 
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })
@@ -23,28 +30,25 @@ describe('followEvents', () => {
     const { storage, hub, render, append } = await createRunLog()
     await append('a', 'b')
     const feed = createEventFeed({ events: storage.events, hub: { ...hub, recent: () => [] }, render })
-    const options = { after: 0, isComplete: true, signal: new AbortController().signal }
+    const follower = follow(feed, { isComplete: true })
 
-    const types: string[] = []
-    for await (const page of followEvents(feed, SOURCE, options)) types.push(...page.map(({ type }) => type))
-
-    expect(types).toEqual(['a', 'b'])
+    expect(await follower.next()).toMatchObject([{ type: 'a' }, { type: 'b' }])
+    expect(await follower.next()).toBe(ENDED)
   })
 
-  it('waits for new events', async () => {
+  it('waits for new events, and reads them from memory at once', async () => {
     const { feed, append } = await createRunLog()
-    const options = { after: 0, isComplete: false, signal: new AbortController().signal }
-    const events = followEvents(feed, SOURCE, options)
-    const first = events.next()
-    await settled()
+    const wake = vi.fn()
+    const follower = follow(feed, { isComplete: false, wake })
+    expect(await follower.next()).toBe(WAITING)
 
     await append('a', 'b')
 
-    expect((await first).value).toMatchObject([{ type: 'a' }, { type: 'b' }])
-    const next = events.next()
+    expect(wake).toHaveBeenCalledOnce()
+    expect(follower.next()).toMatchObject([{ type: 'a' }, { type: 'b' }])
+    expect(follower.next()).toBe(WAITING)
     await append('c')
-    expect((await next).value).toMatchObject([{ type: 'c' }])
-    await events.return()
+    expect(follower.next()).toMatchObject([{ type: 'c' }])
   })
 
   it('misses no event appended during a read', async () => {
@@ -57,47 +61,19 @@ describe('followEvents', () => {
         return page
       },
     }
-    const options = { after: 0, isComplete: false, signal: new AbortController().signal }
-    const events = followEvents(
-      createEventFeed({ events: appendedDuringRead, hub: { ...hub, recent: () => undefined }, render }),
-      SOURCE,
-      options,
-    )
+    const feed = createEventFeed({ events: appendedDuringRead, hub: { ...hub, recent: () => undefined }, render })
 
-    expect((await events.next()).value).toMatchObject([{ type: 'late' }])
-    await events.return()
+    expect(await follow(feed, { isComplete: false }).next()).toMatchObject([{ type: 'late' }])
   })
 
-  it('stops watching the log when its caller aborts it or leaves the loop, and when the log ends', async () => {
+  it('stops watching the log when it is closed', async () => {
     const { feed, append } = await createRunLog()
+    const wake = vi.fn()
+    const follower = follow(feed, { isComplete: false, wake })
+
+    follower.close()
     await append('a')
-    let watching = 0
-    const counting: typeof feed = {
-      ...feed,
-      watch(of, watcher) {
-        watching += 1
-        feed.watch(of, watcher)
-      },
-      unwatch(of, watcher) {
-        watching -= 1
-        feed.unwatch(of, watcher)
-      },
-    }
-    const follow = (isComplete: boolean, signal = new AbortController().signal) =>
-      followEvents(counting, SOURCE, { after: 0, isComplete, signal })
-    const aborting = new AbortController()
-    const aborted = follow(false, aborting.signal)
-    const left = follow(false)
-    const done = follow(true)
-    await Promise.all([aborted.next(), left.next(), done.next()])
-    const waiting = aborted.next()
-    expect(watching).toBe(3)
 
-    aborting.abort()
-    await left.return()
-
-    expect((await waiting).done).toBe(true)
-    expect((await done.next()).done).toBe(true)
-    expect(watching).toBe(0)
+    expect(wake).not.toHaveBeenCalled()
   })
 })

@@ -5,6 +5,5 @@ export {
   type OpenReplayStreamRequest,
   type OpenStreamRequest,
 } from './event-streams.ts'
-export { type FollowOptions, followEvents } from './follow.ts'
 export type { WebSocketLimits } from './websocket/web-socket-limits.ts'
 export { createWebSockets, type Upgrade, type WebSockets, type WebSocketsDeps } from './websocket/web-sockets.ts'

@@ -1,7 +1,9 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
 import { toJsonText } from '@perdure/ports'
 import { REPLAY_GAP, RUN_ENDING_EVENTS } from '@perdure/protocol'
+import { type BlockSource, ENDED, type NextBlocks } from './block-source.ts'
 import { endsStream } from './ends-stream.ts'
+import type { Follower } from './follow.ts'
 import { formatBlock, formatEventBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
@@ -20,25 +22,51 @@ const RETRY_MS = 1_000
  */
 const CHUNK_LENGTH = 32_768
 
-/** Yields the reader's cursor, a gap if there is one, then the events, up to the last event of the run or session. */
-export async function* renderStreamBlocks(
+/** Returns the reader's cursor, a gap if there is one, then the events, up to the last event of the run or session. */
+export function createStreamBlocks(
   { source, runId, start, lastEventId }: StreamBlocks,
-  pages: AsyncIterable<readonly DeliveredEvent[]>,
-): AsyncGenerator<string, void, void> {
-  const { epoch, stream } = source
-  yield formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' })
-  if (start.gap !== undefined) yield gapBlock(start, { subject: source.subject, epoch, runId })
+  follower: Follower,
+): BlockSource {
+  const { epoch, stream, subject } = source
   const isLast = (type: string) => (runId !== undefined && RUN_ENDING_EVENTS.includes(type)) || endsStream(stream, type)
-  for await (const events of pages) {
+  const gap = start.gap === undefined ? '' : gapBlock(start, { subject, epoch, runId })
+  let opening = formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' }) + gap
+  let page: readonly DeliveredEvent[] = []
+  let hasEnded = false
+
+  /** Renders events of the page until the chunk is long enough. */
+  const renderChunk = (): string => {
     let chunk = ''
-    for (const { position, type, envelope } of events) {
+    for (const [index, { position, type, envelope }] of page.entries()) {
       chunk += formatEventBlock(formatEventId({ epoch, position }), type, envelope)
-      if (isLast(type)) return yield chunk
-      if (chunk.length < CHUNK_LENGTH) continue
-      yield chunk
-      chunk = ''
+      hasEnded = isLast(type)
+      if (!hasEnded && chunk.length < CHUNK_LENGTH) continue
+      page = page.slice(index + 1)
+      return chunk
     }
-    if (chunk !== '') yield chunk
+    page = []
+    return chunk
+  }
+
+  const render = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
+    if (typeof step === 'symbol') return step
+    page = step
+    return renderChunk()
+  }
+
+  return {
+    next() {
+      if (opening !== '') {
+        const first = opening
+        opening = ''
+        return first
+      }
+      if (hasEnded) return ENDED
+      if (page.length > 0) return renderChunk()
+      const step = follower.next()
+      return step instanceof Promise ? step.then(render) : render(step)
+    },
+    close: follower.close,
   }
 }
 

@@ -31,6 +31,10 @@ export interface EventFeed {
   unwatch(source: EventSource, watcher: Watcher): void
 }
 
+interface SharedPage extends FeedRange {
+  readonly page: FeedPage
+}
+
 /** Bounds the memory when many subscribers read at different positions. */
 const MAX_SHARED_PAGES = 16
 /** In characters. A page ends with the event that reaches this length. */
@@ -71,18 +75,28 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
     return page instanceof Promise ? page.then(toPage) : toPage(page)
   }
 
-  const sharedPages = new Map<string, FeedPage>()
+  /** By subject; the positions at which pages start differ while some subscribers are behind. */
+  const sharedPages = new Map<string, SharedPage[]>()
+  let sharedCount = 0
   let sharedVersion = hub.version()
 
   return {
     read(source, range) {
-      if (sharedVersion !== hub.version() || sharedPages.size >= MAX_SHARED_PAGES) sharedPages.clear()
+      if (sharedVersion !== hub.version() || sharedCount >= MAX_SHARED_PAGES) {
+        sharedPages.clear()
+        sharedCount = 0
+      }
       sharedVersion = hub.version()
-      const pageKey = `${source.subject} ${range.after} ${range.limit}`
-      const cached = sharedPages.get(pageKey)
-      if (cached !== undefined) return cached
+      const ofSubject = sharedPages.get(source.subject)
+      const shared = ofSubject?.find(({ after, limit }) => after === range.after && limit === range.limit)
+      if (shared !== undefined) return shared.page
       const page = readNext(source, range)
-      if (!(page instanceof Promise)) sharedPages.set(pageKey, page)
+      if (!(page instanceof Promise)) {
+        const { after, limit } = range
+        if (ofSubject === undefined) sharedPages.set(source.subject, [{ after, limit, page }])
+        else ofSubject.push({ after, limit, page })
+        sharedCount++
+      }
       return page
     },
     readLog,

@@ -2,7 +2,7 @@ import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@p
 import type { RecentEvent } from './event-ring.ts'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { createLogCoverage } from './log-coverage.ts'
-import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
+import { createStreamMap, nameOfStream, STREAM_KINDS, type StreamName } from './stream-map.ts'
 
 /**
  * `wake` is called for each publication to a watched stream. It receives the watcher itself, so that one function can
@@ -53,11 +53,24 @@ const EMPTY_STATS: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
  * were published while its stream was not watched.
  */
 export function createEventHub(cache?: HotCache): EventHub {
-  const watchers = new Map<string, Set<Watcher>>()
+  const watchers = createStreamMap<Set<Watcher>>()
   let generation = 0
   let published = 0
   const coverage = createLogCoverage()
-  const isWatched = (key: string) => watchers.has(key)
+  const isWatched = (kind: StreamName['kind'], id: string) => watchers.find(kind, id) !== undefined
+
+  /** The watchers of every stream that carries one of the events. */
+  const watchersOf = (events: readonly StoredEvent[]): ReadonlySet<Set<Watcher>> => {
+    const sets = new Set<Set<Watcher>>()
+    for (const event of events) {
+      for (const kind of STREAM_KINDS) {
+        const id = event[kind]
+        const set = id === undefined ? undefined : watchers.find(kind, id)
+        if (set !== undefined) sets.add(set)
+      }
+    }
+    return sets
+  }
 
   const invalidate = () => {
     generation++
@@ -68,10 +81,9 @@ export function createEventHub(cache?: HotCache): EventHub {
     publish(events) {
       published++
       coverage.add(events)
-      if (watchers.size === 0) return cache?.skip(events)
-      const keys = streamKeysOfEach(events)
-      cache?.add(events, keys, isWatched)
-      for (const key of distinctKeys(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)
+      if (watchers.size() === 0) return cache?.skip(events)
+      cache?.add(events, isWatched)
+      for (const set of watchersOf(events)) for (const watcher of set) watcher.wake(watcher)
     },
     invalidate,
     refresh(position) {
@@ -84,27 +96,21 @@ export function createEventHub(cache?: HotCache): EventHub {
     generation: () => generation,
     version: () => generation + published,
     watch(stream, watcher) {
-      const key = streamKey(stream)
-      const set = watchers.get(key)
-      if (set === undefined) watchers.set(key, new Set([watcher]))
+      const name = nameOfStream(stream)
+      const set = watchers.get(name)
+      if (set === undefined) watchers.set(name, new Set([watcher]))
       else set.add(watcher)
     },
     unwatch(stream, watcher) {
-      const key = streamKey(stream)
-      const set = watchers.get(key)
+      const name = nameOfStream(stream)
+      const set = watchers.get(name)
       if (set === undefined || !set.delete(watcher) || set.size > 0) return
-      watchers.delete(key)
-      cache?.evict(key)
+      watchers.delete(name)
+      cache?.evict(name)
     },
     recent: (stream, range) => cache?.read(stream, range),
     stats: () => cache?.stats() ?? EMPTY_STATS,
   }
-}
-
-function distinctKeys(keys: StreamKeys): ReadonlySet<string> {
-  const touched = new Set<string>()
-  for (const ofEvent of keys) for (const key of ofEvent) touched.add(key)
-  return touched
 }
 
 /**

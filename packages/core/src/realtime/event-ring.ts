@@ -1,6 +1,7 @@
 import type { EventRange, StoredEvent } from '@perdure/ports'
 import type { DeliveredEvent } from './delivered-event.ts'
 import type { LruNode } from './lru-list.ts'
+import type { StreamName } from './stream-map.ts'
 
 /** An event of one stream in memory, together with its most recently rendered form. */
 export interface RecentEvent {
@@ -21,7 +22,7 @@ export interface RingEntry extends RecentEvent {
  * order of their positions and evicted oldest first, so `completeAfter` only increases.
  */
 export interface EventRing extends LruNode<EventRing> {
-  readonly key: string
+  readonly name: StreamName
   entries: RingEntry[]
   /** Index of the oldest entry that is still held; the slots before this index are empty. */
   first: number
@@ -39,12 +40,20 @@ export interface RingLimits {
 const COMPACT_AT = 512
 
 /** An empty ring of a stream that has no event after `completeAfter` yet. */
-export function createEventRing(key: string, completeAfter: number): EventRing {
-  return { key, entries: [], first: 0, bytes: 0, completeAfter, older: undefined, newer: undefined }
+export function createEventRing(name: StreamName, completeAfter: number): EventRing {
+  return { name, entries: [], first: 0, bytes: 0, completeAfter, older: undefined, newer: undefined }
 }
+
+/**
+ * Rendered forms are kept for the newest entries only, because nearly all subscribers read those: a rendered form takes
+ * several times the memory of its event.
+ */
+const RENDERED_ENTRIES = 32
 
 export function appendToRing(ring: EventRing, entry: RingEntry): void {
   ring.entries.push(entry)
+  const outdated = ring.entries[ring.entries.length - 1 - RENDERED_ENTRIES]
+  if (outdated !== undefined) outdated.delivered = undefined
   ring.bytes += entry.bytes
 }
 

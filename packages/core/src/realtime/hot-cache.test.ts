@@ -125,8 +125,8 @@ describe('createHotCache', () => {
 
   it('holds only the streams that isKept selects, and does not answer reads of other streams', () => {
     const { cache } = setUp()
-    const isKept = (key: string) => key === 'run r'
-    cache.add([event(1), event(2, { runId: 'other' }), event(3)], undefined, isKept)
+    const isKept = (_: string, id: string) => id === 'r'
+    cache.add([event(1), event(2, { runId: 'other' }), event(3)], isKept)
 
     expect(positionsOf(cache.read(RUN, all))).toEqual([1, 3])
     expect(cache.read({ runId: 'other' }, { after: 1, limit: 10 })).toBeUndefined()
@@ -137,7 +137,7 @@ describe('createHotCache', () => {
   it('evicts a stream that isKept no longer selects, and starts over when the stream is selected again', () => {
     const { cache } = setUp()
     cache.add([event(1)])
-    cache.add([event(2)], undefined, () => false)
+    cache.add([event(2)], () => false)
     cache.add([event(3)])
 
     expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
@@ -147,8 +147,8 @@ describe('createHotCache', () => {
   it('holds nothing when no stream is kept', () => {
     const { cache } = setUp()
     cache.add([event(1)])
-    cache.add([event(2), event(3)], undefined, () => false)
-    cache.add([], undefined, () => false)
+    cache.add([event(2), event(3)], () => false)
+    cache.add([], () => false)
 
     expect(cache.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
     expect(cache.read(RUN, { after: 2, limit: 10 })).toBeUndefined()
@@ -212,10 +212,10 @@ describe('createHotCache with random operations', () => {
         const log: StoredEvent[] = []
         let unpublished: StoredEvent[] = []
         let publishedThrough = 0
-        let watched: ReadonlySet<string> = new Set(['run r0', 'run r1', 'run r2', 'run r3'])
+        let watched: ReadonlySet<string> = new Set(['r0', 'r1', 'r2', 'r3'])
         const publish = (events: readonly StoredEvent[]) => {
           if (watched.size === 0) cache.skip(events)
-          else cache.add(events, undefined, (key) => watched.has(key))
+          else cache.add(events, (_, id) => watched.has(id))
           publishedThrough = Math.max(publishedThrough, events.at(-1)?.position ?? 0)
         }
         const append = (run: number) => {
@@ -227,8 +227,8 @@ describe('createHotCache with random operations', () => {
           if (one.do === 'commit') publish(one.streams.map(append))
           else if (one.do === 'watch') {
             const before = watched
-            watched = new Set(one.streams.map((run) => `run r${run}`))
-            for (const key of before) if (!watched.has(key)) cache.evict(key)
+            watched = new Set(one.streams.map((run) => `r${run}`))
+            for (const id of before) if (!watched.has(id)) cache.evict({ kind: 'runId', id })
           } else if (one.do === 'foreign') append(0)
           else if (one.do === 'late') {
             // The promise of an earlier commit resolves after the promise of a later commit.

@@ -13,11 +13,13 @@ import {
   trimRing,
 } from './event-ring.ts'
 import { createLruList } from './lru-list.ts'
-import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
+import { createStreamMap, nameOfStream, STREAM_KINDS, type StreamName } from './stream-map.ts'
 
 export interface HotCacheLimits extends RingLimits {
   readonly maxBytes: number // all streams together
 }
+
+export type IsKept = (kind: StreamName['kind'], id: string) => boolean
 
 export interface HotCacheStats {
   readonly events: number
@@ -33,13 +35,13 @@ export interface HotCache {
   /**
    * Adds committed events. The cache stays complete as long as it receives every position of the log, in order.
    *
-   * @param isKept whether to cache the stream with this key; a stream that is not kept is evicted
+   * @param isKept whether to cache a stream; a stream that is not kept is evicted
    */
-  add(events: readonly StoredEvent[], keys?: StreamKeys, isKept?: (key: string) => boolean): void
+  add(events: readonly StoredEvent[], isKept?: IsKept): void
   /** Records events that were committed while no stream was watched, without caching them. */
   skip(events: readonly StoredEvent[]): void
   /** Evicts the events of a stream that is no longer watched. */
-  evict(key: string): void
+  evict(name: StreamName): void
   /** The next events after a position; `undefined` when they must be read from the log. */
   read(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   /**
@@ -54,7 +56,7 @@ export interface HotCache {
 const OVERHEAD_BYTES = 512
 
 export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
-  const rings = new Map<string, EventRing>()
+  const rings = createStreamMap<EventRing>()
   /** Ordered by the last publication to the stream. */
   const recency = createLruList<EventRing>()
   let bytes = 0
@@ -68,15 +70,10 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   }
 
   const evictRing = (ring: EventRing) => {
-    rings.delete(ring.key)
+    rings.delete(ring.name)
     recency.remove(ring)
     bytes -= ring.bytes
     emptyAfter = Math.max(emptyAfter, ringEnd(ring))
-  }
-
-  const evict = (key: string) => {
-    const ring = rings.get(key)
-    if (ring !== undefined) evictRing(ring)
   }
 
   /**
@@ -98,18 +95,30 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     emptyAfter = position
   }
 
-  const open = (key: string): EventRing => {
-    const ring = createEventRing(key, emptyAfter)
-    rings.set(key, ring)
+  const open = (name: StreamName): EventRing => {
+    const ring = createEventRing(name, emptyAfter)
+    rings.set(name, ring)
     return ring
   }
 
-  const put = (key: string, entry: RingEntry) => {
-    const ring = rings.get(key) ?? open(key)
+  const put = (ring: EventRing, entry: RingEntry) => {
     recency.touch(ring)
     appendToRing(ring, entry)
     bytes += entry.bytes
     trim(ring, entry.addedMs)
+  }
+
+  const addEvent = (event: StoredEvent, addedMs: number, isKept: IsKept) => {
+    for (const kind of STREAM_KINDS) {
+      const id = event[kind]
+      if (id === undefined) continue
+      const ring = rings.find(kind, id)
+      if (isKept(kind, id)) put(ring ?? open({ kind, id }), toEntry(event, addedMs))
+      else {
+        if (ring !== undefined) evictRing(ring)
+        emptyAfter = Math.max(emptyAfter, event.position)
+      }
+    }
   }
 
   /** Moves `lastPosition` forward. Returns whether the event is new. */
@@ -122,18 +131,9 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   }
 
   return {
-    add(events, keys = streamKeysOfEach(events), isKept = always) {
+    add(events, isKept = always) {
       const addedMs = clock.monotonicMs()
-      for (const [index, event] of events.entries()) {
-        if (!advance(event.position)) continue
-        for (const key of keys[index] as readonly string[]) {
-          if (isKept(key)) put(key, toEntry(event, addedMs))
-          else {
-            evict(key)
-            emptyAfter = Math.max(emptyAfter, event.position)
-          }
-        }
-      }
+      for (const event of events) if (advance(event.position)) addEvent(event, addedMs, isKept)
       sweep(addedMs)
     },
     skip(events) {
@@ -142,9 +142,12 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
       restart(position)
       lastPosition = position
     },
-    evict,
+    evict(name) {
+      const ring = rings.get(name)
+      if (ring !== undefined) evictRing(ring)
+    },
     read(stream, range) {
-      const ring = rings.get(streamKey(stream))
+      const ring = rings.get(nameOfStream(stream))
       if (ring === undefined) return lastPosition !== undefined && range.after >= emptyAfter ? [] : undefined
       trim(ring, clock.monotonicMs())
       return readRing(ring, range)
@@ -161,7 +164,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
         trim(ring, nowMs)
         events += ringLength(ring)
       }
-      return { events, subjects: rings.size, bytes }
+      return { events, subjects: rings.size(), bytes }
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { EventRange } from '@perdure/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
-import { streamKey } from './stream-key.ts'
+import { nameOfStream } from './stream-map.ts'
 
 const READ_LIMITS = { limit: 200, maxLength: 256 * 1_024 }
 const MAX_BYTES = 16 * 1_024 * 1_024
@@ -91,7 +91,8 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
   return {
     read(source, { after, limit }) {
       evictStale()
-      const name = `${source.subject} ${streamKey(source.stream)}`
+      const { kind, id } = nameOfStream(source.stream)
+      const name = `${source.subject} ${kind} ${id}`
       const page = find(name, after)
       if (page === undefined) return readOnce(source, name, after).then((events) => events.slice(0, limit))
       const start = page.events.findIndex(({ position }) => position > after)

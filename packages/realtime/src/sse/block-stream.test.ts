@@ -1,6 +1,7 @@
 import type { Logger } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { expect, it } from 'vitest'
+import { fromGenerator } from '../block-source.ts'
 import { createBlockStream } from './block-stream.ts'
 
 const ignore = () => undefined
@@ -13,7 +14,7 @@ it('passes a long block on in parts', async () => {
     yield block
   }
   const deps = { timers: createManualClock(), heartbeatMs: 1_000, stallMs: 1_000_000, logger }
-  const { body } = createBlockStream(deps, { blocks: blocks(), onEnd: ignore })
+  const { body } = createBlockStream(deps, { open: () => fromGenerator(blocks(), ignore), onEnd: ignore })
 
   let text = ''
   let longest = 0
@@ -32,7 +33,7 @@ it('sends the rest of a block that has begun when the stream is ended', async ()
     for (;;) yield block
   }
   const deps = { timers: createManualClock(), heartbeatMs: 1_000, stallMs: 1_000_000, logger }
-  const { body, end } = createBlockStream(deps, { blocks: blocks(), onEnd: ignore })
+  const { body, end } = createBlockStream(deps, { open: () => fromGenerator(blocks(), ignore), onEnd: ignore })
 
   let text = ''
   for await (const part of body) {

@@ -27,7 +27,7 @@ export async function streamAnswer(
       }
       const unwatch = onDisconnect(incoming, headers, cancel)
       outgoing.on('error', cancel).once('close', unwatch)
-      await pipe(reader, outgoing, isEventStream(headers) ? () => undefined : releaseBytes)
+      await pipe(reader, outgoing, isEventStream(headers) ? undefined : releaseBytes)
     }
     await rest
     // A cancelled body must not end with the final chunk: the client would take the body for complete.
@@ -55,14 +55,15 @@ function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: (
 async function pipe(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   outgoing: ServerResponse,
-  onWritten: (part: Uint8Array) => void,
+  onWritten: ((part: Uint8Array) => void) | undefined,
 ): Promise<void> {
   let inTurn = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
     inTurn += value.byteLength
-    if (!outgoing.write(value, () => onWritten(value))) await drained(outgoing)
+    const callback = onWritten === undefined ? undefined : () => onWritten(value)
+    if (!outgoing.write(value, callback)) await drained(outgoing)
     if (inTurn < MAX_BYTES_PER_TURN) continue
     inTurn = 0
     await nextTurn()

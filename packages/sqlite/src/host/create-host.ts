@@ -42,10 +42,10 @@ export interface HostParts {
 }
 
 /**
- * Upper limit for jobs in one transaction, small enough to answer the callers of one group while the next group
- * commits.
+ * Upper limit for changes in one transaction, small enough to answer the callers of one group while the next group
+ * commits: about 32 new runs, or 128 events that code emits one by one.
  */
-const MAX_JOBS = 32
+const MAX_CHANGES = 128
 
 interface QueuedJob extends WriteJob {
   readonly resolve: (result: JobResult) => void
@@ -118,7 +118,7 @@ export function createHost(parts: HostParts): Host {
   }
 
   const runGroup = async (): Promise<void> => {
-    const group = queue.splice(0, MAX_JOBS)
+    const group = queue.splice(0, groupLength(queue))
     groupsInFlight++
     const results = await resultsOf(group)
     groupsInFlight--
@@ -185,6 +185,16 @@ export function createHost(parts: HostParts): Host {
       return closing
     },
   }
+}
+
+/** How many of the oldest jobs form the next group. */
+function groupLength(jobs: readonly WriteJob[]): number {
+  let changes = 0
+  const end = jobs.findIndex(({ request }) => {
+    for (const { type } of request) if (!type.endsWith('.fence')) changes++
+    return changes > MAX_CHANGES
+  })
+  return end === -1 ? jobs.length : Math.max(1, end)
 }
 
 function runRead<Name extends ReadName>(db: Connection, name: Name, request: ReadRequest<Name>): ReadResult<Name> {

@@ -71,12 +71,12 @@ describe('group commit', () => {
     expect(host.counters()).toEqual({ transactions: 1, writes: 32 })
   })
 
-  it('commits at most 32 writes per transaction and keeps their order', async () => {
-    const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
+  it('commits at most 128 changes per transaction and keeps their order', async () => {
+    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
 
     await Promise.all(ids.map((id) => host.write('commit', insert(id))))
 
-    expect(host.counters()).toEqual({ transactions: 3, writes: 65 })
+    expect(host.counters()).toEqual({ transactions: 3, writes: 129 })
     expect(await logged()).toEqual(ids)
   })
 

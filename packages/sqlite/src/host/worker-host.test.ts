@@ -59,7 +59,7 @@ describe('createWorkerHost', () => {
   })
 
   it('commits queued writes together and in order', async () => {
-    const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
+    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
 
     const outcomes = await Promise.all(ids.map((id) => host.write('commit', insert(id))))
 
@@ -67,7 +67,7 @@ describe('createWorkerHost', () => {
       ids.map((_, index) => index + 1),
     )
     expect(await logged()).toEqual(ids)
-    expect(host.counters()).toMatchObject({ writes: 65, transactions: 3 })
+    expect(host.counters()).toMatchObject({ writes: 129, transactions: 3 })
   })
 
   it('returns conflicts and errors unchanged, without affecting other writes of the group', async () => {

@@ -82,6 +82,11 @@ const ROWS: Readonly<Record<number, string>> = {
     INSERT INTO lanes (lane, slot, run_id, free_at) VALUES
       ('concurrency', 0, 'run_at_work', NULL),
       ('rate', 0, 'run_done', ${Date.parse('2096-01-01')});`,
+  24: `
+    UPDATE runs SET execution = 1 WHERE key IN (1, 2);
+    UPDATE runs SET execution = 2, executor = 'node-1' WHERE key = 3;
+    UPDATE runs SET needs_follow_up = 1 WHERE key = 1;
+    UPDATE idempotency SET executor = 'node-1', patient_until = ${AT} WHERE id = 'a-key';`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

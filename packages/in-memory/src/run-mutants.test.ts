@@ -52,6 +52,29 @@ expectCaught([
     caughtBy: 'refuses a transition of an earlier or later attempt',
   },
   {
+    fault: 'ignores the execution of a fence',
+    breakPorts: rewriting((write) => (write.type === 'run.fence' ? { ...write, execution: undefined } : write)),
+    cases: runStoreCases,
+    caughtBy: 'keeps out what is left of an execution after its run was suspended and resumed under the same attempt',
+  },
+  {
+    fault: 'ignores the execution of a transition',
+    breakPorts: rewriting((write) => (write.type === 'run.transition' ? { ...write, execution: undefined } : write)),
+    cases: runStoreCases,
+    caughtBy: 'refuses a transition of an earlier or later execution under the same attempt',
+  },
+  {
+    fault: 'keeps the executor of a run that no longer executes',
+    breakPorts: rewriting(async (write, storage) => {
+      if (write.type !== 'run.transition') return write
+      const current = await storage.runs.find(write.runId, EVERY_ROW)
+      return { ...write, change: { executor: current?.executor, ...write.change } }
+    }),
+    cases: runStoreCases,
+    caughtBy:
+      'removes the executor of a run that a transition sets to a status other than running, unless it names one',
+  },
+  {
     fault: 'lists runs without checking visibility',
     breakPorts: ({ runs }) => ({ runs: { ...runs, list: (filter, page) => runs.list(filter, page, EVERY_ROW) } }),
     cases: runStoreCases,

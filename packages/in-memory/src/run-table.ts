@@ -6,6 +6,7 @@ import {
   type ListedRun,
   type OutlinedRun,
   RUN_CONTENT,
+  type RunChange,
   type RunContent,
   type RunField,
   type RunFilter,
@@ -127,13 +128,14 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         setThread(run, undo, (ids) => [...ids, run.id])
         return 1
       },
-      'run.transition'({ type, runId, from, attempt, startAt, change }, { undo }) {
+      'run.transition'({ type, runId, from, attempt, execution, startAt, change }, { undo }) {
         const current = runs.get(runId)
         if (current === undefined || current.attempt !== attempt || !from.includes(current.status)) {
           return { type, current }
         }
+        if (execution !== undefined && current.execution !== execution) return { type, current }
         if (startAt !== undefined && current.startAt !== startAt) return { type, current }
-        const next = changed(current, change)
+        const next = transitioned(current, change)
         put(next, undo)
         if (current.status === 'running' && next.status !== 'running') lanes.freeHeld(runId, undo)
         addFields(runId, endFields(change), undo)
@@ -145,9 +147,10 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         put({ ...current, usage: sumUsage(current.usage, usage) }, undo)
         return 1
       },
-      'run.fence'({ type, runId, attempt }) {
+      'run.fence'({ type, runId, attempt, execution = runs.get(runId)?.execution }) {
         const current = runs.get(runId)
-        return current?.status === 'running' && current.attempt === attempt ? 0 : { type, current }
+        const isCurrent = current?.attempt === attempt && current.execution === execution
+        return current?.status === 'running' && isCurrent ? 0 : { type, current }
       },
     },
     activityOf(sessionId) {
@@ -211,6 +214,13 @@ const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 const start = ({ startAt }: RunRecord): number => startAt ?? END_OF_TIME
 
 const deadline = ({ deadlineAt }: RunRecord): number => deadlineAt ?? END_OF_TIME
+
+function transitioned(run: RunRecord, change: RunChange): RunRecord {
+  const next = changed(run, change)
+  const { status } = change
+  if (status === 'running' && run.status !== 'running') return Object.freeze({ ...next, execution: run.execution + 1 })
+  return status === undefined || status === 'running' ? next : Object.freeze({ ...next, executor: change.executor })
+}
 
 const isActive = ({ status }: RunRecord): boolean => !isTerminal(status)
 

@@ -96,6 +96,8 @@ export interface RunRecord {
   readonly deadlineAt?: EpochMs | undefined // when its wall-clock budget runs out
   readonly abortReason?: string | undefined // given by the caller that aborted the run
   readonly attempt: number // from 1; the fencing token of every transition
+  readonly execution: number // how often the run has become `running`; 0 while it never was
+  readonly executor?: string | undefined // the process that executes the run; missing when only one process can
   readonly retries?: number | undefined // how many attempts began after an error; 0 when missing
   readonly startAt?: EpochMs | undefined // a queued run does not start before
   readonly timeoutMs?: number | undefined
@@ -129,6 +131,7 @@ export type RunChange = Partial<
     | 'error'
     | 'usage'
     | 'attempt'
+    | 'executor'
     | 'suspension'
     | 'resumption'
     | 'parked'

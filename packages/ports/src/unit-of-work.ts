@@ -10,8 +10,7 @@ import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
-import type { RunLabels } from './run-fields.ts'
-import type { RunChange, RunRecord, RunStatus, RunUsage } from './run-store.ts'
+import type { RunWrite, RunWriteConflict } from './run-writes.ts'
 import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
@@ -35,25 +34,6 @@ export type Write =
   | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
   /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
-  /** Conflicts when the id is taken. */
-  | { readonly type: 'run.insert'; readonly run: RunRecord; readonly labels?: RunLabels | undefined }
-  /**
-   * Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. A change from
-   * `running` to another status frees the slots that the run holds without a `freeAt`.
-   */
-  | {
-      readonly type: 'run.transition'
-      readonly runId: string
-      readonly from: readonly RunStatus[]
-      readonly attempt: number
-      /** If given, also conflicts unless this is the start time of the run. */
-      readonly startAt?: EpochMs | undefined
-      readonly change: RunChange
-    }
-  /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
-  | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
-  /** Conflicts unless the run is `running` in this attempt. Prevents a stale attempt from writing. */
-  | { readonly type: 'run.fence'; readonly runId: string; readonly attempt: number }
   /** Conflicts when the run already has a call with this `seq`. */
   | { readonly type: 'step.insert'; readonly step: StepRecord }
   /**
@@ -231,6 +211,7 @@ export type Write =
   | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
   /** Conflicts when there is no such server. */
   | { readonly type: 'mcp-server.delete'; readonly id: string }
+  | RunWrite
   | LaneWrite
   | MemoryWrite
   | ConsolidatorWrite
@@ -248,7 +229,6 @@ export type WriteType = Write['type']
 /** The write that could not be applied, and the record with which it conflicts, if such a record exists. */
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
-  | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
   | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
   | { readonly type: 'emission.insert' | 'emission.finish' }
@@ -263,6 +243,7 @@ export type Conflict =
     }
   | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
   | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
+  | RunWriteConflict
   | LaneWriteConflict
   | MemoryWriteConflict
   | ConsolidatorWriteConflict

@@ -29,6 +29,7 @@ export const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   input: toJsonText({ text: 'hello' }),
   usage: NO_USAGE,
   attempt: 1,
+  execution: 0,
   depth: 0,
   metadata: {},
   createdAt: BUILT_AT,

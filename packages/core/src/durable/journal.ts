@@ -84,8 +84,8 @@ interface Pending {
 const ENTRIES_PER_COMMIT = 128
 
 /**
- * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt, so a run
- * that has ended or was started again accepts no entry.
+ * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt and the
+ * execution, so a run that has ended, was started again or was resumed accepts no entry.
  *
  * @param opening written in the first commit
  */
@@ -112,7 +112,7 @@ export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Openi
 
   const writeBatch = async (batch: readonly Pending[]) => {
     const writes: readonly Write[] = [
-      { type: 'run.fence', runId: run.id, attempt: run.attempt },
+      { type: 'run.fence', runId: run.id, attempt: run.attempt, execution: run.execution },
       ...(unopened === undefined ? [] : toWrites(unopened)),
       ...batch.flatMap(toWrites),
     ]

@@ -139,7 +139,7 @@ function copyChild(
   const child: RunRecord = {
     ...{ id: ids.newId('run'), kind, targetId, version, status: 'queued', input, ...limits, timeoutMs },
     ...{ sessionId, owner, userId, traceparent, metadata, createdAt },
-    ...{ usage: NO_USAGE, attempt: 1, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
+    ...{ usage: NO_USAGE, attempt: 1, execution: 0, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
   }
   return {
     writes: [insertRun(targets, child), insert({ ...step, childRunId: child.id })],

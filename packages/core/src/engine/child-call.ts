@@ -68,6 +68,7 @@ function childOf(
     input,
     usage: NO_USAGE,
     attempt: 1,
+    execution: 0,
     timeoutMs: agent.timeoutMs,
     parentRunId: run.id,
     parentSeq: seq,

@@ -39,13 +39,15 @@ export async function commitVerdict(
     const retried = await commitRetry(deps, live, { ...endOf(verdict), events })
     if (retried !== undefined) return retried
     const usage = execution?.used()
-    const end = { ...endOf(verdict), madeNoCalls: execution?.madeNoCalls() === true, events, usage }
+    const madeNoCalls = execution?.madeNoCalls() === true
+    const end = { ...endOf(verdict), madeNoCalls, events, usage, execution: run.execution }
     return (await retryTransient(deps, () => endRun(deps, run, end))) !== undefined
   }
   const { suspended, writes, waitingFor, dueAt } = verdict.plan()
   if (writes.length > 0) {
     const rest = { type: 'event.append', events } as const
-    const fence = { type: 'run.fence', runId: run.id, attempt: run.attempt } as const
+    const { id: runId, attempt } = run
+    const fence = { type: 'run.fence', runId, attempt, execution: run.execution } as const
     const outcome = await retryTransient(deps, () => deps.unitOfWork.commit([fence, rest, ...writes]))
     if (!outcome.committed) return false
   }

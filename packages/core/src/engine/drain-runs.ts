@@ -2,7 +2,7 @@ import { isStorageBusy, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import { type EndRunDeps, endRun } from './end-run.ts'
+import { type EndRunDeps, endRun, executionOf } from './end-run.ts'
 import type { LiveRun } from './live-runs.ts'
 import type { Runner } from './runner.ts'
 
@@ -44,7 +44,8 @@ async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun)
   const { clock } = deps
   const giveUpAtMs = clock.monotonicMs() + RETRY_MS
   const usage = execution?.used() ?? run.usage
-  const end = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown', usage } as const
+  const how = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown' } as const
+  const end = { ...how, usage, execution: executionOf(run) }
   const leave = async () =>
     void (target.recovery === 'resume' ? await requeue(deps, run) : await endRun(deps, run, end))
   try {
@@ -59,9 +60,7 @@ async function requeue({ unitOfWork, clock, runWaiters }: DrainRunsDeps, run: Ru
   const outcome = await unitOfWork.commit([
     {
       type: 'run.transition',
-      runId: run.id,
-      from: ['running'],
-      attempt: run.attempt,
+      ...{ runId: run.id, from: ['running'], attempt: run.attempt, execution: run.execution },
       change: { status: 'queued', attempt: queued.attempt, ...unparked(run) },
     },
     { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },

@@ -43,6 +43,8 @@ export interface RunEnd {
   readonly events?: readonly NewEvent[]
   /** Whether the run made no durable calls, so that it has no children and no approvals. */
   readonly madeNoCalls?: boolean
+  /** Ends the run only while this is its execution. Missing when something outside the run ends it. */
+  readonly execution?: number | undefined
 }
 
 /** The writes that end a run, and the record of the ended run. */
@@ -72,9 +74,13 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
   return second.committed ? announce(deps, ended, { madeNoCalls, thrown, json }) : undefined
 }
 
+/** The execution of a live run; `undefined` while the commit that starts it may still be under way. */
+export const executionOf = ({ status, execution }: RunRecord): number | undefined =>
+  status === 'running' ? execution : undefined
+
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
   const at = deps.clock.now()
-  const { status, finishReason, result, error, usage, reason } = end
+  const { status, finishReason, result, error, usage, reason, execution } = end
   const abortReason = status === 'aborted' ? reason : undefined
   const change = { status, finishReason, result, error, abortReason, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
@@ -85,7 +91,10 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     ended,
     json,
     writes: [
-      { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
+      {
+        ...{ type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, execution },
+        change,
+      },
       ...ownEvents(end),
       ...answer,
       { type: 'event.append', events: [event] },

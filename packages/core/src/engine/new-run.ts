@@ -94,6 +94,7 @@ export function newRun(
     input: text,
     usage: NO_USAGE,
     attempt: 1,
+    execution: 0,
     timeoutMs: smaller(body.timeoutMs, target.timeoutMs),
     budget,
     deadlineAt: wallClockMs === undefined ? undefined : plusMs(startAt ?? createdAt, wallClockMs),

@@ -42,13 +42,13 @@ export const isSameReason = (run: RunRecord, reason: ParkReason): boolean =>
 export function openingOf({ clock }: { readonly clock: Clock }, run: RunRecord): Opening | undefined {
   if (!wasParked(run)) return undefined
   const at = clock.now()
-  const { id: runId, attempt } = run
+  const { id: runId, attempt, execution } = run
   return {
     events: [
       lifecycleEvent({ ...run, status: 'queued' }, 'run.resumed', { at, reason: 'code' }),
       lifecycleEvent(run, 'run.started', { at }),
     ],
-    writes: [{ type: 'run.transition', runId, from: ['running'], attempt, change: { parked: NOT_PARKED } }],
+    writes: [{ type: 'run.transition', runId, from: ['running'], attempt, execution, change: { parked: NOT_PARKED } }],
   }
 }
 
@@ -105,11 +105,11 @@ export async function requeueInstead(
   events: readonly NewEvent[],
 ): Promise<boolean> {
   const queued: RunRecord = { ...run, status: 'queued', ...unparked(run) }
-  const { id: runId, attempt } = run
+  const { id: runId, attempt, execution } = run
   const outcome = await unitOfWork.commit([
     {
       type: 'run.transition',
-      ...{ runId, from: ['running'], attempt },
+      ...{ runId, from: ['running'], attempt, execution },
       change: { status: 'queued', ...unparked(run) },
     },
     {

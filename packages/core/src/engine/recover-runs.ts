@@ -56,9 +56,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
   await deps.unitOfWork.commit([
     {
       type: 'run.transition',
-      runId: run.id,
-      from: ['running'],
-      attempt: run.attempt,
+      ...{ runId: run.id, from: ['running'], attempt: run.attempt, execution: run.execution },
       change: { status: 'queued', attempt: next.attempt, ...unparked(run) },
     },
     {
@@ -70,7 +68,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
 }
 
 async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
-  await endRun(deps, run, { ...how, status: 'failed' })
+  await endRun(deps, run, { ...how, status: 'failed', execution: run.execution })
 }
 
 /**

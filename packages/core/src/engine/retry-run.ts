@@ -56,9 +56,7 @@ export async function planRetry(
     writes: [
       {
         type: 'run.transition',
-        runId: run.id,
-        from: ['running'],
-        attempt: run.attempt,
+        ...{ runId: run.id, from: ['running'], attempt: run.attempt, execution: run.execution },
         change: { status, attempt, startAt, retries: queued.retries, ...unparked(run) },
       },
       ...(await restart(steps, queued, end)),

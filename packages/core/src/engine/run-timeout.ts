@@ -19,7 +19,8 @@ export function startRunTimeout(deps: RunTimeoutDeps, live: LiveRun, onTimeout: 
   return deps.timers.after(run.timeoutMs, () => {
     if (controller.signal.aborted) return
     const usage = live.execution?.used() ?? run.usage
-    const end = { status: 'aborted', finishReason: 'timeout', reason: 'timeout', usage } as const
+    const how = { status: 'aborted', finishReason: 'timeout', reason: 'timeout' } as const
+    const end = { ...how, usage, execution: run.execution }
     retryTransient(deps, () => endRun(deps, run, end))
       .then((ended) => ended !== undefined && onTimeout())
       .catch((error: unknown) => deps.logger.error('timeout not recorded', error, { runId: run.id }))

@@ -17,7 +17,7 @@ import { abandonRunSpan, endRunSpan, startRunSpan, suspendRunSpan } from '../tra
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
 import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
-import { endRun } from './end-run.ts'
+import { endRun, executionOf } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
 import { concurrencyLane } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
@@ -75,13 +75,16 @@ export function createRunner(deps: RunnerDeps): Runner {
   const promote = async (live: LiveRun): Promise<LiveRun | Conflict> => {
     if (live.run.status === 'running') return live
     const at = clock.now()
-    const run: RunRecord = { ...live.run, status: 'running', startedAt: live.run.startedAt ?? at }
-    const { id: runId, attempt, startedAt } = run
+    const { id: runId, attempt, execution, startedAt = at } = live.run
+    const run: RunRecord = { ...live.run, status: 'running', execution: execution + 1, startedAt }
     // The start time of a debounced run changes with its input.
     const startAt = run.flow?.debounce === undefined ? undefined : run.startAt
     const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([
-        { type: 'run.transition', runId, from: ['queued'], attempt, startAt, change: { status: 'running', startedAt } },
+        {
+          ...{ type: 'run.transition', runId, from: ['queued'], attempt, execution, startAt },
+          change: { status: 'running', startedAt },
+        },
         ...takeLanes(runId, live.slot, at),
         // The journal writes the events of a run that was parked, once its code continues.
         { type: 'event.append', events: wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })] },
@@ -98,14 +101,18 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (!liveRuns.has(run.id)) runner.relaunch(run)
     })
 
-  const execute = async (waiting: LiveRun) => {
-    const isFirst = waiting.run.status === 'running'
+  const start = async (waiting: LiveRun) => {
     const live = await promote(waiting)
     if ('type' in live) {
       liveRuns.evict(waiting)
       if (live.type === 'lane.take') return void queueAgain(waiting.run)
       return deps.onChangedOutside(waiting.run.id)
     }
+    const isFirst = waiting.run.status === 'running'
+    await execute(live, isFirst).catch((error: unknown) => failUnexpectedly(live, error))
+  }
+
+  const execute = async (live: LiveRun, isFirst: boolean) => {
     logStart(logger, live.run)
     const cancelTimeout = startRunTimeout(deps, live, () => runner.abort(live.run.id, 'timeout'))
     const span = startRunSpan(tracer, live.run)
@@ -147,7 +154,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     logger.error('run outcome not recorded', error, { runId: run.id })
     const reason = { code: 'run-failed', message: 'the server could not record the outcome of the run' }
     try {
-      const end = { status: 'failed', finishReason: 'error', error: reason } as const
+      const how = { status: 'failed', finishReason: 'error', error: reason } as const
+      const end = { ...how, execution: executionOf(run) }
       const ended = await retryTransient(deps, () => endRun(deps, run, end))
       // The run had already ended, but its waiters in this process were never notified.
       if (ended === undefined) deps.runWaiters.reject(run.id, toAppError(error))
@@ -167,7 +175,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     launch(launch) {
       const live = liveRuns.add(launch)
       launch.slot.whenGranted(() => {
-        execute(live).catch((error: unknown) => failUnexpectedly(live, error))
+        start(live).catch((error: unknown) => failUnexpectedly(live, error))
       })
     },
     relaunch(run, waitingSince) {

@@ -215,7 +215,7 @@ function claimSlot({ runner, clock }: StartRunDeps, { target, startsQueued }: Cl
   const slot = runner.claimSlot(target, run)
   const isRunning = slot.isGranted() && !startsQueued
   const startedAt = target.rateLimit === undefined ? run.createdAt : clock.now()
-  return { run: isRunning ? { ...run, status: 'running', startedAt } : run, slot, toInterrupt }
+  return { run: isRunning ? { ...run, status: 'running', execution: 1, startedAt } : run, slot, toInterrupt }
 }
 
 /**

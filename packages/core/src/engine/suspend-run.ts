@@ -99,7 +99,16 @@ export function planSuspensionOf(
     suspended,
     waitingFor,
     writes: [
-      { type: 'run.transition', runId: run.id, from: [run.status], attempt: run.attempt, change },
+      {
+        ...{
+          type: 'run.transition',
+          runId: run.id,
+          from: [run.status],
+          attempt: run.attempt,
+          execution: run.execution,
+        },
+        change,
+      },
       ...writes,
       { type: 'event.append', events: told },
       ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response: { status: 200, body } } as const] : []),

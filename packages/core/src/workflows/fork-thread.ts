@@ -51,7 +51,18 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   const identity = { id: runId, kind, targetId, version, threadId, owner, userId, sessionId }
   const fork: RunRecord = {
     ...identity,
-    ...{ status: 'queued', input, usage: NO_USAGE, attempt: 1, timeoutMs, budget, depth: 0, metadata, createdAt },
+    ...{
+      status: 'queued',
+      input,
+      usage: NO_USAGE,
+      attempt: 1,
+      execution: 0,
+      timeoutMs,
+      budget,
+      depth: 0,
+      metadata,
+      createdAt,
+    },
   }
   const inEndOrder = [...copied].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
   const writes: Write[] = [

@@ -21,6 +21,7 @@ import { repairableRuns } from './0020-repairable-runs.ts'
 import { foundSessions } from './0021-found-sessions.ts'
 import { usageOfChildren } from './0022-usage-of-children.ts'
 import { flowControl } from './0023-flow-control.ts'
+import { sharedStorage } from './0024-shared-storage.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -48,4 +49,5 @@ export const MIGRATIONS: readonly Migration[] = [
   foundSessions,
   usageOfChildren,
   flowControl,
+  sharedStorage,
 ]

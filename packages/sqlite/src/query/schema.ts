@@ -137,6 +137,9 @@ export interface RunTable {
   readonly parked: string | null
   readonly priority: number | null
   readonly flow: string | null // JSON
+  readonly execution: number
+  readonly executor: string | null
+  readonly needs_follow_up?: 1 | null
 }
 
 export interface LaneTable {

@@ -25,18 +25,20 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
     return 1
   },
-  'run.transition'(tx, { type, runId, from: statuses, attempt, startAt, change }) {
+  'run.transition'(tx, { type, runId, from: statuses, attempt, execution, startAt, change }) {
     const { db } = tx
     const state = readState(tx, runId)
-    if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
+    if (state?.attempt !== attempt || !isExecution(state, execution) || !statuses.includes(state.status)) {
       return { type, current: findAnyRun(db, runId) }
     }
     if (startAt !== undefined && db.get(selectStartAt, { key: state.key })?.start_at !== startAt) {
       return { type, current: findAnyRun(db, runId) }
     }
-    if (state.status === 'running' && (change.status ?? 'running') !== 'running') freeHeldSlots(db, runId)
+    const { status = state.status } = change
+    if (state.status === 'running' && status !== 'running') freeHeldSlots(db, runId)
     insertFields(tx, state.key, endFields(change))
-    return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
+    const begun = state.status !== 'running' && status === 'running' ? 1 : 0
+    return db.run(updateRun, { key: state.key, begun, ...toChangedColumns(change) }).changes
   },
   'run.charge'({ db }, { runId, usage }) {
     const row = db.get(selectUsage, { runId })
@@ -44,11 +46,15 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     const sum = sumUsage({ ...NO_USAGE, ...(JSON.parse(row.usage) as RunUsage) }, usage)
     return db.run(updateUsage, { key: row.key, usage: JSON.stringify(sum) }).changes
   },
-  'run.fence'(tx, { type, runId, attempt }) {
+  'run.fence'(tx, { type, runId, attempt, execution }) {
     const state = readState(tx, runId)
-    return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: findAnyRun(tx.db, runId) }
+    const isCurrent = state?.attempt === attempt && isExecution(state, execution)
+    return isCurrent && state.status === 'running' ? 0 : { type, current: findAnyRun(tx.db, runId) }
   },
 }
+
+const isExecution = (state: Pick<RunTable, 'execution'>, execution: number | undefined): boolean =>
+  execution === undefined || state.execution === execution
 
 function insertFields({ db }: Transaction, key: number, fields: readonly RunField[]): void {
   for (const [field, value] of fields) db.run(insertField, { key, field, value })
@@ -81,8 +87,8 @@ const CHANGING = [
   'completed_at',
 ] as const
 
-/** `null` leaves the column unchanged. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: RunTable[Column] | null }
+/** `null` leaves the column unchanged; it removes the `executor` of a run that is no longer `running`. */
+type ChangedColumns = { readonly [Column in (typeof CHANGING)[number] | 'executor']: RunTable[Column] | null }
 
 const insertRun = compile<RunTable, unknown>((param) =>
   from
@@ -104,10 +110,10 @@ const insertField = compile<{ key: number; field: string; value: string }, unkno
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt'>>((param) =>
+const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt' | 'execution'>>((param) =>
   from
     .selectFrom('runs')
-    .select(['key', 'status', 'attempt'])
+    .select(['key', 'status', 'attempt', 'execution'])
     .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
 )
 
@@ -129,10 +135,14 @@ const updateUsage = compile<{ key: number; usage: string }, unknown>((param) =>
     .where('key', '=', param('key')),
 )
 
-const updateRun = compile<ChangedColumns & { key: number }, unknown>((param) =>
+const updateRun = compile<ChangedColumns & { key: number; begun: 0 | 1 }, unknown>((param) =>
   from
     .updateTable('runs')
-    .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .set({
+      ...Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])),
+      execution: sql`execution + ${param('begun')}`,
+      executor: sql`coalesce(${param('executor')}, iif(${param('status')} <> 'running', null, executor))`,
+    })
     .where('key', '=', param('key')),
 )
 
@@ -143,6 +153,7 @@ const toChangedColumns = (change: RunChange): ChangedColumns => ({
   error: change.error === undefined ? null : JSON.stringify(change.error),
   usage: change.usage === undefined ? null : JSON.stringify(change.usage),
   attempt: change.attempt ?? null,
+  executor: change.executor ?? null,
   parked: change.parked ?? null,
   flow: change.flow === undefined ? null : JSON.stringify(change.flow),
   start_at: change.startAt ?? null,

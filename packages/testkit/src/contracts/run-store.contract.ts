@@ -5,18 +5,15 @@ import { aRun, aSession } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { runChargeCases } from './run-charge.contract.ts'
 import { runDebounceCases } from './run-debounce.contract.ts'
+import { runExecutionCases } from './run-execution.contract.ts'
 import { runFenceCases } from './run-fence.contract.ts'
 import { runFieldCases } from './run-field.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runOwnerCases } from './run-owner.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
-
-const USAGE = { inputTokens: 4, outputTokens: 7, costUsd: 0.25, toolCalls: 1 }
-
-const charge = (runId: string) =>
-  ({ type: 'run.charge', runId, usage: { inputTokens: 1, outputTokens: 1, costUsd: 0.25, toolCalls: 2 } }) as const
 
 const OPTIONALS: Optionals<RunRecord> = {
   threadId: 'thr_1',
@@ -32,6 +29,7 @@ const OPTIONALS: Optionals<RunRecord> = {
   resumption: toJsonText(null),
   parked: toJsonText({ seq: 2 }),
   startAt: at(500),
+  executor: 'node-1',
   retries: 1,
   abortReason: 'enough',
   version: '2',
@@ -60,6 +58,7 @@ const CHANGE: Required<RunChange> = {
   },
   usage: { inputTokens: 12, outputTokens: 34, costUsd: 0.000_56, toolCalls: 7 },
   attempt: 2,
+  executor: 'node-2',
   suspension: toJsonText({ state: [1] }),
   resumption: toJsonText('go on'),
   parked: toJsonText({ version: '1' }),
@@ -122,6 +121,7 @@ const roundTripCases: readonly ContractCase[] = [
         usage: { inputTokens: 2 ** 40, outputTokens: 1, costUsd: 0.1 + 0.2, toolCalls: 3 },
         budget: { costUsd: 0.1 + 0.2 },
         attempt: 1_000_000,
+        execution: 1_000_001,
         timeoutMs: 0,
         depth: 8,
       })
@@ -168,7 +168,7 @@ const transitionCases: readonly ContractCase[] = [
         await commit(storage, { type: 'run.transition', runId: run.id, from: ['running'], attempt: 1, change })
       }
 
-      expect(await findRun(storage, run.id)).toEqual({ ...run, status: 'suspended' })
+      expect(await findRun(storage, run.id)).toEqual({ ...run, status: 'suspended', executor: undefined })
       expect(await findRun(storage, 'neighbour')).toEqual(aRun({ id: 'neighbour', status: 'running' }))
     },
   },
@@ -248,30 +248,6 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'adds a charge to the usage of a run, whatever its status, and changes nothing else',
-    async run(storage) {
-      const runs = RUN_STATUS_NAMES.map((status) => aRun({ id: status, status, attempt: 3, usage: USAGE }))
-      await insertRuns(storage, ...runs)
-      for (const run of runs) {
-        const { counts } = await commit(storage, charge(run.id), charge(run.id))
-        expect(counts).toEqual([1, 1])
-        const usage = { inputTokens: 6, outputTokens: 9, costUsd: 0.75, toolCalls: 5 }
-        expect(await findRun(storage, run.id)).toEqual({ ...run, usage })
-      }
-    },
-  },
-  {
-    title: 'charges nothing to an unknown run, and charges nothing when the commit conflicts',
-    async run(storage) {
-      const run = aRun({ status: 'running' })
-      await insertRuns(storage, run)
-      expect((await commit(storage, charge('run-unknown'))).counts).toEqual([0])
-
-      await refused(storage, charge(run.id), { type: 'run.fence', runId: run.id, attempt: 2 })
-      expect(await findRun(storage, run.id)).toEqual(run)
-    },
-  },
-  {
     title: 'refuses a transition or fence of an unknown run and returns no current run',
     async run(storage) {
       const unknown = { runId: 'run-unknown', attempt: 1 }
@@ -286,7 +262,9 @@ const transitionCases: readonly ContractCase[] = [
 export const runStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...transitionCases,
+  ...runChargeCases,
   ...runFenceCases,
+  ...runExecutionCases,
   ...runListCases,
   ...runVisibilityCases,
   ...runOwnerCases,

@@ -8,7 +8,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface ApprovalTable extends RunBelongings {
   readonly store: ApprovalStore
-  readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve'>
+  readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve' | 'approval.fence'>
   idsOfRun(runId: string): readonly string[]
 }
 
@@ -60,6 +60,10 @@ export function createApprovalTable(): ApprovalTable {
         if (current?.status !== 'pending') return { type, current }
         put(changed(current, resolution), undo)
         return 1
+      },
+      'approval.fence'({ type, ids }) {
+        const first = ids.find((id) => approvals.get(id)?.status !== 'pending')
+        return first === undefined ? 0 : { type, current: approvals.get(first) }
       },
     },
     idsOfRun: (runId) => idsByRun.get(runId) ?? [],

@@ -148,6 +148,12 @@ expectCaught([
     caughtBy: 'returns the first call of a fence that is not waiting',
   },
   {
+    fault: 'ignores approval fences',
+    breakPorts: rewriting((write) => (write.type === 'approval.fence' ? { ...write, ids: [] } : write)),
+    cases: approvalStoreCases,
+    caughtBy: 'lets only one of two concurrent decisions leave the other approval undecided',
+  },
+  {
     fault: 'accepts a second decision on an approval',
     breakPorts: ({ unitOfWork }) => ({
       unitOfWork: {

@@ -57,6 +57,12 @@ export type Write =
   | { readonly type: 'approval.insert'; readonly approval: ApprovalRecord }
   /** Conflicts unless the approval is pending. */
   | { readonly type: 'approval.resolve'; readonly id: string; readonly resolution: ApprovalResolution }
+  /**
+   * Conflicts unless all of these approvals are pending; the conflict names the first approval that is not. A decision
+   * that leaves its run suspended holds only while the other approvals are undecided: put the fence behind the
+   * `run.transition` of the run, so that of two concurrent decisions the second one conflicts.
+   */
+  | { readonly type: 'approval.fence'; readonly ids: readonly string[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'emission.insert'; readonly part: EmissionPart }
   /** Removes the part; conflicts if it is gone because another caller has already delivered it. */
@@ -230,7 +236,10 @@ export type WriteType = Write['type']
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
-  | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
+  | {
+      readonly type: 'approval.insert' | 'approval.resolve' | 'approval.fence'
+      readonly current?: ApprovalRecord | undefined
+    }
   | { readonly type: 'emission.insert' | 'emission.finish' }
   | {
       readonly type: 'session.insert' | 'session.update' | 'session.delete' | 'message.append'

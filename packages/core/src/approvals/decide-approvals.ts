@@ -64,9 +64,10 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
         const { run, resolved } = plan
         onCommitted = undefined
         if (resolved.length === 0) return { writes: plan.writes, ...plan.answer(undefined) }
-        const waits = await resolveWaits(deps, plan)
+        const stillOpen = await otherPending(deps, plan)
+        const waits = await resolveWaits(deps, plan, stillOpen)
         onCommitted = () => deps.wakeRun(run, waits)
-        return { writes: writesOf(plan, waits), ...plan.answer(waits.resumed) }
+        return { writes: writesOf(plan, waits, stillOpen), ...plan.answer(waits.resumed) }
       })
       if (result.kind === 'committed') onCommitted?.()
       return result
@@ -76,16 +77,21 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
 async function resolveWaits(
   deps: DecideApprovalsDeps,
   { run, resolved, payload }: DecisionPlan,
+  stillOpen: readonly string[] | undefined,
 ): Promise<WaitResolution> {
   const resolvedWaits = await Promise.all(resolved.map((one) => resolvedWaitOf(deps.steps, one)))
-  const resumes = awaitsResume(run) && (await areLastPending(deps, run, resolved))
+  const resumes = stillOpen?.length === 0
   return planResolution(run, resolvedWaits.flat(), {
     at: deps.clock.now(),
     resumption: resumes ? storeResumption(payload) : undefined,
   })
 }
 
-const writesOf = ({ resolved, writes }: DecisionPlan, waits: WaitResolution): readonly Write[] => [
+const writesOf = (
+  { resolved, writes }: DecisionPlan,
+  waits: WaitResolution,
+  stillOpen: readonly string[] = [],
+): readonly Write[] => [
   ...writes,
   ...resolved.map(
     ({ approval: { id }, resolution }): Write => ({
@@ -95,6 +101,8 @@ const writesOf = ({ resolved, writes }: DecisionPlan, waits: WaitResolution): re
     }),
   ),
   ...waits.writes,
+  // Otherwise two concurrent decisions could each see the other approval as pending, and neither would resume the run.
+  ...(stillOpen.length === 0 ? [] : [{ type: 'approval.fence', ids: stillOpen } as const]),
   { type: 'event.append', events: [...resolved.flatMap(eventsOf), ...waits.events] },
 ]
 
@@ -103,19 +111,21 @@ const eventsOf = ({ approval, resolution }: ResolvedApproval) => {
   return approvalEvents({ ...approval, ...resolution }, type, resolution.resolvedAt)
 }
 
-/** Whether these are the last decisions the run waits for; approvals of an earlier suspension may stay open. */
-async function areLastPending(
+/**
+ * The other approvals that the run waits for; the run resumes when there are none. `undefined` when the run does not wait
+ * for the decided approvals, which may belong to an earlier suspension.
+ */
+async function otherPending(
   { approvals }: DecideApprovalsDeps,
-  run: RunRecord,
-  decided: readonly ResolvedApproval[],
-): Promise<boolean> {
+  { run, resolved }: DecisionPlan,
+): Promise<readonly string[] | undefined> {
   const { approvalIds = [] } = readSuspension(run) ?? {}
-  const resolvedIds = new Set(decided.map(({ approval }) => approval.id))
-  if (!approvalIds.some((id) => resolvedIds.has(id))) return false
+  const resolvedIds = new Set(resolved.map(({ approval }) => approval.id))
+  if (!awaitsResume(run) || !approvalIds.some((id) => resolvedIds.has(id))) return undefined
   const others = await Promise.all(
     approvalIds.filter((id) => !resolvedIds.has(id)).map((id) => approvals.find(id, EVERY_ROW)),
   )
-  return others.every((one) => one?.status !== 'pending')
+  return others.flatMap((one) => (one?.status === 'pending' ? [one.id] : []))
 }
 
 /** The call that waits for the approval. Empty if the run is suspended as a whole and no call waits. */

@@ -135,6 +135,7 @@ function textLength(write: Write): number {
     case 'run.charge':
     case 'run.fence':
     case 'step.fence':
+    case 'approval.fence':
     case 'lane.take':
     case 'session.touch':
     case 'token.touch':

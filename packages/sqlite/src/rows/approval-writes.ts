@@ -5,7 +5,7 @@ import { APPROVAL_COLUMNS, type NewApprovalRow, toApprovalRow } from './approval
 import { findAnyApproval } from './approval-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve'> = {
+export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve' | 'approval.fence'> = {
   'approval.insert'({ db }, { type, approval }) {
     const { changes } = db.run(insertApproval, toApprovalRow(approval))
     return changes === 1 ? 1 : { type, current: findAnyApproval(db, approval.id) }
@@ -13,6 +13,10 @@ export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve
   'approval.resolve'({ db }, { type, id, resolution }) {
     const { changes } = db.run(resolveApproval, { id, ...toResolvedColumns(resolution) })
     return changes === 1 ? 1 : { type, current: findAnyApproval(db, id) }
+  },
+  'approval.fence'({ db }, { type, ids }) {
+    const first = ids.find((id) => db.get(selectStatus, { id })?.status !== 'pending')
+    return first === undefined ? 0 : { type, current: findAnyApproval(db, first) }
   },
 }
 
@@ -26,6 +30,10 @@ const insertApproval = compile<NewApprovalRow, unknown>((param) =>
     .insertInto('approvals')
     .values(paramsFor(param, APPROVAL_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const selectStatus = compile<{ id: string }, Pick<NewApprovalRow, 'status'>>((param) =>
+  from.selectFrom('approvals').select('status').where('id', '=', param('id')),
 )
 
 const resolveApproval = compile<ResolvedColumns & { id: string }, unknown>((param) =>

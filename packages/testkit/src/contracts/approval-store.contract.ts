@@ -162,9 +162,67 @@ const resolveCases: readonly ContractCase[] = [
   },
 ]
 
+const fence = (...ids: readonly string[]): Write => ({ type: 'approval.fence', ids })
+
+const fenceCases: readonly ContractCase[] = [
+  {
+    title: 'lets a commit pass a fence of pending approvals without changing anything',
+    async run(storage) {
+      const approvals = ['a', 'b'].map((id) => anApproval({ id }))
+      await open(storage, ...approvals)
+
+      expect((await commit(storage, fence(), fence('b', 'a', 'a'))).counts).toEqual([0, 0])
+      expect(await Promise.all(approvals.map(({ id }) => find(storage, id)))).toEqual(approvals)
+    },
+  },
+  {
+    title: 'returns the first approval of a fence that is not pending, and nothing for an unknown approval',
+    async run(storage) {
+      const approvals = STATUSES.map((status) => anApproval({ id: status, status }))
+      await open(storage, ...approvals)
+      const [pending, ...decided] = approvals
+      for (const current of decided) {
+        const { conflict } = await refused(storage, fence('pending', current.id, 'unknown'))
+        expect(conflict).toEqual({ type: 'approval.fence', current })
+      }
+
+      expect((await refused(storage, fence('unknown', 'granted'))).conflict).toEqual({ type: 'approval.fence' })
+      expect(await find(storage, 'pending')).toEqual(pending)
+    },
+  },
+  {
+    title: 'conflicts at a fence of an approval that an earlier write of the commit resolves',
+    async run(storage) {
+      await open(storage, anApproval())
+
+      expect(await refused(storage, resolve(GRANTED), fence(anApproval().id))).toMatchObject({
+        index: 1,
+        conflict: { type: 'approval.fence', current: { status: 'granted' } },
+      })
+      expect(await find(storage)).toEqual(anApproval())
+    },
+  },
+  {
+    title: 'lets only one of two concurrent decisions leave the other approval undecided',
+    async run(storage) {
+      await open(storage, anApproval({ id: 'a' }), anApproval({ id: 'b' }))
+      const leave = { type: 'run.transition', runId: aRun().id, from: ['queued'], attempt: 1, change: {} } as const
+      const decide = (id: string, other: string) =>
+        storage.unitOfWork.commit([resolve(GRANTED, id), leave, fence(other)])
+
+      const outcomes = await Promise.all([decide('a', 'b'), decide('b', 'a')])
+
+      expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+      const statuses = [(await find(storage, 'a'))?.status, (await find(storage, 'b'))?.status]
+      expect(statuses.toSorted()).toEqual(['granted', 'pending'])
+    },
+  },
+]
+
 export const approvalStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...resolveCases,
+  ...fenceCases,
   ...approvalListCases,
   ...approvalExpiryCases,
 ]

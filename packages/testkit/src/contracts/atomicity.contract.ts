@@ -84,7 +84,10 @@ const ENDED = aRun({ id: 'run-ended', status: 'completed', completedAt: at(0) })
 
 /** One write of every type. Each succeeds after `seed` and has a visible effect. */
 const CHANGES: {
-  readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence'>]: Extract<Write, { readonly type: T }>
+  readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence' | 'approval.fence'>]: Extract<
+    Write,
+    { readonly type: T }
+  >
 } = {
   'idempotency.reserve': { type: 'idempotency.reserve', record: { ...DEAD, runId: 'run-2' }, now: at(1) },
   'idempotency.complete': { type: 'idempotency.complete', runId: RUN.id, response: RESPONSE },
@@ -175,6 +178,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
     id: 'apr-unknown',
     resolution: { status: 'denied', resolvedAt: at(1) },
   },
+  'approval.fence': { type: 'approval.fence', ids: [APPROVAL.id, 'apr-unknown'] },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
   'emission.finish': { type: 'emission.finish', id: 'emi-unknown' },
   'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },

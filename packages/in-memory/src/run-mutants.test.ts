@@ -5,6 +5,8 @@ import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.
 const currentAttempt = async (storage: Storage, runId: string): Promise<number> =>
   (await storage.runs.find(runId, EVERY_ROW))?.attempt ?? 1
 
+const firstPage = { limit: 200, order: 'asc' } as const
+
 const bothKinds = <T extends { agentIds?: readonly string[] | 'all'; workflowIds?: readonly string[] | 'all' }>(
   access: T,
 ): T => {
@@ -73,6 +75,40 @@ expectCaught([
     cases: runStoreCases,
     caughtBy:
       'removes the executor of a run that a transition sets to a status other than running, unless it names one',
+  },
+  {
+    fault: 'accepts a second active run in a thread',
+    breakPorts: ({ unitOfWork }) => ({
+      unitOfWork: {
+        commit: (writes) =>
+          unitOfWork.commit(
+            writes.map((write) =>
+              write.type === 'run.insert' ? { ...write, run: { ...write.run, threadId: write.run.id } } : write,
+            ),
+          ),
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'refuses a second active run in a thread and returns the first, until the first has ended',
+  },
+  {
+    fault: 'deletes a thread with an active run',
+    breakPorts: ({ unitOfWork, runs }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const active = await runs.list({ statuses: ['queued', 'running', 'suspended'] }, firstPage, EVERY_ROW)
+          const ends = active.items.map(
+            ({ id, status, attempt }): Write => ({
+              ...{ type: 'run.transition', runId: id, from: [status], attempt },
+              change: { status: 'aborted' },
+            }),
+          )
+          return unitOfWork.commit(writes.flatMap((one) => (one.type === 'thread.delete' ? [...ends, one] : [one])))
+        },
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'refuses to delete a thread while one of its runs is queued, running or suspended, and deletes nothing',
   },
   {
     fault: 'lists runs without checking visibility',

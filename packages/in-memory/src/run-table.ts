@@ -68,6 +68,17 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
     if (threadId !== undefined) putEntry(idsByThread, [threadId, change(idsByThread.get(threadId) ?? [])], undo)
   }
 
+  const idsOfThread = (workflowId: string, threadId: string): readonly string[] =>
+    (idsByThread.get(threadId) ?? []).filter((id) => {
+      const run = runs.get(id)
+      return run?.kind === 'workflow' && run.targetId === workflowId
+    })
+
+  const activeOfThread = (workflowId: string, threadId: string | undefined): RunRecord | undefined =>
+    idsOfThread(workflowId, threadId ?? '')
+      .map((id) => runs.get(id))
+      .find((run) => run !== undefined && run.threadId === threadId && isActive(run))
+
   const lateAt = (now: EpochMs): readonly RunRecord[] =>
     Array.from(limited.values())
       .filter((run) => deadline(run) <= now)
@@ -123,6 +134,9 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
       'run.insert'({ type, run, labels }, { undo }) {
         const current = runs.get(run.id)
         if (current !== undefined) return { type, current }
+        const { kind, threadId } = run
+        const other = kind === 'workflow' && isActive(run) ? activeOfThread(run.targetId, threadId) : undefined
+        if (other !== undefined) return { type, reason: 'thread', current: other }
         put(run, undo)
         addFields(run.id, [...startFields(run, labels), ...endFields(run)], undo)
         setThread(run, undo, (ids) => [...ids, run.id])
@@ -161,11 +175,8 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
     },
     ofSession: (sessionId) => runs.all().filter((run) => run.sessionId === sessionId),
     has: (runId) => runs.get(runId) !== undefined,
-    idsOfThread: (workflowId, threadId) =>
-      (idsByThread.get(threadId) ?? []).filter((id) => {
-        const run = runs.get(id)
-        return run?.kind === 'workflow' && run.targetId === workflowId
-      }),
+    idsOfThread,
+    activeOfThread,
     isActive(runId) {
       const run = runs.get(runId)
       return run !== undefined && isActive(run)

@@ -1,4 +1,4 @@
-import type { StoredResponse } from '@perdure/ports'
+import type { RunRecord, StoredResponse } from '@perdure/ports'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -27,6 +27,8 @@ export function removeRuns(
 
 export interface ThreadRuns extends RunBelongings {
   idsOfThread(workflowId: string, threadId: string): readonly string[]
+  /** The queued, running or suspended run of the thread. */
+  activeOfThread(workflowId: string, threadId: string): RunRecord | undefined
 }
 
 export interface ThreadParts extends RunParts {
@@ -34,7 +36,9 @@ export interface ThreadParts extends RunParts {
 }
 
 export const createThreadDeletion = (parts: ThreadParts): Pick<WriteAppliers, 'thread.delete'> => ({
-  'thread.delete'({ workflowId, threadId, answer }, { undo }) {
+  'thread.delete'({ type, workflowId, threadId, answer }, { undo }) {
+    const current = parts.runs.activeOfThread(workflowId, threadId)
+    if (current !== undefined) return { type, current }
     const ids = parts.runs.idsOfThread(workflowId, threadId)
     removeRuns(parts, { ids, answer }, undo)
     return ids.length

@@ -1,10 +1,14 @@
 import type { EpochMs } from './clock.ts'
+import type { StoredResponse } from './idempotency-store.ts'
 import type { RunLabels } from './run-fields.ts'
 import type { RunChange, RunRecord, RunStatus, RunUsage } from './run-store.ts'
 
 /** Writes of runs. */
 export type RunWrite =
-  /** Conflicts when the id is taken. */
+  /**
+   * Conflicts when the id is taken. An active run of a workflow also conflicts when its thread has another run of the
+   * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run.
+   */
   | { readonly type: 'run.insert'; readonly run: RunRecord; readonly labels?: RunLabels | undefined }
   /**
    * Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. A change from
@@ -34,9 +38,24 @@ export type RunWrite =
       readonly attempt: number
       readonly execution?: number | undefined
     }
+  /**
+   * Deletes every run of this thread of the workflow with its calls, approvals and events. Stored responses with content
+   * of these rows are replaced with `answer`, so that their idempotency keys stay reserved. Facts and fires are kept,
+   * without their references to the deleted rows. Conflicts while one of the runs is queued, running or suspended. Its
+   * count is the number of deleted runs. Event positions are not reused.
+   */
+  | {
+      readonly type: 'thread.delete'
+      readonly workflowId: string
+      readonly threadId: string
+      readonly answer: StoredResponse
+    }
 
 /** The run as it is stored, if it exists. */
-export interface RunWriteConflict {
-  readonly type: 'run.insert' | 'run.transition' | 'run.fence'
-  readonly current?: RunRecord | undefined
-}
+export type RunWriteConflict =
+  | {
+      readonly type: 'run.insert'
+      readonly reason?: 'thread' | undefined
+      readonly current?: RunRecord | undefined
+    }
+  | { readonly type: 'run.transition' | 'run.fence' | 'thread.delete'; readonly current?: RunRecord | undefined }

@@ -141,18 +141,6 @@ export type Write =
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes every run of this thread of the workflow, whatever its status, with its calls, approvals and events. Stored
-   * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
-   * Facts and fires are kept, without their references to the deleted rows. Never conflicts; its count is the number of
-   * deleted runs. Event positions are not reused.
-   */
-  | {
-      readonly type: 'thread.delete'
-      readonly workflowId: string
-      readonly threadId: string
-      readonly answer: StoredResponse
-    }
-  /**
    * Appends to the audit chain and moves its head, using `appendEntry`. If an entry with the same `source` was already
    * appended and its source was not released since, appends nothing. Never conflicts; its count is the number of
    * appended links.

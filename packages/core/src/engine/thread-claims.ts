@@ -1,8 +1,9 @@
 import { AppError } from '@perdure/ports'
 
 /**
- * Locks on threads, held by a request from its first read to its commit: two requests cannot start runs in the same
- * thread at the same time, and no request can start a run in a thread that another request is deleting.
+ * Locks on threads, held by a request of this process from its first read to its commit: a request that would start a run
+ * in a thread is refused at once while another request starts a run there or deletes the thread. The storage decides
+ * between processes: `run.insert` and `thread.delete` conflict while the thread has an active run.
  */
 export interface ThreadClaims {
   /** The returned function releases the thread. @throws AppError `agent-busy` when the thread is claimed */

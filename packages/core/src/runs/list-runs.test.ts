@@ -84,7 +84,7 @@ describe('listRuns with an idempotency key', () => {
     async (keyed) => {
       const other = {
         ...keyed,
-        run: { ...keyed.run, id: 'run_other' },
+        run: { ...keyed.run, id: 'run_other', threadId: undefined },
         key: 'order-18',
         labels: { startKey: 'order-18' },
       }

@@ -39,14 +39,15 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
     const filter = { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE_RUN_STATUSES } as const
-    for await (const run of eachRun(runs, filter, { content: [] })) {
-      await abortIfActive(abortRun, run.id)
-    }
-    const result = await commitOnce(deps, key, async () => ({
-      writes: [{ type: 'thread.delete', workflowId, threadId, answer: DELETED }],
-      reply: { status: 204 },
-      remember: true,
-    }))
+    // The deletion conflicts when another process has started a run in the meantime.
+    const result = await commitOnce(deps, key, async () => {
+      for await (const run of eachRun(runs, filter, { content: [] })) await abortIfActive(abortRun, run.id)
+      return {
+        writes: [{ type: 'thread.delete', workflowId, threadId, answer: DELETED }],
+        reply: { status: 204 },
+        remember: true,
+      }
+    })
     return result.kind === 'replayed' ? result.reply : result.decision.reply
   }
 

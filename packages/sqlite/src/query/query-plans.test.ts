@@ -7,6 +7,7 @@ import { PRUNE_FIRES } from '../rows/fire-writes.ts'
 import { PENDING_LEGACY_IDS, RUN_IDS } from '../rows/idempotency-store.ts'
 import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
 import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
+import { ACTIVE_RUN_OF_THREAD } from '../rows/run-store.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
 import { sessionCounts } from '../rows/session-filter.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
@@ -93,6 +94,7 @@ describe('a query on expiring approvals', () => {
 describe('the deletion of a thread', () => {
   it('finds the runs of the thread and all rows that refer to those runs without a scan', () => {
     expect(planOf(THREAD_RUNS)).toContain('runs_by_thread (thread_id=?)')
+    expect(planOf(ACTIVE_RUN_OF_THREAD)).toContain('runs_active_thread (thread_id=? AND target_id=?)')
     for (const query of [APPROVALS_OF_RUN, ...RUN_DELETIONS]) {
       const plan = planOf(query)
 

@@ -1,27 +1,30 @@
 import {
+  type Conflict,
   endFields,
   NO_USAGE,
   type RunChange,
   type RunContent,
   type RunField,
+  type RunRecord,
   type RunUsage,
   startFields,
   sumUsage,
 } from '@perdure/ports'
 import { sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
 import { compile, from, paramsFor } from '../query/compile.ts'
 import type { RunTable } from '../query/schema.ts'
 import { freeHeldSlots } from './lane-store.ts'
 import { runKeyOfNew } from './run-keys.ts'
 import { RUN_COLUMNS, toRunRow } from './run-row.ts'
-import { findAnyRun } from './run-store.ts'
+import { activeRunOfThread, findAnyRun } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'> = {
   'run.insert'(tx, { type, run, labels }) {
     const key = runKeyOfNew(tx, run.id)
     const { changes } = tx.db.run(insertRun, toRunRow(run, key))
-    if (changes !== 1) return { type, current: findAnyRun(tx.db, run.id) }
+    if (changes !== 1) return { type, ...takenBy(tx.db, run) }
     insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
     return 1
   },
@@ -52,6 +55,15 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     return isCurrent && state.status === 'running' ? 0 : { type, current: findAnyRun(tx.db, runId) }
   },
 }
+
+/** The run because of which another run could not be inserted. */
+function takenBy(db: Connection, { id, targetId, threadId = '' }: RunRecord): Omit<InsertConflict, 'type'> {
+  const current = findAnyRun(db, id)
+  if (current !== undefined) return { current }
+  return { reason: 'thread', current: activeRunOfThread(db, { workflowId: targetId, threadId }) }
+}
+
+type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
 
 const isExecution = (state: Pick<RunTable, 'execution'>, execution: number | undefined): boolean =>
   execution === undefined || state.execution === execution
@@ -94,7 +106,7 @@ const insertRun = compile<RunTable, unknown>((param) =>
   from
     .insertInto('runs')
     .values(paramsFor(param, RUN_COLUMNS))
-    .onConflict((conflict) => conflict.column('key').doNothing()),
+    .onConflict((conflict) => conflict.doNothing()),
 )
 
 const insertField = compile<{ key: number; field: string; value: string }, unknown>((param) =>

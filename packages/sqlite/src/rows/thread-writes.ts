@@ -3,10 +3,13 @@ import { sql } from 'kysely'
 import { compile, from, type Query } from '../query/compile.ts'
 import { redactAnswers } from './idempotency-writes.ts'
 import { FREE_HELD_SLOTS } from './lane-store.ts'
+import { activeRunOfThread } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
-  'thread.delete'(tx, { workflowId, threadId, answer }) {
+  'thread.delete'(tx, { type, workflowId, threadId, answer }) {
+    const current = activeRunOfThread(tx.db, { workflowId, threadId })
+    if (current !== undefined) return { type, current }
     const runs = tx.db.all(THREAD_RUNS, { workflowId, threadId })
     deleteRuns(tx, runs, answer)
     return runs.length

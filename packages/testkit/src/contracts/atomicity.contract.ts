@@ -22,7 +22,8 @@ import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } fro
 const RUN = aRun({ id: 'run-1', status: 'running' })
 const STEP = aStep({ runId: RUN.id, status: 'waiting', kind: 'event', dueAt: at(1), eventName: 'e' })
 const APPROVAL = anApproval({ id: 'apr-1', runId: RUN.id })
-const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', deadlineAt: at(1) })
+const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', status: 'failed' })
+const BUSY = aRun({ ...FLOW, id: 'flow-2', threadId: 'thr-2', status: 'queued', deadlineAt: at(1) })
 const SESSION = aSession({ id: 'ses-1' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
@@ -57,6 +58,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'event.append', events: [anEvent({ runId: 'run-gone', sessionId: 'ses-gone', topic: 'topic' })] },
     { type: 'run.insert', run: RUN },
     { type: 'run.insert', run: FLOW },
+    { type: 'run.insert', run: BUSY },
     { type: 'step.insert', step: STEP },
     { type: 'step.insert', step: aStep({ runId: FLOW.id }) },
     { type: 'approval.insert', approval: APPROVAL },
@@ -169,6 +171,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'run.insert': { type: 'run.insert', run: aRun({ id: RUN.id }) },
   'run.transition': { type: 'run.transition', runId: RUN.id, from: ['queued'], attempt: 1, change: { attempt: 2 } },
   'run.fence': { type: 'run.fence', runId: RUN.id, attempt: 2 },
+  'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-2', answer: RESPONSE },
   'step.insert': { type: 'step.insert', step: aStep({ runId: RUN.id, seq: STEP.seq }) },
   'step.change': { type: 'step.change', runId: RUN.id, seq: STEP.seq, from: 'started', change: { status: 'failed' } },
   'step.fence': { type: 'step.fence', runId: RUN.id, seqs: [STEP.seq, 99] },

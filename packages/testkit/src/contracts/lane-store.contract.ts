@@ -266,7 +266,7 @@ const freeCases: readonly ContractCase[] = [
       const ended = { status: 'completed', completedAt: at(1) } as const
       await commit(storage, { type: 'session.insert', session: aSession({ id: 'ses' }) })
       const runs = [
-        aRun({ id: 'of-thread', kind: 'workflow', targetId: 'flow', threadId: 'thr', status: 'running' }),
+        aRun({ id: 'of-thread', kind: 'workflow', targetId: 'flow', threadId: 'thr', ...ended, createdAt: at(50) }),
         aRun({ id: 'of-session', sessionId: 'ses', ...ended, createdAt: at(50) }),
         aRun({ id: 'old', ...ended }),
         aRun({ id: 'kept', status: 'running' }),

@@ -33,7 +33,7 @@ export const retentionCases: readonly ContractCase[] = [
     title: 'never reuses the positions of the newest events, whatever deletes them',
     async run(storage) {
       const answer = { status: 410, body: '' }
-      const threaded = aRun({ id: 'of-thread', kind: 'workflow', threadId: 'old', targetId: 'flow', status: 'queued' })
+      const threaded = aRun({ id: 'of-thread', kind: 'workflow', threadId: 'old', targetId: 'flow', status: 'failed' })
       await commit(storage, { type: 'session.insert', session: aSession({ id: 'deleted' }) })
       for (const run of [ended({ id: 'pruned' }), threaded]) await commit(storage, { type: 'run.insert', run })
       const deletions: readonly (readonly [Partial<NewEvent>, Write])[] = [

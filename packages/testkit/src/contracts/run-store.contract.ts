@@ -12,6 +12,7 @@ import { runFenceCases } from './run-fence.contract.ts'
 import { runFieldCases } from './run-field.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runOwnerCases } from './run-owner.contract.ts'
+import { runThreadCases } from './run-thread.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
 
@@ -270,6 +271,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...runOwnerCases,
   ...runFieldCases,
   ...runDebounceCases,
+  ...runThreadCases,
   ...threadDeletionCases,
 ]
 

@@ -24,7 +24,7 @@ const ofThread = (over: Partial<RunRecord>): RunRecord =>
 
 const DELETED: readonly RunRecord[] = [
   ofThread({ id: 'first', status: 'completed' }),
-  ofThread({ id: 'second', status: 'suspended', sessionId: aSession().id }),
+  ofThread({ id: 'second', status: 'aborted', sessionId: aSession().id }),
 ]
 
 /** Runs to keep; each differs from the deleted runs in one field. */
@@ -131,7 +131,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
   {
     title: 'never reuses the position of a deleted event, not even of the newest',
     async run(storage) {
-      await commit(storage, ...writesOf(ofThread({})))
+      await commit(storage, ...writesOf(ofThread({ status: 'failed' })))
       const { position } = await storage.events.head()
 
       await commit(storage, DELETION)
@@ -140,6 +140,27 @@ export const threadDeletionCases: readonly ContractCase[] = [
       const { events } = await commit(storage, { type: 'event.append', events: [anEvent({ topic: 'topic' })] })
       expect(events[0]?.position).toBeGreaterThan(position)
       expect(await read(storage, { topic: 'topic' })).toEqual(events)
+    },
+  },
+  {
+    title: 'refuses to delete a thread while one of its runs is queued, running or suspended, and deletes nothing',
+    async run(storage) {
+      await seed(storage)
+      for (const status of ['queued', 'running', 'suspended'] as const) {
+        const run = ofThread({ id: status, status })
+        await commit(storage, ...writesOf(run))
+        const before = await Promise.all([...DELETED, run].map((one) => belongings(storage, one)))
+
+        expect(await refused(storage, DELETION)).toEqual({
+          committed: false,
+          index: 0,
+          conflict: { type: 'thread.delete', current: run },
+        })
+        expect(await Promise.all([...DELETED, run].map((one) => belongings(storage, one)))).toEqual(before)
+        const end = { type: 'run.transition', runId: run.id, from: [status], attempt: 1, change: { status: 'aborted' } }
+        await commit(storage, end as Write)
+      }
+      expect((await commit(storage, DELETION)).counts).toEqual([DELETED.length + 3])
     },
   },
   {
@@ -154,7 +175,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
   {
     title: 'frees the ids of deleted runs, so that a new run with such an id starts empty',
     async run(storage) {
-      const run = ofThread({ id: 'again' })
+      const run = ofThread({ id: 'again', status: 'completed' })
       await commit(storage, ...writesOf(run))
 
       const step = aStep({ runId: run.id, seq: 2 })

@@ -85,7 +85,7 @@ const ROWS: Readonly<Record<number, string>> = {
   24: `
     UPDATE runs SET execution = 1 WHERE key IN (1, 2);
     UPDATE runs SET execution = 2, executor = 'node-1' WHERE key = 3;
-    UPDATE runs SET needs_follow_up = 1 WHERE key = 1;
+    INSERT INTO run_follow_ups VALUES (1);
     UPDATE idempotency SET executor = 'node-1', patient_until = ${AT} WHERE id = 'a-key';`,
 }
 

@@ -30,7 +30,7 @@ import { checkRuns } from './engine/check-runs.ts'
 import { createCallChild } from './engine/child-call.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
 import { createExpireRun } from './engine/expire-run.ts'
-import { createFollowUp, reconcileRuns } from './engine/follow-up.ts'
+import { createFollowUp, resumeFollowUps } from './engine/follow-up.ts'
 import { createForkRun } from './engine/fork-run.ts'
 import { createOutcomeWatch } from './engine/outcome-watch.ts'
 import { requeueAllParked } from './engine/park-run.ts'
@@ -222,7 +222,7 @@ export function createEngine(given: EngineDeps) {
     /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {
       const recovered = await recoverRuns(deps)
-      await reconcileRuns(followUpDeps)
+      await resumeFollowUps(followUpDeps)
       return recovered
     },
     /** Starts executing queued runs and firing durable timers. */

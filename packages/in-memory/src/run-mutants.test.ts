@@ -111,6 +111,18 @@ expectCaught([
     caughtBy: 'refuses to delete a thread while one of its runs is queued, running or suspended, and deletes nothing',
   },
   {
+    fault: 'forgets that a run needs a follow-up',
+    breakPorts: rewriting((write) => (write.type === 'run.transition' ? { ...write, needsFollowUp: false } : write)),
+    cases: runStoreCases,
+    caughtBy: 'lists exactly the runs whose transition needs a follow-up, with all their members',
+  },
+  {
+    fault: 'marks every transition for a follow-up',
+    breakPorts: rewriting((write) => (write.type === 'run.transition' ? { ...write, needsFollowUp: true } : write)),
+    cases: runStoreCases,
+    caughtBy: 'lists exactly the runs whose transition needs a follow-up, with all their members',
+  },
+  {
     fault: 'lists runs without checking visibility',
     breakPorts: ({ runs }) => ({ runs: { ...runs, list: (filter, page) => runs.list(filter, page, EVERY_ROW) } }),
     cases: runStoreCases,

@@ -36,7 +36,10 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
   readonly timers: RunTimers
-  readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'>
+  readonly appliers: Pick<
+    WriteAppliers,
+    'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+  >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
   /** Whether the session has an active run. */
@@ -52,6 +55,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
   const limited = new Map<string, RunRecord>()
   /** Queued runs with a start time. */
   const delayed = new Map<string, RunRecord>()
+  const unfollowed = new Map<string, true>()
   const fields = new Map<string, readonly RunField[]>()
 
   const put = (run: RunRecord, undo: UndoLog): void => {
@@ -121,6 +125,11 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
           show: (run) => outlinedRun(run, page.content),
         }),
       owners: async (limit) => Array.from(new Set(runs.all().map(({ owner }) => owner))).slice(0, limit),
+      needingFollowUp: async (limit) =>
+        takeWithinPage(
+          Array.from(unfollowed.keys()).flatMap((id) => byId.get(id) ?? []),
+          limit,
+        ).items,
     },
     timers: {
       pastDeadline: async (now, limit) => takeWithinPage(lateAt(now), limit).items,
@@ -142,7 +151,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         setThread(run, undo, (ids) => [...ids, run.id])
         return 1
       },
-      'run.transition'({ type, runId, from, attempt, execution, startAt, change }, { undo }) {
+      'run.transition'({ type, runId, from, attempt, execution, startAt, change, needsFollowUp }, { undo }) {
         const current = runs.get(runId)
         if (current === undefined || current.attempt !== attempt || !from.includes(current.status)) {
           return { type, current }
@@ -150,9 +159,15 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         if (execution !== undefined && current.execution !== execution) return { type, current }
         if (startAt !== undefined && current.startAt !== startAt) return { type, current }
         const next = transitioned(current, change)
+        if (needsFollowUp === true) putEntry(unfollowed, [runId, true], undo)
         put(next, undo)
         if (current.status === 'running' && next.status !== 'running') lanes.freeHeld(runId, undo)
         addFields(runId, endFields(change), undo)
+        return 1
+      },
+      'run.followed-up'({ runId }, { undo }) {
+        if (!unfollowed.has(runId)) return 0
+        putEntry(unfollowed, [runId, undefined], undo)
         return 1
       },
       'run.charge'({ runId, usage }, { undo }) {
@@ -200,6 +215,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
       putEntry(byId, [runId, undefined], undo)
       putEntry(limited, [runId, undefined], undo)
       putEntry(delayed, [runId, undefined], undo)
+      putEntry(unfollowed, [runId, undefined], undo)
       putEntry(fields, [runId, undefined], undo)
       setThread(run, undo, (ids) => ids.filter((id) => id !== runId))
     },

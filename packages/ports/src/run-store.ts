@@ -207,4 +207,9 @@ export interface RunStore {
   ): Promise<Page<OutlinedRun<Content>>>
   /** Lists up to `limit` different owners of stored runs, whatever the status of the runs, in an order of its own. */
   owners(limit: number): Promise<readonly string[]>
+  /**
+   * Lists up to `limit` runs that are marked with `needsFollowUp`, in an order of its own. The list ends like a page, so
+   * it can be shorter than `limit` although more runs are marked; it is empty only if none is.
+   */
+  needingFollowUp(limit: number): Promise<readonly RunRecord[]>
 }

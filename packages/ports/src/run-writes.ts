@@ -25,7 +25,11 @@ export type RunWrite =
       /** If given, also conflicts unless this is the start time of the run. */
       readonly startAt?: EpochMs | undefined
       readonly change: RunChange
+      /** Marks the run, until `run.followed-up` removes the mark: its end is not applied to other records yet. */
+      readonly needsFollowUp?: boolean | undefined
     }
+  /** Removes the mark of `needsFollowUp`. Never conflicts; its count is 0 if the run has no such mark. */
+  | { readonly type: 'run.followed-up'; readonly runId: string }
   /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
   | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
   /**

@@ -39,8 +39,8 @@ export async function commitVerdict(
     const retried = await commitRetry(deps, live, { ...endOf(verdict), events })
     if (retried !== undefined) return retried
     const usage = execution?.used()
-    const madeNoCalls = execution?.madeNoCalls() === true
-    const end = { ...endOf(verdict), madeNoCalls, events, usage, execution: run.execution }
+    const hasDependents = execution?.hasDependents() !== false
+    const end = { ...endOf(verdict), hasDependents, events, usage, execution: run.execution }
     return (await retryTransient(deps, () => endRun(deps, run, end))) !== undefined
   }
   const { suspended, writes, waitingFor, dueAt } = verdict.plan()

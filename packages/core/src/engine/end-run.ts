@@ -41,8 +41,8 @@ export interface RunEnd {
   readonly reason?: string | undefined
   /** Events of the agent that are not in the log yet. */
   readonly events?: readonly NewEvent[]
-  /** Whether the run made no durable calls, so that it has no children and no approvals. */
-  readonly madeNoCalls?: boolean
+  /** Whether the run may have active children or open approvals; true when missing. */
+  readonly hasDependents?: boolean
   /** Ends the run only while this is its execution. Missing when something outside the run ends it. */
   readonly execution?: number | undefined
 }
@@ -64,14 +64,14 @@ export interface EndPlan {
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
   const first = await deps.unitOfWork.commit(plan.writes)
-  const { madeNoCalls, thrown } = end
-  if (first.committed) return announce(deps, plan.ended, { madeNoCalls, thrown, json: plan.json })
+  const { hasDependents, thrown } = end
+  if (first.committed) return announce(deps, plan.ended, { hasDependents, thrown, json: plan.json })
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end the run without a transcript.
   const { ended, json, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
-  return second.committed ? announce(deps, ended, { madeNoCalls, thrown, json }) : undefined
+  return second.committed ? announce(deps, ended, { hasDependents, thrown, json }) : undefined
 }
 
 /** The execution of a live run; `undefined` while the commit that starts it may still be under way. */
@@ -94,6 +94,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
       {
         ...{ type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, execution },
         change,
+        needsFollowUp: needsFollowUp(run, end),
       },
       ...ownEvents(end),
       ...answer,
@@ -107,6 +108,12 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     ],
   }
 }
+
+/** Whether the end of the run affects other records: its parent, its children or its approvals. */
+export const needsFollowUp = (
+  { parentRunId }: Pick<RunRecord, 'parentRunId'>,
+  { hasDependents = true }: Pick<OutcomeInfo, 'hasDependents'>,
+): boolean => hasDependents || parentRunId !== undefined
 
 /** Notifies the waiters of this process that the run has ended or is suspended. */
 export function announce(

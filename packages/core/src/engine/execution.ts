@@ -80,8 +80,8 @@ export interface Execution {
   readonly used: Budget['used']
   /** Call it when the execution is over: it closes the accounts that the usage of the run counts in. */
   readonly release: () => void
-  /** Whether the run never made a durable call, so that it has no children and no approvals. */
-  madeNoCalls(): boolean
+  /** Whether the run may have active children or open approvals. Call it once the journal is closed. */
+  hasDependents(): boolean
   /** Checks whether a wait of the run was resolved. */
   notify(): void
 }
@@ -137,7 +137,8 @@ async function startCode(
     journal,
     used: budget.used,
     release,
-    madeNoCalls: () => isFirst && ledger.lastSeq() === 0,
+    // A child or an approval is over once the code has its outcome; those from before `ctx.suspend` may still be open.
+    hasDependents: () => suspension !== undefined || ledger.openCalls().length + ledger.openWaits().length > 0,
     verdict: Promise.race([
       ...ways,
       broken(breach),

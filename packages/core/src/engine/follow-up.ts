@@ -3,12 +3,13 @@ import {
   type ApprovalStore,
   type Clock,
   EVERY_ROW,
-  type ListedRun,
   type RunError,
   type RunRecord,
   type RunStore,
+  type StepChange,
   type StepStore,
   type UnitOfWork,
+  type Write,
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES, isTerminal } from '@perdure/protocol'
 import { closeApproval } from '../approvals/expire-approval.ts'
@@ -18,6 +19,7 @@ import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import type { OutcomeInfo } from '../runs/run-waiters.ts'
+import { needsFollowUp } from './end-run.ts'
 
 export interface FollowUpDeps {
   readonly runs: RunStore
@@ -33,51 +35,52 @@ export interface FollowUpDeps {
 export type FollowUp = (run: RunRecord, info?: OutcomeInfo) => Promise<void>
 
 export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
-  return async (run, { madeNoCalls = false } = {}) => {
-    if (!isTerminal(run.status)) return
-    const ofParent = run.parentRunId === undefined ? [] : [wakeParent]
-    const ofOthers = madeNoCalls ? [] : [abortChildren, expireApprovals]
+  const retry = <T>(work: () => Promise<T>) => retryTransient(deps, work)
+
+  return async (run, info = {}) => {
+    if (!isTerminal(run.status) || !needsFollowUp(run, info)) return
+    const done = followedUp(run)
+    if (info.hasDependents === false && (await retry(() => wakeParent(deps, run, [done])))) return
     // Each part is idempotent, so it can be retried.
-    await Promise.all([...ofParent, ...ofOthers].map((part) => retryTransient(deps, () => part(deps, run))))
+    const parts = info.hasDependents === false ? [] : [wakeParent, abortChildren, expireApprovals]
+    await Promise.all(parts.map((part) => retry(async () => void (await part(deps, run)))))
+    await retry(() => deps.unitOfWork.commit([done]))
   }
 }
 
-/** Applies the follow-ups that a crash prevented. Called when the server starts, before any run executes. */
-export async function reconcileRuns(deps: FollowUpDeps): Promise<void> {
-  for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] }, { content: [] })) {
-    await followParent(deps, run)
-    await followChildren(deps, run)
-  }
-  for await (const approval of pendingApprovals(deps, {})) {
-    const run = await deps.runs.find(approval.runId, EVERY_ROW)
-    if (run === undefined || isTerminal(run.status)) await closeApproval(deps, approval)
-  }
-}
-
-async function followParent(deps: FollowUpDeps, { parentRunId }: ListedRun<never>): Promise<void> {
-  const parent = parentRunId === undefined ? undefined : await deps.runs.find(parentRunId, EVERY_ROW)
-  if (parent !== undefined && isTerminal(parent.status)) await abortChildren(deps, parent)
-}
-
-async function followChildren(deps: FollowUpDeps, run: Pick<RunRecord, 'id'>): Promise<void> {
-  for (const { status, childRunId } of await deps.steps.list(run.id, { results: false })) {
-    if (status !== 'waiting' || childRunId === undefined) continue
-    const child = await deps.runs.find(childRunId, EVERY_ROW)
-    if (child !== undefined) await wakeParent(deps, child)
+/** Does the follow-ups that a crash prevented. Called when the server starts, before any run executes. */
+export async function resumeFollowUps(deps: FollowUpDeps): Promise<void> {
+  for (;;) {
+    const runs = await deps.runs.needingFollowUp(BATCH)
+    if (runs.length === 0) return
+    for (const run of runs) {
+      await wakeParent(deps, run)
+      await abortChildren(deps, run)
+      await expireApprovals(deps, run)
+      await deps.unitOfWork.commit([followedUp(run)])
+    }
   }
 }
 
-async function wakeParent({ steps, resolveWait, clock }: FollowUpDeps, child: RunRecord): Promise<void> {
-  if (child.parentRunId === undefined || !isTerminal(child.status)) return
-  const step = await steps.waitingForChild(child.id)
-  if (step === undefined) return
+const BATCH = 64
+
+const followedUp = ({ id }: RunRecord): Write => ({ type: 'run.followed-up', runId: id })
+
+/** @returns whether the parent's call ended, in a commit that begins with `writes` */
+async function wakeParent(
+  { steps, resolveWait, clock }: FollowUpDeps,
+  child: RunRecord,
+  writes: readonly Write[] = [],
+): Promise<boolean> {
+  const step = child.parentRunId === undefined ? undefined : await steps.waitingForChild(child.id)
+  if (step === undefined) return false
   const { result, status, usage } = child
   const endedAt = clock.now()
-  if (status === 'completed') {
-    await resolveWait(step, { change: { status, result, usage, endedAt } })
-    return
-  }
-  await resolveWait(step, { change: { status: 'failed', error: errorOfCall(step.name, child), usage, endedAt } })
+  const change: StepChange =
+    status === 'completed'
+      ? { status, result, usage, endedAt }
+      : { status: 'failed', error: errorOfCall(step.name, child), usage, endedAt }
+  return (await resolveWait(step, { writes, change })) === 'resolved'
 }
 
 /** If an ancestor's budget ended the child, the parent's call fails with the same error, which also ends the parent. */

@@ -44,8 +44,8 @@ export interface OutcomeInfo {
   readonly detail?: OutcomeDetail | undefined
   /** The outcome as rendered for the idempotency record. */
   readonly json?: JsonText | undefined
-  /** Whether the run made no durable calls, so that it has no children and no approvals. */
-  readonly madeNoCalls?: boolean | undefined
+  /** Whether the run may have active children or open approvals; true when missing. */
+  readonly hasDependents?: boolean | undefined
   /** What the code of a failed run threw. */
   readonly thrown?: unknown
 }

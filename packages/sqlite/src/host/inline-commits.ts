@@ -134,6 +134,7 @@ function textLength(write: Write): number {
     case 'audit.stage':
     case 'run.charge':
     case 'run.fence':
+    case 'run.followed-up':
     case 'step.fence':
     case 'approval.fence':
     case 'lane.take':

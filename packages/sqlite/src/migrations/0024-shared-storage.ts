@@ -6,7 +6,8 @@ import type { Migration } from './migration.ts'
  * reach a column behind it. This needs a copy of the table, and of `run_fields`, which refers to it.
  *
  * `runs_active_thread` cannot find two active runs in a thread: one process owned the file and locked threads in memory.
- * The last statements mark the ended runs whose follow-ups a crash has cut off.
+ * `run_follow_ups` names the ended runs with follow-ups that are not done; at first, those that a crash has cut off. It is
+ * a table, because to clear a column of a run SQLite would write all long texts of the run again.
  */
 export const sharedStorage: Migration = {
   version: 24,
@@ -44,7 +45,6 @@ CREATE TABLE rebuilt_runs (
   suspended_at  INTEGER,
   completed_at  INTEGER,
   deadline_at   INTEGER,
-  needs_follow_up INTEGER,
   usage         TEXT NOT NULL,
   budget        TEXT,
   abort_reason  TEXT,
@@ -101,14 +101,17 @@ CREATE INDEX runs_busy_by_session ON runs (session_id)
 CREATE INDEX runs_by_start    ON runs (start_at) WHERE start_at IS NOT NULL AND +status = 'queued';
 CREATE INDEX runs_parked      ON runs (created_at, id)
   WHERE parked IS NOT NULL AND parked <> 'null' AND +status = 'suspended';
-CREATE INDEX runs_to_follow_up ON runs (key) WHERE needs_follow_up = 1;
 CREATE UNIQUE INDEX runs_active_thread ON runs (thread_id, target_id)
   WHERE thread_id IS NOT NULL AND kind = 'workflow' AND status NOT IN ('completed', 'failed', 'aborted');
 
 ALTER TABLE idempotency ADD COLUMN executor TEXT;
 ALTER TABLE idempotency ADD COLUMN patient_until INTEGER;
 
-UPDATE runs SET needs_follow_up = 1
+CREATE TABLE run_follow_ups (
+  run_key INTEGER PRIMARY KEY REFERENCES runs (key) ON DELETE CASCADE
+) STRICT;
+
+INSERT INTO run_follow_ups SELECT key FROM runs
   WHERE status IN ('completed', 'failed', 'aborted') AND (
     id IN (SELECT child_run_id FROM steps WHERE status = 'waiting' AND child_run_id IS NOT NULL)
     OR id IN (SELECT parent_run_id FROM runs WHERE status NOT IN ('completed', 'failed', 'aborted'))

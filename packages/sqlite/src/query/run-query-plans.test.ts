@@ -1,9 +1,11 @@
 import { type EpochMs, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { type RunPath, runPaths } from '../rows/run-filter.ts'
+import { NEEDING_FOLLOW_UP } from '../rows/run-follow-ups.ts'
 import { RUN_OWNERS } from '../rows/run-owners.ts'
 import { listQuery, runCounts } from '../rows/run-store.ts'
 import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
+import { REMOVE_FOLLOW_UP } from '../rows/run-writes.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 
 const at = 1_700_000_000_000 as EpochMs
@@ -178,5 +180,13 @@ describe('a query on run deadlines', () => {
       expect(plan).toContain('USING INDEX runs_by_deadline (deadline_at')
       expect(plan).not.toContain('TEMP B-TREE')
     }
+  })
+})
+
+describe('the follow-ups of runs', () => {
+  it('are found and removed by the keys of the runs', () => {
+    expect(planOf(NEEDING_FOLLOW_UP)).toMatch(/SCAN run_follow_ups.*SEARCH runs USING INTEGER PRIMARY KEY/s)
+    expect(planOf(NEEDING_FOLLOW_UP)).not.toContain('TEMP B-TREE')
+    expect(planOf(REMOVE_FOLLOW_UP)).toMatch(/SEARCH run_follow_ups USING INTEGER PRIMARY KEY/)
   })
 })

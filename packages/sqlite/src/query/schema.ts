@@ -21,6 +21,7 @@ export interface Schema {
   readonly run_keys: RunKeyTable
   readonly runs: RunTable
   readonly run_fields: RunFieldTable
+  readonly run_follow_ups: { readonly run_key: number }
   readonly lanes: LaneTable
   readonly steps: StepTable
   readonly approvals: ApprovalTable
@@ -139,7 +140,6 @@ export interface RunTable {
   readonly flow: string | null // JSON
   readonly execution: number
   readonly executor: string | null
-  readonly needs_follow_up?: 1 | null
 }
 
 export interface LaneTable {

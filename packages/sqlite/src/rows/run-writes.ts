@@ -20,7 +20,9 @@ import { RUN_COLUMNS, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
-export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'> = {
+export const runWrites: WriteAppliers<
+  'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+> = {
   'run.insert'(tx, { type, run, labels }) {
     const key = runKeyOfNew(tx, run.id)
     const { changes } = tx.db.run(insertRun, toRunRow(run, key))
@@ -28,7 +30,7 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
     return 1
   },
-  'run.transition'(tx, { type, runId, from: statuses, attempt, execution, startAt, change }) {
+  'run.transition'(tx, { type, runId, from: statuses, attempt, execution, startAt, change, needsFollowUp }) {
     const { db } = tx
     const state = readState(tx, runId)
     if (state?.attempt !== attempt || !isExecution(state, execution) || !statuses.includes(state.status)) {
@@ -40,9 +42,11 @@ export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.cha
     const { status = state.status } = change
     if (state.status === 'running' && status !== 'running') freeHeldSlots(db, runId)
     insertFields(tx, state.key, endFields(change))
+    if (needsFollowUp === true) db.run(markForFollowUp, { key: state.key })
     const begun = state.status !== 'running' && status === 'running' ? 1 : 0
     return db.run(updateRun, { key: state.key, begun, ...toChangedColumns(change) }).changes
   },
+  'run.followed-up': ({ db }, { runId }) => db.run(REMOVE_FOLLOW_UP, { runId }).changes,
   'run.charge'({ db }, { runId, usage }) {
     const row = db.get(selectUsage, { runId })
     if (row === undefined) return 0
@@ -120,6 +124,19 @@ const insertField = compile<{ key: number; field: string; value: string }, unkno
         .where('key', '=', param('key')),
     )
     .onConflict((conflict) => conflict.doNothing()),
+)
+
+const markForFollowUp = compile<{ key: number }, unknown>((param) =>
+  from
+    .insertInto('run_follow_ups')
+    .values({ run_key: param('key') })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+export const REMOVE_FOLLOW_UP = compile<{ runId: string }, unknown>((param) =>
+  from
+    .deleteFrom('run_follow_ups')
+    .where('run_key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
 )
 
 const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt' | 'execution'>>((param) =>

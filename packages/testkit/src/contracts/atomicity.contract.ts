@@ -16,14 +16,10 @@ import type { ContractCase } from './contract-case.ts'
 import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-atomicity.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
+import { APPROVAL, BUSY, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
 
-const RUN = aRun({ id: 'run-1', status: 'running' })
-const STEP = aStep({ runId: RUN.id, status: 'waiting', kind: 'event', dueAt: at(1), eventName: 'e' })
-const APPROVAL = anApproval({ id: 'apr-1', runId: RUN.id })
-const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', status: 'failed' })
-const BUSY = aRun({ ...FLOW, id: 'flow-2', threadId: 'thr-2', status: 'queued', deadlineAt: at(1) })
 const SESSION = aSession({ id: 'ses-1' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
@@ -72,6 +68,11 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
     { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
     { type: 'run.insert', run: ENDED },
+    {
+      ...{ type: 'run.transition', runId: ENDED.id, from: ['completed'], attempt: 1 },
+      change: {},
+      needsFollowUp: true,
+    },
     { type: 'event.append', events: [anEvent({ runId: ENDED.id })] },
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
@@ -81,8 +82,6 @@ async function seed(storage: Storage): Promise<void> {
   await seedTriggers(storage)
   await seedMemory(storage)
 }
-
-const ENDED = aRun({ id: 'run-ended', status: 'completed', completedAt: at(0) })
 
 /** One write of every type. Each succeeds after `seed` and has a visible effect. */
 const CHANGES: {
@@ -103,6 +102,7 @@ const CHANGES: {
     attempt: 1,
     change: { finishReason: 'completed', completedAt: at(1) },
   },
+  'run.followed-up': { type: 'run.followed-up', runId: ENDED.id },
   'run.charge': { type: 'run.charge', runId: RUN.id, usage: { ...NO_USAGE, toolCalls: 1 } },
   'step.insert': {
     type: 'step.insert',
@@ -208,6 +208,7 @@ async function snapshot(storage: Storage) {
   const all = { limit: 200, order: 'asc' } as const
   return {
     runs: await runs.list({}, all, EVERY_ROW),
+    unfollowed: await runs.needingFollowUp(10),
     deadlines: [await runTimers.pastDeadline(at(1), 10), await runTimers.nextDeadlineAt()],
     steps: await Promise.all([RUN.id, FLOW.id, 'run-gone'].map((id) => steps.list(id))),
     waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],

@@ -10,6 +10,7 @@ import { runDebounceCases } from './run-debounce.contract.ts'
 import { runExecutionCases } from './run-execution.contract.ts'
 import { runFenceCases } from './run-fence.contract.ts'
 import { runFieldCases } from './run-field.contract.ts'
+import { runFollowUpCases } from './run-follow-up.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runOwnerCases } from './run-owner.contract.ts'
 import { runThreadCases } from './run-thread.contract.ts'
@@ -266,6 +267,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...runChargeCases,
   ...runFenceCases,
   ...runExecutionCases,
+  ...runFollowUpCases,
   ...runListCases,
   ...runVisibilityCases,
   ...runOwnerCases,

@@ -70,6 +70,7 @@ describe('exitCodeOf', () => {
     [new AppError('token-not-found'), 1],
     [new AppError('approval-resolved'), 6],
     [new AppError('SQLITE_BUSY'), 3],
+    [new AppError('storage-unavailable'), 3],
     [new AppError('storage-failed'), 70],
     [new Error('anything'), 1],
     [undefined, 1],

@@ -157,6 +157,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'server-draining': () => fromUseCase('server-draining'),
   'storage-failed': () => fromStorage('storage-failed'),
   'storage-full': () => fromUseCase('storage-full'),
+  'storage-unavailable': () => fromStorage('storage-unavailable'),
 }
 
 /** Errors of a WebSocket upgrade are tested in packages/server-app/src/listener/upgrades.test.ts. */

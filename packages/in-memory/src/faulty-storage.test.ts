@@ -36,6 +36,7 @@ const insert = (id: string): readonly Write[] => [
 describe('withFaults', () => {
   it.each([
     ['busy', 'SQLITE_BUSY', false],
+    ['unavailable', 'storage-unavailable', false],
     ['full', 'storage-full', false],
     ['lost', 'storage-failed', false],
     ['unknown', 'storage-failed', true],

@@ -13,6 +13,7 @@ describe('storageBusy', () => {
 describe('the classification of storage errors', () => {
   it.each([
     [storageBusy(), [true, true, true]],
+    [new AppError('storage-unavailable'), [true, true, true]],
     [new AppError('storage-full'), [false, true, true]],
     [new AppError('storage-failed'), [false, false, true]],
     [new AppError('run-not-found'), [false, false, false]],

@@ -56,6 +56,7 @@ describe('errorsOf', () => {
       'SQLITE_BUSY',
       'audit-unavailable',
       'storage-failed',
+      'storage-unavailable',
     ])
   })
 
@@ -115,6 +116,7 @@ describe('errorsOf', () => {
       'SQLITE_BUSY',
       'audit-unavailable',
       'storage-failed',
+      'storage-unavailable',
     ])
   })
 

@@ -16,7 +16,7 @@ const IMPLICATIONS: readonly Implication[] = [
   { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
   { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
   { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied'] },
-  { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-failed', 'audit-unavailable'] },
+  { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-unavailable', 'storage-failed', 'audit-unavailable'] },
   { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
   { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },
   {

@@ -94,6 +94,7 @@ export const ERRORS = {
   'server-draining': { status: 503, family: 'kind', retryable: true, summary: 'The server is shutting down and accepts no new runs.' },
   'storage-failed': { status: 503, family: 'kind', retryable: true, summary: 'The storage failed and the outcome is unknown; the server stops accepting requests.' },
   'storage-full': { status: 503, family: 'kind', retryable: true, summary: 'The disk is full: reads work, writes fail.' },
+  'storage-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The storage cannot be reached at the moment; nothing was written.' },
 } as const satisfies Record<string, ErrorSpec>
 
 export type ErrorCode = keyof typeof ERRORS

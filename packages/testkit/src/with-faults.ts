@@ -2,11 +2,11 @@ import { AppError, type Storage, storageBusy, type UnitOfWork } from '@perdure/p
 import { createRandom } from './random.ts'
 
 /**
- * How a storage call misbehaves. `busy` and `full`: refused without effect. `late`: applied some event-loop turns
+ * How a storage call misbehaves. `busy`, `unavailable` and `full`: refused without effect. `late`: applied some event-loop turns
  * later. `answered-late`: applied at once, but resolved some turns later. `lost` and `unknown`: rejected with
  * `storage-failed`, so the caller cannot tell that a `lost` call was not applied and an `unknown` call was.
  */
-export type Fault = 'busy' | 'full' | 'late' | 'answered-late' | 'lost' | 'unknown'
+export type Fault = 'busy' | 'unavailable' | 'full' | 'late' | 'answered-late' | 'lost' | 'unknown'
 
 export interface StorageCall {
   readonly port: string // as in `Storage`: `unitOfWork`, `runs`, …
@@ -41,6 +41,7 @@ export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   const call = async <T>(name: StorageCall, work: () => Promise<T>): Promise<T> => {
     const fault = plan.faultOf(name)
     if (fault === 'busy') throw storageBusy({ message: 'injected: busy', retryAfterMs: 1_000 })
+    if (fault === 'unavailable') throw new AppError('storage-unavailable', { message: 'injected: unavailable' })
     if (fault === 'full') throw new AppError('storage-full', { message: 'injected: full' })
     if (fault === 'lost') throw broken()
     if (fault === 'late') await someTurns()

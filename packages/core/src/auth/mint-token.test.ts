@@ -146,7 +146,7 @@ describe('TokenUseCases.mint', () => {
     })
   })
 
-  it.each(['storage-full', 'SQLITE_BUSY'] as const)(
+  it.each(['storage-full', 'storage-unavailable', 'SQLITE_BUSY'] as const)(
     'throws audit-unavailable if the commit fails with %s',
     async (id) => {
       const { deps, by } = await setUp()

@@ -30,6 +30,7 @@ describe('retryTransient', () => {
 
   it.each([
     ['busy', storageBusy()],
+    ['unavailable', new AppError('storage-unavailable')],
     ['full', new AppError('storage-full')],
   ])('retries while the storage is %s, with growing pauses up to 5 s', async (_, error) => {
     const pausesMs = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]

@@ -146,9 +146,9 @@ describe('emit', () => {
     expect(await types()).toEqual(['note.kept'])
   })
 
-  it('retries while the storage is busy', async () => {
+  it.each([storageBusy(), new AppError('storage-unavailable')])('retries after %s', async (error) => {
     const { journal, types, fail, clock } = await setUp()
-    fail(storageBusy())
+    fail(error)
     const kept = journal.emit('note.kept', {})
     const next = journal.emit('note.next', {})
     await nextTick()

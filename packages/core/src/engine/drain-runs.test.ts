@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, storageBusy } from '@perdure/ports'
+import { AppError, EVERY_ROW, storageBusy } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
@@ -37,27 +37,31 @@ describe('releaseRuns', () => {
   })
 
   it.each([
-    ['fail', 'aborted'],
-    ['resume', 'queued'],
-  ] as const)('retries the commit for a run with recovery %s while the storage is busy', async (recovery, status) => {
-    const storage = createInMemoryStorage()
-    let refusals = 0
-    const commit: typeof storage.unitOfWork.commit = (writes) =>
-      refusals-- > 0 ? Promise.reject(storageBusy()) : storage.unitOfWork.commit(writes)
-    const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
-    const engine = createTestEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
-    const { runId = '' } = await engine.run('task', { answer: 'accepted' })
-    await engine.advance(0)
+    ['fail', 'aborted', storageBusy()],
+    ['resume', 'queued', storageBusy()],
+    ['resume', 'queued', new AppError('storage-unavailable')],
+  ] as const)(
+    'retries the commit for a run with recovery %s that ends as %s after %s',
+    async (recovery, status, error) => {
+      const storage = createInMemoryStorage()
+      let refusals = 0
+      const commit: typeof storage.unitOfWork.commit = (writes) =>
+        refusals-- > 0 ? Promise.reject(error) : storage.unitOfWork.commit(writes)
+      const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
+      const engine = createTestEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
+      const { runId = '' } = await engine.run('task', { answer: 'accepted' })
+      await engine.advance(0)
 
-    refusals = 2
-    const released = engine.release()
-    for (let ms = 0; ms < 1_000; ms += 100) await engine.advance(100)
-    await released
+      refusals = 2
+      const released = engine.release()
+      for (let ms = 0; ms < 1_000; ms += 100) await engine.advance(100)
+      await released
 
-    expect(await engine.find(runId)).toMatchObject({ status, usage: { inputTokens: 10 } })
-    const last = (await engine.eventsOf(runId)).at(-1)
-    if (status === 'aborted') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ usage: { inputTokens: 10 } })
-  })
+      expect(await engine.find(runId)).toMatchObject({ status, usage: { inputTokens: 10 } })
+      const last = (await engine.eventsOf(runId)).at(-1)
+      if (status === 'aborted') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ usage: { inputTokens: 10 } })
+    },
+  )
 
   it('does not wait for code that ignores its abort signal', async () => {
     const engine = createTestEngine({ agents: [agentOf('deaf', never)] })

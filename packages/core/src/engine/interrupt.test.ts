@@ -22,7 +22,7 @@ describe('a run with onBusy interrupt', () => {
     expect(outcomeOf(await second)).toMatchObject({ status: 'completed' })
   })
 
-  it.each(['SQLITE_BUSY', 'storage-full'] as const)(
+  it.each(['SQLITE_BUSY', 'storage-unavailable', 'storage-full'] as const)(
     'replaces the previous run once the storage no longer reports %s',
     async (refusal) => {
       const storage = createInMemoryStorage()

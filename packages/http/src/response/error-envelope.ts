@@ -25,6 +25,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
 const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
   SQLITE_BUSY: 1_000,
   'storage-full': 30_000,
+  'storage-unavailable': 1_000,
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {

@@ -12,8 +12,8 @@ const OPEN = {
   memory: async () => createInMemoryStorage(),
   sqlite: () => openSqliteStorage({ path: ':memory:' }),
 }
-const PASSING = ['busy', 'full', 'late', 'answered-late'] as const
-const ENDING = ['busy', 'late', 'answered-late', 'lost', 'unknown'] as const
+const PASSING = ['busy', 'unavailable', 'full', 'late', 'answered-late'] as const
+const ENDING = ['busy', 'unavailable', 'late', 'answered-late', 'lost', 'unknown'] as const
 
 describe('a server on a storage with random faults', () => {
   it.each(seeds)(

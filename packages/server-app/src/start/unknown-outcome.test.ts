@@ -38,12 +38,15 @@ it('resolves `fatal` when a storage that was passed in reports an unknown outcom
   await expect(server.fatal).resolves.toMatchObject({ id: 'storage-failed' })
 })
 
-it('does not resolve `fatal` when a storage that was passed in is busy', async () => {
-  const { server, status } = await serve('busy')
+it.each(['busy', 'unavailable'] as const)(
+  'does not resolve `fatal` when a storage that was passed in is %s',
+  async (fault) => {
+    const { server, status } = await serve(fault)
 
-  expect(status).toBe(503)
-  expect(await Promise.race([server.fatal, Promise.resolve('still running')])).toBe('still running')
-})
+    expect(status).toBe(503)
+    expect(await Promise.race([server.fatal, Promise.resolve('still running')])).toBe('still running')
+  },
+)
 
 it('reports a failed commit only after the storage has saved its content', async () => {
   let isSaving = true

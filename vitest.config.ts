@@ -42,6 +42,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
           ...GENEROUS,
+          globalSetup: ['tooling/postgres-setup.ts'],
           // PROPERTY_RUNS=100000 runs each property test 100,000 times, unless the test sets numRuns.
           setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
         },

@@ -170,13 +170,16 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
 })
 
 describe('a README example', () => {
-  it.each(Object.entries(EXAMPLES))('prints the documented output: %s', async (name, { run, prints }) => {
-    const example = exampleOf(join(root, packages.find(({ manifest }) => manifest.name === name)!.folder, 'README.md'))
-    const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)
-    writeFileSync(path, example.code)
+  for (const [name, { run, prints, needs = { tool: 'npm', isInstalled: true } }] of Object.entries(EXAMPLES)) {
+    needsTool(needs.tool, needs.isInstalled).it(`prints the documented output: ${name}`, async () => {
+      const { folder } = packages.find(({ manifest }) => manifest.name === name)!
+      const example = exampleOf(join(root, folder, 'README.md'))
+      const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)
+      writeFileSync(path, example.code)
 
-    expect(await run({ project, path })).toMatch(prints)
-  })
+      expect(await run({ project, path })).toMatch(prints)
+    })
+  }
 
   it('exists for every package', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual([...names].sort())

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../tooling/consumer/packages.ts'
+import { canStartPostgres, startPostgres } from '../tooling/postgres-server.ts'
 import type { ConsumerProject } from './consumer-project.ts'
 import { startProcess } from './started-process.ts'
 
@@ -19,6 +20,8 @@ interface Example {
   /** Runs the example and returns its output. */
   readonly run: (example: ExampleFile) => Promise<string>
   readonly prints: RegExp
+  /** A tool that the example uses and that may be missing. */
+  readonly needs?: { readonly tool: string; readonly isInstalled: boolean }
 }
 
 const TOOLS_SERVER = join(root, 'packages/mcp/src/tools-server.fixture.ts')
@@ -27,6 +30,15 @@ const asProgram =
   (...args: readonly string[]) =>
   async ({ project, path }: ExampleFile): Promise<string> =>
     (await project.node(path, ...args)).stdout
+
+async function asProgramWithPostgres({ project, path }: ExampleFile): Promise<string> {
+  const server = await startPostgres()
+  try {
+    return (await project.nodeWith({ ...project.env, DATABASE_URL: server.url }, path)).stdout
+  } finally {
+    server.remove()
+  }
+}
 
 /** Runs the example until it listens, then stops it. */
 async function asServer({ project, path }: ExampleFile): Promise<string> {
@@ -98,6 +110,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/ports': {
     run: asProgram(),
     prints: /^session\.insert \+ session\.touch is durable\nsession\.insert met a conflict at write 0\n$/,
+  },
+  '@perdure/postgres': {
+    needs: { tool: 'PostgreSQL', isInstalled: canStartPostgres() },
+    run: asProgramWithPostgres,
+    prints: /^true \[\n(?:.*\n)*.*position: 1/,
   },
   '@perdure/protocol': {
     run: asProgram(),

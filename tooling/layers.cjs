@@ -8,6 +8,7 @@ module.exports = {
     'in-memory': ['protocol', 'ports'],
     testkit: ['protocol', 'ports'],
     sqlite: ['protocol', 'ports'],
+    postgres: ['protocol', 'ports'],
     'platform-node': ['protocol', 'ports'],
     mcp: ['protocol', 'ports'],
     http: ['protocol', 'ports', 'core'],

@@ -9,6 +9,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/in-memory': [],
   'packages/testkit': [],
   'packages/sqlite': ['better-sqlite3'],
+  'packages/postgres': ['pg'],
   'packages/platform-node': ['cron-parser', 'yaml'],
   'packages/mcp': ['@modelcontextprotocol/client'],
   'packages/http': ['@valibot/to-json-schema', 'hono', 'valibot'],
@@ -31,6 +32,7 @@ export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
  */
 export const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['kysely'],
+  'packages/postgres': ['kysely'],
   'packages/platform-node': ['@prometheus-io/client'],
 }
 
@@ -42,6 +44,7 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/in-memory': 1,
   'packages/testkit': 1,
   'packages/sqlite': 3,
+  'packages/postgres': 15,
   'packages/platform-node': 4,
   'packages/mcp': 14,
   'packages/http': 4,

@@ -6,6 +6,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { createMcpClient } from '@perdure/mcp'
 import { systemClock } from '@perdure/platform-node'
 import type { Storage, UnitOfWork, Write } from '@perdure/ports'
+import { openPostgresStorage } from '@perdure/postgres'
 import { type ErrorCode, OPERATIONS } from '@perdure/protocol'
 import { createEventStreams } from '@perdure/realtime'
 import { createServer, defineConfig } from '@perdure/server-app'
@@ -45,6 +46,14 @@ export const write: Write = { type: 'session.touch', id: 'ses-1', at: systemCloc
 export const unitOfWork: UnitOfWork = storage.unitOfWork
 export type Deps = HttpAppDeps
 export const everything = [
-  ...[createEngine, createHttpApp, createMcpClient, createEventStreams, createServer, openSqliteStorage],
+  ...[
+    createEngine,
+    createHttpApp,
+    createMcpClient,
+    createEventStreams,
+    createServer,
+    openSqliteStorage,
+    openPostgresStorage,
+  ],
   ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
 ]

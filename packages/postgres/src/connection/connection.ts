@@ -1,0 +1,65 @@
+import type { Query } from '../query/compile.ts'
+import { createStatementNames } from './statement-names.ts'
+import { encodeValue } from './text-codec.ts'
+
+export interface StatementResult {
+  readonly rows: readonly object[]
+  /** The command that was executed, such as `COMMIT` or `ROLLBACK`. */
+  readonly command: string
+  readonly rowCount: number
+}
+
+export interface Statement {
+  readonly name?: string | undefined
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/** Sends a statement to the server; rejects with the error of the driver. */
+export type Execute = (statement: Statement) => Promise<StatementResult>
+
+/** Runs queries on one connection, or on any connection of a pool. */
+export interface Connection {
+  run<Values>(query: Query<Values, unknown>, values: Values): Promise<{ readonly changes: number }>
+  get<Values, Row>(query: Query<Values, Row>, values: Values): Promise<Row | undefined>
+  all<Values, Row>(query: Query<Values, Row>, values: Values): Promise<readonly Row[]>
+  /** Returns the cached query of this name, or builds and caches it. For queries whose conditions vary. */
+  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
+}
+
+const MAX_VARIANTS = 256
+
+/** Queries whose conditions vary, and the names of prepared statements; shared by the connections of a storage. */
+export interface QueryCache {
+  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
+  nameOf(text: string): string | undefined
+}
+
+export function createQueryCache(): QueryCache {
+  const variants = new Map<string, Query<never, unknown>>()
+  return {
+    nameOf: createStatementNames(),
+    variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
+      const known = variants.get(name)
+      if (known !== undefined) return known as Query<Values, Row>
+      if (variants.size === MAX_VARIANTS) variants.clear()
+      const built = build()
+      variants.set(name, built)
+      return built
+    },
+  }
+}
+
+export function createConnection(execute: Execute, cache: QueryCache): Connection {
+  const send = <Values>(query: Query<Values, unknown>, values: Values): Promise<StatementResult> =>
+    execute({ name: cache.nameOf(query.sql), text: query.sql, values: query.bind(values).map(encodeValue) })
+
+  return {
+    run: async (query, values) => ({ changes: (await send(query, values)).rowCount }),
+    get: async <Values, Row>(query: Query<Values, Row>, values: Values) =>
+      (await send(query, values)).rows[0] as Row | undefined,
+    all: async <Values, Row>(query: Query<Values, Row>, values: Values) =>
+      (await send(query, values)).rows as readonly Row[],
+    variant: cache.variant,
+  }
+}

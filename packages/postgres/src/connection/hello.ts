@@ -1,0 +1,82 @@
+import { StartError } from '@perdure/ports'
+import { MIGRATIONS } from '../migrations/migrations.ts'
+import { kindOf } from './postgres-error.ts'
+import type { Session } from './session.ts'
+
+const OLDEST_SERVER = 140_000
+
+interface Hello {
+  readonly version: number
+  readonly isStandby: boolean
+  readonly encoding: string
+  readonly schema: string | null
+  readonly synchronousCommit: string
+  readonly systemId: string
+}
+
+const ask = async ({ execute }: Session): Promise<Hello> => {
+  const { rows } = await execute({
+    text: `select current_setting('server_version_num')::int as "version", pg_is_in_recovery() as "isStandby",
+      current_setting('server_encoding') as "encoding", current_schema() as "schema",
+      current_setting('synchronous_commit') as "synchronousCommit",
+      (select system_identifier::text from pg_control_system()) as "systemId"`,
+    values: [],
+  })
+  return rows[0] as Hello
+}
+
+/** Checks at the start that the server can hold the data. @throws StartError `config-invalid` */
+export async function requireUsableServer(session: Session): Promise<string> {
+  const { version, isStandby, encoding, synchronousCommit, systemId } = await ask(session)
+  if (version < OLDEST_SERVER) throw unusable('The PostgreSQL server is older than version 14.', 'Upgrade the server.')
+  if (isStandby) {
+    throw unusable('The PostgreSQL server is a standby and cannot write.', 'Use a URL that leads to the primary.')
+  }
+  if (encoding !== 'UTF8') {
+    throw unusable(`The database has the encoding ${encoding}.`, 'Create a database with the encoding UTF8.')
+  }
+  if (synchronousCommit === 'off') {
+    throw unusable(
+      'The setting synchronous_commit is off for this role or database: acknowledged writes could be lost.',
+      'Set synchronous_commit to on for the role.',
+    )
+  }
+  return systemId
+}
+
+/** Whether a new connection leads to the same, writable server and to the schema of this storage. */
+export async function isSameServer(
+  session: Session,
+  { systemId, schema }: { readonly systemId: string; readonly schema: string },
+): Promise<boolean> {
+  const found = await ask(session)
+  return !found.isStandby && found.systemId === systemId && found.schema === schema
+}
+
+/** Checks that connections use the schema: a connection pooler may drop their settings. */
+export async function requireSchema(session: Session, schema: string): Promise<void> {
+  const { rows } = await session.execute({
+    text: `select current_schema() as "schema", (select count(*) from schema_migrations)::int as "migrations"`,
+    values: [],
+  })
+  const { schema: found, migrations } = rows[0] as { schema: string | null; migrations: number }
+  if (found === schema && migrations === MIGRATIONS.length) return
+  throw unusable(
+    `Connections use the schema ${found} instead of ${schema}.`,
+    'If a connection pooler drops the settings of connections, set search_path for the role.',
+  )
+}
+
+/** Translates an error of the start into a `StartError`. Returns any other error unchanged. */
+export function translateStartError(error: unknown): unknown {
+  const kind = kindOf(error)
+  if (kind === 'foreign') return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StartError('config-invalid', {
+    message: `The PostgreSQL database cannot be used: ${message}`,
+    hint: 'Check the URL, that the server runs, and that the role may create and change tables.',
+    cause: error,
+  })
+}
+
+const unusable = (message: string, hint: string): StartError => new StartError('config-invalid', { message, hint })

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import type { ConnectionOptions } from 'node:tls'
+import pg from 'pg'
+import type { Execute, StatementResult } from './connection.ts'
+import { decodeText } from './text-codec.ts'
+
+export interface ServerOptions {
+  readonly url: string
+  readonly schema: string
+  readonly statementTimeoutMs: number
+  /** File with the certificate of the authority that signed the certificate of the server. */
+  readonly caFile?: string | undefined
+  /** Whether a connection sends a statement before it has the result of the one before. */
+  readonly pipeline: boolean
+}
+
+/** One connection to the server. Statements are executed in the order of the calls. */
+export interface Session {
+  readonly execute: Execute
+  /** Sends what `work` executes in as few packets as possible. */
+  together<T>(work: () => T): T
+  isLost(): boolean
+  close(): Promise<void>
+}
+
+/**
+ * How a connection plans its statements. `pinned`: the nested loop over an index that sets of rows need, even before the
+ * tables have statistics.
+ */
+export type Planning = 'default' | 'pinned'
+
+export async function openSession(
+  options: ServerOptions,
+  { name, planning }: { name: string; planning: Planning },
+): Promise<Session> {
+  const client = new pg.Client(clientConfig(options, { name, planning }))
+  let isLost = false
+  const lose = () => {
+    isLost = true
+  }
+  client.on('error', lose)
+  client.on('end', lose)
+  await client.connect()
+  const { stream } = client.connection as unknown as { stream: { cork(): void; uncork(): void } }
+
+  return {
+    execute: async (statement) => toResult(await client.query(statement)),
+    together(work) {
+      stream.cork()
+      try {
+        return work()
+      } finally {
+        stream.uncork()
+      }
+    },
+    isLost: () => isLost,
+    close: async () => {
+      await client.end().catch(() => undefined)
+    },
+  }
+}
+
+export const toResult = ({ rows, command, rowCount }: pg.QueryResult): StatementResult => ({
+  rows,
+  command,
+  rowCount: rowCount ?? 0,
+})
+
+/** The settings of every connection. */
+export function clientConfig(
+  options: ServerOptions,
+  { name, planning }: { readonly name: string; readonly planning: Planning },
+): pg.ClientConfig {
+  const settings = {
+    search_path: `"${options.schema}"`,
+    statement_timeout: String(options.statementTimeoutMs),
+    lock_timeout: String(LOCK_TIMEOUT_MS),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    ...INDEXED,
+    ...(planning === 'pinned' ? PINNED : {}),
+  }
+  return {
+    connectionString: options.url,
+    application_name: `perdure ${name}`,
+    options: Object.entries(settings)
+      .map(([setting, value]) => `-c ${setting}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
+      .join(' '),
+    types: { getTypeParser: parserOf },
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    pipeline: options.pipeline,
+    ...(options.caFile === undefined ? {} : { ssl: trusting(options.caFile) }),
+  } as pg.ClientConfig
+}
+
+const CONNECT_TIMEOUT_MS = 5_000
+const LOCK_TIMEOUT_MS = 5_000
+
+/** A process that is stopped inside a transaction must not hold the lock of the log for longer. */
+const IDLE_IN_TRANSACTION_MS = 2_000
+
+/** Every statement has an index; without statistics, the planner would read whole tables instead. */
+const INDEXED = { jit: 'off', enable_seqscan: 'off' }
+
+const PINNED = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_bitmapscan: 'off',
+}
+
+const trusting = (file: string): ConnectionOptions => ({ ca: readFileSync(file, 'utf8'), rejectUnauthorized: true })
+
+const INT8 = 20
+const TEXT = 25
+const TEXT_ARRAY = 1009
+
+/** Instants and positions are below 2^53. */
+const parserOf = ((oid: number, format?: 'text') => {
+  if (oid === INT8) return Number
+  if (oid === TEXT) return decodeText
+  const parser = pg.types.getTypeParser(oid, format)
+  if (oid !== TEXT_ARRAY) return parser
+  return (value: string) => (parser(value) as readonly (string | null)[]).map((text) => text && decodeText(text))
+}) as typeof pg.types.getTypeParser

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type CommitOutcome, storageBusy } from '@perdure/ports'
+import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
+import { kindOf, translateError } from '../connection/postgres-error.ts'
+import type { Planning, Session } from '../connection/session.ts'
+import { commitAlone } from './commit-alone.ts'
+import { type Marker, PRUNE_MARKERS } from './node.ts'
+import { settleCommit } from './settle-commit.ts'
+import { isUnanswered, type UnansweredCommit } from './transaction.ts'
+import type { JobResult, WriteJob } from './write-job.ts'
+import { createWriteSessions, type OpenSession } from './write-sessions.ts'
+
+export interface WriterOptions {
+  readonly node: string
+  readonly cache: QueryCache
+  readonly open: OpenSession
+  /** The newest position in the log at the start. */
+  readonly knownPosition: number
+  /** How long an unanswered commit is looked for before its outcome counts as unknown. */
+  readonly settleMs: number
+}
+
+export interface WriterCounters {
+  readonly transactions: number
+  /** Commits whose answer was lost. */
+  readonly unanswered: number
+  /** Transactions that were executed again. */
+  readonly retries: number
+}
+
+export interface Writer {
+  /**
+   * Commits the jobs in order, and answers each as soon as it is durable. Never rejects. `until` limits how long it
+   * waits for the server.
+   */
+  commit(jobs: readonly WriteJob[], answer: (index: number, result: JobResult) => void, until: number): Promise<void>
+  /** Whether the last attempt to reach the server succeeded. */
+  isConnected(): boolean
+  counters(): WriterCounters
+  close(): Promise<void>
+}
+
+/** What one transaction needs. */
+export interface Turn {
+  readonly session: Session
+  readonly db: Connection
+  readonly marker: Marker
+  readonly knownPosition: number
+}
+
+interface Attempt {
+  readonly planning: Planning
+  readonly tries: number
+  readonly until: number
+}
+
+const MAX_TRIES = 5
+const MARKERS_KEPT = 1_000
+const MAX_PAUSE_MS = 1_000
+
+/** Executes one transaction at a time, so commits are answered in their order. */
+export function createWriter({ node, cache, open, settleMs, ...start }: WriterOptions): Writer {
+  const sessions = createWriteSessions(open)
+  const counters = { transactions: 0, unanswered: 0, retries: 0 }
+  let knownPosition = start.knownPosition
+  let number = 0
+
+  const nextTurn = async (planning: Planning): Promise<Turn> => {
+    const session = await sessions.get(planning)
+    const db = createConnection(session.execute, cache)
+    counters.transactions++
+    number++
+    if (number % MARKERS_KEPT === 0) {
+      void db.run(PRUNE_MARKERS, { node, number: number - MARKERS_KEPT }).catch(() => undefined)
+    }
+    return { session, db, marker: { node, number }, knownPosition }
+  }
+
+  /** Executes the transaction until it is committed, is refused or its time is over. */
+  const persist = async <T>(
+    limits: Pick<Attempt, 'planning' | 'until'>,
+    transaction: (turn: Turn) => Promise<T>,
+  ): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      let turn: Turn | undefined
+      try {
+        turn = await nextTurn(limits.planning)
+        return await transaction(turn)
+      } catch (error) {
+        const settled = await afterFailure<T>(error, turn?.marker, { ...limits, tries })
+        if (settled !== undefined) return settled
+        counters.retries++
+      }
+    }
+  }
+
+  /** The result, if the transaction is committed after all; undefined before another attempt. */
+  const afterFailure = async <T>(
+    error: unknown,
+    marker: Marker | undefined,
+    attempt: Attempt,
+  ): Promise<T | undefined> => {
+    if (marker !== undefined && isUnanswered(error)) return settle(marker, error as UnansweredCommit<T>)
+    await recover(error, attempt)
+    return undefined
+  }
+
+  /** The result of an unanswered commit; undefined if the transaction was not committed and never will be. */
+  const settle = async <T>(marker: Marker, { resultOf }: UnansweredCommit<T>): Promise<T | undefined> => {
+    counters.unanswered++
+    const settled = await settleCommit(marker, { sessions, cache, settleMs })
+    return settled && resultOf(settled.first_position)
+  }
+
+  /** Prepares another attempt; throws if there is none. */
+  const recover = async (error: unknown, { planning, tries, until }: Attempt): Promise<void> => {
+    const kind = kindOf(error)
+    if (kind === 'lost' || kind === 'read-only') {
+      await sessions.drop()
+      const pause = Math.min(50 * 2 ** (tries - 1), MAX_PAUSE_MS)
+      if (Date.now() + pause > until) throw storageBusy({ cause: error })
+      await sleep(pause)
+      return
+    }
+    if (kind !== 'contended' || planning === 'pinned' || tries === MAX_TRIES) throw error
+    await sleep(Math.random() * 10 * tries)
+  }
+
+  const noted = (outcome: CommitOutcome): CommitOutcome => {
+    if (outcome.committed) knownPosition = Math.max(knownPosition, outcome.events.at(-1)?.position ?? 0)
+    return outcome
+  }
+
+  const commitOne = async ({ writes }: WriteJob, until: number): Promise<JobResult> => {
+    try {
+      return { outcome: noted(await persist({ planning: 'default', until }, (turn) => commitAlone(turn, writes))) }
+    } catch (error) {
+      return { error: translateError(error) }
+    }
+  }
+
+  return {
+    async commit(jobs, answer, until) {
+      for (const [index, job] of jobs.entries()) answer(index, await commitOne(job, until))
+    },
+    isConnected: sessions.isConnected,
+    counters: () => ({ ...counters }),
+    close: sessions.drop,
+  }
+}

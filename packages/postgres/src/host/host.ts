@@ -1,0 +1,20 @@
+import type { CommitOutcome, Write } from '@perdure/ports'
+import type { ReadName, ReadRequest, ReadResult } from '../operations.ts'
+import type { HostCounters } from './host-counters.ts'
+
+/** `failed`: the outcome of a commit is unknown, or another process has taken over; the host never recovers. */
+export type HostState = 'open' | 'failed' | 'closed'
+
+/** Runs operations on the database. Errors of the driver are thrown as `AppError`. */
+export interface Host {
+  /** Resolves when the writes are durable, or refused. */
+  commit(writes: readonly Write[]): Promise<CommitOutcome>
+  /** Sees every acknowledged commit. */
+  read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): ReadResult<Name>
+  state(): HostState
+  /** Whether the server was reachable at the last attempt. */
+  isConnected(): boolean
+  counters(): HostCounters
+  /** Commits what waits, then closes the connections. Idempotent. */
+  close(): Promise<void>
+}

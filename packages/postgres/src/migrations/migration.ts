@@ -1,0 +1,9 @@
+/**
+ * One schema change. Never edit a released migration: every database that applied it stores the checksum of its SQL. The
+ * statements name tables without a schema; the connection sets it.
+ */
+export interface Migration {
+  readonly version: number // from 1, without gaps
+  readonly name: string
+  readonly sql: string
+}

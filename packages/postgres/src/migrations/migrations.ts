@@ -1,0 +1,8 @@
+import { log } from './0001-log.ts'
+import { runs } from './0002-runs.ts'
+import { sessions } from './0003-sessions.ts'
+import { memory } from './0004-memory.ts'
+import type { Migration } from './migration.ts'
+
+/** Every migration, in order. Append only. */
+export const MIGRATIONS: readonly Migration[] = [log, runs, sessions, memory]

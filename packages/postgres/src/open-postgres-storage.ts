@@ -1,0 +1,127 @@
+import { type AppError, StartError, type Storage, type StorageStatus, storageBusy } from '@perdure/ports'
+import { sql } from 'kysely'
+import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
+import { isSameServer, requireSchema, requireUsableServer, translateStartError } from './connection/hello.ts'
+import { applyMigrations } from './connection/migrate.ts'
+import { createReadPool, type ReadPool } from './connection/read-pool.ts'
+import { openSession, type Planning, type ServerOptions, type Session } from './connection/session.ts'
+import { createStores } from './create-stores.ts'
+import { createHost } from './host/create-host.ts'
+import { createWriter } from './host/create-writer.ts'
+import type { Host } from './host/host.ts'
+import type { HostCounters } from './host/host-counters.ts'
+import { joinAsSoleNode } from './host/node.ts'
+import { compile, from } from './query/compile.ts'
+import { readLogHead } from './rows/event-log.ts'
+
+export interface PostgresStorageOptions {
+  /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
+  readonly url: string
+  /** Schema that holds the tables; created if it is missing. */
+  readonly schema?: string | undefined
+  /** Upper limit for the connections of this process. */
+  readonly poolSize?: number | undefined
+  /** Time after which the server cancels a statement. */
+  readonly statementTimeoutMs?: number | undefined
+  /** How long a commit waits for a server that cannot be reached. */
+  readonly commitWaitMs?: number | undefined
+  /** Whether statements are sent before the results of earlier ones have arrived. */
+  readonly pipeline?: boolean | undefined
+  /** File with the certificate of the authority that signed the server's certificate. */
+  readonly caFile?: string | undefined
+  /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
+  readonly now?: (() => number) | undefined
+  /**
+   * Called at most once: when the outcome of a commit is unknown, or when another process has taken over the database.
+   * Must end the process.
+   */
+  readonly onFatal?: ((error: AppError) => void) | undefined
+}
+
+export interface PostgresStorage extends Storage {
+  counters(): HostCounters
+}
+
+/** Connections that are not for reads: one for groups, one for single commits, one for the row of the node. */
+const RESERVED_CONNECTIONS = 3
+const SETTLE_MS = 6_000
+
+/**
+ * Opens every storage port on one schema of a PostgreSQL database. Creates and migrates the schema as needed.
+ *
+ * @throws StartError `config-invalid`, `storage-locked`, `storage-newer-schema`, `migration-failed`.
+ */
+export async function openPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {
+  const { poolSize = 10, commitWaitMs = 5_000, now = Date.now, onFatal } = options
+  const server = serverOptions(options)
+  const { schema } = server
+  const cache = createQueryCache()
+  const reads = createReadPool(server, Math.max(2, poolSize - RESERVED_CONNECTIONS))
+  const control = await openSession(server, { name: 'node', planning: 'default' }).catch(startFailed(reads))
+  try {
+    const systemId = await requireUsableServer(control)
+    await applyMigrations(control, { schema, now })
+    await requireSchema(control, schema)
+    const node = await joinAsSoleNode(control, cache)
+    const readFrom = createConnection(reads.execute, cache)
+    const open = openerOf(server, { systemId, schema })
+    const { position: knownPosition } = await readLogHead(readFrom)
+    const writer = createWriter({ node: node.id, cache, open, knownPosition, settleMs: SETTLE_MS })
+    const close = async () => {
+      await node.leave()
+      await reads.close()
+    }
+    const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close })
+    return {
+      ...createStores(host),
+      counters: host.counters,
+      status: () => statusOf(host, readFrom),
+      close: host.close,
+    }
+  } catch (error) {
+    await control.close()
+    return startFailed(reads)(error)
+  }
+}
+
+const startFailed =
+  (reads: ReadPool) =>
+  async (error: unknown): Promise<never> => {
+    await reads.close()
+    throw translateStartError(error)
+  }
+
+/** A connection through which this storage writes, if the server is still the one that it opened. */
+const openerOf =
+  (server: ServerOptions, expected: { readonly systemId: string; readonly schema: string }) =>
+  async (name: string, planning: Planning): Promise<Session> => {
+    const session = await openSession(server, { name, planning })
+    if (await isSameServer(session, expected)) return session
+    await session.close()
+    throw storageBusy({ message: 'The URL leads to a standby, or to another server than at the start.' })
+  }
+
+function serverOptions(options: PostgresStorageOptions): ServerOptions {
+  const { url, schema = 'perdure', statementTimeoutMs = 10_000, pipeline = true, caFile } = options
+  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
+    throw new StartError('config-invalid', {
+      message: `The name of the schema, ${schema}, is not valid.`,
+      hint: 'Use up to 48 lower-case letters, digits and underscores, starting with a letter.',
+    })
+  }
+  return { url, schema, statementTimeoutMs, pipeline, caFile }
+}
+
+async function statusOf(host: Host, db: Connection): Promise<StorageStatus> {
+  const size = await db.get(DATABASE_SIZE, {}).catch(() => undefined)
+  const status = { walBytes: 0, dbBytes: size?.bytes ?? 0 }
+  if (host.state() !== 'open') return { ...status, writable: false, message: 'The storage is closed or has failed.' }
+  const isReachable = host.isConnected() && size !== undefined
+  return isReachable
+    ? { ...status, writable: true }
+    : { ...status, writable: false, message: 'The database cannot be reached.' }
+}
+
+const DATABASE_SIZE = compile<object, { bytes: number }>(() => ({
+  compile: () => sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.compile(from),
+}))

@@ -1,0 +1,124 @@
+import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './rows/approval-store.ts'
+import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './rows/audit-log.ts'
+import { findBlock, listBlocks } from './rows/block-store.ts'
+import { extractedThrough, idleSessions, spentOn } from './rows/consolidation-store.ts'
+import { listEmissions } from './rows/emission-store.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead } from './rows/event-log.ts'
+import { findFact, listFacts, nearestFacts, searchFacts } from './rows/fact-store.ts'
+import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './rows/fact-upkeep.ts'
+import { findFire, firstPendingFires, listFires } from './rows/fire-store.ts'
+import { findIdempotency, findRunIds, holdsLegacyIds } from './rows/idempotency-store.ts'
+import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './rows/job-queue.ts'
+import { takenSlots } from './rows/lane-store.ts'
+import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
+import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
+import { runOwners } from './rows/run-owners.ts'
+import { findRun, listRuns, outlineRuns } from './rows/run-store.ts'
+import { nextDeadlineAt, nextStartAt, runsPastDeadline, runsStarting } from './rows/run-timers.ts'
+import { findSession, listMessages, listSessions, outlineMessages, sessionsIdleSince } from './rows/session-store.ts'
+import {
+  briefSteps,
+  completedSteps,
+  dueSteps,
+  findStep,
+  listSteps,
+  nextDueAt,
+  stepsWaitingForEvent,
+  stepWaitingForChild,
+} from './rows/step-store.ts'
+import { readTextPart } from './rows/text-part.ts'
+import { findToken, findTokenByDigest, findTokens, listTokens, rootOfToken } from './rows/token-store.ts'
+import {
+  dueTriggers,
+  findTrigger,
+  lastActivity,
+  listTriggers,
+  triggerOverview,
+  triggersOfEvent,
+} from './rows/trigger-store.ts'
+
+/** Every read of a host: functions of a connection and one argument. */
+export const READS = {
+  'runs.find': findRun,
+  'runs.list': listRuns,
+  'runs.outline': outlineRuns,
+  'runs.owners': runOwners,
+  'runTimers.pastDeadline': runsPastDeadline,
+  'runTimers.nextDeadlineAt': nextDeadlineAt,
+  'runTimers.starting': runsStarting,
+  'runTimers.nextStartAt': nextStartAt,
+  'lanes.taken': takenSlots,
+  'steps.list': listSteps,
+  'steps.listBriefly': briefSteps,
+  'steps.completed': completedSteps,
+  'steps.find': findStep,
+  'steps.due': dueSteps,
+  'steps.nextDueAt': nextDueAt,
+  'steps.waitingForEvent': stepsWaitingForEvent,
+  'steps.waitingForChild': stepWaitingForChild,
+  'approvals.find': findApproval,
+  'approvals.list': listApprovals,
+  'approvals.due': dueApprovals,
+  'approvals.nextDueAt': nextApprovalDueAt,
+  'emissions.list': listEmissions,
+  'events.read': readEvents,
+  'events.readBefore': readEventsBefore,
+  'events.count': countEvents,
+  'events.head': readLogHead,
+  'idempotency.find': findIdempotency,
+  'idempotency.runIds': findRunIds,
+  'idempotency.holdsLegacyIds': holdsLegacyIds,
+  'sessions.find': findSession,
+  'sessions.list': listSessions,
+  'sessions.messages': listMessages,
+  'sessions.outlineMessages': outlineMessages,
+  'sessions.idleSince': sessionsIdleSince,
+  'texts.part': readTextPart,
+  'tokens.find': findToken,
+  'tokens.findMany': findTokens,
+  'tokens.findByDigest': findTokenByDigest,
+  'tokens.rootOf': rootOfToken,
+  'tokens.list': listTokens,
+  'audit.read': readAudit,
+  'audit.readBefore': readAuditBefore,
+  'audit.links': readAuditLinks,
+  'audit.state': readAuditState,
+  'audit.staged': readStaged,
+  'triggers.find': findTrigger,
+  'triggers.list': listTriggers,
+  'triggers.due': dueTriggers,
+  'triggers.listByEvent': triggersOfEvent,
+  'triggers.overview': triggerOverview,
+  'triggers.lastActivity': lastActivity,
+  'fires.find': findFire,
+  'fires.list': listFires,
+  'fires.firstPending': firstPendingFires,
+  'mcpServers.find': findMcpServer,
+  'mcpServers.list': listMcpServers,
+  'facts.find': findFact,
+  'facts.list': listFacts,
+  'facts.search': searchFacts,
+  'facts.nearest': nearestFacts,
+  'factUpkeep.repeated': repeatedFacts,
+  'factUpkeep.expired': expiredFacts,
+  'factUpkeep.weighedBefore': factsWeighedBefore,
+  'factUpkeep.unembedded': unembeddedFacts,
+  'blocks.find': findBlock,
+  'blocks.list': listBlocks,
+  'memoryConflicts.find': findMemoryConflict,
+  'memoryConflicts.list': listMemoryConflicts,
+  'memoryConflicts.listOpenByFacts': openMemoryConflicts,
+  'jobs.find': findJob,
+  'jobs.findLive': findLiveJob,
+  'jobs.due': dueJobs,
+  'jobs.nextDueAt': nextJobDueAt,
+  'jobs.deadLetters': listDeadLetters,
+  'jobs.counts': countJobs,
+  'consolidation.idleSessions': idleSessions,
+  'consolidation.extractedThrough': extractedThrough,
+  'consolidation.spentOn': spentOn,
+} as const
+
+export type ReadName = keyof typeof READS
+export type ReadRequest<Name extends ReadName> = Parameters<(typeof READS)[Name]>[1]
+export type ReadResult<Name extends ReadName> = ReturnType<(typeof READS)[Name]>

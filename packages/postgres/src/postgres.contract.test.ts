@@ -1,0 +1,10 @@
+import { storageContract } from '@perdure/testkit'
+import { needsTool } from '../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
+import { createTestSchema } from './test-schema.fixture.ts'
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', () => {
+  const schema = createTestSchema()
+
+  storageContract({ name: 'PostgreSQL', open: () => schema.open() })
+})

@@ -1,0 +1,155 @@
+import { EVERY_ROW } from '@perdure/ports'
+import { expect, it } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
+import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
+import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
+import { COUNT, READ_AFTER, READ_BEFORE, SELECT_HEAD } from '../rows/event-log.ts'
+import { FACT_TEXTS, factListQuery, factSearchQuery, factVectorQuery } from '../rows/fact-store.ts'
+import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
+import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
+import { PRUNE_FIRES } from '../rows/fire-writes.ts'
+import { RUN_IDS } from '../rows/idempotency-store.ts'
+import { completeRecord, PRUNE_RECORDS, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
+import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
+import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
+import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
+import { memoryListQuery } from '../rows/memory-list.ts'
+import { RUN_OWNERS } from '../rows/run-owners.ts'
+import { listQuery, runCounts } from '../rows/run-store.ts'
+import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
+import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
+import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
+import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
+import { LAST_ORDER } from '../rows/step-writes.ts'
+import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-writes.ts'
+import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
+import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
+import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
+import type { Query } from './compile.ts'
+import { beyond, createPlans, ME, MIXED, newest } from './query-plans.fixture.ts'
+
+/** Lists: the planner walks the index in the order of the list, or sorts the few rows that it finds there. */
+const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[] = [
+  ...[newest, beyond].flatMap((page) => [
+    ['runs_by_creation', listQuery({ filter: {}, page, visibility: EVERY_ROW })] as const,
+    ['runs_by_creation', listQuery({ filter: {}, page, visibility: MIXED })] as const,
+    ['runs_by_owner', listQuery({ filter: {}, page, visibility: ME })] as const,
+    ['runs_by_owner', listQuery({ filter: { owner: 'o' }, page, visibility: EVERY_ROW })] as const,
+    ['runs_by_target', listQuery({ filter: { targetId: 't', kind: 'agent' }, page, visibility: ME })] as const,
+    ['runs_by_session', listQuery({ filter: { sessionId: 's' }, page, visibility: ME })] as const,
+    ['runs_by_thread', listQuery({ filter: { threadId: 't', targetId: 'n' }, page, visibility: ME })] as const,
+    ['runs_by_parent', listQuery({ filter: { parentRunId: 'r' }, page, visibility: ME })] as const,
+    ['runs_active', listQuery({ filter: { statuses: ['queued'] }, page, visibility: EVERY_ROW })] as const,
+    ['runs_unsuccessful', listQuery({ filter: { statuses: ['failed'] }, page, visibility: EVERY_ROW })] as const,
+    ['runs_parked', listQuery({ filter: { isParked: true }, page, visibility: EVERY_ROW })] as const,
+    ['approvals_by_creation', approvalListQuery({ filter: {}, page, visibility: EVERY_ROW })] as const,
+    ['approvals_by_owner', approvalListQuery({ filter: {}, page, visibility: ME })] as const,
+    ['approvals_by_run', approvalListQuery({ filter: { runId: 'r' }, page, visibility: ME })] as const,
+    ['approvals_pending', approvalListQuery({ filter: { status: 'pending' }, page, visibility: EVERY_ROW })] as const,
+    ['approvals_pending_by_owner', approvalListQuery({ filter: { status: 'pending' }, page, visibility: ME })] as const,
+    ['sessions_by_creation', sessionListQuery({ filter: {}, page, visibility: EVERY_ROW })] as const,
+    ['sessions_by_owner', sessionListQuery({ filter: {}, page, visibility: ME })] as const,
+    ['sessions_by_user', sessionListQuery({ filter: { userId: 'u' }, page, visibility: EVERY_ROW })] as const,
+    ['sessions_by_agent', sessionListQuery({ filter: { agentId: 'a' }, page, visibility: ME })] as const,
+    ['steps_pkey', completedQuery(page)] as const,
+    ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 't' }, page })] as const,
+    ['trigger_fires_started', fireListQuery({ filter: { triggerId: 't', status: 'started' }, page })] as const,
+    ['blocks_by_owner', memoryListQuery('blocks', { page, visibility: ME })] as const,
+    ['blocks_by_namespace', memoryListQuery('blocks', { namespace: 'n', page, visibility: ME })] as const,
+    ['memory_conflicts_by_creation', memoryListQuery('memory_conflicts', { page, visibility: EVERY_ROW })] as const,
+    ['facts_by_owner', factListQuery({ filter: { now: 0 as never, visibility: ME }, page })] as const,
+    [
+      'facts_by_namespace',
+      factListQuery({ filter: { namespace: 'n', now: 0 as never, visibility: ME }, page }),
+    ] as const,
+    ['jobs_dead', deadLettersQuery(page)] as const,
+  ]),
+  ['approvals_due', APPROVALS_DUE],
+  ['approvals_due', NEXT_APPROVAL_DUE],
+  ['changed_sessions_by_change', IDLE_SESSIONS],
+  ['events_by_run', READ_AFTER.run],
+  ['events_by_session', READ_AFTER.session],
+  ['events_by_topic', READ_AFTER.topic],
+  ['events_by_run', READ_BEFORE.run],
+  ['events_pkey', SELECT_HEAD],
+  ['facts_by_expiry', UPKEEP.expired],
+  ['facts_by_weight', UPKEEP.weighed],
+  ['facts_owner_weight', UPKEEP.weighedOfOwner],
+  ['facts_unembedded', UPKEEP.unembedded],
+  ['jobs_due', DUE_JOBS],
+  ['jobs_due', NEXT_JOB],
+  ['lanes_pkey', TAKEN_SLOTS],
+  ['runs_by_deadline', PAST_DEADLINE],
+  ['runs_by_deadline', NEXT_DEADLINE],
+  ['runs_by_start', STARTING],
+  ['runs_by_start', NEXT_START],
+  ['sessions_by_activity', SESSIONS_IDLE_SINCE],
+  ['steps_pkey', STEP_QUERIES.ofRun],
+  ['steps_due', STEP_QUERIES.due],
+  ['steps_due', STEP_QUERIES.nextDue],
+  ['steps_by_event', STEP_QUERIES.forEvent],
+  ['steps_by_run_and_event', STEP_QUERIES.forEventInRun],
+  ['steps_settled', LAST_ORDER],
+  ['triggers_due', TRIGGER_QUERIES.due],
+  ['triggers_by_event', TRIGGER_QUERIES.ofEvent],
+  ['runs_asked_for', TRIGGER_QUERIES.lastEnd],
+]
+
+/** Lookups: the index finds the rows; their order does not matter. */
+const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])[] = [
+  ['run_fields_pkey', listQuery({ filter: { userId: 'u' }, page: newest, visibility: EVERY_ROW })],
+  [
+    'session_fields_pkey',
+    sessionListQuery({ filter: { metadata: { tier: 'x' } }, page: newest, visibility: EVERY_ROW }),
+  ],
+  ['runs_by_owner', runCounts({ filter: { owner: 'o', targetId: 't' }, visibility: ME })],
+  ['runs_by_owner', RUN_OWNERS],
+  ['runs_by_thread', THREAD_RUNS],
+  ['approvals_by_run', APPROVALS_OF_RUN],
+  ['events_by_run', COUNT.run],
+  ['facts_by_word', factSearchQuery({ now: 0 as never, visibility: EVERY_ROW })],
+  ['facts_key_key', FACT_TEXTS],
+  ['facts_by_owner', factVectorQuery({ owner: 'o', now: 0 as never, visibility: EVERY_ROW })],
+  ['facts_by_fingerprint', repeatedQuery({ owner: 'o' })],
+  ['trigger_fires_pending', FIRST_PENDING],
+  ['trigger_fires_over', PRUNE_FIRES],
+  ['idempotency_pkey', RUN_IDS],
+  ['idempotency_by_content', completeRecord],
+  ['idempotency_executing', completeRecord],
+  ['idempotency_answered', PRUNE_RECORDS],
+  ['idempotency_by_content', REDACT_ANSWERS],
+  ['lanes_held', FREE_HELD_SLOTS],
+  ['lanes_free', PRUNE_SLOTS],
+  ['lanes_pkey', SELECT_SLOT],
+  ['memory_conflicts_open_fact', OPEN_CONFLICTS_OF_FACTS],
+  ['memory_conflicts_open_other', OPEN_CONFLICTS_OF_FACTS],
+  ['runs_busy_by_session', SESSION_QUERIES.active],
+  ['events_by_session', SESSION_QUERIES.lastEvent],
+  ['steps_by_child', STEP_QUERIES.forChild],
+  ['tokens_pkey', SELECT_MANY],
+  ['tokens_by_successor', SELECT_ROOT],
+  ['tokens_by_parent', REVOKE_FAMILY],
+  ['tokens_by_successor', REVOKE_FAMILY],
+  ['tokens_by_parent', ADOPT_CHILDREN],
+  ['tokens_by_parent', LIMIT_DESCENDANTS],
+  ...[...RUN_DELETIONS, ...SESSION_DELETIONS].map((query) => ['', query] as const),
+]
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan on a PostgreSQL server', () => {
+  const { planOf } = createPlans()
+
+  it.each(LISTS)('reads a list by the index %s: %#', async (index, query) => {
+    const plan = await planOf(query)
+
+    expect(plan).toContain(index)
+    expect(plan).not.toMatch(/Seq Scan on (?!meta)/)
+  })
+
+  it.each(LOOKUPS)('finds rows by the index %s: %#', async (index, query) => {
+    const plan = await planOf(query)
+
+    expect(plan).toContain(index)
+    expect(plan).not.toMatch(/Seq Scan/)
+  })
+})

@@ -1,0 +1,45 @@
+import type { ApprovalResolution } from '@perdure/ports'
+import { sql } from 'kysely'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import { APPROVAL_COLUMNS, type NewApprovalRow, toApprovalRow } from './approval-row.ts'
+import { findAnyApproval } from './approval-store.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve'> = {
+  async 'approval.insert'({ db }, { type, approval }) {
+    const { changes } = await db.run(insertApproval, toApprovalRow(approval))
+    return changes === 1 ? 1 : { type, current: await findAnyApproval(db, approval.id) }
+  },
+  async 'approval.resolve'({ db }, { type, id, resolution }) {
+    const { changes } = await db.run(resolveApproval, { id, ...toResolvedColumns(resolution) })
+    return changes === 1 ? 1 : { type, current: await findAnyApproval(db, id) }
+  },
+}
+
+const RESOLVED = ['status', 'resolved_at', 'by', 'reason', 'decision'] as const
+
+/** `null` leaves the column unchanged. */
+type ResolvedColumns = Pick<NewApprovalRow, (typeof RESOLVED)[number]>
+
+const insertApproval = compile<NewApprovalRow, unknown>((param) =>
+  from
+    .insertInto('approvals')
+    .values(paramsFor(param, APPROVAL_COLUMNS))
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const resolveApproval = compile<ResolvedColumns & { id: string }, unknown>((param) =>
+  from
+    .updateTable('approvals')
+    .set(Object.fromEntries(RESOLVED.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .where('id', '=', param('id'))
+    .where('status', '=', 'pending'),
+)
+
+const toResolvedColumns = (resolution: ApprovalResolution): ResolvedColumns => ({
+  status: resolution.status,
+  resolved_at: resolution.resolvedAt,
+  by: resolution.by ?? null,
+  reason: resolution.reason ?? null,
+  decision: resolution.decision ?? null,
+})

@@ -1,0 +1,75 @@
+import type { Conflict, Write, WriteType } from '@perdure/ports'
+import { approvalWrites } from './approval-writes.ts'
+import { auditWrites } from './audit-writes.ts'
+import { blockWrites } from './block-store.ts'
+import { consolidationWrites } from './consolidation-store.ts'
+import { emissionWrites } from './emission-store.ts'
+import { eventWrites, flushEvents } from './event-writes.ts'
+import { factWrites } from './fact-writes.ts'
+import { fireWrites } from './fire-writes.ts'
+import { idempotencyWrites } from './idempotency-writes.ts'
+import { jobWrites } from './job-writes.ts'
+import { laneWrites } from './lane-store.ts'
+import { mcpServerWrites } from './mcp-server-store.ts'
+import { memoryConflictWrites } from './memory-conflict-store.ts'
+import { retentionWrites } from './retention-writes.ts'
+import { runWrites } from './run-writes.ts'
+import { sessionDeletion } from './session-deletion.ts'
+import { sessionWrites } from './session-writes.ts'
+import { stepWrites } from './step-writes.ts'
+import { threadWrites } from './thread-writes.ts'
+import { tokenWrites } from './token-writes.ts'
+import { triggerWrites } from './trigger-writes.ts'
+import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
+
+export type AppliedWrites =
+  | { readonly committed: true; readonly counts: readonly number[] }
+  | { readonly committed: false; readonly index: number; readonly conflict: Conflict }
+
+/** Applies the writes in order up to the first conflict. After a conflict or an error the caller rolls back. */
+export async function applyWrites(tx: Transaction, writes: readonly Write[]): Promise<AppliedWrites> {
+  const counts: number[] = []
+  for (const [index, write] of writes.entries()) {
+    if (DELETES_EVENTS.has(write.type)) await flushEvents(tx)
+    const applied = await applyWrite(write.type, tx, write)
+    if (typeof applied !== 'number') return { committed: false, index, conflict: applied }
+    counts.push(applied)
+  }
+  await flushEvents(tx)
+  return { committed: true, counts }
+}
+
+/** Writes that also delete events which the same commit has appended before. */
+const DELETES_EVENTS: ReadonlySet<WriteType> = new Set<WriteType>([
+  'event.trim',
+  'run.prune',
+  'session.delete',
+  'thread.delete',
+])
+
+const APPLIERS: WriteAppliers = {
+  ...runWrites,
+  ...laneWrites,
+  ...stepWrites,
+  ...approvalWrites,
+  ...emissionWrites,
+  ...eventWrites,
+  ...idempotencyWrites,
+  ...sessionWrites,
+  ...sessionDeletion,
+  ...tokenWrites,
+  ...threadWrites,
+  ...retentionWrites,
+  ...auditWrites,
+  ...triggerWrites,
+  ...fireWrites,
+  ...mcpServerWrites,
+  ...factWrites,
+  ...blockWrites,
+  ...memoryConflictWrites,
+  ...jobWrites,
+  ...consolidationWrites,
+}
+
+const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>
+  APPLIERS[type](tx, write)

@@ -1,0 +1,46 @@
+import type { EpochMs, FireRecord, JsonText } from '@perdure/ports'
+import type { Selectable } from 'kysely'
+import type { FireTable } from '../query/schema.ts'
+
+export type FireRow = Selectable<FireTable>
+
+export type NewFireRow = FireTable
+
+export const FIRE_COLUMNS = [
+  'id',
+  'trigger_id',
+  'scheduled_at',
+  'cause',
+  'status',
+  'input',
+  'fired_at',
+  'run_id',
+  'reason',
+  'created_at',
+] as const
+
+export const toFireRow = (fire: FireRecord): NewFireRow => ({
+  id: fire.id,
+  trigger_id: fire.triggerId,
+  scheduled_at: fire.scheduledAt,
+  cause: fire.cause,
+  status: fire.status,
+  input: fire.input ?? null,
+  fired_at: fire.firedAt ?? null,
+  run_id: fire.runId ?? null,
+  reason: fire.reason ?? null,
+  created_at: fire.createdAt,
+})
+
+export const toFire = (row: FireRow): FireRecord => ({
+  id: row.id,
+  triggerId: row.trigger_id,
+  scheduledAt: row.scheduled_at as EpochMs,
+  cause: row.cause,
+  status: row.status,
+  input: (row.input ?? undefined) as JsonText | undefined,
+  firedAt: (row.fired_at ?? undefined) as EpochMs | undefined,
+  runId: row.run_id ?? undefined,
+  reason: row.reason ?? undefined,
+  createdAt: row.created_at as EpochMs,
+})

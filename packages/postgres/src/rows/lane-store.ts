@@ -1,0 +1,93 @@
+import type { EpochMs, LaneSlot, TakenSlot, TakenSlotQuery } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
+import type { Connection } from '../connection/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { LaneTable } from '../query/schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+/** Precedes every slot. */
+const BEFORE_ALL = { lane: '', slot: -1 }
+
+export const takenSlots = async (
+  db: Connection,
+  { now, after = BEFORE_ALL, limit }: TakenSlotQuery,
+): Promise<readonly TakenSlot[]> =>
+  (await db.all(TAKEN_SLOTS, { now, lane: after.lane, slot: after.slot, limit })).map(toTakenSlot)
+
+export const laneWrites: WriteAppliers<'lane.take' | 'lane.prune'> = {
+  async 'lane.take'({ db }, { type, runId, slots, now }) {
+    for (const slot of slots) {
+      const { changes } = await db.run(takeSlot, { ...toRow(slot, runId), now })
+      if (changes !== 1) return { type, current: await findSlot(db, slot) }
+    }
+    return slots.length
+  },
+  'lane.prune': async ({ db }, { now, limit }) => (await db.run(PRUNE_SLOTS, { now, limit })).changes,
+}
+
+/** Frees the slots that the run holds without a time at which they become free. */
+export const freeHeldSlots = async (db: Connection, runId: string): Promise<void> =>
+  void (await db.run(FREE_HELD_SLOTS, { id: runId }))
+
+async function findSlot(db: Connection, { lane, slot }: LaneSlot): Promise<TakenSlot | undefined> {
+  const row = await db.get(SELECT_SLOT, { lane, slot })
+  return row && toTakenSlot(row)
+}
+
+type SlotValues = Pick<LaneTable, 'lane' | 'slot'>
+
+export const TAKEN_SLOTS = compile<SlotValues & { now: number; limit: number }, LaneTable>((param) =>
+  from
+    .selectFrom('lanes')
+    .selectAll()
+    .where(sql<SqlBool>`(lane, slot) > (${param('lane')}, ${param('slot')})`)
+    .where(sql<SqlBool>`(free_at is null or free_at > ${param('now')})`)
+    .orderBy('lane')
+    .orderBy('slot')
+    .limit(param('limit')),
+)
+
+export const SELECT_SLOT = compile<SlotValues, LaneTable>((param) =>
+  from.selectFrom('lanes').selectAll().where('lane', '=', param('lane')).where('slot', '=', param('slot')),
+)
+
+/** Changes no row if another run has the slot and it is not free yet. */
+const takeSlot = compile<LaneTable & { now: number }, unknown>((param) =>
+  from
+    .insertInto('lanes')
+    .values(paramsFor(param, ['lane', 'slot', 'run_id', 'free_at']))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['lane', 'slot'])
+        .doUpdateSet({ run_id: sql`excluded.run_id`, free_at: sql`excluded.free_at` })
+        .where(
+          sql<SqlBool>`lanes.run_id = excluded.run_id or lanes.free_at <= ${param('now')} or lanes.free_at > excluded.free_at`,
+        ),
+    ),
+)
+
+export const FREE_HELD_SLOTS = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('lanes').where('run_id', '=', param('id')).where('free_at', 'is', null),
+)
+
+export const PRUNE_SLOTS = compile<{ now: number; limit: number }, unknown>((param) => ({
+  compile: () =>
+    sql`delete from lanes where ctid = any(array(
+      select ctid from lanes where free_at <= ${param('now')} order by free_at limit ${param('limit')} for update))`.compile(
+      from,
+    ),
+}))
+
+const toRow = ({ lane, slot, freeAt }: LaneSlot, runId: string): LaneTable => ({
+  lane,
+  slot,
+  run_id: runId,
+  free_at: freeAt ?? null,
+})
+
+const toTakenSlot = (row: LaneTable): TakenSlot => ({
+  lane: row.lane,
+  slot: row.slot,
+  runId: row.run_id,
+  freeAt: (row.free_at ?? undefined) as EpochMs | undefined,
+})

@@ -1,0 +1,62 @@
+import { RUN_CONTENT } from '@perdure/ports'
+import { sql } from 'kysely'
+import type { Connection } from '../connection/connection.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
+import type { TextRef } from '../query/long-text.ts'
+
+export interface TextPartRequest {
+  readonly ref: TextRef
+  readonly offset: number
+  readonly length: number
+}
+
+/** Reads a part of a long text as UTF-8. Returns undefined if the row does not exist. */
+export async function readTextPart(
+  db: Connection,
+  { ref, offset, length }: TextPartRequest,
+): Promise<Uint8Array | undefined> {
+  const { of, ...key } = ref
+  const query = of === 'run' ? RUN_TEXTS[ref.member] : of === 'message' ? MESSAGE_CONTENT : STEP_RESULT
+  return query && (await db.get(query as Query<object, PartRow>, { ...key, start: offset + 1, length }))?.part
+}
+
+interface Range {
+  readonly start: number // from 1
+  readonly length: number
+}
+
+interface PartRow {
+  readonly part: Uint8Array
+}
+
+/** The part in bytes: `substr` of a text counts characters. */
+const part = (column: string, param: Param<Range>) =>
+  sql<Uint8Array>`substring(convert_to(${sql.ref(column)}, 'UTF8') from ${param('start')}::integer for ${param('length')}::integer)`.as(
+    'part',
+  )
+
+const RUN_TEXTS: Readonly<Record<string, Query<Range & { id: string }, PartRow>>> = Object.fromEntries(
+  RUN_CONTENT.map((column) => [
+    column,
+    compile<Range & { id: string }, PartRow>((param) =>
+      from.selectFrom('runs').select(part(column, param)).where('id', '=', param('id')),
+    ),
+  ]),
+)
+
+const MESSAGE_CONTENT = compile<Range & { sessionId: string; seq: number; id: string }, PartRow>((param) =>
+  from
+    .selectFrom('messages')
+    .select(part('content', param))
+    .where('session_id', '=', param('sessionId'))
+    .where('seq', '=', param('seq'))
+    .where('id', '=', param('id')),
+)
+
+const STEP_RESULT = compile<Range & { runId: string; seq: number }, PartRow>((param) =>
+  from
+    .selectFrom('steps')
+    .select(part('result', param))
+    .where('run_id', '=', param('runId'))
+    .where('seq', '=', param('seq')),
+)

@@ -1,0 +1,49 @@
+import type { EpochMs, TriggerRecord } from '@perdure/ports'
+import type { Selectable } from 'kysely'
+import type { TriggerTable } from '../query/schema.ts'
+
+export type TriggerRow = Selectable<TriggerTable>
+
+export type NewTriggerRow = TriggerTable
+
+export const CHANGING_TRIGGER_COLUMNS = [
+  'kind',
+  'event',
+  'is_active',
+  'due_at',
+  'last_fire_id',
+  'last_status',
+  'version',
+  'definition',
+] as const
+
+export const TRIGGER_COLUMNS = ['id', ...CHANGING_TRIGGER_COLUMNS, 'created_at'] as const
+
+/** Sets the columns that queries use; `definition` holds all other fields. */
+export function toTriggerRow(trigger: TriggerRecord): NewTriggerRow {
+  const { id, kind, event, dueAt, lastFireId, lastStatus, version, createdAt, ...definition } = trigger
+  return {
+    id,
+    kind,
+    event: event ?? null,
+    is_active: trigger.enabled && trigger.orphanedAt === undefined ? 1 : 0,
+    due_at: dueAt ?? null,
+    last_fire_id: lastFireId ?? null,
+    last_status: lastStatus ?? null,
+    version,
+    created_at: createdAt,
+    definition: JSON.stringify(definition),
+  }
+}
+
+export const toTrigger = (row: TriggerRow): TriggerRecord => ({
+  ...JSON.parse(row.definition),
+  id: row.id,
+  kind: row.kind,
+  event: row.event ?? undefined,
+  dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
+  lastFireId: row.last_fire_id ?? undefined,
+  lastStatus: row.last_status ?? undefined,
+  version: row.version,
+  createdAt: row.created_at as EpochMs,
+})

@@ -1,0 +1,42 @@
+import { compile, from, paramsFor } from '../query/compile.ts'
+import { CHANGING_TRIGGER_COLUMNS, type NewTriggerRow, TRIGGER_COLUMNS, toTriggerRow } from './trigger-row.ts'
+import { findTrigger } from './trigger-store.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const triggerWrites: WriteAppliers<'trigger.insert' | 'trigger.replace' | 'trigger.delete'> = {
+  async 'trigger.insert'({ db }, { type, trigger }) {
+    const { changes } = await db.run(insertTrigger, toTriggerRow(trigger))
+    return changes === 1 ? 1 : { type, current: await findTrigger(db, trigger.id) }
+  },
+  async 'trigger.replace'({ db }, { type, trigger }) {
+    const { changes } = await db.run(replaceTrigger, { ...toTriggerRow(trigger), before: trigger.version - 1 })
+    return changes === 1 ? 1 : { type, current: await findTrigger(db, trigger.id) }
+  },
+  async 'trigger.delete'({ db }, { id }) {
+    await db.run(deleteFires, { id })
+    return (await db.run(deleteTrigger, { id })).changes
+  },
+}
+
+const insertTrigger = compile<NewTriggerRow, unknown>((param) =>
+  from
+    .insertInto('triggers')
+    .values(paramsFor(param, TRIGGER_COLUMNS))
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const replaceTrigger = compile<NewTriggerRow & { readonly before: number }, unknown>((param) =>
+  from
+    .updateTable('triggers')
+    .set(paramsFor(param, CHANGING_TRIGGER_COLUMNS))
+    .where('id', '=', param('id'))
+    .where('version', '=', param('before')),
+)
+
+const deleteFires = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('trigger_fires').where('trigger_id', '=', param('id')),
+)
+
+const deleteTrigger = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('triggers').where('id', '=', param('id')),
+)

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { afterAll } from 'vitest'
+import { sharedPostgres } from '../../../tooling/postgres-server.ts'
+import { openPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
+
+export interface TestSchema {
+  readonly name: string
+  url(): Promise<string>
+  /** Deletes all rows, and opens the storage. */
+  open(options?: Partial<PostgresStorageOptions>): Promise<PostgresStorage>
+  /** Executes statements in the schema, beside the storage. */
+  query(text: string, values?: unknown[]): Promise<readonly Record<string, unknown>[]>
+}
+
+/** A schema of the shared server for one test file; dropped after its last test. */
+export function createTestSchema(): TestSchema {
+  const name = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`
+  let connecting: Promise<pg.Client> | undefined
+  const client = (): Promise<pg.Client> => {
+    connecting ??= sharedPostgres().then(async (connectionString) => {
+      const connected = new pg.Client({ connectionString, options: `-c search_path=${name}` })
+      await connected.connect()
+      return connected
+    })
+    return connecting
+  }
+  const query = async (text: string, values: unknown[] = []) => (await (await client()).query(text, values)).rows
+
+  afterAll(async () => {
+    if (connecting === undefined) return
+    await query(`drop schema if exists ${name} cascade`)
+    await (await client()).end()
+  })
+
+  return {
+    name,
+    url: sharedPostgres,
+    query,
+    async open(options = {}) {
+      const url = await sharedPostgres()
+      await query(EMPTY_TABLES)
+      return openPostgresStorage({ url, schema: name, ...options })
+    },
+  }
+}
+
+/** Faster than `truncate`, which makes new files for every table and index. */
+const EMPTY_TABLES = `
+do $$ declare emptied text; begin
+  if to_regclass('events') is null then return; end if;
+  for emptied in select tablename from pg_tables where schemaname = current_schema() and tablename not in ('schema_migrations', 'meta', 'events')
+  loop execute format('delete from %I', emptied); end loop;
+  if exists (select 1 from events) then truncate events; end if;
+  update meta set value = '0' where meta.name = 'trimmed_through';
+end $$`

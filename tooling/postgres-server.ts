@@ -1,0 +1,170 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Set by `postgres-setup.ts`: the folder of the server that all test files of a run share. */
+export const SHARED_FOLDER = 'PERDURE_TEST_POSTGRES_FOLDER'
+const URL_VARIABLE = 'PERDURE_TEST_POSTGRES_URL'
+
+/** The newest installation, as Debian and most other distributions place it. */
+const BINARIES = globSync('/usr/lib/postgresql/*/bin/initdb')
+  .map((path) => dirname(path))
+  .toSorted((one, other) => versionOf(other) - versionOf(one))[0]
+
+/** Whether tests can use a server: the one that the environment names, or one that they start. */
+export const isPostgresAvailable = process.env[URL_VARIABLE] !== undefined || canStartPostgres()
+
+/** Whether tests can start servers of their own, which they stop and restart. */
+export function canStartPostgres(): boolean {
+  return BINARIES !== undefined && serverUser() !== 'none'
+}
+
+/** The server that all test files share. Started at the first call; stopped at the end of the run. */
+export async function sharedPostgres(): Promise<string> {
+  const given = process.env[URL_VARIABLE]
+  if (given !== undefined) return given
+  const folder = process.env[SHARED_FOLDER]
+  if (folder === undefined) throw new Error(`${SHARED_FOLDER} is not set: tooling/postgres-setup.ts did not run`)
+  const answer = join(folder, 'answer')
+  if (isFirst(join(folder, 'starting'))) {
+    const started = await startPostgres(join(folder, 'server')).catch((error: unknown) => ({
+      url: '',
+      problem: String(error),
+    }))
+    writeFileSync(`${answer}.new`, JSON.stringify(started))
+    renameSync(`${answer}.new`, answer)
+  }
+  while (!existsSync(answer)) await sleep(50)
+  const { url, problem } = JSON.parse(readFileSync(answer, 'utf8')) as { url: string; problem?: string }
+  if (problem !== undefined) throw new Error(problem)
+  return url
+}
+
+export interface TestPostgres {
+  readonly url: string
+  /** Kills the server like a crash, or lets it finish its transactions. */
+  stop(mode: 'immediate' | 'fast'): void
+  start(): Promise<void>
+  /** Stops the server and deletes its data. */
+  remove(): void
+}
+
+/** Starts a server with an empty database on the loopback interface. */
+export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))): Promise<TestPostgres> {
+  const { program, data } = createCluster(folder)
+  const port = await freePort()
+  const start = async () => {
+    const log = openSync(join(folder, 'log'), 'a')
+    const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])]
+    spawn(program('postgres'), args, { ...serverIds(), detached: true, stdio: ['ignore', log, log], cwd: data }).unref()
+    await untilListening(port, join(folder, 'log'))
+  }
+  const stop = (mode: 'immediate' | 'fast') => void stopServer(data, mode)
+  await start()
+  const remove = () => {
+    stop('immediate')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { url: `postgres://perdure@127.0.0.1:${port}/postgres?sslmode=disable`, start, stop, remove }
+}
+
+/** Stops the server of a data folder, if it runs. */
+export function stopServer(data: string, mode: 'immediate' | 'fast'): void {
+  if (BINARIES === undefined || !existsSync(join(data, 'postmaster.pid'))) return
+  execFileSync(join(BINARIES, 'pg_ctl'), ['-D', data, '-w', '-m', mode, 'stop'], {
+    ...serverIds(),
+    stdio: 'ignore',
+    cwd: data,
+  })
+}
+
+/** Tests stop the server, never the machine, so nothing has to reach the disk. */
+const SETTINGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'autovacuum_naptime=5s',
+]
+
+function createCluster(folder: string) {
+  if (BINARIES === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
+  const ids = serverIds()
+  const program = (name: string) => join(BINARIES, name)
+  const data = join(folder, 'data')
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o755)
+  if (ids.uid !== undefined && ids.gid !== undefined) chownSync(folder, ids.uid, ids.gid)
+  const init = ['-D', data, '-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
+  const { status, stderr, error } = spawnSync(program('initdb'), init, { ...ids, encoding: 'utf8', cwd: folder })
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`, { cause: error })
+  return { program, data }
+}
+
+/** The server refuses to run as root: it then runs as the user `postgres`. */
+function serverIds(): { readonly uid?: number; readonly gid?: number } {
+  const user = serverUser()
+  if (user === 'self') return {}
+  if (user === 'none') throw new Error('the server refuses to run as root, and there is no user postgres')
+  return user
+}
+
+function serverUser(): 'self' | 'none' | { readonly uid: number; readonly gid: number } {
+  if (process.getuid?.() !== 0) return 'self'
+  const [uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))?.slice(1) ?? []
+  return uid === undefined || gid === undefined ? 'none' : { uid: Number(uid), gid: Number(gid) }
+}
+
+async function untilListening(port: number, log: string): Promise<void> {
+  for (let waited = 0; waited < 60_000; waited += 50) {
+    if ((await accepts(port)) && isReady(port)) return
+    await sleep(50)
+  }
+  throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+}
+
+const isReady = (port: number): boolean =>
+  spawnSync(join(BINARIES as string, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)]).status === 0
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+function isFirst(marker: string): boolean {
+  try {
+    mkdirSync(marker)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function versionOf(path: string): number {
+  return Number(/postgresql\/(\d+)/.exec(path)?.[1] ?? 0)
+}

@@ -60,7 +60,7 @@ export default defineConfig({
       { extends: true, test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
       {
         extends: true,
-        test: { ...GENEROUS, name: 'e2e', include: ['e2e/**/*.test.ts'] },
+        test: { ...GENEROUS, name: 'e2e', include: ['e2e/**/*.test.ts'], globalSetup: ['e2e/storage-setup.ts'] },
       },
     ],
     coverage: {

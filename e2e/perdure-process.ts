@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
@@ -19,18 +20,31 @@ export interface Sandbox {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Creates an empty folder with its own database path, ledger path and pepper. */
+/** Whether the servers under test use PostgreSQL: E2E_STORAGE=postgres. */
+export const isOnPostgres = process.env.E2E_STORAGE === 'postgres'
+
+/** Creates an empty folder with its own database, ledger path and pepper. */
 export function createSandbox(over: NodeJS.ProcessEnv = {}): Sandbox {
   const dir = mkdtempSync(join(tmpdir(), 'perdure-e2e-'))
   const env = {
     ...process.env,
-    PERDURE_STORAGE_PATH: join(dir, 'data.db'),
+    ...(isOnPostgres ? databaseOf(dir) : { PERDURE_STORAGE_PATH: join(dir, 'data.db') }),
     E2E_LEDGER: join(dir, 'ledger.txt'),
     E2E_PEPPER: 'p'.repeat(40),
     ...over,
   }
   return { dir, env }
 }
+
+/** An empty schema of the server that `storage-setup.ts` started. A server needs a pepper there, whatever its tokens. */
+const databaseOf = (dir: string): NodeJS.ProcessEnv => ({
+  PERDURE_STORAGE_KIND: 'postgres',
+  PERDURE_STORAGE_URL_REF: 'env:E2E_DATABASE_URL',
+  PERDURE_STORAGE_SCHEMA: `e2e_${basename(dir)
+    .replaceAll(/[^a-z0-9]/gi, '')
+    .toLowerCase()}_${randomBytes(4).toString('hex')}`,
+  PERDURE_AUTH_PEPPER_REF: 'env:E2E_PEPPER',
+})
 
 /** Retries while exiting processes still write to the folder. */
 export const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 20 })

@@ -19,6 +19,7 @@ module.exports = {
       'ports',
       'core',
       'sqlite',
+      'postgres',
       'in-memory',
       'platform-node',
       'mcp',

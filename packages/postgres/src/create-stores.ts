@@ -11,6 +11,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     outline: (filter, page, visibility) =>
       withStoredTexts(host, host.read('runs.outline', { filter, page, visibility })),
     owners: (limit) => host.read('runs.owners', limit),
+    needingFollowUp: (limit) => host.read('runs.needingFollowUp', { limit }),
   },
   runTimers: {
     pastDeadline: (now, limit) => host.read('runTimers.pastDeadline', { now, limit }),

@@ -10,7 +10,7 @@ import { createHost } from './host/create-host.ts'
 import { createWriter } from './host/create-writer.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
-import { joinAsSoleNode } from './host/node.ts'
+import { join } from './host/node.ts'
 import { compile, from } from './query/compile.ts'
 import { readLogHead } from './rows/event-log.ts'
 
@@ -27,8 +27,10 @@ export interface PostgresStorageOptions {
   readonly commitWaitMs?: number | undefined
   /** Whether statements are sent before the results of earlier ones have arrived. */
   readonly pipeline?: boolean | undefined
-  /** File with the certificate of the authority that signed the server's certificate. */
-  readonly caFile?: string | undefined
+  /** Certificate, in PEM, of the authority that signed the server's certificate. */
+  readonly ca?: string | undefined
+  /** Whether the schema is opened beside the server that owns it, for a few writes. */
+  readonly isGuest?: boolean | undefined
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /**
@@ -52,7 +54,7 @@ const SETTLE_MS = 6_000
  * @throws StartError `config-invalid`, `storage-locked`, `storage-newer-schema`, `migration-failed`.
  */
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {
-  const { poolSize = 10, commitWaitMs = 5_000, now = Date.now, onFatal } = options
+  const { poolSize = 10, commitWaitMs = 5_000, isGuest = false, now = Date.now, onFatal } = options
   const server = serverOptions(options)
   const { schema } = server
   const cache = createQueryCache()
@@ -62,7 +64,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     const systemId = await requireUsableServer(control)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const node = await joinAsSoleNode(control, cache)
+    const node = await join(control, { cache, isGuest })
     const readFrom = createConnection(reads.execute, cache)
     const open = openerOf(server, { systemId, schema })
     const { position: knownPosition } = await readLogHead(readFrom)
@@ -102,14 +104,14 @@ const openerOf =
   }
 
 function serverOptions(options: PostgresStorageOptions): ServerOptions {
-  const { url, schema = 'perdure', statementTimeoutMs = 10_000, pipeline = true, caFile } = options
+  const { url, schema = 'perdure', statementTimeoutMs = 10_000, pipeline = true, ca } = options
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new StartError('config-invalid', {
       message: `The name of the schema, ${schema}, is not valid.`,
       hint: 'Use up to 48 lower-case letters, digits and underscores, starting with a letter.',
     })
   }
-  return { url, schema, statementTimeoutMs, pipeline, caFile }
+  return { url, schema, statementTimeoutMs, pipeline, ca }
 }
 
 async function statusOf(host: Host, db: Connection): Promise<StorageStatus> {

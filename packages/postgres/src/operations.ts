@@ -12,6 +12,7 @@ import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt
 import { takenSlots } from './rows/lane-store.ts'
 import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
+import { runsNeedingFollowUp } from './rows/run-follow-ups.ts'
 import { runOwners } from './rows/run-owners.ts'
 import { findRun, listRuns, outlineRuns } from './rows/run-store.ts'
 import { nextDeadlineAt, nextStartAt, runsPastDeadline, runsStarting } from './rows/run-timers.ts'
@@ -43,6 +44,7 @@ export const READS = {
   'runs.list': listRuns,
   'runs.outline': outlineRuns,
   'runs.owners': runOwners,
+  'runs.needingFollowUp': runsNeedingFollowUp,
   'runTimers.pastDeadline': runsPastDeadline,
   'runTimers.nextDeadlineAt': nextDeadlineAt,
   'runTimers.starting': runsStarting,

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { RealtimeSection } from './config-realtime.ts'
 import { field, optionalField, section } from './config-section.ts'
 import { ServerSection } from './config-server.ts'
+import { StorageSection } from './config-storage.ts'
 import {
   boolean,
   bytes,
@@ -35,28 +36,7 @@ export const ServerConfigSchema = strictObject({
     }),
     allowNoneOnNetwork: field(boolean, false, { note: 'Allow auth.kind none on an address other than loopback.' }),
   }),
-  storage: section({
-    path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/data.db', {
-      note: 'Path of the database file. Its folder holds everything that Perdure stores. The name .graphorin comes from the published interface.',
-    }),
-    mode: field(v.picklist(['server', 'lib']), 'server', {
-      note: 'server: the process owns the file exclusively; lib: no exclusive lock, so other processes may open the file too.',
-    }),
-    synchronous: field(v.picklist(['full', 'normal']), 'full', {
-      note: 'full: commits survive a power loss; normal: commits survive a crash of the process.',
-    }),
-    minFreeBytes: field(bytes, 104_857_600, {
-      note: 'Free disk space below which the storage check warns and health becomes degraded, in bytes.',
-    }),
-    encryption: section({
-      enabled: field(boolean, false, {
-        note: 'Encrypt the database file; needs the package better-sqlite3-multiple-ciphers and passphraseRef.',
-      }),
-      passphraseRef: optionalField(SecretReference, {
-        note: 'Secret reference to the passphrase of the database file.',
-      }),
-    }),
-  }),
+  storage: StorageSection,
   runs: section({
     concurrency: field(count(1), 64, { note: 'Maximum number of runs that this process executes at once.' }),
     maxQueued: field(count(0), 10_000, {

@@ -113,6 +113,7 @@ export const START_ERRORS = {
   'node-too-old': 'This Node.js version cannot load the storage driver.',
   'pepper-missing': 'Token authentication needs a pepper, but auth.pepperRef is not set.',
   'pepper-weak': 'The pepper is shorter than 32 bytes.',
+  'postgres-peer-missing': 'storage.kind is postgres but the package @perdure/postgres is not installed.',
   'secret-unresolvable': 'A secret reference cannot be resolved.',
   'storage-corrupt': 'The database file is damaged or is not a database.',
   'storage-locked': 'Another process holds the database file.',

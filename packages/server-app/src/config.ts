@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { Hooks } from './hooks.ts'
 import type { Adapters } from './start/adapters.ts'
 import type { McpServerRegistration } from './start/mcp-servers.ts'
+import { checkStorageFields } from './start/storage-kind.ts'
 import type { AgentList, DefinedAgents, DefinedWorkflows, WorkflowList } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
@@ -88,7 +89,7 @@ export function defineConfig(config: object): object {
 /**
  * Validates a configuration and fills in every default.
  *
- * @throws StartError `config-invalid` that names the field, never its value
+ * @throws StartError `config-invalid` that names the field, never its value; `pepper-missing`
  */
 export function parseConfig(input: unknown): ServerConfig {
   const parsed = v.safeParse(ServerConfigSchema, input ?? {})
@@ -98,6 +99,7 @@ export function parseConfig(input: unknown): ServerConfig {
       hint: 'look up the field in the configuration reference',
     })
   }
+  checkStorageFields(parsed.output)
   return parsed.output
 }
 

@@ -12,7 +12,7 @@ export interface StorageFile {
   readonly encryption: Encryption | undefined
 }
 
-/** @throws a usage error for an in-memory database; StartError if its secrets do not resolve */
+/** @throws a usage error for an in-memory database and for PostgreSQL; StartError if its secrets do not resolve */
 export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(await call.config())
 
 export interface StorageFiles {
@@ -23,17 +23,24 @@ export interface StorageFiles {
 /** The database file and, if the audit is enabled, the audit log. @throws as `storageFile` */
 export async function storageFiles(call: Call): Promise<StorageFiles> {
   const loaded = await call.config()
+  const main = await mainFile(loaded)
   const { audit } = validConfig(loaded)
   const encryption = await auditEncryption(validConfig(loaded), loaded)
   return {
-    main: await mainFile(loaded),
+    main,
     audit: audit.enabled ? { path: resolve(loaded.configDir, audit.path), encryption } : undefined,
   }
 }
 
 async function mainFile(loaded: LoadedConfig): Promise<StorageFile> {
   const config = validConfig(loaded)
-  const { path } = config.storage
+  const { kind, path, schema } = config.storage
+  if (kind === 'postgres') {
+    throw usageError(
+      'storage.kind is postgres: this command works on a database file',
+      `use the tools of PostgreSQL: pg_dump --schema=${schema} --format=custom, or point-in-time recovery; perdure migrate and perdure audit verify work with both`,
+    )
+  }
   if (path === ':memory:') throw usageError('storage.path is :memory:', 'set storage.path to a file')
   return { path, encryption: await storageEncryption(config, loaded) }
 }

@@ -4,13 +4,14 @@ import { parseConfig } from '@perdure/server-app'
 import { databasePath, type LoadedConfig } from './load-config.ts'
 
 /**
- * Validates the configuration, with all defaults and an absolute `storage.path`.
+ * Validates the configuration, with all defaults and, if the storage is a file, an absolute `storage.path`.
  *
  * @throws StartError `config-invalid`; the hint names the environment variable if it set the invalid value
  */
 export function validConfig(loaded: Pick<LoadedConfig, 'input' | 'configDir' | 'overrides'>): ServerConfig {
   const config = parsed(loaded)
   const { storage } = config
+  if (storage.kind !== 'sqlite') return config
   return { ...config, storage: { ...storage, path: databasePath(storage.path, loaded.configDir) } }
 }
 

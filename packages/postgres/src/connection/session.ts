@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Execute, StatementResult } from './connection.ts'
 import { decodeText } from './text-codec.ts'
@@ -8,8 +6,8 @@ export interface ServerOptions {
   readonly url: string
   readonly schema: string
   readonly statementTimeoutMs: number
-  /** File with the certificate of the authority that signed the certificate of the server. */
-  readonly caFile?: string | undefined
+  /** Certificate, in PEM, of the authority that signed the certificate of the server. */
+  readonly ca?: string | undefined
   /** Whether a connection sends a statement before it has the result of the one before. */
   readonly pipeline: boolean
 }
@@ -89,7 +87,7 @@ export function clientConfig(
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     pipeline: options.pipeline,
-    ...(options.caFile === undefined ? {} : { ssl: trusting(options.caFile) }),
+    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
   } as pg.ClientConfig
 }
 
@@ -108,8 +106,6 @@ const PINNED = {
   enable_mergejoin: 'off',
   enable_bitmapscan: 'off',
 }
-
-const trusting = (file: string): ConnectionOptions => ({ ca: readFileSync(file, 'utf8'), rejectUnauthorized: true })
 
 const INT8 = 20
 const TEXT = 25

@@ -13,19 +13,27 @@ export interface Node {
   leave(): Promise<void>
 }
 
+export interface JoinOptions {
+  readonly cache: QueryCache
+  /** Whether another process owns the schema: a command that creates a token, beside a server. */
+  readonly isGuest: boolean
+}
+
 /**
- * Adds the row of this process. One process at a time writes to a schema: it holds a lock for as long as its session
- * lives. Rows of other processes are deleted, so that a process that lost its session writes nothing more.
+ * Adds the row of this process. One process at a time owns a schema: it holds a lock for as long as its session lives. It
+ * deletes the rows of other processes, so that a process that lost its session writes nothing more.
  *
  * @throws StartError `storage-locked` if another process holds the lock.
  */
-export async function joinAsSoleNode(session: Session, cache: QueryCache): Promise<Node> {
+export async function join(session: Session, { cache, isGuest }: JoinOptions): Promise<Node> {
   const db = createConnection(session.execute, cache)
   const id = randomUUID()
-  const isSole = (await db.get(TAKE_SOLE_LOCK, {}))?.taken === true
-  if (!isSole) throw lockedError()
-  await db.run(DELETE_NODES, {})
-  await db.run(DELETE_GROUPS, {})
+  if (!isGuest) {
+    const isSole = (await db.get(TAKE_SOLE_LOCK, {}))?.taken === true
+    if (!isSole) throw lockedError()
+    await db.run(DELETE_NODES, {})
+    await db.run(DELETE_GROUPS, {})
+  }
   await db.run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}` })
   return {
     id,

@@ -2,7 +2,8 @@ import type { Migration } from './migration.ts'
 
 /**
  * `run_fields` is an index from values of a run to the run. It has a row for each value that a list can filter by and
- * that has no column with an index. `lanes` has a row for each taken slot.
+ * that has no column with an index. `run_follow_ups` names the ended runs with follow-ups that are not done. `lanes` has a
+ * row for each taken slot.
  */
 export const runs: Migration = {
   version: 2,
@@ -20,6 +21,8 @@ CREATE TABLE runs (
   status        text COLLATE "C" NOT NULL,
   finish_reason text COLLATE "C",
   attempt       integer NOT NULL,
+  execution     integer NOT NULL,
+  executor      text COLLATE "C",
   retries       integer,
   priority      integer,
   timeout_ms    bigint,
@@ -67,6 +70,13 @@ CREATE INDEX runs_busy_by_session ON runs (session_id)
 CREATE INDEX runs_by_start    ON runs (start_at, id) WHERE start_at IS NOT NULL AND status = 'queued';
 CREATE INDEX runs_parked      ON runs (created_at, id)
   WHERE parked IS NOT NULL AND parked <> 'null' AND status = 'suspended';
+
+CREATE UNIQUE INDEX runs_active_thread ON runs (thread_id, target_id)
+  WHERE thread_id IS NOT NULL AND kind = 'workflow' AND status NOT IN ('completed', 'failed', 'aborted');
+
+CREATE TABLE run_follow_ups (
+  run_id text COLLATE "C" PRIMARY KEY
+);
 
 CREATE TABLE run_fields (
   field  text COLLATE "C" NOT NULL,

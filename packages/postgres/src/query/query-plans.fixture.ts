@@ -35,12 +35,13 @@ export function createPlans() {
 }
 
 const SEED = [
-  `insert into runs (id, kind, target_id, thread_id, session_id, owner, user_id, status, attempt, depth, parent_run_id,
-      trigger_id, created_at, start_at, completed_at, deadline_at, usage, metadata, parked, input)
-    select 'run-' || n, case when n % 2 = 0 then 'agent' else 'workflow' end, 'target-' || n % 20, 'thread-' || n % 900,
+  `insert into runs (id, kind, target_id, thread_id, session_id, owner, user_id, status, attempt, execution, depth,
+      parent_run_id, trigger_id, created_at, start_at, completed_at, deadline_at, usage, metadata, parked, input)
+    select 'run-' || n, case when n % 2 = 0 then 'agent' else 'workflow' end, 'target-' || n % 20,
+      'thread-' || case when n % 100 = 1 then n else n % 900 end,
       'session-' || n % 900, 'owner-' || n % 50, 'user-' || n % 50,
       case when n % 100 = 0 then 'queued' when n % 100 = 1 then 'suspended' when n % 50 = 2 then 'failed' else 'completed' end,
-      1, 0, case when n % 3 = 0 then 'run-' || n / 3 end, case when n % 2 = 0 then 'trigger-' || n % 9 end, n,
+      1, 1, 0, case when n % 3 = 0 then 'run-' || n / 3 end, case when n % 2 = 0 then 'trigger-' || n % 9 end, n,
       case when n % 100 = 0 then n end, case when n % 100 > 1 then n end, case when n % 10 = 0 then n end, '{}', '{}',
       case when n % 500 = 1 then '{"why":1}' end, repeat('x', 200)
     from generate_series(1, 20000) as n`,

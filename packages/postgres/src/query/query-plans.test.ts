@@ -15,9 +15,11 @@ import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
 import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
 import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
 import { memoryListQuery } from '../rows/memory-list.ts'
+import { NEEDING_FOLLOW_UP } from '../rows/run-follow-ups.ts'
 import { RUN_OWNERS } from '../rows/run-owners.ts'
-import { listQuery, runCounts } from '../rows/run-store.ts'
+import { ACTIVE_RUN_OF_THREAD, listQuery, runCounts } from '../rows/run-store.ts'
 import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
+import { REMOVE_FOLLOW_UP } from '../rows/run-writes.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
 import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
@@ -105,6 +107,9 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ],
   ['runs_by_owner', runCounts({ filter: { owner: 'o', targetId: 't' }, visibility: ME })],
   ['runs_by_owner', RUN_OWNERS],
+  ['runs_active_thread', ACTIVE_RUN_OF_THREAD],
+  ['run_follow_ups_pkey', NEEDING_FOLLOW_UP],
+  ['run_follow_ups_pkey', REMOVE_FOLLOW_UP],
   ['runs_by_thread', THREAD_RUNS],
   ['approvals_by_run', APPROVALS_OF_RUN],
   ['events_by_run', COUNT.run],

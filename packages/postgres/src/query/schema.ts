@@ -23,6 +23,7 @@ export interface Schema {
   readonly runs: RunTable
   readonly run_fields: RunFieldTable
   readonly lanes: LaneTable
+  readonly run_follow_ups: RunFollowUpTable
   readonly steps: StepTable
   readonly approvals: ApprovalTable
   readonly emissions: EmissionTable
@@ -111,6 +112,8 @@ export interface RunTable {
   readonly status: RunStatus
   readonly finish_reason: FinishReason | null
   readonly attempt: number
+  readonly execution: number
+  readonly executor: string | null
   readonly timeout_ms: number | null
   readonly parent_run_id: string | null
   readonly trigger_id: string | null
@@ -139,6 +142,10 @@ export interface RunTable {
   readonly parked: string | null
   readonly priority: number | null
   readonly flow: string | null // JSON
+}
+
+export interface RunFollowUpTable {
+  readonly run_id: string
 }
 
 export interface LaneTable {

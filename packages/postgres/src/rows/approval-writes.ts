@@ -5,7 +5,7 @@ import { APPROVAL_COLUMNS, type NewApprovalRow, toApprovalRow } from './approval
 import { findAnyApproval } from './approval-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve'> = {
+export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve' | 'approval.fence'> = {
   async 'approval.insert'({ db }, { type, approval }) {
     const { changes } = await db.run(insertApproval, toApprovalRow(approval))
     return changes === 1 ? 1 : { type, current: await findAnyApproval(db, approval.id) }
@@ -13,6 +13,13 @@ export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve
   async 'approval.resolve'({ db }, { type, id, resolution }) {
     const { changes } = await db.run(resolveApproval, { id, ...toResolvedColumns(resolution) })
     return changes === 1 ? 1 : { type, current: await findAnyApproval(db, id) }
+  },
+  async 'approval.fence'({ db }, { type, ids }) {
+    for (const id of ids) {
+      if ((await db.get(SELECT_STATUS, { id }))?.status !== 'pending')
+        return { type, current: await findAnyApproval(db, id) }
+    }
+    return 0
   },
 }
 
@@ -26,6 +33,11 @@ const insertApproval = compile<NewApprovalRow, unknown>((param) =>
     .insertInto('approvals')
     .values(paramsFor(param, APPROVAL_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+/** The status stays until the transaction ends. */
+const SELECT_STATUS = compile<{ id: string }, Pick<NewApprovalRow, 'status'>>((param) =>
+  from.selectFrom('approvals').select('status').where('id', '=', param('id')).forShare(),
 )
 
 const resolveApproval = compile<ResolvedColumns & { id: string }, unknown>((param) =>

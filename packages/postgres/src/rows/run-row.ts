@@ -44,23 +44,22 @@ export const RUN_COLUMNS = [
   'parked',
   'priority',
   'flow',
+  'execution',
+  'executor',
 ] as const
 
 export const toRunRow = (run: RunRecord): RunTable => ({
   ...toOriginColumns(run),
+  ...toExecutionColumns(run),
   id: run.id,
   kind: run.kind,
   target_id: run.targetId,
   owner: run.owner,
   status: run.status,
   finish_reason: run.finishReason ?? null,
-  attempt: run.attempt,
   timeout_ms: run.timeoutMs ?? null,
   deadline_at: run.deadlineAt ?? null,
   created_at: run.createdAt,
-  started_at: run.startedAt ?? null,
-  suspended_at: run.suspendedAt ?? null,
-  completed_at: run.completedAt ?? null,
   usage: JSON.stringify(run.usage),
   budget: run.budget === undefined ? null : JSON.stringify(run.budget),
   metadata: JSON.stringify(run.metadata),
@@ -71,8 +70,17 @@ export const toRunRow = (run: RunRecord): RunTable => ({
   resumption: run.resumption ?? null,
   parked: run.parked ?? null,
   start_at: run.startAt ?? null,
-  retries: run.retries ?? null,
   abort_reason: run.abortReason ?? null,
+})
+
+const toExecutionColumns = (run: RunRecord) => ({
+  attempt: run.attempt,
+  execution: run.execution,
+  executor: run.executor ?? null,
+  retries: run.retries ?? null,
+  started_at: run.startedAt ?? null,
+  suspended_at: run.suspendedAt ?? null,
+  completed_at: run.completedAt ?? null,
 })
 
 const toOriginColumns = (run: RunRecord) => ({
@@ -93,6 +101,7 @@ const toOriginColumns = (run: RunRecord) => ({
 
 export const toRun = (row: RunRow): RunRecord => ({
   ...toOrigin(row),
+  ...toExecution(row),
   id: row.id,
   kind: row.kind,
   targetId: row.target_id,
@@ -105,16 +114,21 @@ export const toRun = (row: RunRow): RunRecord => ({
   usage: { ...NO_USAGE, ...JSON.parse(row.usage) },
   budget: row.budget === null ? undefined : JSON.parse(row.budget),
   deadlineAt: (row.deadline_at ?? undefined) as EpochMs | undefined,
-  attempt: row.attempt,
   timeoutMs: row.timeout_ms ?? undefined,
   suspension: (row.suspension ?? undefined) as JsonText | undefined,
   resumption: (row.resumption ?? undefined) as JsonText | undefined,
   parked: (row.parked ?? undefined) as JsonText | undefined,
   startAt: (row.start_at ?? undefined) as EpochMs | undefined,
-  retries: row.retries ?? undefined,
   abortReason: row.abort_reason ?? undefined,
   metadata: JSON.parse(row.metadata),
   createdAt: row.created_at as EpochMs,
+})
+
+const toExecution = (row: RunRow) => ({
+  attempt: row.attempt,
+  execution: row.execution,
+  executor: row.executor ?? undefined,
+  retries: row.retries ?? undefined,
   startedAt: (row.started_at ?? undefined) as EpochMs | undefined,
   suspendedAt: (row.suspended_at ?? undefined) as EpochMs | undefined,
   completedAt: (row.completed_at ?? undefined) as EpochMs | undefined,

@@ -8,6 +8,7 @@ import {
   type RunRecord,
   type Visibility,
 } from '@perdure/ports'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { type AliasedRawBuilder, type Compilable, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
@@ -16,6 +17,7 @@ import { countQuery, isFieldPath, shortestPath } from '../query/list-path.ts'
 import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
+import { statusList } from '../query/run-status.ts'
 import {
   createdColumn,
   type FilteredRuns,
@@ -48,6 +50,27 @@ export async function findRun(
 
 export const findAnyRun = async (db: Connection, id: string): Promise<RunRecord | undefined> =>
   await findRun(db, { id, visibility: EVERY_ROW })
+
+/** The queued, running or suspended run of a thread. */
+export async function activeRunOfThread(db: Connection, thread: ThreadKey): Promise<RunRecord | undefined> {
+  const row = await db.get(ACTIVE_RUN_OF_THREAD, thread)
+  return row === undefined ? undefined : toRun(row)
+}
+
+interface ThreadKey {
+  readonly workflowId: string
+  readonly threadId: string
+}
+
+/** The condition on the status is the text of the unique index on threads. */
+export const ACTIVE_RUN_OF_THREAD = compile<ThreadKey, RunRow>((param) =>
+  from
+    .selectFrom('runs')
+    .selectAll()
+    .where('thread_id', '=', param('threadId'))
+    .where('target_id', '=', param('workflowId'))
+    .where(sql<SqlBool>`kind = 'workflow' and status not in (${statusList(ENDED_RUN_STATUSES)})`),
+)
 
 export async function listRuns(db: Connection, request: RunListRequest): Promise<Page<RunRecord>> {
   const { filter, page, visibility } = request

@@ -1,9 +1,11 @@
 import {
+  type Conflict,
   endFields,
   NO_USAGE,
   type RunChange,
   type RunContent,
   type RunField,
+  type RunRecord,
   type RunUsage,
   startFields,
   sumUsage,
@@ -15,39 +17,62 @@ import type { RunTable } from '../query/schema.ts'
 import { indexedValue } from './indexed-words.ts'
 import { freeHeldSlots } from './lane-store.ts'
 import { RUN_COLUMNS, toRunRow } from './run-row.ts'
-import { findAnyRun } from './run-store.ts'
+import { activeRunOfThread, findAnyRun } from './run-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.charge' | 'run.fence'> = {
+export const runWrites: WriteAppliers<
+  'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+> = {
   async 'run.insert'({ db }, { type, run, labels }) {
     const { changes } = await db.run(insertRun, toRunRow(run))
-    if (changes !== 1) return { type, current: await findAnyRun(db, run.id) }
+    if (changes !== 1) return { type, ...(await takenBy(db, run)) }
     await insertFields(db, run.id, [...startFields(run, labels), ...endFields(run)])
     return 1
   },
-  async 'run.transition'({ db }, { type, runId, from: statuses, attempt, startAt, change }) {
+  async 'run.transition'({ db }, { type, runId, from: statuses, attempt, execution, startAt, change, needsFollowUp }) {
     const state = await db.get(LOCK_RUN, { runId })
     const isExpected =
       state !== undefined &&
       state.attempt === attempt &&
+      isExecution(state, execution) &&
       statuses.includes(state.status) &&
       (startAt === undefined || state.start_at === startAt)
     if (!isExpected) return { type, current: await findAnyRun(db, runId) }
-    if (state.status === 'running' && (change.status ?? 'running') !== 'running') await freeHeldSlots(db, runId)
+    const { status = state.status } = change
+    if (state.status === 'running' && status !== 'running') await freeHeldSlots(db, runId)
     await insertFields(db, runId, endFields(change))
-    return (await db.run(updateRun, { id: runId, ...toChangedColumns(change) })).changes
+    if (needsFollowUp === true) await db.run(MARK_FOR_FOLLOW_UP, { runId })
+    const begun = state.status !== 'running' && status === 'running' ? 1 : 0
+    return (await db.run(updateRun, { id: runId, begun, ...toChangedColumns(change) })).changes
   },
+  'run.followed-up': async ({ db }, { runId }) => (await db.run(REMOVE_FOLLOW_UP, { runId })).changes,
   async 'run.charge'({ db }, { runId, usage }) {
     const row = await db.get(LOCK_USAGE, { runId })
     if (row === undefined) return 0
     const sum = sumUsage({ ...NO_USAGE, ...(JSON.parse(row.usage) as RunUsage) }, usage)
     return (await db.run(updateUsage, { id: runId, usage: JSON.stringify(sum) })).changes
   },
-  async 'run.fence'({ db }, { type, runId, attempt }) {
+  async 'run.fence'({ db }, { type, runId, attempt, execution }) {
     const state = await db.get(LOCK_RUN, { runId })
-    return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: await findAnyRun(db, runId) }
+    const isCurrent = state?.attempt === attempt && isExecution(state, execution)
+    return isCurrent && state.status === 'running' ? 0 : { type, current: await findAnyRun(db, runId) }
   },
 }
+
+/** The run because of which another run could not be inserted. */
+async function takenBy(
+  db: Connection,
+  { id, targetId, threadId = '' }: RunRecord,
+): Promise<Omit<InsertConflict, 'type'>> {
+  const current = await findAnyRun(db, id)
+  if (current !== undefined) return { current }
+  return { reason: 'thread', current: await activeRunOfThread(db, { workflowId: targetId, threadId }) }
+}
+
+type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
+
+const isExecution = (state: Pick<RunTable, 'execution'>, execution: number | undefined): boolean =>
+  execution === undefined || state.execution === execution
 
 async function insertFields(db: Connection, id: string, fields: readonly RunField[]): Promise<void> {
   for (const [field, value] of fields) await db.run(insertField, { id, field, value: indexedValue(value) })
@@ -74,14 +99,25 @@ const CHANGING = [
   'completed_at',
 ] as const
 
-/** `null` leaves the column unchanged. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: RunTable[Column] | null }
+/** `null` leaves the column unchanged; it removes the `executor` of a run that is no longer `running`. */
+type ChangedColumns = { readonly [Column in (typeof CHANGING)[number] | 'executor']: RunTable[Column] | null }
 
 const insertRun = compile<RunTable, unknown>((param) =>
   from
     .insertInto('runs')
     .values(paramsFor(param, RUN_COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing()),
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const MARK_FOR_FOLLOW_UP = compile<{ runId: string }, unknown>((param) =>
+  from
+    .insertInto('run_follow_ups')
+    .values({ run_id: param('runId') })
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+export const REMOVE_FOLLOW_UP = compile<{ runId: string }, unknown>((param) =>
+  from.deleteFrom('run_follow_ups').where('run_id', '=', param('runId')),
 )
 
 const insertField = compile<{ id: string; field: string; value: string }, unknown>((param) => ({
@@ -91,11 +127,15 @@ const insertField = compile<{ id: string; field: string; value: string }, unknow
       on conflict do nothing`.compile(from),
 }))
 
-type RunState = Pick<RunTable, 'status' | 'attempt' | 'start_at'>
+type RunState = Pick<RunTable, 'status' | 'attempt' | 'execution' | 'start_at'>
 
 /** Reads what a transition depends on, and keeps other transactions from changing it. */
 const LOCK_RUN = compile<{ runId: string }, RunState>((param) =>
-  from.selectFrom('runs').select(['status', 'attempt', 'start_at']).where('id', '=', param('runId')).forNoKeyUpdate(),
+  from
+    .selectFrom('runs')
+    .select(['status', 'attempt', 'execution', 'start_at'])
+    .where('id', '=', param('runId'))
+    .forNoKeyUpdate(),
 )
 
 const LOCK_USAGE = compile<{ runId: string }, Pick<RunTable, 'usage'>>((param) =>
@@ -109,10 +149,14 @@ const updateUsage = compile<{ id: string; usage: string }, unknown>((param) =>
     .where('id', '=', param('id')),
 )
 
-const updateRun = compile<ChangedColumns & { id: string }, unknown>((param) =>
+const updateRun = compile<ChangedColumns & { id: string; begun: 0 | 1 }, unknown>((param) =>
   from
     .updateTable('runs')
-    .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .set({
+      ...Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])),
+      execution: sql`execution + ${param('begun')}`,
+      executor: sql`coalesce(${param('executor')}, case when ${param('status')} <> 'running' then null else executor end)`,
+    })
     .where('id', '=', param('id')),
 )
 
@@ -123,6 +167,7 @@ const toChangedColumns = (change: RunChange): ChangedColumns => ({
   error: change.error === undefined ? null : JSON.stringify(change.error),
   usage: change.usage === undefined ? null : JSON.stringify(change.usage),
   attempt: change.attempt ?? null,
+  executor: change.executor ?? null,
   parked: change.parked ?? null,
   flow: change.flow === undefined ? null : JSON.stringify(change.flow),
   start_at: change.startAt ?? null,

@@ -3,10 +3,13 @@ import { sql } from 'kysely'
 import { compile, from, type Query } from '../query/compile.ts'
 import { redactAnswers } from './idempotency-writes.ts'
 import { FREE_HELD_SLOTS } from './lane-store.ts'
+import { activeRunOfThread } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
-  async 'thread.delete'(tx, { workflowId, threadId, answer }) {
+  async 'thread.delete'(tx, { type, workflowId, threadId, answer }) {
+    const current = await activeRunOfThread(tx.db, { workflowId, threadId })
+    if (current !== undefined) return { type, current }
     const runs = await tx.db.all(THREAD_RUNS, { workflowId, threadId })
     await deleteRuns(tx, runs, answer)
     return runs.length
@@ -56,5 +59,6 @@ export const RUN_DELETIONS: readonly Query<RunKeys, unknown>[] = [
   compile((param) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', param('id'))),
   compile((param) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', param('id'))),
   compile((param) => from.deleteFrom('run_fields').where('run_id', '=', param('id'))),
+  compile((param) => from.deleteFrom('run_follow_ups').where('run_id', '=', param('id'))),
   compile((param) => from.deleteFrom('runs').where('id', '=', param('id'))),
 ]

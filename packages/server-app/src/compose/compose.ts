@@ -61,7 +61,7 @@ export function compose(parts: Parts) {
   const isStorageShared = config.storage.mode === 'lib'
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
-  const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.peppers
+  const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.sealSecrets
   const sealer = createNodeSealer([secret, ...previousSecrets])
 
   // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the

@@ -85,7 +85,8 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
-      ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
+      ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
+      ...{ storageEncryption: undefined, auditEncryption: undefined },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

@@ -175,7 +175,8 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
-      ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
+      ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
+      ...{ storageEncryption: undefined, auditEncryption: undefined },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

@@ -34,7 +34,6 @@ import {
   type Tracer,
 } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
-import { type Encryption, openSqliteStorage, type SqliteStorage } from '@perdure/sqlite'
 import { version } from '../version.ts'
 import { resolveSecret } from './resolve-references.ts'
 
@@ -113,26 +112,3 @@ const skillFolders = ({ skills }: ServerConfig, configDir: string) => ({
   directories: skills.directories.map((path) => resolve(configDir, path)),
   sources: skills.sources.map((path) => resolve(configDir, path)),
 })
-
-export interface OpenStorage {
-  readonly config: ServerConfig
-  readonly configDir: string
-  readonly encryption?: Encryption | undefined
-  readonly onFilesLost?: ((error: unknown) => void) | undefined
-  readonly onFatal?: ((error: unknown) => void) | undefined
-  readonly onLogMissing?: (() => void) | undefined
-}
-
-/** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
-export function openStorage({ config, configDir, ...options }: OpenStorage): Promise<SqliteStorage> {
-  const { path, mode, synchronous } = config.storage
-  const file = path === ':memory:' ? path : resolve(configDir, path)
-  return openSqliteStorage({ path: file, mode, synchronous, ...options })
-}
-
-/** Returns a callback that warns about a write-ahead log that is gone after a crash. */
-export const warnOfMissingLog = (logger: Logger, path: string) => () =>
-  logger.warn(
-    'the last server did not shut down cleanly, and its write-ahead log is missing: the newest commits are lost, unless a program has moved them into the database file',
-    { path: `${path}-wal` },
-  )

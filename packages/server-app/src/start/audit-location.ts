@@ -4,7 +4,7 @@ import { createCheckpointFile } from '@perdure/platform-node'
 import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
-import { warnOfMissingLog } from './adapters.ts'
+import { openPostgres, warnOfMissingLog } from './open-storage.ts'
 import type { Secrets } from './pre-bind.ts'
 
 /** Where the audit chain is stored outside the main database. */
@@ -16,7 +16,7 @@ export interface AuditLocation {
 export interface OpenAuditLocation {
   readonly config: ServerConfig
   readonly configDir: string
-  readonly secrets: Pick<Secrets, 'auditKeys' | 'auditEncryption'>
+  readonly secrets: Pick<Secrets, 'auditKeys' | 'auditEncryption' | 'database'>
   /** False if the caller passed in the storage. */
   readonly ownsStorage: boolean
   readonly logger: Logger
@@ -28,12 +28,20 @@ export interface OpenAuditLocation {
   readonly onFilesSaved: (error: unknown) => void
 }
 
-/** Opens the configured audit file and checkpoint file. @throws StartError as for the main database */
+/**
+ * Opens the configured audit file, or on PostgreSQL a schema of its own, and the checkpoint file.
+ *
+ * @throws StartError as for the main database
+ */
 export async function openAuditLocation(parts: OpenAuditLocation): Promise<AuditLocation> {
   const { config, configDir, secrets, onFatal, onFilesLost, onFilesSaved } = parts
   const { audit, storage } = config
   const checkpoints = await checkpointsOf(parts)
   if (!audit.enabled) return { checkpoints }
+  if (secrets.database !== undefined) {
+    const schema = `${storage.schema}_audit`
+    return { file: await openPostgres(config, secrets.database, { configDir, schema, onFatal }), checkpoints }
+  }
   let isLost = false
   const file = await openSqliteStorage({
     path: resolve(configDir, audit.path),

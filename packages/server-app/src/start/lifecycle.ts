@@ -6,13 +6,14 @@ import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
 import type { Listener } from '../listener/listener.ts'
 import type { Listening, PerdureServer, Reachable } from '../perdure-server.ts'
-import { createPlatform, openStorage, openTracer, warnOfMissingLog } from './adapters.ts'
+import { createPlatform, openTracer } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
+import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
@@ -125,10 +126,10 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     cipher: undefined,
   })
 
-  const openOwnStorage = async ({ storageEncryption: encryption }: Secrets) => {
+  const openOwnStorage = async ({ storageEncryption: encryption, database }: Secrets) => {
     const onLogMissing = warnOfMissingLog(logger, config.storage.path)
     const callbacks = { onFilesLost, onLogMissing, onFatal: onStorageFailure }
-    const storage = await openStorage({ config, configDir, encryption, ...callbacks })
+    const storage = await openStorage({ config, configDir, encryption, database, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
   }

@@ -13,11 +13,22 @@ import {
 export interface Secrets {
   /** The current pepper, then previous ones; empty with `auth.kind: 'none'`. */
   readonly peppers: readonly Uint8Array[]
+  /** The secrets that seal stored answers, newest first: the peppers, also with `auth.kind: 'none'`. */
+  readonly sealSecrets: readonly Uint8Array[]
   readonly auditKeys: AuditKeys
   /** `undefined` if the database file or the audit file is not encrypted. */
   readonly storageEncryption: Encryption | undefined
+  /** `undefined` if the storage is a file. */
+  readonly database: DatabaseAccess | undefined
   readonly auditEncryption: Encryption | undefined
   readonly health: SecretsHealth
+}
+
+/** How the server reaches its PostgreSQL database. */
+export interface DatabaseAccess {
+  readonly url: string
+  /** The authority that signed the certificate of the server, in PEM. */
+  readonly ca?: string | undefined
 }
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
@@ -33,12 +44,25 @@ const KEY_BYTES = 32
 export async function validateBeforeBind(config: ServerConfig, deps: ResolveReferencesDeps): Promise<Secrets> {
   checkBinding(config)
   const references = await resolveReferences(config, deps)
-  const peppers = config.auth.kind === 'none' ? [] : peppersOf(config, references)
+  const sealSecrets =
+    config.auth.pepperRef === undefined && config.auth.kind === 'none' ? [] : peppersOf(config, references)
+  const peppers = config.auth.kind === 'none' ? [] : sealSecrets
   const storageEncryption = encryptionOf('storage.encryption', config.storage.encryption.enabled, references)
-  const auditEncryption = encryptionOf('audit', config.audit.enabled, references)
+  const hasAuditFile = config.audit.enabled && config.storage.kind === 'sqlite'
+  const auditEncryption = encryptionOf('audit', hasAuditFile, references)
   if (storageEncryption !== undefined || auditEncryption !== undefined) await checkEncryptionPeer()
   const auditKeys = auditKeysOf(references.secretOf('audit.keyRef'), peppers)
-  return { peppers, auditKeys, storageEncryption, auditEncryption, health: references.health }
+  const database = databaseOf(config, references)
+  return { peppers, sealSecrets, auditKeys, storageEncryption, database, auditEncryption, health: references.health }
+}
+
+function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {
+  if (storage.kind === 'sqlite') return undefined
+  const text = (field: string) => {
+    const bytes = secretOf(field)
+    return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
+  }
+  return { url: text('storage.urlRef') ?? '', ca: text('storage.tls.caRef') }
 }
 
 function checkBinding({ auth, server }: ServerConfig): void {

@@ -1,6 +1,7 @@
 import { type Logger, type SecretResolver, StartError } from '@perdure/ports'
 import { configFields, type SecretsHealth as SecretsHealthSchema, type ServerConfig } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
+import { valueAt } from './config-value.ts'
 
 export interface ResolveReferencesDeps {
   readonly secretResolvers: readonly SecretResolver[]
@@ -81,9 +82,6 @@ function toReferences(path: string, value: unknown): readonly Reference[] {
   if (!Array.isArray(value)) return []
   return value.map((text: string, index) => ({ field: `${path}.${index}`, text }))
 }
-
-const valueAt = (config: ServerConfig, path: string): unknown =>
-  path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config)
 
 const schemeOf = (reference: string) => reference.slice(0, reference.indexOf(':'))
 

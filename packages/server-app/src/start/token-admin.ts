@@ -3,11 +3,12 @@ import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { ServerOptions } from '../server-options.ts'
-import { createPlatform, openStorage } from './adapters.ts'
+import { createPlatform } from './adapters.ts'
 import { checkAdapters } from './check-options.ts'
+import { openStorage } from './open-storage.ts'
 import { validateBeforeBind } from './pre-bind.ts'
 
-/** Manages tokens directly in the database file, before the first start or while a server is running. */
+/** Manages tokens directly in the database, before the first start or while a server is running. */
 export interface TokenAdmin {
   mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
   list(page: PageQuery): Promise<Page<TokenRecord>>
@@ -22,7 +23,7 @@ export async function openTokenAdmin(
 ): Promise<TokenAdmin> {
   checkAdapters(adapters)
   const platform = createPlatform(config, configDir, adapters)
-  const { peppers, auditKeys, storageEncryption } = await validateBeforeBind(config, platform)
+  const { peppers, auditKeys, storageEncryption, database } = await validateBeforeBind(config, platform)
   if (peppers.length === 0) {
     throw new StartError('pepper-missing', {
       message: 'auth.kind none does not use tokens',
@@ -30,7 +31,8 @@ export async function openTokenAdmin(
     })
   }
   const shared: ServerConfig = { ...config, storage: { ...config.storage, mode: 'lib' } }
-  const storage = adapters.storage ?? (await openStorage({ config: shared, configDir, encryption: storageEncryption }))
+  const storage =
+    adapters.storage ?? (await openStorage({ config: shared, configDir, encryption: storageEncryption, database }))
   const { tokens } = storage
   const { enabled, events } = config.audit
   const unitOfWork = auditingUnitOfWork(storage.unitOfWork, { ...platform, isStaged: enabled, keys: auditKeys, events })

@@ -1,0 +1,51 @@
+import * as v from 'valibot'
+import { field, optionalField, section } from './config-section.ts'
+import { boolean, bytes, count, milliseconds, SecretReference } from './config-values.ts'
+
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/
+
+export const StorageSection = section({
+  kind: field(v.picklist(['sqlite', 'postgres']), 'sqlite', {
+    note: 'sqlite: one database file beside the server; postgres: a schema on a PostgreSQL server, which needs the package @perdure/postgres and urlRef.',
+  }),
+  path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/data.db', {
+    note: 'Path of the database file. Its folder holds everything that Perdure stores. The name .graphorin comes from the published interface. Only with kind sqlite.',
+  }),
+  mode: field(v.picklist(['server', 'lib']), 'server', {
+    note: 'server: the process owns the file exclusively; lib: no exclusive lock, so other processes may open the file too. Only with kind sqlite.',
+  }),
+  synchronous: field(v.picklist(['full', 'normal']), 'full', {
+    note: 'full: commits survive a power loss; normal: commits survive a crash of the process. Only with kind sqlite.',
+  }),
+  minFreeBytes: field(bytes, 104_857_600, {
+    note: 'Free disk space below which the storage check warns and health becomes degraded, in bytes. Only with kind sqlite.',
+  }),
+  encryption: section({
+    enabled: field(boolean, false, {
+      note: 'Encrypt the database file; needs the package better-sqlite3-multiple-ciphers and passphraseRef. Only with kind sqlite.',
+    }),
+    passphraseRef: optionalField(SecretReference, {
+      note: 'Secret reference to the passphrase of the database file. Only with kind sqlite.',
+    }),
+  }),
+  urlRef: optionalField(SecretReference, {
+    note: 'Secret reference to the connection URL of the primary server, such as postgres://perdure@db.internal/perdure. Required with kind postgres.',
+  }),
+  schema: field(v.pipe(v.string(), v.regex(SCHEMA_NAME, 'not a valid schema name')), 'perdure', {
+    note: 'Schema that holds the tables; created if it is missing. Only with kind postgres.',
+  }),
+  poolSize: field(count(5), 10, {
+    note: 'Maximum number of connections to the database server. Only with kind postgres.',
+  }),
+  statementTimeoutMs: field(milliseconds(100), 10_000, {
+    note: 'Time after which the database server cancels a statement, in milliseconds. Only with kind postgres.',
+  }),
+  commitWaitMs: field(milliseconds(0), 5_000, {
+    note: 'How long a write waits while the database server cannot be reached, before it is refused with 503, in milliseconds. Only with kind postgres.',
+  }),
+  tls: section({
+    caRef: optionalField(SecretReference, {
+      note: 'Secret reference to the certificate, in PEM, of the authority that signed the certificate of the database server; when not set, the authorities of Node.js are trusted. Only with kind postgres.',
+    }),
+  }),
+})

@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type AppError, type Logger, StartError, type Storage } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { type Encryption, openSqliteStorage } from '@perdure/sqlite'
+import type { DatabaseAccess } from './pre-bind.ts'
+
+/** A storage that the server opened. */
+export interface OpenedStorage extends Storage {
+  /** How the file is encrypted; `undefined` if it is not. */
+  readonly cipher?: string | undefined
+}
+
+export interface OpenStorage {
+  readonly config: ServerConfig
+  readonly configDir: string
+  readonly encryption?: Encryption | undefined
+  /** Set with `storage.kind: 'postgres'`. */
+  readonly database: DatabaseAccess | undefined
+  readonly onFilesLost?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onLogMissing?: (() => void) | undefined
+}
+
+/** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
+export function openStorage({ config, configDir, database, ...options }: OpenStorage): Promise<OpenedStorage> {
+  const { path, mode, synchronous, schema } = config.storage
+  if (database !== undefined) {
+    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', onFatal: options.onFatal })
+  }
+  const file = path === ':memory:' ? path : resolve(configDir, path)
+  return openSqliteStorage({ path: file, mode, synchronous, ...options })
+}
+
+export interface PostgresSchema {
+  readonly configDir: string
+  readonly schema: string
+  readonly isGuest?: boolean | undefined
+  readonly onFatal?: ((error: AppError) => void) | undefined
+}
+
+/** Opens one schema of the configured database. @throws StartError `postgres-peer-missing`, and as the adapter */
+export async function openPostgres(
+  { storage }: ServerConfig,
+  database: DatabaseAccess,
+  { configDir, ...options }: PostgresSchema,
+): Promise<Storage> {
+  const { openPostgresStorage } = await loadAdapter(configDir)
+  const { poolSize, statementTimeoutMs, commitWaitMs } = storage
+  return openPostgresStorage({ ...database, poolSize, statementTimeoutMs, commitWaitMs, ...options })
+}
+
+/**
+ * An optional package: a server on SQLite loads nothing of it. The copy beside the configuration is used if there is one;
+ * otherwise the one beside this package.
+ */
+async function loadAdapter(configDir: string): Promise<typeof import('@perdure/postgres')> {
+  try {
+    const found = adapterBeside(configDir)
+    return await (found === undefined ? import('@perdure/postgres') : import(found))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new StartError('postgres-peer-missing', {
+      message: 'storage.kind is postgres, but the package @perdure/postgres cannot be loaded',
+      hint: 'install it beside the server: npm install @perdure/postgres',
+      cause,
+    })
+  }
+}
+
+function adapterBeside(folder: string): string | undefined {
+  try {
+    return pathToFileURL(createRequire(join(folder, 'package.json')).resolve('@perdure/postgres')).href
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns a callback that warns about a write-ahead log that is gone after a crash. */
+export const warnOfMissingLog = (logger: Logger, path: string) => () =>
+  logger.warn(
+    'the last server did not shut down cleanly, and its write-ahead log is missing: the newest commits are lost, unless a program has moved them into the database file',
+    { path: `${path}-wal` },
+  )

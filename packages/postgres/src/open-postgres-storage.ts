@@ -53,7 +53,14 @@ const SETTLE_MS = 6_000
  *
  * @throws StartError `config-invalid`, `storage-locked`, `storage-newer-schema`, `migration-failed`.
  */
-export async function openPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {
+export const openPostgresStorage = (options: PostgresStorageOptions): Promise<PostgresStorage> =>
+  openStorage(options, { groups: true })
+
+/** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own. */
+export async function openStorage(
+  options: PostgresStorageOptions,
+  { groups }: { readonly groups: boolean },
+): Promise<PostgresStorage> {
   const { poolSize = 10, commitWaitMs = 5_000, isGuest = false, now = Date.now, onFatal } = options
   const server = serverOptions(options)
   const { schema } = server
@@ -68,7 +75,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
     const readFrom = createConnection(reads.execute, cache)
     const open = openerOf(server, { systemId, schema })
     const { position: knownPosition } = await readLogHead(readFrom)
-    const writer = createWriter({ node: node.id, cache, open, knownPosition, settleMs: SETTLE_MS })
+    const writer = createWriter({ node: node.id, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
     const close = async () => {
       await node.leave()
       await reads.close()

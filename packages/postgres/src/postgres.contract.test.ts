@@ -7,4 +7,5 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', 
   const schema = createTestSchema()
 
   storageContract({ name: 'PostgreSQL', open: () => schema.open() })
+  storageContract({ name: 'PostgreSQL, every commit alone', open: () => schema.open({ groups: false }) })
 })

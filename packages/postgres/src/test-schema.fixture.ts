@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll } from 'vitest'
 import { sharedPostgres } from '../../../tooling/postgres-server.ts'
-import { openPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
+import { openStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
+
+type TestOptions = Partial<PostgresStorageOptions> & { readonly groups?: boolean }
 
 export interface TestSchema {
   readonly name: string
   url(): Promise<string>
   /** Deletes all rows, and opens the storage. */
-  open(options?: Partial<PostgresStorageOptions>): Promise<PostgresStorage>
+  open(options?: TestOptions): Promise<PostgresStorage>
   /** Executes statements in the schema, beside the storage. */
   query(text: string, values?: unknown[]): Promise<readonly Record<string, unknown>[]>
 }
@@ -37,10 +39,10 @@ export function createTestSchema(): TestSchema {
     name,
     url: sharedPostgres,
     query,
-    async open(options = {}) {
+    async open({ groups = true, ...options } = {}) {
       const url = await sharedPostgres()
       await query(EMPTY_TABLES)
-      return openPostgresStorage({ url, schema: name, ...options })
+      return openStorage({ url, schema: name, ...options }, { groups })
     },
   }
 }

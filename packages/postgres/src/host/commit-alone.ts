@@ -1,17 +1,10 @@
 import type { CommitOutcome, Write } from '@perdure/ports'
-import type { Connection } from '../connection/connection.ts'
 import type { Session } from '../connection/session.ts'
 import { applyWrites } from '../rows/commit-writes.ts'
 import type { Transaction } from '../rows/write-applier.ts'
-import { HOLD_NODE, INSERT_MARKER, type Marker } from './node.ts'
+import { HOLD_NODE, INSERT_MARKER } from './node.ts'
 import { BEGIN, COMMIT, isCommitted, ROLLBACK, requireNode, unansweredCommit } from './transaction.ts'
-
-export interface AloneCommit {
-  readonly session: Session
-  readonly db: Connection
-  readonly marker: Marker
-  readonly knownPosition: number
-}
+import type { Turn } from './turn.ts'
 
 /**
  * Applies one commit write by write in a transaction of its own, and finds the exact conflict.
@@ -19,7 +12,7 @@ export interface AloneCommit {
  * @throws UnansweredCommit; any other error means that nothing was written.
  */
 export async function commitAlone(
-  { session, db, marker, knownPosition }: AloneCommit,
+  { session, db, marker, knownPosition }: Turn,
   writes: readonly Write[],
 ): Promise<CommitOutcome> {
   const tx: Transaction = { db, pending: [], events: [], knownPosition }
@@ -46,6 +39,6 @@ export async function commitAlone(
 }
 
 /** Ends a transaction that failed. A lost connection has ended it. */
-async function rollBack(session: Session): Promise<void> {
+export async function rollBack(session: Session): Promise<void> {
   if (!session.isLost()) await session.execute(ROLLBACK).catch(() => undefined)
 }

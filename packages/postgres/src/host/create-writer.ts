@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CommitOutcome, storageBusy } from '@perdure/ports'
-import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
+import { createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf, translateError } from '../connection/postgres-error.ts'
-import type { Planning, Session } from '../connection/session.ts'
+import type { Planning } from '../connection/session.ts'
+import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
+import { type JobPart, planGroups } from '../groups/plan-groups.ts'
 import { commitAlone } from './commit-alone.ts'
 import { type Marker, PRUNE_MARKERS } from './node.ts'
 import { settleCommit } from './settle-commit.ts'
 import { isUnanswered, type UnansweredCommit } from './transaction.ts'
+import type { Turn } from './turn.ts'
 import type { JobResult, WriteJob } from './write-job.ts'
 import { createWriteSessions, type OpenSession } from './write-sessions.ts'
 
@@ -18,6 +21,8 @@ export interface WriterOptions {
   readonly knownPosition: number
   /** How long an unanswered commit is looked for before its outcome counts as unknown. */
   readonly settleMs: number
+  /** Whether commits share transactions. */
+  readonly groups: boolean
 }
 
 export interface WriterCounters {
@@ -28,24 +33,18 @@ export interface WriterCounters {
   readonly retries: number
 }
 
+type Answer = (index: number, result: JobResult) => void
+
 export interface Writer {
   /**
    * Commits the jobs in order, and answers each as soon as it is durable. Never rejects. `until` limits how long it
    * waits for the server.
    */
-  commit(jobs: readonly WriteJob[], answer: (index: number, result: JobResult) => void, until: number): Promise<void>
+  commit(jobs: readonly WriteJob[], answer: Answer, until: number): Promise<void>
   /** Whether the last attempt to reach the server succeeded. */
   isConnected(): boolean
   counters(): WriterCounters
   close(): Promise<void>
-}
-
-/** What one transaction needs. */
-export interface Turn {
-  readonly session: Session
-  readonly db: Connection
-  readonly marker: Marker
-  readonly knownPosition: number
 }
 
 interface Attempt {
@@ -59,7 +58,7 @@ const MARKERS_KEPT = 1_000
 const MAX_PAUSE_MS = 1_000
 
 /** Executes one transaction at a time, so commits are answered in their order. */
-export function createWriter({ node, cache, open, settleMs, ...start }: WriterOptions): Writer {
+export function createWriter({ node, cache, open, settleMs, groups, ...start }: WriterOptions): Writer {
   const sessions = createWriteSessions(open)
   const counters = { transactions: 0, unanswered: 0, retries: 0 }
   let knownPosition = start.knownPosition
@@ -139,12 +138,60 @@ export function createWriter({ node, cache, open, settleMs, ...start }: WriterOp
     }
   }
 
+  const commitEach = async (jobs: readonly WriteJob[], answer: Answer, until: number): Promise<void> => {
+    for (const [index, job] of jobs.entries()) answer(index, await commitOne(job, until))
+  }
+
+  /** Commits the jobs as one group. Jobs that conflict are committed alone, in their place. */
+  const commitTogether = async (jobs: readonly WriteJob[], answer: Answer, until: number): Promise<void> => {
+    const result = await groupResult(jobs, until)
+    if ('error' in result) {
+      for (const index of jobs.keys()) answer(index, result)
+      return
+    }
+    if (result.outcomes !== undefined) {
+      for (const [index, outcome] of result.outcomes.entries()) answer(index, { outcome: noted(outcome) })
+      return
+    }
+    for (const { from, to, isGroup } of around(result.alone, jobs.length)) {
+      const answerPart: Answer = (index, one) => answer(from + index, one)
+      await (isGroup ? commitTogether : commitEach)(jobs.slice(from, to), answerPart, until)
+    }
+  }
+
+  /** A group that fails for another reason than a lost connection may succeed in part: each of its jobs goes alone. */
+  const groupResult = async (
+    jobs: readonly WriteJob[],
+    until: number,
+  ): Promise<GroupResult | { readonly error: unknown }> => {
+    try {
+      return await persist({ planning: 'pinned', until }, (turn) => commitGroup(turn, jobs))
+    } catch (error) {
+      return kindOf(error) === 'foreign' ? { error } : { alone: [...jobs.keys()] }
+    }
+  }
+
   return {
     async commit(jobs, answer, until) {
-      for (const [index, job] of jobs.entries()) answer(index, await commitOne(job, until))
+      for (const { from, to, isGroup } of groups ? planGroups(jobs) : singles(jobs)) {
+        const part = jobs.slice(from, to)
+        const answerPart: Answer = (index, result) => answer(from + index, result)
+        await (isGroup ? commitTogether : commitEach)(part, answerPart, until)
+      }
     },
     isConnected: sessions.isConnected,
     counters: () => ({ ...counters }),
     close: sessions.drop,
   }
 }
+
+const singles = (jobs: readonly WriteJob[]): readonly JobPart[] =>
+  jobs.map((_, index) => ({ from: index, to: index + 1, isGroup: false }))
+
+/** The parts of a group of which some jobs are committed alone. */
+const around = (alone: readonly number[], count: number): readonly JobPart[] =>
+  [...alone, count].flatMap((to, index): readonly JobPart[] => {
+    const from = (alone[index - 1] ?? -1) + 1
+    const group = to > from ? [{ from, to, isGroup: true }] : []
+    return to < count ? [...group, { from: to, to: to + 1, isGroup: false }] : group
+  })

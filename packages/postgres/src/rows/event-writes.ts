@@ -21,14 +21,14 @@ export async function flushEvents({ db, pending, events, knownPosition }: Transa
 }
 
 /** The events with their positions: those of one insertion follow each other. */
-const toStored = (events: readonly NewEvent[], first: number): StoredEvent[] =>
+export const toStored = (events: readonly NewEvent[], first: number): StoredEvent[] =>
   events.map((event, index) => ({ ...event, position: first + index }))
 
 /**
  * Serializes insertions into the log, so that positions follow the order of commits. A statement of its own: the
  * insertion must see every position that was committed before the lock was granted.
  */
-const LOCK_LOG = compile<object, unknown>(() => ({
+export const LOCK_LOG = compile<object, unknown>(() => ({
   compile: () => sql`select pg_advisory_xact_lock(${sql.lit(LOG_LOCK)}, hashtext(current_schema()))`.compile(from),
 }))
 
@@ -46,7 +46,7 @@ export interface EventColumns {
   readonly payloads: readonly string[]
 }
 
-const toColumns = (events: readonly NewEvent[]): EventColumns => ({
+export const toColumns = (events: readonly NewEvent[]): EventColumns => ({
   runIds: events.map(({ runId }) => runId ?? null),
   sessionIds: events.map(({ sessionId }) => sessionId ?? null),
   topics: events.map(({ topic }) => topic ?? null),
@@ -57,7 +57,7 @@ const toColumns = (events: readonly NewEvent[]): EventColumns => ({
 })
 
 /** Inserts the events behind the newest one, in order. */
-const insertion = (param: Param<EventColumns & { readonly known: number }>) =>
+export const insertion = (param: Param<EventColumns & { readonly known: number }>) =>
   sql<{ position: number }>`insert into events (position, run_id, session_id, topic, type, phase, at, payload)
     select greatest(${param('known')}::bigint, (
         select position from events where position >= ${param('known')}::bigint order by position desc limit 1

@@ -38,12 +38,10 @@ export const runWrites: WriteAppliers<
       statuses.includes(state.status) &&
       (startAt === undefined || state.start_at === startAt)
     if (!isExpected) return { type, current: await findAnyRun(db, runId) }
-    const { status = state.status } = change
-    if (state.status === 'running' && status !== 'running') await freeHeldSlots(db, runId)
+    if (state.status === 'running' && (change.status ?? 'running') !== 'running') await freeHeldSlots(db, runId)
     await insertFields(db, runId, endFields(change))
     if (needsFollowUp === true) await db.run(MARK_FOR_FOLLOW_UP, { runId })
-    const begun = state.status !== 'running' && status === 'running' ? 1 : 0
-    return (await db.run(updateRun, { id: runId, begun, ...toChangedColumns(change) })).changes
+    return (await db.run(updateRun, { id: runId, ...toChangedRunColumns(change, state) })).changes
   },
   'run.followed-up': async ({ db }, { runId }) => (await db.run(REMOVE_FOLLOW_UP, { runId })).changes,
   async 'run.charge'({ db }, { runId, usage }) {
@@ -78,7 +76,7 @@ async function insertFields(db: Connection, id: string, fields: readonly RunFiel
   for (const [field, value] of fields) await db.run(insertField, { id, field, value: indexedValue(value) })
 }
 
-const CHANGING = [
+const CHANGING_RUN_COLUMNS = [
   'status',
   'finish_reason',
   'input',
@@ -86,6 +84,8 @@ const CHANGING = [
   'error',
   'usage',
   'attempt',
+  'execution',
+  'executor',
   'suspension',
   'resumption',
   'parked',
@@ -99,8 +99,11 @@ const CHANGING = [
   'completed_at',
 ] as const
 
-/** `null` leaves the column unchanged; it removes the `executor` of a run that is no longer `running`. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number] | 'executor']: RunTable[Column] | null }
+/** Removes the executor of a run. */
+export const NO_EXECUTOR = ''
+
+/** `null` leaves the column unchanged. */
+export type ChangedRunColumns = { readonly [Column in (typeof CHANGING_RUN_COLUMNS)[number]]: RunTable[Column] | null }
 
 const insertRun = compile<RunTable, unknown>((param) =>
   from
@@ -149,25 +152,26 @@ const updateUsage = compile<{ id: string; usage: string }, unknown>((param) =>
     .where('id', '=', param('id')),
 )
 
-const updateRun = compile<ChangedColumns & { id: string; begun: 0 | 1 }, unknown>((param) =>
+const updateRun = compile<ChangedRunColumns & { id: string }, unknown>((param) =>
   from
     .updateTable('runs')
     .set({
-      ...Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])),
-      execution: sql`execution + ${param('begun')}`,
-      executor: sql`coalesce(${param('executor')}, case when ${param('status')} <> 'running' then null else executor end)`,
+      ...Object.fromEntries(
+        CHANGING_RUN_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
+      ),
+      executor: sql`nullif(coalesce(${param('executor')}, executor), ${sql.lit(NO_EXECUTOR)})`,
     })
     .where('id', '=', param('id')),
 )
 
-const toChangedColumns = (change: RunChange): ChangedColumns => ({
+export const toChangedRunColumns = (change: RunChange, state: ExecutionState): ChangedRunColumns => ({
   ...toChangedContent(change),
+  ...toChangedExecution(change, state),
   status: change.status ?? null,
   finish_reason: change.finishReason ?? null,
   error: change.error === undefined ? null : JSON.stringify(change.error),
   usage: change.usage === undefined ? null : JSON.stringify(change.usage),
   attempt: change.attempt ?? null,
-  executor: change.executor ?? null,
   parked: change.parked ?? null,
   flow: change.flow === undefined ? null : JSON.stringify(change.flow),
   start_at: change.startAt ?? null,
@@ -177,6 +181,13 @@ const toChangedColumns = (change: RunChange): ChangedColumns => ({
   started_at: change.startedAt ?? null,
   suspended_at: change.suspendedAt ?? null,
   completed_at: change.completedAt ?? null,
+})
+
+type ExecutionState = Pick<RunTable, 'status' | 'execution'>
+
+const toChangedExecution = ({ status, executor }: RunChange, state: ExecutionState) => ({
+  execution: state.status !== 'running' && status === 'running' ? state.execution + 1 : null,
+  executor: executor ?? ((status ?? 'running') === 'running' ? null : NO_EXECUTOR),
 })
 
 const toChangedContent = ({ input, result, suspension, resumption }: Pick<RunChange, RunContent>) => ({

@@ -18,7 +18,7 @@ export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fen
     if (state?.status !== status) return { type, current: await findStep(db, { runId, seq }) }
     if (change.status === 'started') await db.run(removeEnd, { key: state.key })
     const order = endsStep(change) ? await nextOrder(db, state.run_id) : null
-    return (await db.run(updateStep, { key: state.key, order, ...toChangedColumns(change) })).changes
+    return (await db.run(updateStep, { key: state.key, order, ...toChangedStepColumns(change) })).changes
   },
   async 'step.fence'({ db }, { type, runId, seqs }) {
     for (const seq of seqs) {
@@ -29,7 +29,7 @@ export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fen
   },
 }
 
-const endsStep = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'
+export const endsStep = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'
 
 /** Every transaction that ends calls of a run locks the run first, so that each end gets its own number. */
 const lockRun = async (db: Connection, runId: string): Promise<void> => void (await db.run(LOCK_RUN, { runId }))
@@ -41,7 +41,7 @@ const LOCK_RUN = compile<{ runId: string }, unknown>((param) =>
 const nextOrder = async (db: Connection, runId: string): Promise<number> =>
   ((await db.get(LAST_ORDER, { runId }))?.order ?? 0) + 1
 
-const CHANGING = [
+const CHANGING_STEP_COLUMNS = [
   'status',
   'attempt',
   'order',
@@ -54,7 +54,9 @@ const CHANGING = [
 ] as const
 
 /** `null` leaves the column unchanged. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: NewStepRow[Column] | null }
+export type ChangedStepColumns = {
+  readonly [Column in (typeof CHANGING_STEP_COLUMNS)[number]]: NewStepRow[Column] | null
+}
 
 const insertStep = compile<NewStepRow, unknown>((param) =>
   from
@@ -82,10 +84,14 @@ export const LAST_ORDER = compile<{ runId: string }, { order: number | null }>((
     .limit((eb) => eb.lit(1)),
 )
 
-const updateStep = compile<ChangedColumns & { key: number }, unknown>((param) =>
+const updateStep = compile<ChangedStepColumns & { key: number }, unknown>((param) =>
   from
     .updateTable('steps')
-    .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .set(
+      Object.fromEntries(
+        CHANGING_STEP_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
+      ),
+    )
     .where('key', '=', param('key')),
 )
 
@@ -96,7 +102,7 @@ const removeEnd = compile<{ key: number }, unknown>((param) =>
     .where('key', '=', param('key')),
 )
 
-const toChangedColumns = (change: StepChange): Omit<ChangedColumns, 'order'> => ({
+export const toChangedStepColumns = (change: StepChange): Omit<ChangedStepColumns, 'order'> => ({
   status: change.status ?? null,
   attempt: change.attempt ?? null,
   due_at: change.dueAt ?? null,

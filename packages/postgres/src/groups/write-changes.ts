@@ -1,0 +1,224 @@
+import { sql } from 'kysely'
+import type { Connection } from '../connection/connection.ts'
+import { INSERT_MARKER, type Marker } from '../host/node.ts'
+import { compile, from } from '../query/compile.ts'
+import type { RunFieldTable, RunFollowUpTable, RunTable, SessionFieldTable } from '../query/schema.ts'
+import { type EventColumns, insertion, LOCK_LOG, toColumns } from '../rows/event-writes.ts'
+import type { NewMessageRow } from '../rows/message-row.ts'
+import { NO_EXECUTOR } from '../rows/run-writes.ts'
+import type { NewSessionRow } from '../rows/session-row.ts'
+import type { NewStepRow } from '../rows/step-row.ts'
+import type {
+  GroupChanges,
+  ResponseRow,
+  RunChangeRow,
+  SessionChangeRow,
+  StepChangeRow,
+  StepKeyRow,
+  TakenSlotRow,
+} from './changes.ts'
+import { insertRows, type RowColumns, rowSet, unnest, updateRows } from './row-sets.ts'
+
+/**
+ * Sends the statements that write the changes of a group, one per table. The log is locked last. The returned promises
+ * are in the order of the statements.
+ */
+export function sendChanges(db: Connection, changes: GroupChanges): Promise<unknown>[] {
+  const sent: Promise<unknown>[] = []
+  const send = <Row>(rows: readonly Row[], query: Parameters<typeof db.run<readonly Row[]>>[0]) => {
+    if (rows.length > 0) sent.push(db.run(query, rows))
+  }
+  send(changes.responses, SET_WRITES.responses)
+  send(changes.runs, SET_WRITES.runs)
+  send(changes.runChanges, SET_WRITES.runChanges)
+  send(changes.followUps, SET_WRITES.followUps)
+  send(changes.runFields, SET_WRITES.runFields)
+  if (changes.freed.length > 0) sent.push(db.run(SET_WRITES.freed, { ids: changes.freed }))
+  if (changes.slots.length > 0) sent.push(db.run(SET_WRITES.slots, changes.slots))
+  send(changes.sessions, SET_WRITES.sessions)
+  send(changes.sessionFields, SET_WRITES.sessionFields)
+  send(changes.sessionChanges, SET_WRITES.sessionChanges)
+  send(changes.steps, SET_WRITES.steps)
+  send(changes.restarts, SET_WRITES.restarts)
+  send(changes.stepChanges, SET_WRITES.stepChanges)
+  send(changes.messages, SET_WRITES.messages)
+  return sent
+}
+
+/** Sends the insertion of the events and the marker of the group. Resolves with the position of the first event. */
+export async function sendEvents(
+  db: Connection,
+  events: GroupChanges['events'],
+  { knownPosition, ...group }: Marker & { readonly knownPosition: number },
+): Promise<number | null> {
+  if (events.length === 0) {
+    await db.run(INSERT_MARKER, group)
+    return null
+  }
+  const [, row] = await Promise.all([
+    db.run(LOCK_LOG, {}),
+    db.get(SET_WRITES.events, { known: knownPosition, ...toColumns(events), ...group }),
+  ])
+  return row?.first_position ?? null
+}
+
+const RUN_CHANGES: RowColumns<Omit<RunChangeRow, 'id'>> = {
+  status: 'text',
+  finish_reason: 'text',
+  input: 'text',
+  result: 'text',
+  error: 'text',
+  usage: 'text',
+  attempt: 'integer',
+  execution: 'integer',
+  executor: 'text',
+  suspension: 'text',
+  resumption: 'text',
+  parked: 'text',
+  flow: 'text',
+  start_at: 'bigint',
+  deadline_at: 'bigint',
+  retries: 'integer',
+  abort_reason: 'text',
+  started_at: 'bigint',
+  suspended_at: 'bigint',
+  completed_at: 'bigint',
+}
+
+const RUNS: RowColumns<RunTable> = {
+  id: 'text',
+  kind: 'text',
+  target_id: 'text',
+  version: 'text',
+  thread_id: 'text',
+  session_id: 'text',
+  owner: 'text',
+  user_id: 'text',
+  timeout_ms: 'bigint',
+  depth: 'integer',
+  parent_run_id: 'text',
+  parent_seq: 'integer',
+  fork_run_id: 'text',
+  fork_seq: 'integer',
+  trigger_id: 'text',
+  traceparent: 'text',
+  created_at: 'bigint',
+  budget: 'text',
+  metadata: 'text',
+  priority: 'integer',
+  ...RUN_CHANGES,
+}
+
+const STEP_KEY: RowColumns<StepKeyRow> = { run_id: 'text', seq: 'integer' }
+
+const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
+  status: 'text',
+  attempt: 'integer',
+  order: 'integer',
+  due_at: 'bigint',
+  approval_id: 'text',
+  settled_at: 'bigint',
+  error: 'text',
+  result: 'text',
+  usage: 'text',
+}
+
+const STEPS: RowColumns<NewStepRow> = {
+  ...STEP_KEY,
+  kind: 'text',
+  name: 'text',
+  event_name: 'text',
+  child_run_id: 'text',
+  started_at: 'bigint',
+  ...STEP_CHANGES,
+}
+
+const RUN_FIELDS: RowColumns<RunFieldTable> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
+
+const SESSIONS: RowColumns<NewSessionRow> = {
+  id: 'text',
+  owner: 'text',
+  title: 'text',
+  user_id: 'text',
+  agent_id: 'text',
+  last_seq: 'integer',
+  created_at: 'bigint',
+  updated_at: 'bigint',
+  metadata: 'text',
+}
+
+const SESSION_FIELDS: RowColumns<SessionFieldTable> = {
+  ...{ field: 'text', value: 'text', session_at: 'bigint', session_id: 'text' },
+}
+
+const SESSION_CHANGES: RowColumns<SessionChangeRow> = { id: 'text', last_seq: 'integer', updated_at: 'bigint' }
+
+const MESSAGES: RowColumns<NewMessageRow> = {
+  session_id: 'text',
+  seq: 'integer',
+  id: 'text',
+  role: 'text',
+  run_id: 'text',
+  created_at: 'bigint',
+  content: 'text',
+}
+
+const RESPONSES: RowColumns<ResponseRow> = {
+  id: 'text',
+  status: 'integer',
+  location: 'text',
+  content_type: 'text',
+  body: 'text',
+  sealed: 'integer',
+}
+
+const SLOTS: RowColumns<TakenSlotRow> = {
+  ...{ lane: 'text', slot: 'integer', run_id: 'text', free_at: 'bigint', now: 'bigint' },
+}
+
+/**
+ * Takes the slots, or fails if another transaction has taken one since the group has looked: a division by zero is the
+ * only error that plain SQL can raise.
+ */
+const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, slot, run_id, free_at, now)),
+  taken as (
+    insert into lanes (lane, slot, run_id, free_at) select lane, slot, run_id, free_at from new
+    on conflict (lane, slot) do update set run_id = excluded.run_id, free_at = excluded.free_at
+      where lanes.run_id = excluded.run_id or lanes.free_at <= (select min(now) from new) or lanes.free_at > excluded.free_at
+    returning 1)
+  select 1 / ((select count(*) from new) = (select count(*) from taken))::integer`
+
+/** The statements that write a group; each takes one list per column. */
+export const SET_WRITES = {
+  runs: insertRows<RunTable>('runs', RUNS),
+  runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
+  followUps: insertRows<RunFollowUpTable>('run_follow_ups', { run_id: 'text' }, 'on conflict do nothing'),
+  runFields: insertRows<RunFieldTable>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
+  freed: compile<{ ids: readonly string[] }, unknown>((param) =>
+    from
+      .deleteFrom('lanes')
+      .where(sql<boolean>`run_id = any(${param('ids')}::text[])`)
+      .where('free_at', 'is', null),
+  ),
+  slots: rowSet<TakenSlotRow>(TAKE_SLOTS, Object.keys(SLOTS) as (keyof TakenSlotRow)[]),
+  sessions: insertRows<NewSessionRow>('sessions', SESSIONS),
+  sessionFields: insertRows<SessionFieldTable>('session_fields', SESSION_FIELDS),
+  sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
+  steps: insertRows<NewStepRow>('steps', STEPS),
+  restarts: rowSet<StepKeyRow>(
+    `update steps set result = null, error = null, settled_at = null, "order" = null
+      from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
+    ['run_id', 'seq'],
+  ),
+  stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES }, ['run_id', 'seq']),
+  messages: insertRows<NewMessageRow>('messages', MESSAGES),
+  responses: updateRows<ResponseRow>('idempotency', RESPONSES, ['id']),
+  events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>((param) => ({
+    compile: () =>
+      sql<{ first_position: number }>`with added as (${insertion(param)})
+        insert into node_groups (node, number, first_position)
+        select ${param('node')}, ${param('number')}::bigint, min(position) from added returning first_position`.compile(
+        from,
+      ),
+  })),
+}

@@ -113,6 +113,22 @@ expectCaught([
     caughtBy: 'stores the interrupt response only in executing records that have no run',
   },
   {
+    fault: 'interrupts the calls of every process',
+    breakPorts: rewriting((write) =>
+      write.type === 'idempotency.interrupt' ? { ...write, executor: undefined } : write,
+    ),
+    cases: idempotencyStoreCases,
+    caughtBy: 'stores the interrupt response only in records of the executor that it names',
+  },
+  {
+    fault: 'answers a record although its waiter is patient',
+    breakPorts: rewriting((write) =>
+      write.type === 'idempotency.complete' ? { ...write, unlessPatientAt: undefined } : write,
+    ),
+    cases: idempotencyStoreCases,
+    caughtBy: 'leaves out a record whose waiter is patient, exactly until patientUntil',
+  },
+  {
     fault: 'lists servers in reverse order',
     breakPorts: ({ mcpServers }) => ({
       mcpServers: { ...mcpServers, list: async () => Array.from(await mcpServers.list()).reverse() },

@@ -45,21 +45,28 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
         }
         return 1
       },
-      'idempotency.complete'({ runId, response }, { undo }) {
+      'idempotency.complete'({ runId, response, unlessPatientAt = END_OF_TIME }, { undo }) {
+        const isDue = (id: string) => (records.get(id)?.patientUntil ?? 0) <= unlessPatientAt
         const ids = waiting.get(runId) ?? []
-        for (const id of ids) {
+        const due = ids.filter(isDue)
+        for (const id of due) {
           answer(records.get(id) as IdempotencyRecord, response, undo)
         }
-        putEntry(waiting, [runId, undefined], undo)
-        return ids.length
+        const patient = ids.filter((id) => !isDue(id))
+        putEntry(waiting, [runId, patient.length === 0 ? undefined : patient], undo)
+        return due.length
       },
-      'idempotency.interrupt'({ response }, { undo }) {
+      'idempotency.interrupt'({ response, executor }, { undo }) {
         const left = Array.from(records.values()).filter(
-          (record) => record.response === undefined && !(record.runId !== undefined && hasRun(record.runId)),
+          (record) =>
+            record.response === undefined &&
+            (executor === undefined || record.executor === executor) &&
+            !(record.runId !== undefined && hasRun(record.runId)),
         )
-        for (const record of left) {
-          answer(record, response, undo)
-          if (record.runId !== undefined) putEntry(waiting, [record.runId, undefined], undo)
+        for (const { id, runId } of left) {
+          answer(records.get(id) as IdempotencyRecord, response, undo)
+          const others = (waiting.get(runId ?? '') ?? []).filter((other) => other !== id)
+          if (runId !== undefined) putEntry(waiting, [runId, others.length === 0 ? undefined : others], undo)
         }
         return left.length
       },
@@ -83,6 +90,8 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
     },
   }
 }
+
+const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 
 const isLive = (record: IdempotencyRecord, now: EpochMs): boolean =>
   record.response === undefined || record.expiresAt > now

@@ -34,6 +34,9 @@ export interface IdempotencyRecord {
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs // from this instant the record counts as absent, unless it is still executing
   readonly response?: StoredResponse | undefined
+  readonly executor?: string | undefined // the process that executes the request; missing when only one process can
+  /** Until this instant, a waiter of the run ignores suspensions that resolve on their own. */
+  readonly patientUntil?: EpochMs | undefined
 }
 
 /** Port. Reads stored requests; every write goes through `UnitOfWork`. Must pass `idempotencyStoreContract`. */

@@ -24,14 +24,25 @@ export type Write =
    */
   | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
   /**
-   * Stores the response in the record that waits for this run; a no-op if no record waits or it already has a response.
+   * Stores the response in the records that wait for this run; a no-op if no record waits or all have a response. With
+   * `unlessPatientAt`, leaves out records whose `patientUntil` is later.
    */
-  | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
+  | {
+      readonly type: 'idempotency.complete'
+      readonly runId: string
+      readonly response: StoredResponse
+      readonly unlessPatientAt?: EpochMs | undefined
+    }
   /**
    * Stores the response in every record that has no run and still counts as executing: the process that executed it
-   * died. Only valid at startup, before any request executes.
+   * died. With `executor`, only in records of this process. Without it, only valid at startup of the only process,
+   * before any request executes.
    */
-  | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
+  | {
+      readonly type: 'idempotency.interrupt'
+      readonly response: StoredResponse
+      readonly executor?: string | undefined
+    }
   /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the run already has a call with this `seq`. */

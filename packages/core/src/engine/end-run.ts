@@ -23,6 +23,8 @@ export interface EndRunDeps {
   readonly ids: IdGenerator
   readonly runWaiters: RunWaiters
   readonly basePath: string
+  /** Whether other processes write to the storage at the same time; false when missing. */
+  readonly isStorageShared?: boolean | undefined
   /** Further writes for the commit that ends a run, such as the end of the trigger fire that started the run. */
   readonly endWrites: (ended: RunRecord, at: EpochMs) => readonly Write[]
 }

@@ -42,7 +42,7 @@ export type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
 
 export function planStart(
   deps: PlanStartDeps,
-  { answer, origin, key }: StartRunRequest,
+  { answer, origin, key, waitMs }: StartRunRequest,
   { claimed, seed, writes }: StartPlan,
 ): StartDecision {
   const { run, slot } = claimed
@@ -59,6 +59,7 @@ export function planStart(
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,
+    patientMs: isAwaited ? waitMs : undefined,
     discard: slot.release,
   }
 }
@@ -66,7 +67,7 @@ export function planStart(
 /** The request changes a run that still waits for its start time, instead of starting another one. */
 export async function planCombined(
   deps: PlanStartDeps,
-  { answer, principal }: StartRunRequest,
+  { answer, principal, waitMs }: StartRunRequest,
   { run, write }: Debounced,
 ): Promise<StartDecision> {
   const isAwaited = answer === 'outcome'
@@ -78,5 +79,6 @@ export async function planCombined(
     reply: isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath),
     runId: run.id,
     remember: !isAwaited,
+    patientMs: isAwaited ? waitMs : undefined,
   }
 }

@@ -94,7 +94,11 @@ export function planSuspensionOf(
   const detail = { at, waitingFor: listedWaits(waitingFor), ...(reason === undefined ? {} : { reason }) }
   const told = isSilent ? events : [...events, lifecycleEvent(suspended, 'run.suspended', detail)]
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
-  const isAnswer = !(resolvesOnItsOwn(waitingFor) && deps.runWaiters.hasPatientWaiter(run.id))
+  const isForNow = resolvesOnItsOwn(waitingFor)
+  const isAnswer = !(isForNow && deps.runWaiters.hasPatientWaiter(run.id))
+  const response = { status: 200, body }
+  // A caller of another process may be patient.
+  const unlessPatientAt = isForNow && deps.isStorageShared === true ? at : undefined
   return {
     suspended,
     waitingFor,
@@ -111,7 +115,7 @@ export function planSuspensionOf(
       },
       ...writes,
       { type: 'event.append', events: told },
-      ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response: { status: 200, body } } as const] : []),
+      ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response, unlessPatientAt } as const] : []),
     ],
   }
 }

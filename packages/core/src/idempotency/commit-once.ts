@@ -23,6 +23,10 @@ export interface CommitOnceDeps {
   readonly idempotencyTtlMs: number
   /** Encrypts answers that contain a secret; required for requests with such answers. */
   readonly sealer?: Sealer | undefined
+  /** Whether other processes write to the storage at the same time; false when missing. */
+  readonly isStorageShared?: boolean | undefined
+  /** The name of this process in a shared storage. */
+  readonly executor?: string | undefined
   /** Caches a stored answer when a repeated key finds it. */
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
 }
@@ -41,6 +45,8 @@ export interface Decision {
    * such content.
    */
   readonly contentOf?: string | null
+  /** How long the caller ignores suspensions of the run that resolve on their own. */
+  readonly patientMs?: number | undefined
   /** Undoes in-memory preparation if the decision was not committed. */
   readonly discard?: () => void
 }
@@ -92,11 +98,23 @@ async function tryCommit(
   }
 }
 
+/**
+ * The timer of a patient caller starts after the commit, and another clock may be ahead. A record stays patient for longer,
+ * so that no other process answers it before the caller.
+ */
+const PATIENCE_MARGIN_MS = 5_000
+
 /** The write that reserves the key of a request. Put it first, so that its conflict is reported before any other. */
 export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
   if (request === undefined) return []
   const now = deps.clock.now()
+  const { isStorageShared = false, executor } = deps
+  const { patientMs } = decision
   const record: IdempotencyRecord = {
+    ...(isStorageShared && patientMs !== undefined
+      ? { patientUntil: plusMs(now, patientMs + PATIENCE_MARGIN_MS) }
+      : {}),
+    executor,
     id: request.id,
     fingerprint: storedFingerprint(request),
     runId: decision.runId,

@@ -81,7 +81,7 @@ describe('useMcp', () => {
     await expect.poll(() => calls.length).toBe(1)
 
     expect(await refusal(useMcp.call({ ...call, key: KEY }))).toBe('idempotency-in-flight')
-    await storage.unitOfWork.commit([interruptCalls])
+    await storage.unitOfWork.commit([interruptCalls()])
 
     const reply = await recall(KEY)
     expect(reply).toMatchObject({ status: 200, replayed: true })

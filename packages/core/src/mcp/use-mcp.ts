@@ -93,11 +93,12 @@ const failed = (message: string): McpOutcome => ({ ok: false, error: { kind: 'ex
 const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
 
 /**
- * Stores an answer for every key whose call was interrupted when the previous process ended. Must be committed before
- * anything executes.
+ * Stores an answer for every key whose call was interrupted when its process ended. Must be committed before anything
+ * executes, unless it names the process.
  */
-export const interruptCalls: Write = {
+export const interruptCalls = (executor?: string): Write => ({
   type: 'idempotency.interrupt',
+  executor,
   response: {
     status: 200,
     body: toJsonText({
@@ -106,4 +107,4 @@ export const interruptCalls: Write = {
     }),
     contentType: 'application/json; charset=utf-8',
   },
-}
+})

@@ -24,9 +24,10 @@ export const idempotencyWrites: WriteAppliers<
       throw new Error(`the record of idempotency key ${record.id} disappeared within its transaction`)
     return { type, current }
   },
-  'idempotency.complete': ({ db }, { runId, response }) =>
-    db.run(completeRecord, { run_id: runId, ...toResponseRow(response) }).changes,
-  'idempotency.interrupt': ({ db }, { response }) => db.run(interruptRecords, toResponseRow(response)).changes,
+  'idempotency.complete': ({ db }, { runId, response, unlessPatientAt = null }) =>
+    db.run(completeRecord, { run_id: runId, unlessPatientAt, ...toResponseRow(response) }).changes,
+  'idempotency.interrupt': ({ db }, { response, executor = null }) =>
+    db.run(interruptRecords, { executor, ...toResponseRow(response) }).changes,
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
@@ -46,7 +47,9 @@ const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((par
     ),
 )
 
-export const completeRecord = compile<ResponseColumns & Pick<NewIdempotencyRow, 'run_id'>, unknown>((param) =>
+type CompleteValues = ResponseColumns & Pick<NewIdempotencyRow, 'run_id'> & { readonly unlessPatientAt: number | null }
+
+export const completeRecord = compile<CompleteValues, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
@@ -54,14 +57,18 @@ export const completeRecord = compile<ResponseColumns & Pick<NewIdempotencyRow, 
       const isOfRun = eb('run_id', '=', param('run_id'))
       const holdsItsContent = eb('content_of', '=', param('run_id'))
       return or([and([holdsItsContent, isOfRun, eb('status', 'is', null)]), and([isOfRun, IS_PENDING_NON_RUN_ANSWER])])
-    }),
+    })
+    .where(
+      sql<boolean>`(${param('unlessPatientAt')} is null or coalesce(patient_until, 0) <= ${param('unlessPatientAt')})`,
+    ),
 )
 
-export const interruptRecords = compile<ResponseColumns, unknown>((param) =>
+export const interruptRecords = compile<ResponseColumns & Pick<NewIdempotencyRow, 'executor'>, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
     .where(IS_PENDING_NON_RUN_ANSWER)
+    .where(sql<boolean>`(${param('executor')} is null or executor = ${param('executor')})`)
     .where(sql<boolean>`(run_id is null or not exists (
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )

@@ -1,8 +1,9 @@
 import type { EpochMs, IdempotencyRecord, Storage, StoredResponse, Write } from '@perdure/ports'
 import { expect } from 'vitest'
-import { anIdempotencyRecord, aRun } from '../builders.ts'
+import { anIdempotencyRecord } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { idempotencyExecutorCases } from './idempotency-executor.contract.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 
 const EXPIRES = at(1_000)
@@ -29,29 +30,6 @@ const prune = (now: EpochMs, limit = 100): Write => ({ type: 'idempotency.prune'
 
 const find = (storage: Storage, id = 'key-1', now: EpochMs = at(0)) => storage.idempotency.find(id, now)
 
-const interruptCases: readonly ContractCase[] = [
-  {
-    title: 'stores the interrupt response only in executing records that have no run',
-    async run(storage) {
-      const response = { status: 502, body: '{"error":"gone"}' }
-      const ofCall = executing({ id: 'of-call', runId: 'call_1' })
-      const ofNothing = executing({ id: 'of-nothing', runId: undefined })
-      const done = answered({ id: 'done', runId: 'call_2' })
-      await commit(storage, { type: 'run.insert', run: aRun({ id: 'run_1' }) })
-      for (const record of [executing(), ofCall, ofNothing, done]) await commit(storage, reserve(record))
-
-      const { counts } = await commit(storage, { type: 'idempotency.interrupt', response })
-
-      expect(counts).toEqual([2])
-      expect(await find(storage, 'of-call')).toEqual({ ...ofCall, response })
-      expect(await find(storage, 'of-nothing')).toEqual({ ...ofNothing, response })
-      expect(await find(storage)).toEqual(executing())
-      expect(await find(storage, 'done')).toEqual(done)
-      expect((await commit(storage, complete('call_1'))).counts).toEqual([0])
-    },
-  },
-]
-
 const findCases: readonly ContractCase[] = [
   {
     title: 'finds no record for an unknown key',
@@ -67,6 +45,8 @@ const findCases: readonly ContractCase[] = [
       const records = [
         ...[executing(), executing({ runId: undefined }), answered(), answered({ runId: undefined })],
         ...[executing({ contentOf: 'run_1' }), answered({ runId: undefined, contentOf: 'ses_1' })],
+        ...[executing({ executor: 'node-1' }), answered({ patientUntil: at(7) })],
+        executing({ executor: 'node-1', patientUntil: EXPIRES }),
       ]
       for (const [index, fields] of records.entries()) {
         const record = { ...fields, id: `key-${index}` }
@@ -291,7 +271,7 @@ export const idempotencyStoreCases: readonly ContractCase[] = [
   ...findCases,
   ...reserveCases,
   ...completeCases,
-  ...interruptCases,
+  ...idempotencyExecutorCases,
   ...pruneCases,
 ]
 

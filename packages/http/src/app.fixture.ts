@@ -25,7 +25,7 @@ import {
   type RunServices,
   targetsOf,
 } from '@perdure/core'
-import { createInMemorySkillStore, createInMemoryStorage } from '@perdure/in-memory'
+import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
 import {
   AppError,
   type CronSchedule,
@@ -137,6 +137,7 @@ export function createTestApp(options: AppOptions = {}) {
     return new Response('id: e1.0\ndata:\n\n', { headers })
   }
   const realtime = createRealtime({
+    ticketStore: createInMemoryTicketStore(),
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPT_LIMIT },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })

@@ -1,5 +1,7 @@
 export { createInMemoryCheckpointLog, type InMemoryCheckpointLog } from './in-memory-checkpoint-log.ts'
+export { createInMemoryLockoutStore } from './in-memory-lockout-store.ts'
 export { createInMemoryMeter, type InMemoryMeter } from './in-memory-meter.ts'
 export { createInMemorySkillStore, type InMemorySkill } from './in-memory-skill-store.ts'
 export { createInMemoryStorage, type InMemoryStorageOptions } from './in-memory-storage.ts'
+export { createInMemoryTicketStore } from './in-memory-ticket-store.ts'
 export { createInMemoryTracer, type InMemoryTracer, type RecordedSpan } from './in-memory-tracer.ts'

@@ -27,6 +27,12 @@ export { fireStoreCases, fireStoreContract } from './contracts/fire-store.contra
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { jobQueueCases, jobQueueContract } from './contracts/job-queue.contract.ts'
 export { laneStoreCases, laneStoreContract } from './contracts/lane-store.contract.ts'
+export {
+  type LockoutStoreCase,
+  type LockoutStoreHarness,
+  lockoutStoreCases,
+  lockoutStoreContract,
+} from './contracts/lockout-store.contract.ts'
 export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { memoryConflictStoreCases, memoryConflictStoreContract } from './contracts/memory-conflict-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
@@ -42,6 +48,12 @@ export {
 } from './contracts/skill-store.contract.ts'
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
+export {
+  type TicketStoreCase,
+  type TicketStoreHarness,
+  ticketStoreCases,
+  ticketStoreContract,
+} from './contracts/ticket-store.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'
 export { type SeenSpan, type TracerHarness, tracerCases, tracerContract } from './contracts/tracer.contract.ts'
 export { triggerStoreCases, triggerStoreContract } from './contracts/trigger-store.contract.ts'

@@ -1,4 +1,5 @@
-import type { Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/ports'
+import type { LockoutStore, Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/ports'
+import type { Daemon } from '../lifecycle/daemon.ts'
 import { type Authenticate, authenticateAnyone, createAuthenticate } from './authenticate.ts'
 import { createCredentialWatch, type WatchCredential, withCredentialCheck } from './credential-watch.ts'
 import { type CsrfTokens, createCsrfTokens } from './csrf-tokens.ts'
@@ -12,6 +13,7 @@ import {
 } from './lockout.ts'
 import type { NewTokenDeps } from './new-token.ts'
 import type { IsRegistered } from './scope-warnings.ts'
+import { createSharedLockout } from './shared-lockout.ts'
 import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'
 
 export interface AuthDeps extends NewTokenDeps {
@@ -26,6 +28,8 @@ export interface AuthDeps extends NewTokenDeps {
   readonly basePath: string
   readonly idempotencyTtlMs: number
   readonly isRegistered: IsRegistered
+  /** Counts failed attempts together with other processes; if missing, this process counts alone. */
+  readonly lockoutStore?: LockoutStore | undefined
 }
 
 export interface Auth {
@@ -35,6 +39,8 @@ export interface Auth {
   readonly watchCredential: WatchCredential
   readonly csrfTokens: CsrfTokens
   readonly tokens: TokenUseCases
+  /** Exchanges failed attempts with other processes. */
+  readonly lockoutDaemon: Daemon | undefined
 }
 
 /** Wires authentication, credential watching and token management. */
@@ -42,7 +48,9 @@ export function createAuth(deps: AuthDeps): Auth {
   const { kind, blockValid, peppers, clock, digest, ids } = deps
   const watch = createCredentialWatch(deps)
   const unitOfWork = withCredentialCheck(deps.unitOfWork, watch)
-  const attempts = kind === 'none' ? NO_ATTEMPT_LIMIT : createAttemptLimiter(createLockout(clock, LOCKOUT), blockValid)
+  const shared = deps.lockoutStore && createSharedLockout({ ...deps, store: deps.lockoutStore }, LOCKOUT)
+  const lockout = shared?.lockout ?? createLockout(clock.monotonicMs, LOCKOUT)
+  const attempts = kind === 'none' ? NO_ATTEMPT_LIMIT : createAttemptLimiter(lockout, blockValid)
   // Without a pepper, CSRF tokens are valid until the process exits.
   const [secret = ids.randomBytes(32)] = peppers
   return {
@@ -50,6 +58,7 @@ export function createAuth(deps: AuthDeps): Auth {
     attempts,
     watchCredential: watch.watchCredential,
     csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'perdure/csrf/v1') }),
+    lockoutDaemon: shared?.daemon,
     tokens: createTokenUseCases({ ...deps, unitOfWork }),
   }
 }

@@ -5,7 +5,7 @@ import { createLockout, LOCKOUT } from './lockout.ts'
 
 function setUp(over: Partial<typeof LOCKOUT> = {}) {
   const clock = createManualClock()
-  const lockout = createLockout(clock, { ...LOCKOUT, ...over })
+  const lockout = createLockout(clock.monotonicMs, { ...LOCKOUT, ...over })
   const fail = (times: number, address = 'a') => {
     for (let n = 0; n < times; n++) lockout.recordFailure(address)
   }

@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '@perdure/ports'
+import { AppError, type LockoutRecord } from '@perdure/ports'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Authenticate } from './authenticate.ts'
 
@@ -28,48 +28,61 @@ export const LOCKOUT: LockoutOptions = {
   maxAddresses: 100_000,
 }
 
-/** Counts failed attempts per client address, on the monotonic clock. */
+/** Counts failed attempts per client address. */
 export interface Lockout {
   /** Remaining lock time in milliseconds; `undefined` if the address is not locked. */
   lockedForMs(address: string): number | undefined
   /** Counts a failure, unless the address is locked: attempts during a lock do not extend the lock. */
   recordFailure(address: string): void
+  /** Replaces what is known of an address by what all processes have counted. */
+  adopt(address: string, history: FailureHistory): void
   /** Number of tracked addresses. */
   size(): number
 }
 
-interface AddressRecord {
-  readonly failedAt: readonly number[] // failures within the window and since the last lock
-  readonly locks: number
-  readonly lockedUntil: number
+/** The failures and locks of one address. */
+export type FailureHistory = Pick<LockoutRecord, 'failedAt' | 'locks' | 'lockedUntil'>
+
+export const NO_FAILURES: FailureHistory = { failedAt: [], locks: 0, lockedUntil: 0 }
+
+/** The history after one more failure. */
+export function afterFailure(
+  { failures, windowMs, firstMs, longestMs, resetAfterMs }: LockoutOptions,
+  { failedAt, locks: earlier, lockedUntil }: FailureHistory,
+  at: number,
+): FailureHistory {
+  if (lockedUntil > at) return { failedAt, locks: earlier, lockedUntil }
+  const locks = lockedUntil + resetAfterMs <= at ? 0 : earlier
+  const recent = [...failedAt.filter((one) => one > at - windowMs), at]
+  if (recent.length < failures) return { failedAt: recent, locks, lockedUntil }
+  return { failedAt: [], locks: locks + 1, lockedUntil: at + Math.min(longestMs, firstMs * 2 ** locks) }
 }
 
-const NO_FAILURES: AddressRecord = { failedAt: [], locks: 0, lockedUntil: Number.NEGATIVE_INFINITY }
-
-export function createLockout(clock: Clock, options: LockoutOptions): Lockout {
-  const { failures, windowMs, firstMs, longestMs, resetAfterMs, maxAddresses } = options
-  const records = createBoundedMap<string, AddressRecord>(maxAddresses)
-
-  const recordOf = (address: string, now: number): AddressRecord => {
-    const record = records.get(address) ?? NO_FAILURES
-    return record.locks > 0 && record.lockedUntil + resetAfterMs <= now ? { ...record, locks: 0 } : record
-  }
+/**
+ * @param now monotonic if only this process counts, otherwise a clock that all processes share
+ * @param onFailure called for each failure that counts
+ */
+export function createLockout(
+  now: () => number,
+  options: LockoutOptions,
+  onFailure: (address: string, at: number) => void = () => undefined,
+): Lockout {
+  const histories = createBoundedMap<string, FailureHistory>(options.maxAddresses)
 
   return {
     lockedForMs(address) {
-      const leftMs = (records.get(address)?.lockedUntil ?? 0) - clock.monotonicMs()
+      const leftMs = (histories.get(address)?.lockedUntil ?? 0) - now()
       return leftMs > 0 ? leftMs : undefined
     },
     recordFailure(address) {
-      const now = clock.monotonicMs()
-      const { failedAt, locks, lockedUntil } = recordOf(address, now)
-      if (lockedUntil > now) return
-      const recent = [...failedAt.filter((at) => at > now - windowMs), now]
-      if (recent.length < failures) return records.set(address, { failedAt: recent, locks, lockedUntil })
-      const lockMs = Math.min(longestMs, firstMs * 2 ** locks)
-      records.set(address, { failedAt: [], locks: locks + 1, lockedUntil: now + lockMs })
+      const at = now()
+      const history = histories.get(address) ?? NO_FAILURES
+      if (history.lockedUntil > at) return
+      histories.set(address, afterFailure(options, history, at))
+      onFailure(address, at)
     },
-    size: records.size,
+    adopt: histories.set,
+    size: histories.size,
   }
 }
 

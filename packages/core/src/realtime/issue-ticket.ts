@@ -25,7 +25,7 @@ export function createIssueTicket(deps: IssueTicketDeps): IssueTicket {
   return async ({ principal, origin, key }) => {
     if (deps.phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const once = await commitOnce(deps, key, async () => {
-      const { ticket, expiresAt, ttlMs } = deps.tickets.issue(principal, origin)
+      const { ticket, expiresAt, ttlMs } = await deps.tickets.issue(principal, origin)
       const body = { ticket, expiresAt: new Date(expiresAt).toISOString(), ttlMs }
       return { writes: [], reply: { status: 201, body }, remember: true }
     })

@@ -1,4 +1,4 @@
-import type { Clock, Digest, IdGenerator, Storage } from '@perdure/ports'
+import type { Clock, Digest, IdGenerator, Storage, TicketStore } from '@perdure/ports'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
@@ -17,6 +17,7 @@ export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'se
   readonly attempts: AttemptLimiter
   readonly phase: PhaseHolder
   readonly render: RenderEnvelope
+  readonly ticketStore: TicketStore
   readonly ticketTtlMs: number
   readonly maxTicketsPerToken: number
 }
@@ -25,7 +26,13 @@ export type Realtime = ReturnType<typeof createRealtime>
 
 /** Wires what the WebSocket and SSE transports share. */
 export function createRealtime(deps: RealtimeDeps) {
-  const tickets = createTickets({ ...deps, ttlMs: deps.ticketTtlMs, maxPerToken: deps.maxTicketsPerToken })
+  const tickets = createTickets({
+    ...deps,
+    store: deps.ticketStore,
+    now: deps.clock.monotonicMs,
+    ttlMs: deps.ticketTtlMs,
+    maxPerToken: deps.maxTicketsPerToken,
+  })
   return {
     feed: createEventFeed(deps),
     authorizeSubject: createAuthorizeSubject(deps),

@@ -3,15 +3,22 @@ import {
   type Clock,
   type Digest,
   type EpochMs,
+  fromJsonText,
   type IdGenerator,
   plusMs,
+  type TicketLimits,
+  type TicketRecord,
+  type TicketStore,
   type TokenStore,
+  toJsonText,
 } from '@perdure/ports'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
-import { createBoundedMap } from '../collections/bounded-map.ts'
 
 export interface TicketsDeps {
+  readonly store: TicketStore
+  /** The clock of the store: monotonic if only this process uses it. */
+  readonly now: () => number
   readonly tokens: Pick<TokenStore, 'find'>
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
@@ -27,7 +34,7 @@ export interface IssuedTicket {
   readonly ttlMs: number
 }
 
-/** Single-use credentials for opening WebSockets, held in memory under their SHA-256. */
+/** Single-use credentials for opening WebSockets. */
 export interface Tickets {
   /**
    * Issues a ticket that authenticates as the principal. If `origin` is given, the ticket is valid only from that
@@ -35,7 +42,7 @@ export interface Tickets {
    *
    * @throws AppError `ticket-limit-exceeded`; an outstanding ticket is never evicted to make room
    */
-  issue(principal: Principal, origin: string | undefined): IssuedTicket
+  issue(principal: Principal, origin: string | undefined): Promise<IssuedTicket>
   /**
    * Consumes the ticket, even if redeeming it fails. The returned principal has the current scopes of its token. A
    * ticket that was never issued counts as a failed attempt of the address; an expired or used ticket does not, because
@@ -47,75 +54,43 @@ export interface Tickets {
   redeem(ticket: string, origin: string | undefined, clientAddress: string): Promise<Principal>
 }
 
-interface Outstanding {
-  readonly holder: string
-  readonly principal: Principal
-  readonly origin: string | undefined
-  readonly deadlineMs: number // monotonic
-}
-
 const TICKET_BYTES = 32
 const MAX_OUTSTANDING = 10_000
-const MAX_USED_KEYS = 10_000
 
 export function createTickets(deps: TicketsDeps): Tickets {
-  const { tokens, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
-  /** In order of expiry. */
-  const outstanding = new Map<string, Outstanding>()
-  const countByHolder = new Map<string, number>()
-  /** The tickets that were most recently used or expired. */
-  const usedKeys = createBoundedMap<string, true>(MAX_USED_KEYS)
+  const { store, now, tokens, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
+  const limits: TicketLimits = { perHolder: maxPerToken, total: MAX_OUTSTANDING }
 
-  const remove = (key: string, { holder }: Outstanding) => {
-    outstanding.delete(key)
-    usedKeys.set(key, true)
-    const left = (countByHolder.get(holder) ?? 1) - 1
-    if (left === 0) countByHolder.delete(holder)
-    else countByHolder.set(holder, left)
-  }
-
-  const removeExpired = () => {
-    const now = clock.monotonicMs()
-    for (const [key, entry] of outstanding) {
-      if (entry.deadlineMs > now) return
-      remove(key, entry)
-    }
-  }
-
-  const take = (key: string, clientAddress: string): Outstanding => {
-    const entry = outstanding.get(key)
-    if (entry === undefined) {
-      if (usedKeys.get(key) === undefined) attempts.recordRefusal(clientAddress)
-      throw invalidTicket()
-    }
-    remove(key, entry)
-    return entry
+  const take = async (ticket: string, clientAddress: string): Promise<TicketRecord> => {
+    const taken = await store.take(digest.sha256(ticket), now())
+    if (taken === undefined) attempts.recordRefusal(clientAddress)
+    if (taken === undefined || taken === 'spent') throw invalidTicket()
+    return taken
   }
 
   return {
-    issue(principal, origin) {
-      removeExpired()
-      const holder = principal.tokenId ?? principal.subject
-      const count = countByHolder.get(holder) ?? 0
-      if (count >= maxPerToken || outstanding.size >= MAX_OUTSTANDING) {
-        throw new AppError('ticket-limit-exceeded', {
-          hint: 'use an outstanding ticket, or wait until a ticket expires',
-          retryAfterMs: ttlMs,
-        })
-      }
+    async issue(principal, origin) {
       const ticket = base64Url(ids.randomBytes(TICKET_BYTES))
-      const deadlineMs = clock.monotonicMs() + ttlMs
-      outstanding.set(digest.sha256(ticket), { holder, principal, origin, deadlineMs })
-      countByHolder.set(holder, count + 1)
-      return { ticket, expiresAt: plusMs(clock.now(), ttlMs), ttlMs }
+      const at = now()
+      const record: TicketRecord = {
+        digest: digest.sha256(ticket),
+        holder: principal.tokenId ?? principal.subject,
+        principal: toJsonText(principal),
+        origin,
+        expiresAt: at + ttlMs,
+      }
+      if (await store.insert(record, limits, at)) return { ticket, expiresAt: plusMs(clock.now(), ttlMs), ttlMs }
+      throw new AppError('ticket-limit-exceeded', {
+        hint: 'use an outstanding ticket, or wait until a ticket expires',
+        retryAfterMs: ttlMs,
+      })
     },
 
     async redeem(ticket, origin, clientAddress) {
       attempts.admit(clientAddress)
-      const entry = take(digest.sha256(ticket), clientAddress)
-      if (entry.deadlineMs <= clock.monotonicMs()) throw invalidTicket()
-      if (entry.origin !== undefined && entry.origin !== origin) throw invalidTicket()
-      const { principal } = entry
+      const taken = await take(ticket, clientAddress)
+      if (taken.origin !== undefined && taken.origin !== origin) throw invalidTicket()
+      const principal = fromJsonText(taken.principal) as Principal
       if (principal.tokenId === undefined) return principal
       const token = await tokens.find(principal.tokenId)
       if (token === undefined || token.revokedAt !== undefined) throw new AppError('auth-revoked')

@@ -126,6 +126,7 @@ export function compose(parts: Parts) {
     blockValid: auth.lockout.blockValid,
     peppers: secrets.peppers,
     sealer,
+    lockoutStore: adapters.lockouts,
     isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
   const retention = createRetention({ ...domain, limits: config.retention })
@@ -148,8 +149,14 @@ export function compose(parts: Parts) {
 
   // Edges
   const { admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
-  const { authenticate, watchCredential, attempts } = gate
-  const { issueTicket, ...live } = createRealtime({ ...domain, ...realtime, sealer, attempts })
+  const { authenticate, watchCredential, attempts, lockoutDaemon } = gate
+  const { issueTicket, ...live } = createRealtime({
+    ...domain,
+    ...realtime,
+    sealer,
+    attempts,
+    ticketStore: adapters.tickets,
+  })
   const streams = createEventStreams({
     ...domain,
     ...live,
@@ -218,6 +225,13 @@ export function compose(parts: Parts) {
   })
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention, createLogWatch(domain)]
+  const shared = lockoutDaemon === undefined ? [] : [lockoutDaemon]
+  const daemons: readonly Daemon[] = [
+    triggers.daemon,
+    ...services.daemons,
+    retention,
+    createLogWatch(domain),
+    ...shared,
+  ]
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }

@@ -1,5 +1,5 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
-import { createInMemorySkillStore } from '@perdure/in-memory'
+import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
@@ -78,6 +78,8 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       ...{
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
+        tickets: createInMemoryTicketStore(),
+        lockouts: undefined,
         watchdog: noWatchdog,
         droppedLogLines: () => 0,
       },

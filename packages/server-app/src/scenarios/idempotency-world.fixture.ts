@@ -1,5 +1,5 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
-import { createInMemorySkillStore } from '@perdure/in-memory'
+import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import {
   AppError,
@@ -168,6 +168,8 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       ...{
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
+        tickets: createInMemoryTicketStore(),
+        lockouts: undefined,
         watchdog: noWatchdog,
         droppedLogLines: () => 0,
       },

@@ -23,6 +23,7 @@ import {
   type CronSchedule,
   type Digest,
   type IdGenerator,
+  type LockoutStore,
   type Logger,
   type McpClient,
   noTracer,
@@ -30,6 +31,7 @@ import {
   type SecretResolver,
   type SkillStore,
   type Storage,
+  type TicketStore,
   type Timers,
   type Tracer,
 } from '@perdure/ports'
@@ -54,6 +56,13 @@ export interface Adapters {
   readonly secretResolvers: readonly SecretResolver[]
   readonly skills: SkillStore
   readonly mcp: McpClient
+  /**
+   * WebSocket tickets. By default, they are in the memory of this process: processes that share a storage need a store
+   * that they share too.
+   */
+  readonly tickets: TicketStore
+  /** Failed attempts that are counted together with other processes. By default, this process counts alone, in memory. */
+  readonly lockouts: LockoutStore | undefined
   /** By default, the event loop is watched only if `runs.maxBlockMs` is set. */
   readonly watchdog: Watchdog
   /** Returns how many lines the given logger has dropped, for a metric; by default always 0. */
@@ -83,6 +92,8 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     cronSchedule: given.cronSchedule ?? createCronSchedule(),
     watchdog: given.watchdog ?? ownWatchdog(config, logger, flushNow),
     droppedLogLines: given.droppedLogLines ?? droppedLines,
+    tickets: given.tickets ?? ownTickets(),
+    lockouts: given.lockouts,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
     mcp:
       given.mcp ??
@@ -90,6 +101,19 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
         ...{ clock, timers, logger, version, ...config.mcp, resolveSecret: readSecret },
         fetch: (url, init) => fetch(url, init),
       }),
+  }
+}
+
+/** Loaded with the first ticket, because many servers have no WebSockets. */
+function ownTickets(): TicketStore {
+  let opening: Promise<TicketStore> | undefined
+  const open = () => {
+    opening ??= import('@perdure/in-memory').then(({ createInMemoryTicketStore }) => createInMemoryTicketStore())
+    return opening
+  }
+  return {
+    insert: async (ticket, limits, now) => (await open()).insert(ticket, limits, now),
+    take: async (digest, now) => (await open()).take(digest, now),
   }
 }
 

@@ -47,6 +47,8 @@ const ADAPTERS = {
   secretResolvers: 'array',
   skills: 'object',
   mcp: 'object',
+  tickets: 'object',
+  lockouts: 'object',
   watchdog: 'object',
   droppedLogLines: 'function',
 } as const satisfies Record<keyof Adapters, Kind>

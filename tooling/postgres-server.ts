@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -66,15 +67,36 @@ export interface TestPostgres {
 
 /** Starts a server with an empty database on the loopback interface. */
 export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))): Promise<TestPostgres> {
-  const { program, data } = createCluster(folder)
+  prepareFolder(folder)
+  const init = ['-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
+  runProgram('initdb', ['-D', join(folder, 'data'), ...init], folder)
+  return serve(folder)
+}
+
+/** Starts a standby that follows the server of the URL. */
+export async function startStandby(url: string): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))
+  prepareFolder(folder)
+  runProgram('pg_basebackup', ['-D', join(folder, 'data'), '-R', '--checkpoint=fast', '-d', url], folder)
+  return serve(folder)
+}
+
+async function serve(folder: string): Promise<TestPostgres> {
+  const data = join(folder, 'data')
   const port = await freePort()
   const start = async () => {
     const log = openSync(join(folder, 'log'), 'a')
     const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])]
-    spawn(program('postgres'), args, { ...serverIds(), detached: true, stdio: ['ignore', log, log], cwd: data }).unref()
+    spawn(programPath('postgres'), args, {
+      ...serverIds(),
+      detached: true,
+      stdio: ['ignore', log, log],
+      cwd: data,
+    }).unref()
+    closeSync(log)
     await untilListening(port, join(folder, 'log'))
   }
-  const stop = (mode: 'immediate' | 'fast') => void stopServer(data, mode)
+  const stop = (mode: 'immediate' | 'fast') => stopServer(data, mode)
   await start()
   const remove = () => {
     stop('immediate')
@@ -85,8 +107,8 @@ export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'perdure
 
 /** Stops the server of a data folder, if it runs. */
 export function stopServer(data: string, mode: 'immediate' | 'fast'): void {
-  if (BINARIES === undefined || !existsSync(join(data, 'postmaster.pid'))) return
-  execFileSync(join(BINARIES, 'pg_ctl'), ['-D', data, '-w', '-m', mode, 'stop'], {
+  if (!existsSync(join(data, 'postmaster.pid'))) return
+  execFileSync(programPath('pg_ctl'), ['-D', data, '-w', '-m', mode, 'stop'], {
     ...serverIds(),
     stdio: 'ignore',
     cwd: data,
@@ -103,18 +125,21 @@ const SETTINGS = [
   'autovacuum_naptime=5s',
 ]
 
-function createCluster(folder: string) {
-  if (BINARIES === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
-  const ids = serverIds()
-  const program = (name: string) => join(BINARIES, name)
-  const data = join(folder, 'data')
+function prepareFolder(folder: string): void {
+  const { uid, gid } = serverIds()
   mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o755)
-  if (ids.uid !== undefined && ids.gid !== undefined) chownSync(folder, ids.uid, ids.gid)
-  const init = ['-D', data, '-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
-  const { status, stderr, error } = spawnSync(program('initdb'), init, { ...ids, encoding: 'utf8', cwd: folder })
-  if (status !== 0) throw new Error(`initdb failed: ${stderr}`, { cause: error })
-  return { program, data }
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+}
+
+function runProgram(name: string, args: readonly string[], cwd: string): void {
+  const { status, stderr, error } = spawnSync(programPath(name), args, { ...serverIds(), encoding: 'utf8', cwd })
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`, { cause: error })
+}
+
+function programPath(name: string): string {
+  if (BINARIES === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
+  return join(BINARIES, name)
 }
 
 /** The server refuses to run as root: it then runs as the user `postgres`. */
@@ -140,7 +165,7 @@ async function untilListening(port: number, log: string): Promise<void> {
 }
 
 const isReady = (port: number): boolean =>
-  spawnSync(join(BINARIES as string, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)]).status === 0
+  spawnSync(programPath('pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)]).status === 0
 
 const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterAll } from 'vitest'
+import { afterAll, afterEach } from 'vitest'
 import { sharedPostgres } from '../../../tooling/postgres-server.ts'
 import { openStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
 
@@ -9,7 +9,7 @@ type TestOptions = Partial<PostgresStorageOptions> & { readonly groups?: boolean
 export interface TestSchema {
   readonly name: string
   url(): Promise<string>
-  /** Deletes all rows, and opens the storage. */
+  /** Deletes all rows, and opens the storage; closed after the test. */
   open(options?: TestOptions): Promise<PostgresStorage>
   /** Executes statements in the schema, beside the storage. */
   query(text: string, values?: unknown[]): Promise<readonly Record<string, unknown>[]>
@@ -18,6 +18,7 @@ export interface TestSchema {
 /** A schema of the shared server for one test file; dropped after its last test. */
 export function createTestSchema(): TestSchema {
   const name = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`
+  const opened: PostgresStorage[] = []
   let connecting: Promise<pg.Client> | undefined
   const client = (): Promise<pg.Client> => {
     connecting ??= sharedPostgres().then(async (connectionString) => {
@@ -28,6 +29,10 @@ export function createTestSchema(): TestSchema {
     return connecting
   }
   const query = async (text: string, values: unknown[] = []) => (await (await client()).query(text, values)).rows
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((storage) => storage.close()))
+  })
 
   afterAll(async () => {
     if (connecting === undefined) return
@@ -42,7 +47,9 @@ export function createTestSchema(): TestSchema {
     async open({ groups = true, ...options } = {}) {
       const url = await sharedPostgres()
       await query(EMPTY_TABLES)
-      return openStorage({ url, schema: name, ...options }, { groups })
+      const storage = await openStorage({ url, schema: name, ...options }, { groups })
+      opened.push(storage)
+      return storage
     },
   }
 }

@@ -79,7 +79,7 @@ export function clientConfig(
   }
   return {
     connectionString: options.url,
-    application_name: `perdure ${name}`,
+    application_name: `perdure ${name} ${options.schema}`,
     options: Object.entries(settings)
       .map(([setting, value]) => `-c ${setting}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
       .join(' '),

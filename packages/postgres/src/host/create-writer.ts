@@ -6,7 +6,7 @@ import type { Planning } from '../connection/session.ts'
 import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
 import { type JobPart, planGroups } from '../groups/plan-groups.ts'
 import { commitAlone } from './commit-alone.ts'
-import { type Marker, PRUNE_MARKERS } from './node.ts'
+import { type Marker, type Node, PRUNE_MARKERS } from './node.ts'
 import { settleCommit } from './settle-commit.ts'
 import { isUnanswered, type UnansweredCommit } from './transaction.ts'
 import type { Turn } from './turn.ts'
@@ -14,7 +14,7 @@ import type { JobResult, WriteJob } from './write-job.ts'
 import { createWriteSessions, type OpenSession } from './write-sessions.ts'
 
 export interface WriterOptions {
-  readonly node: string
+  readonly node: Node
   readonly cache: QueryCache
   readonly open: OpenSession
   /** The newest position in the log at the start. */
@@ -59,7 +59,10 @@ const MAX_PAUSE_MS = 1_000
 
 /** Executes one transaction at a time, so commits are answered in their order. */
 export function createWriter({ node, cache, open, settleMs, groups, ...start }: WriterOptions): Writer {
-  const sessions = createWriteSessions(open)
+  const sessions = createWriteSessions(async (name, planning) => {
+    await node.renew()
+    return open(name, planning)
+  })
   const counters = { transactions: 0, unanswered: 0, retries: 0 }
   let knownPosition = start.knownPosition
   let number = 0
@@ -70,9 +73,9 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     counters.transactions++
     number++
     if (number % MARKERS_KEPT === 0) {
-      void db.run(PRUNE_MARKERS, { node, number: number - MARKERS_KEPT }).catch(() => undefined)
+      void db.run(PRUNE_MARKERS, { node: node.id, number: number - MARKERS_KEPT }).catch(() => undefined)
     }
-    return { session, db, marker: { node, number }, knownPosition }
+    return { session, db, marker: { node: node.id, number }, knownPosition }
   }
 
   /** Executes the transaction until it is committed, is refused or its time is over. */

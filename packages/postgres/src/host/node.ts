@@ -9,6 +9,8 @@ import { compile, from } from '../query/compile.ts'
 /** This process as a writer of the database. Its row is the right to write. */
 export interface Node {
   readonly id: string
+  /** Takes the lock again if the session that held it was lost. */
+  renew(): Promise<void>
   /** Deletes the row of the node and ends its session. */
   leave(): Promise<void>
 }
@@ -17,6 +19,8 @@ export interface JoinOptions {
   readonly cache: QueryCache
   /** Whether another process owns the schema: a command that creates a token, beside a server. */
   readonly isGuest: boolean
+  /** Opens another session to the same server. */
+  readonly reopen: () => Promise<Session>
 }
 
 /**
@@ -25,21 +29,30 @@ export interface JoinOptions {
  *
  * @throws StartError `storage-locked` if another process holds the lock.
  */
-export async function join(session: Session, { cache, isGuest }: JoinOptions): Promise<Node> {
-  const db = createConnection(session.execute, cache)
+export async function join(session: Session, { cache, isGuest, reopen }: JoinOptions): Promise<Node> {
+  let control = session
+  const db = () => createConnection(control.execute, cache)
+  const takeLock = async () => isGuest || (await db().get(TAKE_SOLE_LOCK, {}))?.taken === true
   const id = randomUUID()
+  if (!(await takeLock())) throw lockedError()
   if (!isGuest) {
-    const isSole = (await db.get(TAKE_SOLE_LOCK, {}))?.taken === true
-    if (!isSole) throw lockedError()
-    await db.run(DELETE_NODES, {})
-    await db.run(DELETE_GROUPS, {})
+    await db().run(DELETE_NODES, {})
+    await db().run(DELETE_GROUPS, {})
   }
-  await db.run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}` })
+  await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}` })
   return {
     id,
+    async renew() {
+      if (!control.isLost()) return
+      control = await reopen()
+      // Another process that has the lock by now has also deleted the row of this node.
+      await takeLock()
+    },
     async leave() {
-      await db.run(DELETE_NODE, { id }).catch(() => undefined)
-      await session.close()
+      await db()
+        .run(DELETE_NODE, { id })
+        .catch(() => undefined)
+      await control.close()
     },
   }
 }

@@ -1,0 +1,54 @@
+import { StartError } from '@perdure/ports'
+import { expect, it } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
+import { MIGRATIONS } from '../migrations/migrations.ts'
+import { createTestSchema } from '../test-schema.fixture.ts'
+import { applyMigrations } from './migrate.ts'
+import { openSession } from './session.ts'
+
+const NEXT = { version: MIGRATIONS.length + 1, name: 'next', sql: 'create table next_table (id text)' }
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('the migration of a PostgreSQL schema', () => {
+  const schema = createTestSchema()
+
+  const sessionOf = async () => {
+    const server = { url: await schema.url(), schema: schema.name, statementTimeoutMs: 10_000, pipeline: false }
+    return openSession(server, { name: 'test', planning: 'default' })
+  }
+  const migrate = async (migrations = MIGRATIONS): Promise<string | undefined> => {
+    const session = await sessionOf()
+    try {
+      await applyMigrations(session, { schema: schema.name, now: () => 7, migrations })
+      return undefined
+    } catch (error) {
+      return error instanceof StartError ? error.kind : String(error)
+    } finally {
+      await session.close()
+    }
+  }
+  const versions = async () =>
+    (await schema.query('select version from schema_migrations order by 1')).map(({ version }) => version)
+
+  it('is done once when several processes start together', async () => {
+    expect(await Promise.all([migrate(), migrate(), migrate()])).toEqual([undefined, undefined, undefined])
+    expect(await versions()).toEqual(MIGRATIONS.map(({ version }) => version))
+  })
+
+  it('applies what is pending, and rolls a failed migration back', async () => {
+    const failing = { version: NEXT.version + 1, name: 'failing', sql: 'create table half (id text); select 1 / 0' }
+
+    expect(await migrate([...MIGRATIONS, NEXT, failing])).toBe('migration-failed')
+
+    expect(await versions()).toContain(NEXT.version)
+    expect(await schema.query(`select to_regclass('half') as half`)).toEqual([{ half: null }])
+  })
+
+  it('refuses a schema of a newer release', async () => {
+    expect(await migrate()).toBe('storage-newer-schema')
+  })
+
+  it('refuses a migration that was edited after it was applied', async () => {
+    expect(await migrate([...MIGRATIONS, { ...NEXT, sql: 'create table other (id text)' }])).toBe('migration-failed')
+  })
+})

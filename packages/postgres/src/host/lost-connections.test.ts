@@ -1,0 +1,120 @@
+import { type CommitOutcome, isStorageBusy, type Write } from '@perdure/ports'
+import { anEvent, anIdempotencyRecord, aRun, createRandom } from '@perdure/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
+import { type CuttingProxy, createCuttingProxy, type Strike } from '../cutting-proxy.fixture.ts'
+import type { PostgresStorage } from '../open-postgres-storage.ts'
+import { createTestSchema } from '../test-schema.fixture.ts'
+
+/** How often a connection breaks per test; the seed makes a failure reproducible. */
+const STRIKES = Number(process.env.POSTGRES_STRIKES ?? 40)
+const SEED = Number(process.env.POSTGRES_SEED ?? 1)
+const BATCH = 5
+
+/** Half of the commits have a key; the others would be committed twice if they were sent twice. */
+const writesOf = (n: number): readonly Write[] => [
+  ...(n % 2 === 0 ? ([{ type: 'idempotency.reserve', now: 1 as never, record: keyOf(n) }] as const) : []),
+  { type: 'run.insert', run: aRun({ id: `run-${n}`, status: 'running' }) },
+  { type: 'event.append', events: [anEvent({ topic: `commit-${n}` }), anEvent({ topic: 'all', type: `commit-${n}` })] },
+]
+
+const keyOf = (n: number) => anIdempotencyRecord({ id: `key-${n}`, runId: `run-${n}` })
+
+type Result = CommitOutcome | { readonly error: unknown }
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQL that breaks', () => {
+  const schema = createTestSchema()
+  let proxy: CuttingProxy
+
+  beforeAll(async () => {
+    proxy = await createCuttingProxy(await schema.url())
+  })
+  afterAll(() => proxy.close())
+
+  const commitBatch = (storage: PostgresStorage, first: number): Promise<readonly Result[]> =>
+    Promise.all(
+      Array.from({ length: BATCH }, (_, n) =>
+        storage.unitOfWork.commit(writesOf(first + n)).catch((error: unknown) => ({ error })),
+      ),
+    )
+
+  /** Compares what the callers were told with what is stored. */
+  const expectExactOutcomes = async (results: readonly Result[]): Promise<void> => {
+    const events = await schema.query(`select position::float8 as position, topic, type from events order by position`)
+    const runs = new Set((await schema.query('select id from runs')).map(({ id }) => id))
+    const told = results.flatMap((result, n) => {
+      if ('error' in result) {
+        expect(isStorageBusy(result.error), String(result.error)).toBe(true)
+        return []
+      }
+      expect(result.committed).toBe(true)
+      return result.committed ? [{ n, positions: result.events.map(({ position }) => position) }] : []
+    })
+    expect(told.map(({ n }) => runs.has(`run-${n}`))).toEqual(told.map(() => true))
+    expect(runs.size).toBe(told.length)
+    for (const { n, positions } of told) {
+      const stored = events.filter(({ topic, type }) => topic === `commit-${n}` || type === `commit-${n}`)
+      expect(stored.map(({ position }) => position)).toEqual(positions)
+    }
+    expect(events.map(({ position }) => position)).toEqual(events.map((_, index) => index + 1))
+  }
+
+  const strikeAtRandom = async (groups: boolean, actionOf: () => Strike['action']): Promise<PostgresStorage> => {
+    const random = createRandom(SEED)
+    const storage = await schema.open({ url: proxy.url, groups })
+    const results = [...(await commitBatch(storage, 0))]
+    const before = proxy.bytes()
+    results.push(...(await commitBatch(storage, BATCH)))
+    const after = proxy.bytes()
+    for (let strike = 0; strike < STRIKES; strike++) {
+      const direction = random() < 0.5 ? 'to-server' : 'to-client'
+      const bytes = after[direction] - before[direction]
+      proxy.arm({ direction, after: 1 + Math.floor(random() * bytes * 1.1), action: actionOf() })
+      results.push(...(await commitBatch(storage, results.length)))
+    }
+    await expectExactOutcomes(results)
+    return storage
+  }
+
+  it.each([true, false])('leaves each commit with the outcome that its caller gets (groups: %s)', async (groups) => {
+    const storage = await strikeAtRandom(groups, () => 'cut')
+
+    expect(storage.counters().unanswered).toBeGreaterThan(0)
+    expect(storage.counters().retries).toBeGreaterThan(0)
+    await storage.close()
+  })
+
+  it.each([true, false])(
+    'survives the termination of its server process at any statement (groups: %s)',
+    async (groups) => {
+      const terminate = () =>
+        schema.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name like $1', [
+          `perdure %${schema.name}`,
+        ])
+
+      const storage = await strikeAtRandom(groups, () => terminate)
+
+      expect(storage.counters().retries).toBeGreaterThan(0)
+      await storage.close()
+    },
+  )
+
+  it('waits for the server, then refuses commits without having written them', async () => {
+    const storage = await schema.open({ url: proxy.url, commitWaitMs: 400 })
+    const told = [...(await commitBatch(storage, 0))]
+
+    proxy.blackout(true)
+    const refused = await commitBatch(storage, BATCH)
+    expect(refused.every((one) => 'error' in one && isStorageBusy(one.error))).toBe(true)
+    expect(await storage.status()).toMatchObject({ writable: false })
+    const waiting = commitBatch(storage, 2 * BATCH)
+    setTimeout(() => proxy.blackout(false), 100)
+
+    told.push(...refused, ...(await waiting))
+    expect(told.slice(2 * BATCH).every((one) => 'committed' in one)).toBe(true)
+    await expectExactOutcomes(told)
+    expect(await storage.status()).toMatchObject({ writable: true })
+    await storage.close()
+  })
+})

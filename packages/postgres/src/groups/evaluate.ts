@@ -75,10 +75,12 @@ const APPLY: Appliers = {
     if (current === undefined || !isLive(current, now)) return ALONE
     return current.runId !== undefined && completed.has(current.runId) ? ALONE : { type, current }
   },
-  'idempotency.complete'({ state, changes }, { runId, response }) {
-    const ids = state.waiting.get(runId) ?? []
-    changes.responses.push(...ids.map((id) => ({ id, ...toResponseRow(response) })))
-    return ids.length
+  'idempotency.complete'({ state, changes }, { runId, response, unlessPatientAt = Number.MAX_SAFE_INTEGER }) {
+    const waiting = (state.waiting.get(runId) ?? []).filter(
+      ({ patient_until }) => (patient_until ?? 0) <= unlessPatientAt,
+    )
+    changes.responses.push(...waiting.map(({ id }) => ({ id, ...toResponseRow(response) })))
+    return waiting.length
   },
   'run.insert'({ state, changes, runs }, { run, labels }) {
     if (state.runs.has(run.id)) return ALONE

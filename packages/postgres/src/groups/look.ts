@@ -14,7 +14,7 @@ export interface GroupState {
   /** Records that have a key which the group wanted. */
   readonly taken: ReadonlyMap<string, IdempotencyRecord>
   /** Ids of the executing records that wait for a run. */
-  readonly waiting: ReadonlyMap<string, readonly string[]>
+  readonly waiting: ReadonlyMap<string, readonly WaitingRow[]>
   readonly runs: ReadonlyMap<string, RunState>
   readonly slots: ReadonlyMap<string, LaneTable>
   readonly sessions: ReadonlyMap<string, SessionState>
@@ -54,7 +54,7 @@ export async function look(db: Connection, writes: readonly SetWrite[]): Promise
   return {
     reserved: new Set(keys.filter(({ is_new }) => is_new).map(({ wanted_id }) => wanted_id)),
     taken: new Map(keys.flatMap((row) => (row.id === null ? [] : [[row.id, toIdempotency(row as TakenRow)] as const]))),
-    waiting: idsByRun(waiting),
+    waiting: byRun(waiting),
     runs: new Map(runs.map((row) => [row.id, row])),
     slots: new Map(slots.map((row) => [slotKey(row.lane, row.slot), row])),
     sessions: new Map(sessions.map((row) => [row.id, row])),
@@ -63,10 +63,14 @@ export async function look(db: Connection, writes: readonly SetWrite[]): Promise
   }
 }
 
-function idsByRun(rows: readonly { readonly id: string; readonly run_id: string }[]): GroupState['waiting'] {
-  const ids = new Map<string, readonly string[]>()
-  for (const { id, run_id } of rows) ids.set(run_id, [...(ids.get(run_id) ?? []), id])
-  return ids
+function byRun(rows: readonly WaitingRow[]): GroupState['waiting'] {
+  const ofRuns = new Map<string, WaitingRow[]>()
+  for (const row of rows) {
+    const ofRun = ofRuns.get(row.run_id)
+    if (ofRun === undefined) ofRuns.set(row.run_id, [row])
+    else ofRun.push(row)
+  }
+  return ofRuns
 }
 
 interface WantedRows {
@@ -136,6 +140,8 @@ const COLUMNS = {
   content_type: 'text',
   body: 'text',
   sealed: 'integer',
+  executor: 'text',
+  patient_until: 'bigint',
 } as const
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
 
@@ -156,10 +162,17 @@ export const RESERVE = {
   row: undefined as ReserveRow | undefined,
 }
 
+/** A record whose response is the outcome of a run. */
+export interface WaitingRow {
+  readonly id: string
+  readonly run_id: string
+  readonly patient_until: number | null
+}
+
 /** The records whose response is the outcome of one of the runs. */
-export const LOCK_WAITING = compile<{ runIds: readonly string[] }, { id: string; run_id: string }>((param) => ({
+export const LOCK_WAITING = compile<{ runIds: readonly string[] }, WaitingRow>((param) => ({
   compile: () =>
-    sql<{ id: string; run_id: string }>`select id, run_id from idempotency where status is null and id = any(array(
+    sql<WaitingRow>`select id, run_id, patient_until from idempotency where status is null and id = any(array(
         select id from idempotency where content_of = any(${param('runIds')}::text[]) and run_id = content_of and status is null
         union all
         select id from idempotency where run_id = any(${param('runIds')}::text[]) and status is null

@@ -70,6 +70,8 @@ CREATE TABLE idempotency (
   content_of   text COLLATE "C",
   created_at   bigint NOT NULL,
   expires_at   bigint NOT NULL,
+  executor     text COLLATE "C",
+  patient_until bigint,
   status       integer,
   location     text COLLATE "C",
   content_type text COLLATE "C",

@@ -236,6 +236,8 @@ export interface IdempotencyTable {
   readonly content_type: string | null
   readonly body: string | null
   readonly sealed: number | null // 1 when the body is sealed
+  readonly executor: string | null
+  readonly patient_until: number | null
 }
 
 export interface SessionTable {

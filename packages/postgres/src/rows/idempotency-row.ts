@@ -14,6 +14,8 @@ export const IDEMPOTENCY_COLUMNS = [
   'created_at',
   'expires_at',
   ...RESPONSE_COLUMNS,
+  'executor',
+  'patient_until',
 ] as const
 
 export const toIdempotencyRow = (record: IdempotencyRecord): NewIdempotencyRow => ({
@@ -23,6 +25,8 @@ export const toIdempotencyRow = (record: IdempotencyRecord): NewIdempotencyRow =
   content_of: record.contentOf ?? null,
   created_at: record.createdAt,
   expires_at: record.expiresAt,
+  executor: record.executor ?? null,
+  patient_until: record.patientUntil ?? null,
   ...toResponseRow(record.response),
 })
 
@@ -44,6 +48,8 @@ export function toIdempotency(row: Selectable<IdempotencyTable>): IdempotencyRec
     contentOf: content_of ?? undefined,
     createdAt: created_at as EpochMs,
     expiresAt: expires_at as EpochMs,
+    executor: row.executor ?? undefined,
+    patientUntil: (row.patient_until ?? undefined) as EpochMs | undefined,
     response:
       status === null
         ? undefined

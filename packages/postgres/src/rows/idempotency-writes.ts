@@ -24,10 +24,10 @@ export const idempotencyWrites: WriteAppliers<
       throw new Error(`the record of idempotency key ${record.id} disappeared within its transaction`)
     return { type, current }
   },
-  'idempotency.complete': async ({ db }, { runId, response }) =>
-    (await db.run(completeRecord, { run_id: runId, ...toResponseRow(response) })).changes,
-  'idempotency.interrupt': async ({ db }, { response }) =>
-    (await db.run(interruptRecords, toResponseRow(response))).changes,
+  'idempotency.complete': async ({ db }, { runId, response, unlessPatientAt = null }) =>
+    (await db.run(completeRecord, { run_id: runId, unlessPatientAt, ...toResponseRow(response) })).changes,
+  'idempotency.interrupt': async ({ db }, { response, executor = null }) =>
+    (await db.run(interruptRecords, { executor, ...toResponseRow(response) })).changes,
   'idempotency.prune': async ({ db }, { now, limit }) => (await db.run(PRUNE_RECORDS, { now, limit })).changes,
 }
 
@@ -47,7 +47,9 @@ const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((par
     ),
 )
 
-export const completeRecord = compile<ResponseColumns & Pick<NewIdempotencyRow, 'run_id'>, unknown>((param) =>
+type CompleteValues = ResponseColumns & Pick<NewIdempotencyRow, 'run_id'> & { readonly unlessPatientAt: number | null }
+
+export const completeRecord = compile<CompleteValues, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
@@ -55,14 +57,18 @@ export const completeRecord = compile<ResponseColumns & Pick<NewIdempotencyRow, 
       const isOfRun = eb('run_id', '=', param('run_id'))
       const holdsItsContent = eb('content_of', '=', param('run_id'))
       return or([and([holdsItsContent, isOfRun, eb('status', 'is', null)]), and([isOfRun, IS_PENDING_NON_RUN_ANSWER])])
-    }),
+    })
+    .where(
+      sql<boolean>`(${param('unlessPatientAt')}::bigint is null or coalesce(patient_until, 0) <= ${param('unlessPatientAt')}::bigint)`,
+    ),
 )
 
-const interruptRecords = compile<ResponseColumns, unknown>((param) =>
+const interruptRecords = compile<ResponseColumns & Pick<NewIdempotencyRow, 'executor'>, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
     .where(IS_PENDING_NON_RUN_ANSWER)
+    .where(sql<boolean>`(${param('executor')}::text is null or executor = ${param('executor')}::text)`)
     .where(sql<boolean>`(run_id is null or not exists (select 1 from runs where runs.id = idempotency.run_id))`),
 )
 

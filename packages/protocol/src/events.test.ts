@@ -12,7 +12,8 @@ describe('EVENTS', () => {
     expect(type).toMatch(EVENT_TYPE)
     expect(subjects.length).toBeGreaterThan(0)
     expect(Object.keys(SUBJECTS)).toEqual(expect.arrayContaining([...subjects]))
-    expect(lifecycle === true).toBe(type.startsWith('run.') && type !== 'run.log')
+    const others = ['run.log', 'run.rewound', 'run.child.started', 'run.child.ended']
+    expect(lifecycle === true).toBe(type.startsWith('run.') && !others.includes(type))
     if (lifecycle) expect(emittedBy).toBe('server')
   })
 
@@ -28,16 +29,27 @@ describe('EVENTS', () => {
 
   it('lets agents emit exactly the events that carry model output', () => {
     expect(rows.filter(([, { emittedBy }]) => emittedBy === 'agent').map(([type]) => type)).toEqual([
+      'text.start',
       'text.delta',
+      'text.end',
       'text.complete',
+      'reasoning.start',
       'reasoning.delta',
+      'reasoning.end',
       'tool.call.start',
       'tool.call.delta',
       'tool.call.end',
+      'tool.result',
       'tool.execute.start',
       'tool.execute.progress',
       'tool.execute.end',
       'tool.execute.error',
+      'part.state',
+      'part.state-delta',
+      'part.source',
+      'part.file',
+      'part.message',
+      'part.data',
     ])
   })
 })

@@ -3,15 +3,30 @@ import { AuditEntry } from './resources/audit.ts'
 import { ConsolidationEvent } from './resources/consolidator.ts'
 import { Fact, MemoryConflict } from './resources/memory.ts'
 import {
+  DataEvent,
+  FileEvent,
+  SourceEvent,
+  StateDeltaEvent,
+  StateEvent,
+  WholeMessageEvent,
+} from './resources/part-events.ts'
+import {
   ApprovalEvent,
   CheckpointEvent,
+  ChildEvent,
   LifecycleEvent,
   ReasoningDeltaEvent,
+  ReasoningEndEvent,
+  ReasoningStartEvent,
+  RewoundEvent,
   StepEvent,
   TextCompleteEvent,
   TextDeltaEvent,
+  TextEndEvent,
+  TextStartEvent,
   ToolCallEvent,
   ToolExecutionEvent,
+  ToolResultEvent,
   UsageEvent,
 } from './resources/run-events.ts'
 import { RunLogEvent } from './resources/runs.ts'
@@ -40,6 +55,8 @@ const OF_APPROVAL = [...OF_RUN, 'approvals'] as const
 const lifecycle = { subjects: OF_LIFECYCLE, payload: LifecycleEvent, emittedBy: 'server', lifecycle: true } as const
 const toolCall = { subjects: OF_RUN, payload: ToolCallEvent, emittedBy: 'agent' } as const
 const toolExecution = { subjects: OF_RUN, payload: ToolExecutionEvent, emittedBy: 'agent' } as const
+const part = { subjects: OF_RUN, emittedBy: 'agent' } as const
+const child = { subjects: OF_RUN, payload: ChildEvent, emittedBy: 'server' } as const
 const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'server' } as const
 const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server' } as const
 const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'server' } as const
@@ -58,17 +75,31 @@ export const EVENTS = {
   'run.completed': { ...lifecycle, summary: 'The run returned its result.' },
   'run.failed': { ...lifecycle, summary: 'The run ended with an error.' },
   'run.aborted': { ...lifecycle, summary: 'The run was aborted.' },
+  'run.rewound': { subjects: OF_RUN, payload: RewoundEvent, emittedBy: 'server', summary: 'Events that the agent emitted after `after` are withdrawn: a new attempt emits them again.' },
+  'run.child.started': { ...child, summary: 'The run started a child run and waits for it.' },
+  'run.child.ended': { ...child, summary: 'The child run ended.' },
   'run.log': { subjects: OF_RUN, payload: RunLogEvent, emittedBy: 'server', sanitized: true, summary: 'The code of the run wrote a line with `ctx.log`.' },
+  'text.start': { subjects: OF_RUN, payload: TextStartEvent, emittedBy: 'agent', summary: 'A block of text starts. If it started before, its earlier text is withdrawn.' },
   'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', summary: 'A piece of the answer.' },
+  'text.end': { subjects: OF_RUN, payload: TextEndEvent, emittedBy: 'agent', summary: 'The block of text is complete.' },
   'text.complete': { subjects: OF_RUN, payload: TextCompleteEvent, emittedBy: 'agent', summary: 'The whole answer.' },
+  'reasoning.start': { subjects: OF_RUN, payload: ReasoningStartEvent, emittedBy: 'agent', sanitized: true, summary: 'A block of reasoning starts. If it started before, its earlier text is withdrawn.' },
   'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, summary: 'A piece of the reasoning.' },
+  'reasoning.end': { subjects: OF_RUN, payload: ReasoningEndEvent, emittedBy: 'agent', sanitized: true, summary: 'The block of reasoning is complete.' },
   'tool.call.start': { ...toolCall, summary: 'The model starts a tool call.' },
   'tool.call.delta': { ...toolCall, summary: 'A piece of the arguments.' },
   'tool.call.end': { ...toolCall, summary: 'The arguments are complete.' },
+  'tool.result': { subjects: OF_RUN, payload: ToolResultEvent, emittedBy: 'agent', summary: 'The result of a tool that `ctx.tool` did not execute.' },
   'tool.execute.start': { ...toolExecution, summary: 'The tool starts executing.' },
   'tool.execute.progress': { ...toolExecution, summary: 'The tool reports progress.' },
   'tool.execute.end': { ...toolExecution, summary: 'The tool returned its result.' },
   'tool.execute.error': { ...toolExecution, summary: 'The tool failed; the run can continue.' },
+  'part.state': { ...part, payload: StateEvent, summary: 'The whole state of the agent, for display.' },
+  'part.state-delta': { ...part, payload: StateDeltaEvent, summary: 'A change of the state, as JSON Patch (RFC 6902).' },
+  'part.source': { ...part, payload: SourceEvent, summary: 'A source that the answer uses.' },
+  'part.file': { ...part, payload: FileEvent, summary: 'A file that the agent created.' },
+  'part.message': { ...part, payload: WholeMessageEvent, summary: 'A whole message, for example of another agent.' },
+  'part.data': { ...part, payload: DataEvent, summary: 'Named data for a user interface. Data with the same id replaces the earlier data.' },
   'tool.approval.requested': { ...approval, subjects: OF_RUN, summary: 'A tool call waits for an approval.' },
   'approval.requested': { ...approval, summary: 'The run waits for an approval.' },
   'approval.resolved': { ...approval, summary: 'The approval was granted or denied.' },

@@ -6,22 +6,26 @@ import {
   EVERY_ROW,
   fromJsonText,
   type RunRecord,
+  type RunStore,
   type StepRecord,
   type StepStore,
   toJsonText,
   type Write,
 } from '@perdure/ports'
 import type { KeyedMutex } from '../concurrency/mutex.ts'
-import { approvalEvents } from '../durable/approval-events.ts'
+import { type ApprovalEventDetail, approvalEvents } from '../durable/approval-events.ts'
 import { planResolution, type ResolvedWait, type WaitResolution } from '../durable/wait-resolution.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
 import { type CommitOnceDeps, type CommitOnceResult, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { activeAncestors } from '../runs/active-ancestors.ts'
+import type { Via } from '../runs/run-events.ts'
 import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-suspension.ts'
 
 export interface DecideApprovalsDeps extends CommitOnceDeps {
   readonly approvals: ApprovalStore
   readonly steps: StepStore
+  readonly runs: RunStore
   readonly runMutex: KeyedMutex
   readonly wakeRun: WakeRun
 }
@@ -38,6 +42,8 @@ export interface DecisionPlan {
   readonly resolved: readonly ResolvedApproval[]
   /** Passed to the run when these resolutions resume it. */
   readonly payload?: unknown
+  /** The protocol through which the decisions came. */
+  readonly via?: Via | undefined
   readonly writes: readonly Write[]
   /** Builds the answer; `resumed` is the updated run, or `undefined` if the run stays suspended. */
   readonly answer: (resumed: RunRecord | undefined) => Omit<Decision, 'writes'>
@@ -67,7 +73,8 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
         const stillOpen = await otherPending(deps, plan)
         const waits = await resolveWaits(deps, plan, stillOpen)
         onCommitted = () => deps.wakeRun(run, waits)
-        return { writes: writesOf(plan, waits, stillOpen), ...plan.answer(waits.resumed) }
+        const ancestors = await activeAncestors(deps.runs, run)
+        return { writes: writesOf(plan, waits, { stillOpen, ancestors }), ...plan.answer(waits.resumed) }
       })
       if (result.kind === 'committed') onCommitted?.()
       return result
@@ -76,21 +83,25 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
 
 async function resolveWaits(
   deps: DecideApprovalsDeps,
-  { run, resolved, payload }: DecisionPlan,
+  { run, resolved, payload, via }: DecisionPlan,
   stillOpen: readonly string[] | undefined,
 ): Promise<WaitResolution> {
   const resolvedWaits = await Promise.all(resolved.map((one) => resolvedWaitOf(deps.steps, one)))
   const resumes = stillOpen?.length === 0
   return planResolution(run, resolvedWaits.flat(), {
     at: deps.clock.now(),
+    via,
     resumption: resumes ? storeResumption(payload) : undefined,
   })
 }
 
 const writesOf = (
-  { resolved, writes }: DecisionPlan,
+  { resolved, writes, via }: DecisionPlan,
   waits: WaitResolution,
-  stillOpen: readonly string[] = [],
+  {
+    stillOpen = [],
+    ancestors,
+  }: { readonly stillOpen: readonly string[] | undefined; readonly ancestors: readonly string[] },
 ): readonly Write[] => [
   ...writes,
   ...resolved.map(
@@ -103,12 +114,15 @@ const writesOf = (
   ...waits.writes,
   // Otherwise two concurrent decisions could each see the other approval as pending, and neither would resume the run.
   ...(stillOpen.length === 0 ? [] : [{ type: 'approval.fence', ids: stillOpen } as const]),
-  { type: 'event.append', events: [...resolved.flatMap(eventsOf), ...waits.events] },
+  { type: 'event.append', events: [...resolved.flatMap((one) => eventsOf(one, { via, ancestors })), ...waits.events] },
 ]
 
-const eventsOf = ({ approval, resolution }: ResolvedApproval) => {
+const eventsOf = (
+  { approval, resolution }: ResolvedApproval,
+  detail: Pick<ApprovalEventDetail, 'via' | 'ancestors'>,
+) => {
   const type = resolution.status === 'expired' ? 'approval.expired' : 'approval.resolved'
-  return approvalEvents({ ...approval, ...resolution }, type, resolution.resolvedAt)
+  return approvalEvents({ ...approval, ...resolution }, type, { ...detail, at: resolution.resolvedAt })
 }
 
 /**

@@ -3,11 +3,13 @@ import {
   type ApprovalStore,
   type Clock,
   EVERY_ROW,
+  type NewEvent,
   type RunStore,
   type UnitOfWork,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { approvalEvents } from '../durable/approval-events.ts'
+import { activeAncestors } from '../runs/active-ancestors.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
 
 export interface ExpireApprovalDeps {
@@ -47,15 +49,21 @@ export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {
 
 /** Expires an approval whose run has ended. */
 export async function closeApproval(
-  { unitOfWork, clock }: Pick<ExpireApprovalDeps, 'unitOfWork' | 'clock'>,
+  { unitOfWork, clock, runs }: Pick<ExpireApprovalDeps, 'unitOfWork' | 'clock' | 'runs'>,
   approval: ApprovalRecord,
 ): Promise<void> {
+  const ancestors = await activeAncestors(runs, await runs.find(approval.runId, EVERY_ROW))
   const at = clock.now()
   const resolution = { status: 'expired', reason: 'the run has ended', resolvedAt: at } as const
-  // The final event closes the log of the run, so the events go only to the inbox and the session.
-  const events = approvalEvents({ ...approval, ...resolution }, 'approval.expired', at)
+  const events = approvalEvents({ ...approval, ...resolution }, 'approval.expired', { at, ancestors })
   await unitOfWork.commit([
     { type: 'approval.resolve', id: approval.id, resolution },
-    { type: 'event.append', events: events.map((event) => ({ ...event, runId: undefined })) },
+    // The final event closes the log of the run, so its event goes only to the inbox and the session.
+    {
+      type: 'event.append',
+      events: events.map((event) => (event.runId === approval.runId ? withoutRun(event) : event)),
+    },
   ])
 }
+
+const withoutRun = (event: NewEvent): NewEvent => ({ ...event, runId: undefined })

@@ -10,6 +10,7 @@ import {
 import { isTerminal } from '@perdure/protocol'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import type { Via } from '../runs/run-events.ts'
 import { toApprovalResource } from './approval-resource.ts'
 import type { DecideApprovals, DecisionPlan } from './decide-approvals.ts'
 import { decisionAudit, isUndecided, resolutionOf, type SubmittedDecision } from './decision.ts'
@@ -28,6 +29,8 @@ export interface ResolveApprovalRequest extends SubmittedDecision {
   readonly origin?: RequestOrigin | undefined
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
+  /** The protocol through which the request came. */
+  readonly via?: Via | undefined
 }
 
 /**
@@ -52,7 +55,7 @@ export function createResolveApproval(deps: ResolveApprovalDeps): ResolveApprova
 
 async function prepare(
   { approvals, runs, clock }: ResolveApprovalDeps,
-  { approvalId, by, tokenId, origin, visibility, ...decision }: ResolveApprovalRequest,
+  { approvalId, by, tokenId, origin, visibility, via, ...decision }: ResolveApprovalRequest,
 ): Promise<DecisionPlan> {
   const approval = await approvals.find(approvalId, visibility)
   const run = approval && (await runs.find(approval.runId, EVERY_ROW))
@@ -69,6 +72,7 @@ async function prepare(
   return {
     run,
     resolved: [{ approval, resolution }],
+    via,
     writes: [decisionAudit(approval.id, decider, resolution)],
     answer: answer({ ...approval, ...resolution }),
   }

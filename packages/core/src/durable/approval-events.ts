@@ -1,24 +1,55 @@
-import type { ApprovalRecord, EpochMs, NewEvent } from '@perdure/ports'
+import type { ApprovalRecord, EpochMs, JsonText, NewEvent } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
+import type { Via } from '../runs/run-events.ts'
 
 export type ApprovalEventType = 'approval.requested' | 'approval.resolved' | 'approval.expired'
 
+export interface ApprovalEventDetail {
+  readonly at: EpochMs
+  /** The arguments of the tool call that requires the approval. */
+  readonly args?: JsonText | undefined
+  /** The protocol through which the decision came. */
+  readonly via?: Via | undefined
+  /** The runs that wait for the run of the approval. Their logs get a copy of the events. */
+  readonly ancestors: readonly string[]
+}
+
 /**
- * The event of an approval, sent to its run, its session and the inbox. Names the tool when a tool call requires the
- * approval.
+ * The event of an approval, sent to its run, its session, the inbox, and the ancestors of its run. Names the tool when a
+ * tool call requires the approval.
  */
-export function approvalEvents(approval: ApprovalRecord, type: ApprovalEventType, at: EpochMs): readonly NewEvent[] {
-  const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId } = approval
+export function approvalEvents(
+  approval: ApprovalRecord,
+  type: ApprovalEventType,
+  { at, args, via, ancestors }: ApprovalEventDetail,
+): readonly NewEvent[] {
+  const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId, decision: answer } = approval
   const decision = status === 'granted' || status === 'denied' ? status : undefined
+  const fields = { approvalId: id, runId, name, title, decision, by, reason, toolCallId, via }
   const event: NewEvent = {
     runId,
     sessionId,
     topic: formatSubject('approvals', {}),
     type,
-    payload: jsonObject({ approvalId: id, runId, name, title, decision, by, reason, toolCallId }, { payload }),
+    payload: jsonObject(fields, { payload, answer }),
     at,
   }
   const isFromTool = type === 'approval.requested' && toolCallId !== undefined
-  return isFromTool ? [event, { ...event, topic: undefined, type: 'tool.approval.requested' }] : [event]
+  const tool: readonly NewEvent[] = isFromTool
+    ? [
+        {
+          ...event,
+          topic: undefined,
+          type: 'tool.approval.requested',
+          payload: jsonObject({ ...fields, toolName: name }, { payload, args }),
+        },
+      ]
+    : []
+  const own = [event, ...tool]
+  return [...own, ...copiesFor(own, ancestors)]
 }
+
+/** The session and the inbox carry the original already. */
+const copiesFor = (events: readonly NewEvent[], ancestors: readonly string[]): readonly NewEvent[] =>
+  ancestors.flatMap((runId) => events.map((event) => ({ ...event, runId, sessionId: undefined, topic: undefined })))

@@ -1,18 +1,23 @@
 import { type ApprovalRecord, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
+import { isPlainObject } from '@perdure/protocol'
+import { jsonOrUndefined } from '../json/json-members.ts'
 import { approvalEvents } from './approval-events.ts'
 import type { ApprovalOptions } from './approval-options.ts'
 import { instantAfter } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import type { ToolCall } from './tool.ts'
 
 export interface ApprovalAsk extends ApprovalOptions {
   readonly name: string
   readonly seq?: number
   readonly toolCallId?: string
+  /** The arguments of that tool call; those in a payload `{ toolName, args }` when missing. */
+  readonly args?: unknown
 }
 
 /** A new approval of a run, and its events. */
 export function approvalRequest(
-  { run, clock, ids }: Pick<CallScope, 'run' | 'clock' | 'ids'>,
+  { run, clock, ids, ancestors }: Pick<CallScope, 'run' | 'clock' | 'ids' | 'ancestors'>,
   ask: ApprovalAsk,
 ): { readonly approval: ApprovalRecord; readonly events: readonly NewEvent[] } {
   const createdAt = clock.now()
@@ -30,7 +35,13 @@ export function approvalRequest(
     createdAt,
     expiresAt: timeoutMs === undefined ? undefined : instantAfter(createdAt, timeoutMs),
   }
-  return { approval, events: approvalEvents(approval, 'approval.requested', createdAt) }
+  const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
+  return { approval, events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, ancestors }) }
 }
+
+const argsIn = (payload: unknown): unknown => (isToolCall(payload) ? payload.args : undefined)
+
+const isToolCall = (payload: unknown): payload is Pick<ToolCall, 'args'> =>
+  isPlainObject(payload) && Object.hasOwn(payload, 'toolName')
 
 const placeOf = ({ kind, targetId, sessionId, owner }: RunRecord) => ({ kind, targetId, sessionId, owner })

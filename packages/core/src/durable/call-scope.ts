@@ -8,6 +8,10 @@ import type { RunMeter } from './run-meter.ts'
 /** What all durable calls of one execution share. */
 export interface CallScope {
   readonly run: RunRecord
+  /** The ids of the runs that wait for this run: the parent, its parent, and so on, in any order. */
+  readonly ancestors: readonly string[]
+  /** The ids of the tool calls that this execution has made. */
+  readonly toolCallIds: Set<string>
   readonly journal: Journal
   readonly ledger: Ledger
   readonly signal: AbortSignal

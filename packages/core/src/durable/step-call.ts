@@ -37,13 +37,14 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, options, failureOf, lost, countsAs }: StepCall<T>,
+  { fn, options, failureOf, lost, countsAs, toolCallId }: StepCall<T>,
 ): Promise<T> => {
   checkStepOptions(fn, options)
   return callWork<T>(scope, name, {
     options,
     lost,
     countsAs,
+    toolCallId,
     kind: failureOf === undefined ? 'step' : 'tool',
     perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
   })
@@ -64,10 +65,12 @@ export interface StepCall<T> {
    * Returns the result of a call that must not be repeated after a crash; if missing, the call throws `step-failed`.
    */
   readonly lost?: ((step: StepRecord) => T) | undefined
+  /** The id of a tool call; its `effectId` when missing. */
+  readonly toolCallId?: string | undefined
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */
-export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs'> {
+export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs' | 'toolCallId'> {
   /** How the work is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
@@ -99,13 +102,13 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
-  { kind, options: { onCrash = 'retry' } }: Pick<Work, 'kind' | 'options'>,
+  { kind, toolCallId, options: { onCrash = 'retry' } }: Pick<Work, 'kind' | 'options' | 'toolCallId'>,
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
   // The step is `started` in this attempt but was not executed: a person has granted another try.
   if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
-  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, kind)
+  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, { kind, toolCallId })
 }
 
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
@@ -126,13 +129,17 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
   })
 }
 
-async function ask(scope: CallScope, recorded: StepRecord, kind: Work['kind'] = 'step'): Promise<StepRecord> {
+async function ask(
+  scope: CallScope,
+  recorded: StepRecord,
+  { kind = 'step', toolCallId = effectIdOf(recorded) }: Pick<Work, 'kind' | 'toolCallId'>,
+): Promise<StepRecord> {
   const { journal, ledger } = scope
   const { approval, events } = approvalRequest(scope, {
     seq: recorded.seq,
     name: recorded.name,
     title: `Run the ${kind} ${recorded.name} again? It was executing when the server stopped.`,
-    ...(kind === 'tool' ? { toolCallId: effectIdOf(recorded) } : {}),
+    ...(kind === 'tool' ? { toolCallId } : {}),
   })
   await ledger.busy(() =>
     journal.record({

@@ -5,7 +5,7 @@ import { isIdentifier, toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import { isAppError, readThrown } from '../runs/thrown-value.ts'
 import type { CallScope } from './call-scope.ts'
-import { checkToolCall } from './check-tool-call.ts'
+import { checkToolCall, takeToolCallId } from './check-tool-call.ts'
 import type { StepFn, StepOptions, StepTry } from './step.ts'
 import { callStep } from './step-call.ts'
 import { withTimeout } from './step-retry.ts'
@@ -15,14 +15,16 @@ import { callApproval } from './wait-call.ts'
 /** `ctx.tool`: asks for approval where required, calls the tool once, and returns a failure as data. */
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
-  const { name, args, approval } = call
+  const { name, args, approval, toolCallId } = call
+  if (toolCallId !== undefined) takeToolCallId(scope.toolCallIds, toolCallId)
   const readable = jsonOrUndefined(args)
   if (readable !== undefined && approval !== undefined && approval !== false) {
     const options = approval === true ? {} : approval
     const ask = {
       ...options,
       payload: options.payload ?? { toolName: name, args },
-      toolCallId: `${scope.run.id}.${scope.ledger.lastSeq() + 2}`,
+      toolCallId: toolCallId ?? `${scope.run.id}.${scope.ledger.lastSeq() + 2}`,
+      args,
     }
     const decision = await callApproval(scope, name, ask)
     if (!decision.granted) {
@@ -31,6 +33,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     }
   }
   return callStep<ToolOutcome<T>>(scope, name, {
+    toolCallId,
     countsAs: scope.budget.takeToolCall,
     fn: (attempt) => execute(scope, call, attempt),
     options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
@@ -61,7 +64,7 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   const { run, clock, journal } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
-  const identity = { toolCallId: attempt.effectId, toolName: name }
+  const identity = { toolCallId: call.toolCallId ?? attempt.effectId, toolName: name }
   const tell = (type: string, detail: object) =>
     journal.record({
       events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],

@@ -7,6 +7,11 @@ export interface ToolCall<Args = unknown, Result = unknown> {
   readonly name: string
   readonly args?: Args
   /**
+   * The id of this call in events and approvals, such as the id that the model gave it. Unique in the run, 1 to 128 visible
+   * ASCII characters. By default, the id is made from the run and the number of the call.
+   */
+  readonly toolCallId?: string
+  /**
    * `call` is the argument that a step function gets: `effectId`, `signal`, `attempt` and `traceparent`. The `effectId`
    * is the same in every execution of this call, so pass it to external systems as the idempotency key. The `signal`
    * aborts with the run and after `timeoutMs`.

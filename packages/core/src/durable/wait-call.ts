@@ -1,6 +1,6 @@
 import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
-import { approvalRequest } from './approval-request.ts'
+import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkApprovalOptions } from './check-approval-options.ts'
@@ -82,9 +82,9 @@ export async function callWaitForEvent(
 export async function callApproval(
   scope: CallScope,
   name: string,
-  options: ApprovalOptions & { readonly toolCallId?: string },
+  options: ApprovalOptions & Pick<ApprovalAsk, 'toolCallId' | 'args'>,
 ): Promise<ApprovalDecision> {
-  checkApprovalOptions(options, ['toolCallId'])
+  checkApprovalOptions(options, ['toolCallId', 'args'])
   if (options.timeoutMs !== undefined) scope.requireTimers()
   const ended = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })

@@ -1,6 +1,6 @@
 import type { EpochMs, JsonText, NewEvent, RunRecord, StepChange, StepRecord, Write } from '@perdure/ports'
 import { unparked } from '../runs/parked.ts'
-import { lifecycleEvent } from '../runs/run-events.ts'
+import { lifecycleEvent, type Via } from '../runs/run-events.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { completionEvents } from './step-events.ts'
 
@@ -24,6 +24,8 @@ export interface ResolutionDetail {
   readonly at: EpochMs
   /** Resumes a run that returned `ctx.suspend(…)`: the resumption to store in its record. */
   readonly resumption?: JsonText | undefined
+  /** The protocol through which the run was resumed. */
+  readonly via?: Via | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ export interface ResolutionDetail {
 export function planResolution(
   run: RunRecord,
   waits: readonly ResolvedWait[],
-  { at, resumption }: ResolutionDetail,
+  { at, resumption, via }: ResolutionDetail,
 ): WaitResolution {
   const [first] = waits
   const goesOn = resumption !== undefined || (first !== undefined && run.status === 'suspended' && !awaitsResume(run))
@@ -60,7 +62,7 @@ export function planResolution(
     ],
     events: [
       ...ends.flatMap(({ step, change }) => (change.status === 'completed' ? completionEvents(run, step, at) : [])),
-      ...(resumed === undefined ? [] : [lifecycleEvent(resumed, 'run.resumed', { at, reason })]),
+      ...(resumed === undefined ? [] : [lifecycleEvent(resumed, 'run.resumed', { at, reason, via })]),
     ],
   }
 }

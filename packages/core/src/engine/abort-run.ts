@@ -15,7 +15,7 @@ export interface AbortRunDeps extends CommitOnceDeps, EndRunDeps {
 export function createAbortRun(deps: AbortRunDeps): AbortRun {
   const { runner, basePath } = deps
 
-  return async ({ reason, key, ...asked }) => {
+  return async ({ reason, key, via, ...asked }) => {
     const once = await commitOnce(deps, key, async () => {
       const run = await findRunToChange(deps, asked)
       if (run.status === 'aborted')
@@ -25,6 +25,7 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
         status: 'aborted',
         finishReason: 'aborted',
         reason: reason ?? 'aborted',
+        via,
       })
       return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true, ended: plan.ended }
     })

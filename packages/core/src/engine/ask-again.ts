@@ -13,7 +13,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import { approvalRequest } from '../durable/approval-request.ts'
-import { lifecycleEvent } from '../runs/run-events.ts'
+import { childEvent, lifecycleEvent } from '../runs/run-events.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isUnresumed, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf } from '../runs/waiting-for.ts'
@@ -115,7 +115,7 @@ function copyApproval(
 function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRecord) {
   const { name, seq, title, payload, toolCallId, createdAt, expiresAt } = old
   return approvalRequest(
-    { run, clock, ids },
+    { run, clock, ids, ancestors: [] },
     {
       name,
       ...(seq === undefined ? {} : { seq }),
@@ -143,7 +143,10 @@ function copyChild(
   }
   return {
     writes: [insertRun(targets, child), insert({ ...step, childRunId: child.id })],
-    events: [lifecycleEvent(child, 'run.queued', { at: createdAt })],
+    events: [
+      lifecycleEvent(child, 'run.queued', { at: createdAt }),
+      childEvent(fork, 'run.child.started', { child, at: createdAt }),
+    ],
     ...{ children: [child], dueAts: child.deadlineAt === undefined ? [] : [child.deadlineAt] },
   }
 }

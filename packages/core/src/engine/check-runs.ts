@@ -184,6 +184,7 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
   const runMeter = createRunMeter(noMeter, () => true)
   return {
     ...{ run, journal, ledger, signal, span: noSpan, nesting, clock, timers, ids, budget, runMeter, maxResultBytes },
+    ...{ ancestors: [], toolCallIds: new Set<string>() },
     requireTimers: ignore,
     onDue: ignore,
   }

@@ -3,7 +3,7 @@ import type { CallScope } from '../durable/call-scope.ts'
 import { jsonProblem } from '../durable/check-approval-options.ts'
 import { refuseProblems } from '../durable/check-options.ts'
 import { callWait } from '../durable/wait-call.ts'
-import { lifecycleEvent } from '../runs/run-events.ts'
+import { childEvent, lifecycleEvent } from '../runs/run-events.ts'
 import { checkInput } from '../targets/check-input.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
@@ -34,7 +34,10 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
       return {
         detail: { childRunId: child.id },
         writes: [insertRun(targets, child)],
-        events: [lifecycleEvent(child, 'run.queued', { at: child.createdAt })],
+        events: [
+          lifecycleEvent(child, 'run.queued', { at: child.createdAt }),
+          childEvent(run, 'run.child.started', { child, at: child.createdAt }),
+        ],
         onRecorded: () => {
           relaunch(child)
           if (child.deadlineAt !== undefined) scope.onDue(child.deadlineAt)

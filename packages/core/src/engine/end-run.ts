@@ -11,7 +11,7 @@ import type {
   UnitOfWork,
   Write,
 } from '@perdure/ports'
-import { type LifecycleEventType, lifecycleEvent } from '../runs/run-events.ts'
+import { type LifecycleEventType, lifecycleEvent, type Via } from '../runs/run-events.ts'
 import { renderOutcome } from '../runs/run-outcome.ts'
 import { statusesBefore } from '../runs/run-states.ts'
 import type { OutcomeInfo, RunWaiters } from '../runs/run-waiters.ts'
@@ -41,6 +41,8 @@ export interface RunEnd {
   readonly thrown?: unknown
   /** Why the run was aborted, as given by the caller. */
   readonly reason?: string | undefined
+  /** The protocol through which the run was aborted. */
+  readonly via?: Via | undefined
   /** Events of the agent that are not in the log yet. */
   readonly events?: readonly NewEvent[]
   /** Whether the run may have active children or open approvals; true when missing. */
@@ -82,12 +84,12 @@ export const executionOf = ({ status, execution }: RunRecord): number | undefine
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
   const at = deps.clock.now()
-  const { status, finishReason, result, error, usage, reason, execution } = end
+  const { status, finishReason, result, error, usage, reason, via, execution } = end
   const abortReason = status === 'aborted' ? reason : undefined
   const change = { status, finishReason, result, error, abortReason, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
-  const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })
+  const event = lifecycleEvent(ended, EVENT_OF[status], { at, via, ...(reason === undefined ? {} : { reason }) })
   const json = renderOutcome(ended, deps.basePath)
   return {
     ended,

@@ -126,7 +126,18 @@ async function startCode(
   const journal = createJournal(deps, run, openingOf(deps, run))
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const budget = createBudget(deps, run, { journal, recorded, accounts, onExhausted: breakOff })
-  const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
+  const ancestors = accounts.slice(0, -1).map(({ runId }) => runId)
+  const scope: CallScope = {
+    ...sharedBy(deps),
+    run,
+    ancestors,
+    toolCallIds: new Set(),
+    journal,
+    ledger,
+    signal,
+    budget,
+    span,
+  }
   const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
   const context = createRunContext(scope, { logger, capture, resume, callChild, services })
 
@@ -196,9 +207,13 @@ function divergedVerdict(deps: ExecutionDeps, { ledger }: CallScope, divergence:
   return { kind: 'end', end: failureOf(divergenceError(divergence)) }
 }
 
-const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
+const suspendItself = (
+  deps: ExecutionDeps,
+  { run, ledger, ancestors }: CallScope,
+  suspension: Suspension,
+): Verdict => ({
   kind: 'suspended',
-  plan: () => planOwnSuspension(deps, run, { suspension, ledger }),
+  plan: () => planOwnSuspension(deps, run, { suspension, ledger, ancestors }),
 })
 
 function failureOf(thrown: unknown): RunEnd {

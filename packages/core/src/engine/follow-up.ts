@@ -18,6 +18,7 @@ import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.t
 import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
+import { childEvent } from '../runs/run-events.ts'
 import type { OutcomeInfo } from '../runs/run-waiters.ts'
 import { needsFollowUp } from './end-run.ts'
 
@@ -76,11 +77,12 @@ async function wakeParent(
   if (step === undefined) return false
   const { result, status, usage } = child
   const endedAt = clock.now()
+  const events = (parent: RunRecord) => [childEvent(parent, 'run.child.ended', { child, at: endedAt })]
   const change: StepChange =
     status === 'completed'
       ? { status, result, usage, endedAt }
       : { status: 'failed', error: errorOfCall(step.name, child), usage, endedAt }
-  return (await resolveWait(step, { writes, change })) === 'resolved'
+  return (await resolveWait(step, { writes, change, events })) === 'resolved'
 }
 
 /** If an ancestor's budget ended the child, the parent's call fails with the same error, which also ends the parent. */

@@ -10,6 +10,7 @@ import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
 import { parkReasonOf } from '../runs/parked.ts'
+import type { Via } from '../runs/run-events.ts'
 import { awaitedReply, outcomeReply } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
@@ -35,6 +36,8 @@ export interface ResumeRunRequest extends RunToChange {
   readonly approvals?: readonly DecisionRef[] | undefined
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
+  /** The protocol through which the request came. */
+  readonly via?: Via | undefined
 }
 
 /**
@@ -67,7 +70,7 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
 }
 
 async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<RunRecord> {
-  const { approvals = [], payload, ...asked } = request
+  const { approvals = [], payload, via, ...asked } = request
   const run = await findRunToChange(deps, asked)
   if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run
@@ -112,7 +115,7 @@ async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<R
 
 async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<DecisionPlan> {
   const { clock, basePath } = deps
-  const { principal, payload, approvals = [] } = request
+  const { principal, payload, via, approvals = [] } = request
   const run = await findSuspended(deps, request)
   const matched = await matchDecisions(deps, { run, principal }, approvals)
   const at = clock.now()
@@ -128,6 +131,7 @@ async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<
     run,
     resolved,
     payload,
+    via,
     writes: resolved.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
     answer: () => ({ reply: outcomeReply(run, basePath, { waitingFor }), remember: true }),
   }
@@ -137,12 +141,12 @@ async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<
 async function resumeWithPayload(
   deps: ResumeRunDeps,
   run: RunRecord,
-  { payload, key }: ResumeRunRequest,
+  { payload, via, key }: ResumeRunRequest,
 ): Promise<Reply | undefined> {
   const reply: Reply = { status: 200 }
   const writes = reservation(deps, key, { reply, remember: false, runId: run.id, writes: [] })
   const outcome = await (parkReasonOf(run) === undefined
-    ? deps.resumeSuspended(run, { payload, writes })
+    ? deps.resumeSuspended(run, { payload, via, writes })
     : requeueParked(deps, run, writes))
   if (outcome === 'resolved' || (outcome !== 'over' && outcome.committed)) return undefined
   const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'

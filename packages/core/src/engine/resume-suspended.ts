@@ -2,6 +2,7 @@ import type { Clock, CommitOutcome, RunRecord, UnitOfWork, Write } from '@perdur
 import type { KeyedMutex } from '../concurrency/mutex.ts'
 import { planResolution } from '../durable/wait-resolution.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
+import type { Via } from '../runs/run-events.ts'
 import { awaitsResume, storeResumption } from '../runs/stored-suspension.ts'
 
 export interface ResumeSuspendedDeps {
@@ -14,6 +15,7 @@ export interface ResumeSuspendedDeps {
 /** The payload that resumes the run, and writes to apply first in the same commit. */
 export interface Resuming {
   readonly payload: unknown
+  readonly via?: Via | undefined
   readonly writes: readonly Write[]
 }
 
@@ -26,10 +28,10 @@ export type ResumeResult = 'resolved' | 'over' | CommitOutcome
 export type ResumeSuspended = (run: RunRecord, resuming: Resuming) => Promise<ResumeResult>
 
 export function createResumeSuspended({ unitOfWork, clock, runMutex, wakeRun }: ResumeSuspendedDeps): ResumeSuspended {
-  return (run, { payload, writes }) =>
+  return (run, { payload, via, writes }) =>
     runMutex(run.id, async () => {
       if (!awaitsResume(run)) return 'over'
-      const resolution = planResolution(run, [], { at: clock.now(), resumption: storeResumption(payload) })
+      const resolution = planResolution(run, [], { at: clock.now(), resumption: storeResumption(payload), via })
       const outcome = await unitOfWork.commit([
         ...writes,
         ...resolution.writes,

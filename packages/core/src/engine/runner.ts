@@ -22,6 +22,7 @@ import { type Execution, type ExecutionDeps, startExecution, type Verdict } from
 import { concurrencyLane } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { parkQueued } from './park-run.ts'
+import { rewind } from './rewind.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
@@ -77,8 +78,11 @@ export function createRunner(deps: RunnerDeps): Runner {
     const at = clock.now()
     const { id: runId, attempt, execution, startedAt = at } = live.run
     const run: RunRecord = { ...live.run, status: 'running', execution: execution + 1, startedAt }
+    const rewound = await retryTransient(deps, () => rewind(deps, run))
     // The start time of a debounced run changes with its input.
     const startAt = run.flow?.debounce === undefined ? undefined : run.startAt
+    // The journal writes the events of a run that was parked, once its code continues.
+    const started = wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })]
     const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([
         {
@@ -86,8 +90,7 @@ export function createRunner(deps: RunnerDeps): Runner {
           change: { status: 'running', startedAt },
         },
         ...takeLanes(runId, live.slot, at),
-        // The journal writes the events of a run that was parked, once its code continues.
-        { type: 'event.append', events: wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })] },
+        { type: 'event.append', events: [...started, ...rewound] },
       ]),
     )
     if (!outcome.committed) return outcome.conflict

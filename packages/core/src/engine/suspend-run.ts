@@ -43,9 +43,14 @@ export function planOwnSuspension(
   {
     suspension,
     ledger,
-  }: { readonly suspension: Suspension; readonly ledger: Pick<Ledger, 'lastSeq' | 'passedVersions'> },
+    ancestors,
+  }: {
+    readonly suspension: Suspension
+    readonly ledger: Pick<Ledger, 'lastSeq' | 'passedVersions'>
+    readonly ancestors: readonly string[]
+  },
 ): SuspendPlan {
-  const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run }, ask))
+  const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run, ancestors }, ask))
   const approvals = asked.map(({ approval }) => approval)
   const passedVersions = ledger.passedVersions()
   const stored: StoredSuspension = {

@@ -5,6 +5,7 @@ import {
   EVERY_ROW,
   type Logger,
   type RunRecord,
+  type RunStore,
   type RunTimers,
   type StartRange,
   type StepRecord,
@@ -15,9 +16,11 @@ import {
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
 import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
+import { activeAncestors } from '../runs/active-ancestors.ts'
 
 export interface TimerDriverDeps {
   readonly steps: StepStore
+  readonly runs: Pick<RunStore, 'find'>
   readonly runTimers: RunTimers
   readonly approvals: ApprovalStore
   readonly clock: Clock
@@ -161,15 +164,16 @@ async function launchDue({ runTimers, launch }: TimerDriverDeps, { after, throug
   }
 }
 
-async function endOf({ approvals, clock }: TimerDriverDeps, step: StepRecord): Promise<WaitResult> {
+async function endOf({ approvals, runs, clock }: TimerDriverDeps, step: StepRecord): Promise<WaitResult> {
   if (step.kind === 'sleep' || step.kind === 'event') return {}
   const approval = step.approvalId === undefined ? undefined : await approvals.find(step.approvalId, EVERY_ROW)
   if (approval === undefined) return {}
   const at: EpochMs = clock.now()
+  const ancestors = await activeAncestors(runs, await runs.find(approval.runId, EVERY_ROW))
   const resolution = { status: 'expired', reason: 'expired', resolvedAt: at } as const
   return {
     result: toJsonText({ granted: false, reason: 'expired' }),
     writes: [{ type: 'approval.resolve', id: approval.id, resolution }],
-    events: () => approvalEvents({ ...approval, ...resolution }, 'approval.expired', at),
+    events: () => approvalEvents({ ...approval, ...resolution }, 'approval.expired', { at, ancestors }),
   }
 }

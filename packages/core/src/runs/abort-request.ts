@@ -1,10 +1,13 @@
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { RunToChange } from './find-run-to-change.ts'
+import type { Via } from './run-events.ts'
 
 export interface AbortRunRequest extends RunToChange {
   readonly reason?: string | undefined
   readonly key?: KeyedRequest | undefined
+  /** The protocol through which the request came. */
+  readonly via?: Via | undefined
 }
 
 /**

@@ -1,7 +1,13 @@
-import type { EpochMs, ForkOrigin, NewEvent, RunRecord } from '@perdure/ports'
+import { type EpochMs, type ForkOrigin, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
 import { shownError } from './run-error.ts'
+
+/** The protocol through which a request came, and the id that the client gave it there. */
+export interface Via {
+  readonly protocol: string
+  readonly ref?: string | undefined
+}
 
 export type LifecycleEventType =
   | 'run.forked'
@@ -36,9 +42,10 @@ export function lifecycleEvent(
     readonly delayMs?: number
     /** The run that this run repeats, and the last call that was copied from it. */
     readonly from?: ForkOrigin
+    readonly via?: Via | undefined
   },
 ): NewEvent {
-  const { at, position, reason, waitingFor, from, delayMs } = detail
+  const { at, position, reason, waitingFor, from, delayMs, via } = detail
   const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
   const isRetry = type === 'run.retrying'
   const startsLater = isRetry || (type === 'run.queued' && (run.startAt ?? at) > at)
@@ -50,6 +57,7 @@ export function lifecycleEvent(
     from,
     position,
     reason,
+    via,
     waitingFor,
     delayMs,
     startAt: startsLater && run.startAt !== undefined ? new Date(run.startAt).toISOString() : undefined,
@@ -76,3 +84,15 @@ export const runEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload
   sessionId: run.sessionId,
   ...event,
 })
+
+/** Tells in the log of a parent that its child has started or ended. */
+export function childEvent(
+  parent: RunRecord,
+  type: 'run.child.started' | 'run.child.ended',
+  { child, at }: { readonly child: RunRecord; readonly at: EpochMs },
+): NewEvent {
+  const { id: childRunId, targetId: agentId, parentSeq: seq, status } = child
+  const ended = type === 'run.child.ended' ? status : undefined
+  const payload = toJsonText({ runId: parent.id, childRunId, agentId, seq, status: ended })
+  return runEvent(parent, { type, payload, at })
+}

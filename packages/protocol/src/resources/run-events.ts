@@ -2,6 +2,9 @@ import * as v from 'valibot'
 import { Approval } from './approvals.ts'
 import { FinishReason, ForkPoint, RunError, RunStatus, RunUsage } from './runs.ts'
 
+/** The protocol through which a request came, and the id that the client gave it there. */
+const Via = v.object({ protocol: v.string(), ref: v.optional(v.string()) })
+
 export const LifecycleEvent = v.object({
   runId: v.string(),
   status: RunStatus,
@@ -9,6 +12,7 @@ export const LifecycleEvent = v.object({
   position: v.optional(v.number()),
   waitingFor: v.optional(v.unknown()),
   reason: v.optional(v.string()),
+  via: v.optional(Via),
   delayMs: v.optional(v.number()),
   startAt: v.optional(v.string()),
   from: v.optional(ForkPoint),
@@ -21,14 +25,41 @@ export const LifecycleEvent = v.object({
 const phase = v.optional(v.picklist(['commentary']))
 const messageId = v.optional(v.string())
 
-export const TextDeltaEvent = v.looseObject({ delta: v.string(), messageId, phase })
+const blockId = v.optional(v.string())
+
+export const TextStartEvent = v.looseObject({
+  messageId: v.string(),
+  blockId,
+  role: v.optional(v.literal('assistant')),
+  phase,
+})
+export const TextDeltaEvent = v.looseObject({ delta: v.string(), messageId, blockId, phase })
+export const TextEndEvent = v.looseObject({
+  messageId: v.string(),
+  blockId,
+  citations: v.optional(v.array(v.unknown())),
+})
 export const TextCompleteEvent = v.looseObject({ text: v.string(), messageId, phase })
-export const ReasoningDeltaEvent = v.looseObject({ delta: v.string(), messageId })
+export const ReasoningStartEvent = v.looseObject({ messageId: v.string(), blockId })
+export const ReasoningDeltaEvent = v.looseObject({ delta: v.string(), messageId, blockId })
+export const ReasoningEndEvent = v.looseObject({ messageId: v.string(), blockId, encrypted: v.optional(v.string()) })
 
 export const ToolCallEvent = v.looseObject({
   toolCallId: v.string(),
   toolName: v.string(),
   args: v.optional(v.unknown()),
+  argsDelta: v.optional(v.string()),
+  executor: v.optional(v.picklist(['server', 'client'])),
+  title: v.optional(v.string()),
+})
+
+const ToolError = v.object({ kind: v.string(), message: v.string() })
+
+export const ToolResultEvent = v.looseObject({
+  toolCallId: v.string(),
+  result: v.optional(v.unknown()),
+  error: v.optional(ToolError),
+  preliminary: v.optional(v.boolean()),
 })
 
 export const ToolExecutionEvent = v.looseObject({
@@ -37,7 +68,7 @@ export const ToolExecutionEvent = v.looseObject({
   args: v.optional(v.unknown()),
   durationMs: v.optional(v.number()),
   result: v.optional(v.unknown()),
-  error: v.optional(v.object({ kind: v.string(), message: v.string() })),
+  error: v.optional(ToolError),
 })
 
 export const ApprovalEvent = v.object({
@@ -46,6 +77,10 @@ export const ApprovalEvent = v.object({
   toolCallId: v.optional(v.string()),
   ...v.pick(Approval, ['name', 'title', 'payload', 'by', 'reason']).entries,
   decision: v.optional(v.picklist(['granted', 'denied'])),
+  answer: v.optional(v.unknown()),
+  toolName: v.optional(v.string()),
+  args: v.optional(v.unknown()),
+  via: v.optional(Via),
 })
 
 export const StepEvent = v.object({
@@ -73,4 +108,15 @@ export const UsageEvent = v.object({
   inputTokens: v.number(),
   outputTokens: v.number(),
   costUsd: v.number(),
+})
+
+/** Withdraws the events that the agent emitted after `after` and before this event. */
+export const RewoundEvent = v.object({ runId: v.string(), attempt: v.number(), after: v.string() })
+
+export const ChildEvent = v.object({
+  runId: v.string(),
+  childRunId: v.string(),
+  agentId: v.string(),
+  seq: v.number(),
+  status: v.optional(RunStatus),
 })

@@ -21,11 +21,22 @@ const agents = [
     description: 'Provokes every event that a run can emit.',
     agent: {
       id: 'works',
-      async run(_: unknown, { emit, tool, step, usage, approval, log }: AgentContext) {
+      async run(_: unknown, { emit, tool, step, usage, approval, log, agents }: AgentContext) {
         log.info('begins', { step: 1 })
-        emit('text.delta', { delta: 'hel' })
+        emit('text.start', { messageId: 'm1' })
+        emit('text.delta', { delta: 'hel', messageId: 'm1' })
+        emit('text.end', { messageId: 'm1' })
         emit('text.complete', { text: 'hello' })
+        emit('reasoning.start', { messageId: 'm2' })
         emit('reasoning.delta', { delta: 'let me see' })
+        emit('reasoning.end', { messageId: 'm2' })
+        emit('tool.result', { toolCallId: 'call-1', result: 1 })
+        emit('part.state', { state: { city: 'Bern' } })
+        emit('part.state-delta', { patch: [{ op: 'remove', path: '/city' }] })
+        emit('part.source', { sourceId: 's1', url: 'https://example.com' })
+        emit('part.file', { fileId: 'f1', mediaType: 'text/plain', data: 'aGk=' })
+        emit('part.message', { message: { role: 'assistant', content: [{ type: 'text', text: 'hi' }] } })
+        emit('part.data', { name: 'weather', data: { celsius: 3 } })
         emit('tool.call.start', TOOL)
         emit('tool.call.delta', TOOL)
         emit('tool.call.end', { ...TOOL, args: {} })
@@ -34,6 +45,7 @@ const agents = [
         await tool({ name: 'search', execute: () => 1 })
         await tool({ name: 'broken', execute: () => Promise.reject(new Error('no')) })
         await step('fetch', () => 1)
+        await agents.run('quick')
         await step('flaky', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } }).catch(ignore)
         await approval('soon', { timeoutMs: 1 })
         await tool({ name: 'delete', approval: true, execute: () => 1 })
@@ -49,7 +61,8 @@ const agents = [
     retry: { maxAttempts: 2, initialDelayMs: 1 },
     agent: {
       id: 'retries',
-      run: async (_: unknown, { attempt }: AgentContext) => {
+      run: async (_: unknown, { attempt, emit }: AgentContext) => {
+        await emit('text.delta', { delta: 'hel' })
         if (attempt === 1) throw new Error('no')
       },
     },
@@ -156,6 +169,7 @@ async function scenario() {
   await ended(forked.runId, 'run.failed')
 
   const retries = await post('/agents/retries/stream', {})
+  await client.subscribe(retries.subject)
   await ended(retries.runId, 'run.completed')
 
   const held = await post('/agents/holds/stream', {})

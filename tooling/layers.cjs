@@ -13,6 +13,7 @@ module.exports = {
     mcp: ['protocol', 'ports'],
     http: ['protocol', 'ports', 'core'],
     realtime: ['protocol', 'ports', 'core'],
+    interop: ['protocol', 'ports', 'core'],
     client: ['protocol'],
     'server-app': [
       'protocol',

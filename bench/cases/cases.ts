@@ -6,6 +6,7 @@ import { durableRuns } from './durable-runs.ts'
 import { embedded } from './embedded.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
+import { foldCost } from './fold.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { queuedRuns } from './queued-runs.ts'
@@ -32,4 +33,5 @@ export const CASES: readonly BenchCase[] = [
   queuedRuns,
   busyStreams,
   embedded,
+  foldCost,
 ]

@@ -35,6 +35,7 @@ export {
   TICKET_PREFIX,
 } from './frames.ts'
 export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
+export { applyJsonPatch, type JsonPatch, JsonPatchOperation, type JsonPatchStep, type Patched } from './json-patch.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { nearest } from './nearest.ts'
 export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'

@@ -3,6 +3,7 @@ import { createClient } from '@perdure/client'
 import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
 import { createHttpApp, type HttpAppDeps } from '@perdure/http'
 import { createInMemoryStorage } from '@perdure/in-memory'
+import { foldLog } from '@perdure/interop'
 import { createMcpClient } from '@perdure/mcp'
 import { systemClock } from '@perdure/platform-node'
 import type { Storage, UnitOfWork, Write } from '@perdure/ports'
@@ -54,6 +55,7 @@ export const everything = [
     createServer,
     openSqliteStorage,
     openPostgresStorage,
+    foldLog,
   ],
   ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
 ]

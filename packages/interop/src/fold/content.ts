@@ -1,0 +1,72 @@
+import { allItems, findItem, type ItemList, NO_ITEMS, putItem } from './item-list.ts'
+import type { ReasoningItem, TextItem, TranscriptItem } from './transcript.ts'
+
+/** What the run has shown so far. */
+export interface Content {
+  readonly items: ItemList
+  /** The keys of the open blocks. */
+  readonly open: readonly string[]
+  /** A list of one member, or empty until the agent sets a state. */
+  readonly state: readonly unknown[]
+}
+
+/** What the fold of an event needs to know besides the content. */
+export interface Surroundings {
+  readonly runId: string
+  readonly continuation: number
+}
+
+export type Block = TextItem | ReasoningItem
+
+export const NO_CONTENT: Content = { items: NO_ITEMS, open: [], state: [] }
+
+export const keyOf = (kind: TranscriptItem['kind'], id: string): string => `${kind}:${id}`
+
+export const put = (content: Content, item: TranscriptItem): Content => ({
+  ...content,
+  items: putItem(content.items, keyOf(item.kind, item.id), item),
+})
+
+export function find<Kind extends TranscriptItem['kind']>(
+  { items }: Content,
+  kind: Kind,
+  id: string,
+): Extract<TranscriptItem, { readonly kind: Kind }> | undefined {
+  return findItem(items, keyOf(kind, id)) as Extract<TranscriptItem, { readonly kind: Kind }> | undefined
+}
+
+/** The blocks that are open. */
+export const openBlocks = ({ items, open }: Content): readonly Block[] =>
+  open.map((key) => findItem(items, key) as Block)
+
+export function closeBlock(content: Content, block: Block, more: Partial<Block> = {}): Content {
+  const key = keyOf(block.kind, block.id)
+  const closed = put(content, { ...block, ...more, isOpen: false } as Block)
+  return { ...closed, open: content.open.filter((one) => one !== key) }
+}
+
+/** Closes every open block that the condition selects. */
+export function closeBlocks(content: Content, isMeant: (block: Block) => boolean): Content {
+  return content.open.length === 0
+    ? content
+    : openBlocks(content)
+        .filter(isMeant)
+        .reduce((closed, block) => closeBlock(closed, block), content)
+}
+
+/** The id of the next block of a message: that of the message, then with a number from 2. */
+export function nextBlockId(content: Content, kind: Block['kind'], messageId: string): string {
+  const id = (n: number) => (n === 1 ? messageId : `${messageId}.${n}`)
+  const isUsed = (n: number) => find(content, kind, id(n)) !== undefined
+  let free = 1
+  while (isUsed(free)) free *= 2
+  // The numbers are used in order, so a binary search finds the first free one.
+  for (let used = Math.floor(free / 2); free - used > 1; ) {
+    const middle = Math.floor((used + free) / 2)
+    if (isUsed(middle)) used = middle
+    else free = middle
+  }
+  return id(free)
+}
+
+export const itemsOf = ({ items }: Content): readonly TranscriptItem[] => allItems(items)

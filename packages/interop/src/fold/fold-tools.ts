@@ -1,0 +1,121 @@
+import { type Content, find, put } from './content.ts'
+import { closeImplicit } from './fold-blocks.ts'
+import { type Fields, isFields, textIn } from './log-event.ts'
+import type { ApprovalItem, ToolItem } from './transcript.ts'
+
+/** `tool.call.start`, `.delta` and `.end`: what the model says about a call. */
+export function foldToolCall(content: Content, fields: Fields, part: 'start' | 'delta' | 'end'): Content {
+  const [before, tool] = toolOf(content, fields)
+  if (tool === undefined) return content
+  const argsText = tool.argsText + (textIn(fields, 'argsDelta') ?? '')
+  const title = textIn(fields, 'title')
+  const executor = fields.executor === 'client' ? 'client' : tool.executor
+  const said = { ...tool, argsText, executor, ...(title === undefined ? {} : { title }) }
+  if (part === 'delta') return put(before, said)
+  const args = 'args' in fields ? fields.args : part === 'end' ? parsed(argsText) : undefined
+  const status = part === 'end' && tool.status === 'calling' ? 'called' : tool.status
+  return put(before, args === undefined ? { ...said, status } : withArgs({ ...said, status }, args))
+}
+
+/** `tool.execute.*` and `tool.result`: what happened to a call. */
+export function foldToolExecution(
+  content: Content,
+  fields: Fields,
+  part: 'start' | 'progress' | 'end' | 'error' | 'result',
+): Content {
+  const [before, tool] = toolOf(content, fields)
+  if (tool === undefined) return content
+  if (part === 'start') {
+    const { result: _, error: __, isPreliminary: ___, ...again } = tool
+    return put(before, withMissingArgs({ ...again, status: 'executing' }, fields))
+  }
+  if (part === 'progress') return put(before, { ...tool, ...('result' in fields ? preliminary(fields) : {}) })
+  if (part === 'result' && fields.preliminary === true) return put(before, { ...tool, ...preliminary(fields) })
+  const { isPreliminary: _, ...ended } = tool
+  if (part === 'error' || (part === 'result' && isFields(fields.error))) {
+    return put(before, { ...ended, status: 'failed', error: errorIn(fields) })
+  }
+  return put(before, { ...ended, status: 'done', result: fields.result ?? null })
+}
+
+const preliminary = ({ result }: Fields) => ({ result, isPreliminary: true })
+
+function errorIn({ error }: Fields): { readonly kind: string; readonly message: string } {
+  const fields = isFields(error) ? error : {}
+  return { kind: textIn(fields, 'kind') ?? 'execution_failed', message: textIn(fields, 'message') ?? '' }
+}
+
+/** `approval.requested` and its twin `tool.approval.requested`. */
+export function foldApprovalRequest(content: Content, fields: Fields, runId: string): Content {
+  const id = textIn(fields, 'approvalId')
+  if (id === undefined) return content
+  const { toolCallId, title, payload } = fields
+  const asked: ApprovalItem = {
+    ...{ kind: 'approval', id, runId: textIn(fields, 'runId') ?? runId, name: textIn(fields, 'name') ?? id },
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(payload === undefined ? {} : { payload }),
+    ...(typeof toolCallId === 'string' ? { toolCallId } : {}),
+    status: 'pending',
+  }
+  const known = find(content, 'approval', id)
+  const before = closeImplicit(content)
+  if (asked.toolCallId === undefined || asked.runId !== runId) return known === undefined ? put(before, asked) : before
+  const [withTool, tool] = toolOf(before, toolFields(asked, fields))
+  const next = known === undefined ? put(withTool, asked) : withTool
+  if (tool === undefined || (known !== undefined && known.status !== 'pending')) return next
+  const waiting: ToolItem = { ...tool, status: 'awaiting-approval', approvalId: id }
+  return put(next, withMissingArgs(waiting, toolFields(asked, fields)))
+}
+
+/** The tool of an approval, also in logs whose approvals name it only in their payload. */
+function toolFields({ toolCallId, name, payload }: ApprovalItem, fields: Fields): Fields {
+  const said = isFields(payload) && typeof payload.toolName === 'string' ? payload : {}
+  const { toolName = textIn(said, 'toolName') ?? name, args = said.args } = fields
+  return { toolCallId, toolName, ...(args === undefined ? {} : { args }) }
+}
+
+/** `approval.resolved` and `approval.expired`. */
+export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boolean): Content {
+  const asked = find(content, 'approval', textIn(fields, 'approvalId') ?? '')
+  if (asked === undefined) return content
+  const by = textIn(fields, 'by')
+  const reason = textIn(fields, 'reason')
+  const status = isExpired ? 'expired' : fields.decision === 'granted' ? 'granted' : 'denied'
+  const decided = put(content, {
+    ...{ ...asked, status },
+    ...(by === undefined ? {} : { by }),
+    ...(reason === undefined ? {} : { reason }),
+    ...('answer' in fields ? { answer: fields.answer } : {}),
+  })
+  const tool = asked.toolCallId === undefined ? undefined : find(decided, 'tool', asked.toolCallId)
+  if (tool?.approvalId !== asked.id || tool.status !== 'awaiting-approval') return decided
+  if (status === 'granted') return put(decided, { ...tool, status: 'called' })
+  const message = reason ?? (isExpired ? 'the approval expired' : 'the approval was denied')
+  return put(decided, { ...tool, status: 'denied', error: { kind: 'approval_denied', message } })
+}
+
+/** The tool of the event, which this event may be the first to mention. */
+function toolOf(content: Content, fields: Fields): readonly [Content, ToolItem | undefined] {
+  const id = textIn(fields, 'toolCallId')
+  if (id === undefined) return [content, undefined]
+  const before = closeImplicit(content)
+  const name = textIn(fields, 'toolName')
+  const known = find(content, 'tool', id)
+  if (known !== undefined) return [before, known.name === '' && name !== undefined ? { ...known, name } : known]
+  return [before, { kind: 'tool', id, name: name ?? '', argsText: '', executor: 'server', status: 'calling' }]
+}
+
+const withMissingArgs = (tool: ToolItem, fields: Fields): ToolItem =>
+  'args' in tool || !('args' in fields) ? tool : withArgs(tool, fields.args)
+
+function withArgs(tool: ToolItem, args: unknown): ToolItem {
+  return { ...tool, args, argsText: JSON.stringify(args) ?? tool.argsText }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -3,7 +3,7 @@ import type { Host } from './host/host.ts'
 import { withStoredTexts } from './host/stored-texts.ts'
 
 /** The storage ports; each method is one operation of the host. */
-export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => ({
+export const createStores = (host: Pick<Host, 'commit' | 'read'>): Omit<Storage, 'status' | 'close'> => ({
   unitOfWork: { commit: (writes) => host.commit(writes) },
   runs: {
     find: (id, visibility) => host.read('runs.find', { id, visibility }),

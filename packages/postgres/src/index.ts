@@ -1,2 +1,10 @@
 export type { HostCounters } from './host/host-counters.ts'
+export {
+  inspectPostgres,
+  type MigratePostgresOptions,
+  migratePostgres,
+  type PostgresInspection,
+  type PostgresLocation,
+} from './inspect-postgres.ts'
+export { openPostgresReader } from './open-postgres-reader.ts'
 export { openPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'

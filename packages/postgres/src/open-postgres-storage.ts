@@ -110,7 +110,8 @@ const openerOf =
     throw storageBusy({ message: 'The URL leads to a standby, or to another server than at the start.' })
   }
 
-function serverOptions(options: PostgresStorageOptions): ServerOptions {
+/** @throws StartError `config-invalid` */
+export function serverOptions(options: PostgresStorageOptions): ServerOptions {
   const { url, schema = 'perdure', statementTimeoutMs = 10_000, pipeline = true, ca } = options
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new StartError('config-invalid', {

@@ -1,6 +1,8 @@
+import type { ServerConfig } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { checkClock } from '../doctor/check-clock.ts'
+import { checkDatabase } from '../doctor/check-database.ts'
 import { checkFiles } from '../doctor/check-files.ts'
 import { checkPort } from '../doctor/check-port.ts'
 import { checkProxy } from '../doctor/check-proxy.ts'
@@ -46,6 +48,13 @@ async function repairAll(findings: readonly Finding[]): Promise<readonly string[
   return done
 }
 
+const checkFile = async (config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> => [
+  await checkWritable(config),
+  await checkSpace(config),
+  await checkSchema(config, loaded),
+  checkWal(config),
+]
+
 /** If the configuration cannot be read, that is the only finding, because the other checks need the configuration. */
 async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> {
   try {
@@ -58,10 +67,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       ),
       ...(await checkStart(config, loaded)),
       ...checkFiles(config, loaded),
-      await checkWritable(config),
-      await checkSpace(config),
-      await checkSchema(config, loaded),
-      checkWal(config),
+      ...(config.storage.kind === 'postgres' ? await checkDatabase(config, loaded) : await checkFile(config, loaded)),
       checkClock(config, Date.now()),
       ...(await checkTriggers(loaded, Date.now())),
       checkProxy(config),

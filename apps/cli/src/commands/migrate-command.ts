@@ -1,21 +1,41 @@
+import { inspectDatabase, migrateDatabase } from '@perdure/server-app'
 import { type MigrationStatus, migrate, migrationStatus } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { storageFile } from '../config/storage-file.ts'
+import { validConfig } from '../config/valid-config.ts'
 
 export interface MigrateFlags {
   readonly dryRun?: boolean
 }
 
 export async function migrateStatusCommand(call: Call): Promise<void> {
+  const database = databaseOf(await call.config())
+  if (database !== undefined) return show(call, { path: database.name, status: await database.inspect() })
   const { path, encryption } = await storageFile(call)
   show(call, { path, status: await migrationStatus(path, { encryption }) })
 }
 
 /** Fails while a server holds the database. */
 export async function migrateUpCommand(call: Call, { dryRun }: MigrateFlags): Promise<void> {
+  const database = databaseOf(await call.config())
+  if (database !== undefined) {
+    return show(call, { path: database.name, status: await (dryRun ? database.inspect() : database.migrate()) })
+  }
   const { path, encryption } = await storageFile(call)
   const status = dryRun ? await migrationStatus(path, { encryption }) : await migrate(path, { encryption })
   show(call, { path, status })
+}
+
+/** The configured PostgreSQL schema; `undefined` if the storage is a file. */
+function databaseOf(loaded: LoadedConfig) {
+  const config = validConfig(loaded)
+  if (config.storage.kind !== 'postgres') return undefined
+  return {
+    name: `schema ${config.storage.schema}`,
+    inspect: () => inspectDatabase(config, loaded),
+    migrate: () => migrateDatabase(config, loaded),
+  }
 }
 
 function show(call: Call, found: { path: string; status: MigrationStatus }): void {

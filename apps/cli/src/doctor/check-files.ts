@@ -17,7 +17,8 @@ export function checkFiles(config: ServerConfig, { configDir }: Pick<LoadedConfi
     .flatMap((field) => referencesAt(config, field.path))
     .filter((reference) => reference.startsWith('file:'))
     .map((reference) => resolve(configDir, reference.slice('file:'.length)))
-  const files = new Set([...secrets, devPepperPath(path), path, `${path}-wal`, resolve(configDir, config.audit.path)])
+  const data = config.storage.kind === 'sqlite' ? [path, `${path}-wal`, resolve(configDir, config.audit.path)] : []
+  const files = new Set([...secrets, devPepperPath(path), ...data])
   const open = process.platform === 'win32' ? [] : [...files].flatMap(openFinding)
   return open.length > 0 ? open : [ok('files', 'only their owner can access secrets and data')]
 }

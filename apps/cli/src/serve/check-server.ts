@@ -1,5 +1,6 @@
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
+import { inspectDatabase } from '@perdure/server-app'
 import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'
@@ -8,7 +9,9 @@ import { prepareServer, type ServerSetup } from './prepare-server.ts'
 export async function checkServer(terminal: Terminal, setup: ServerSetup): Promise<void> {
   const { server } = await prepareServer(terminal, setup)
   await server.check()
-  if (setup.loaded.adapters.storage === undefined) await requireWritable(setup.config)
+  const isFile = setup.config.storage.kind === 'sqlite' && setup.loaded.adapters.storage === undefined
+  if (isFile) await requireWritable(setup.config)
+  else if (setup.config.storage.kind === 'postgres') await inspectDatabase(setup.config, setup.loaded)
 }
 
 async function requireWritable(config: ServerConfig): Promise<void> {

@@ -1,9 +1,10 @@
 import { AppError, type CommitOutcome, storageBusy, type Write } from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
 import { translateError } from '../connection/postgres-error.ts'
-import { READS, type ReadName, type ReadRequest, type ReadResult } from '../operations.ts'
+import type { ReadName, ReadRequest } from '../operations.ts'
 import type { Writer } from './create-writer.ts'
 import type { Host, HostState } from './host.ts'
+import { runRead } from './run-read.ts'
 import type { JobResult, WriteJob } from './write-job.ts'
 
 export interface HostParts {
@@ -116,11 +117,6 @@ export function createHost({ writer, readFrom, commitWaitMs, onFatal, close }: H
       return closing
     },
   }
-}
-
-function runRead<Name extends ReadName>(db: Connection, name: Name, request: ReadRequest<Name>): ReadResult<Name> {
-  const read = READS[name] as (db: Connection, request: ReadRequest<Name>) => ReadResult<Name>
-  return read(db, request)
 }
 
 /** Calls a callback of the caller, whose errors must not stop the answers to waiting commits. */

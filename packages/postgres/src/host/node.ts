@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { StartError } from '@perdure/ports'
 import { type RawBuilder, sql } from 'kysely'
-import { createConnection, type QueryCache } from '../connection/connection.ts'
+import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
 import type { Session } from '../connection/session.ts'
 import { compile, from } from '../query/compile.ts'
 
@@ -32,7 +32,7 @@ export interface JoinOptions {
 export async function join(session: Session, { cache, isGuest, reopen }: JoinOptions): Promise<Node> {
   let control = session
   const db = () => createConnection(control.execute, cache)
-  const takeLock = async () => isGuest || (await db().get(TAKE_SOLE_LOCK, {}))?.taken === true
+  const takeLock = async () => isGuest || takeSoleLock(db())
   const id = randomUUID()
   if (!(await takeLock())) throw lockedError()
   if (!isGuest) {
@@ -56,6 +56,10 @@ export async function join(session: Session, { cache, isGuest, reopen }: JoinOpt
     },
   }
 }
+
+/** Returns whether this session owns the schema from now on. */
+export const takeSoleLock = async (db: Connection): Promise<boolean> =>
+  (await db.get(TAKE_SOLE_LOCK, {}))?.taken === true
 
 /** Keeps the row of the node from being deleted until the transaction ends, and reads it: no row, no right to write. */
 export const HOLD_NODE = compile<{ node: string }, { id: string }>((param) =>
@@ -114,7 +118,7 @@ const INSERT_NODE = compile<{ id: string; name: string }, unknown>((param) =>
 
 const DELETE_NODE = compile<{ id: string }, unknown>((param) => from.deleteFrom('nodes').where('id', '=', param('id')))
 
-const lockedError = (): StartError =>
+export const lockedError = (): StartError =>
   new StartError('storage-locked', {
     message: 'Another process uses this schema of the PostgreSQL database.',
     hint: 'Stop the other server, or set storage.schema to a different name.',

@@ -5,6 +5,7 @@ import { StartError, type Storage, type Tracer } from '@perdure/ports'
 import { openSqliteReader } from '@perdure/sqlite'
 import type { Adapters, Platform } from './adapters.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
+import { loadPostgres } from './open-storage.ts'
 import type { Secrets } from './pre-bind.ts'
 
 export interface CheckRunsParts extends LifecycleParts {
@@ -29,8 +30,12 @@ export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<Checke
   }
 }
 
-function openReader({ config, configDir }: CheckRunsParts, { storageEncryption: encryption }: Secrets) {
-  const { path } = config.storage
+async function openReader(
+  { config, configDir }: CheckRunsParts,
+  { storageEncryption: encryption, database }: Secrets,
+): Promise<Storage> {
+  const { path, schema } = config.storage
+  if (database !== undefined) return (await loadPostgres(configDir)).openPostgresReader({ ...database, schema })
   if (path !== ':memory:') return openSqliteReader({ path: resolve(configDir, path), encryption })
   throw new StartError('config-invalid', {
     message: 'storage.path: :memory: has no stored runs',

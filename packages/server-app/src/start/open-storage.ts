@@ -46,32 +46,36 @@ export async function openPostgres(
   database: DatabaseAccess,
   { configDir, ...options }: PostgresSchema,
 ): Promise<Storage> {
-  const { openPostgresStorage } = await loadAdapter(configDir)
+  const { openPostgresStorage } = await loadPostgres(configDir)
   const { poolSize, statementTimeoutMs, commitWaitMs } = storage
   return openPostgresStorage({ ...database, poolSize, statementTimeoutMs, commitWaitMs, ...options })
 }
 
+/** A variable, so that the bundler leaves the package out. */
+const PEER: string = '@perdure/postgres'
+
 /**
- * An optional package: a server on SQLite loads nothing of it. The copy beside the configuration is used if there is one;
- * otherwise the one beside this package.
+ * Loads an optional package: a server on SQLite loads nothing of it. The copy beside the configuration is used if there is
+ * one; otherwise the one beside this package.
+ *
+ * @throws StartError `postgres-peer-missing`
  */
-async function loadAdapter(configDir: string): Promise<typeof import('@perdure/postgres')> {
+export async function loadPostgres(configDir: string): Promise<typeof import('@perdure/postgres')> {
   try {
-    const found = adapterBeside(configDir)
-    return await (found === undefined ? import('@perdure/postgres') : import(found))
+    return await import(besideConfig(configDir) ?? PEER)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
     throw new StartError('postgres-peer-missing', {
-      message: 'storage.kind is postgres, but the package @perdure/postgres cannot be loaded',
-      hint: 'install it beside the server: npm install @perdure/postgres',
+      message: `storage.kind is postgres, but the package ${PEER} cannot be loaded`,
+      hint: `install it beside the server: npm install ${PEER}`,
       cause,
     })
   }
 }
 
-function adapterBeside(folder: string): string | undefined {
+function besideConfig(folder: string): string | undefined {
   try {
-    return pathToFileURL(createRequire(join(folder, 'package.json')).resolve('@perdure/postgres')).href
+    return pathToFileURL(createRequire(join(folder, 'package.json')).resolve(PEER)).href
   } catch {
     return undefined
   }

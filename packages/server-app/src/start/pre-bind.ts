@@ -56,7 +56,8 @@ export async function validateBeforeBind(config: ServerConfig, deps: ResolveRefe
   return { peppers, sealSecrets, auditKeys, storageEncryption, database, auditEncryption, health: references.health }
 }
 
-function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {
+/** The configured PostgreSQL database; `undefined` if the storage is a file. */
+export function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {
   if (storage.kind === 'sqlite') return undefined
   const text = (field: string) => {
     const bytes = secretOf(field)

@@ -1,0 +1,62 @@
+import { AppError, EVERY_ROW } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
+import { expect, it } from 'vitest'
+import { needsTool } from '../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
+import { inspectPostgres, migratePostgres } from './inspect-postgres.ts'
+import { openPostgresReader } from './open-postgres-reader.ts'
+import { createTestSchema } from './test-schema.fixture.ts'
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on a PostgreSQL server', () => {
+  const schema = createTestSchema()
+  const unused = createTestSchema()
+  const location = async (name = schema.name) => ({ url: await schema.url(), schema: name })
+
+  it('is migrated without a server, and inspected without a change', async () => {
+    const before = await inspectPostgres(await location(unused.name))
+    const again = await inspectPostgres(await location(unused.name))
+
+    const migrated = await migratePostgres({ ...(await location(unused.name)), now: () => 7 })
+
+    expect(before.applied).toEqual([])
+    expect(again.pending).toEqual(before.pending)
+    expect(migrated.pending).toEqual([])
+    expect(migrated.applied.map(({ version, name }) => ({ version, name }))).toEqual(before.pending)
+    expect(migrated.applied[0]?.appliedAt).toBe(7)
+    expect(migrated.serverVersion).toMatch(/^\d+\.\d+/)
+    expect(Math.abs(migrated.clockSkewMs)).toBeLessThan(60_000)
+  })
+
+  it('is not migrated while a server uses it', async () => {
+    await schema.open()
+
+    await expect(migratePostgres(await location())).rejects.toMatchObject({ kind: 'storage-locked' })
+  })
+
+  it('can be read beside its server, but not written', async () => {
+    const storage = await schema.open()
+    await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run-1' }) }])
+
+    const reader = await openPostgresReader(await location())
+
+    expect(await reader.runs.find('run-1', EVERY_ROW)).toMatchObject({ id: 'run-1' })
+    const written = reader.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run-2' }) }])
+    expect(await written.catch((error: unknown) => error)).toBeInstanceOf(AppError)
+    await reader.close()
+  })
+
+  it('is not read before it is migrated', async () => {
+    const reading = openPostgresReader({ url: await schema.url(), schema: `${schema.name}_absent` })
+
+    await expect(reading).rejects.toMatchObject({ kind: 'migration-failed', hint: expect.stringContaining('migrate') })
+  })
+})
+
+it('cannot be inspected when the server cannot be reached', async () => {
+  const inspecting = inspectPostgres({ url: 'postgres://perdure@127.0.0.1:1/perdure' })
+
+  await expect(inspecting).rejects.toMatchObject({
+    kind: 'config-invalid',
+    message: expect.stringContaining('ECONNREFUSED'),
+  })
+})

@@ -1,0 +1,42 @@
+import { AppError, StartError, type Storage } from '@perdure/ports'
+import { createConnection, createQueryCache } from './connection/connection.ts'
+import { translateStartError } from './connection/hello.ts'
+import { migrationsOf } from './connection/migrate.ts'
+import { createReadPool } from './connection/read-pool.ts'
+import { openSession } from './connection/session.ts'
+import { createStores } from './create-stores.ts'
+import type { Host } from './host/host.ts'
+import { runRead } from './host/run-read.ts'
+import type { PostgresLocation } from './inspect-postgres.ts'
+import { serverOptions } from './open-postgres-storage.ts'
+
+const CONNECTIONS = 2
+
+/**
+ * Opens the ports of an existing schema for reading, while a server may be using it. Changes nothing; every commit fails.
+ *
+ * @throws StartError also when the schema is missing or has pending migrations
+ */
+export async function openPostgresReader(location: PostgresLocation): Promise<Storage> {
+  const server = serverOptions(location)
+  try {
+    const session = await openSession(server, { name: 'reader', planning: 'default' })
+    const { pending } = await migrationsOf(session).finally(session.close)
+    if (pending.length > 0) throw outdated(server.schema)
+  } catch (error) {
+    throw error instanceof StartError ? error : translateStartError(error)
+  }
+  const reads = createReadPool(server, CONNECTIONS)
+  const db = createConnection(reads.execute, createQueryCache())
+  const stores = createStores({
+    commit: () => Promise.reject(new AppError('storage-failed', { message: 'The storage was opened for reading.' })),
+    read: ((name, request) => runRead(db, name, request)) as Host['read'],
+  })
+  return { ...stores, status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }), close: reads.close }
+}
+
+const outdated = (schema: string): StartError =>
+  new StartError('migration-failed', {
+    message: `the schema ${schema} is missing or has pending migrations`,
+    hint: 'run perdure migrate up, or start the server once',
+  })

@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestModule } from 'vitest/node'
+import { ON_POSTGRES_TOO, SQLITE_ONLY } from './e2e/storage-suites.ts'
+import { canStartPostgres } from './tooling/postgres-server.ts'
 import { summaryOf, type TestOutcome } from './tooling/run-summary.ts'
 import { testThread } from './tooling/test-thread.ts'
 
@@ -27,6 +29,9 @@ const conditions = ['perdure-source', 'module', 'node', 'development|production'
  * times the promise.
  */
 const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+
+/** The torture suites inspect copies of the database file. */
+const sqliteSuites = ['e2e/torture/**', ...Object.keys(SQLITE_ONLY).map((name) => `e2e/${name}.test.ts`)]
 
 export default defineConfig({
   plugins: [testThread()],
@@ -60,7 +65,23 @@ export default defineConfig({
       { extends: true, test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
       {
         extends: true,
-        test: { ...GENEROUS, name: 'e2e', include: ['e2e/**/*.test.ts'], globalSetup: ['e2e/storage-setup.ts'] },
+        test: {
+          ...GENEROUS,
+          name: 'e2e',
+          include: ['e2e/**/*.test.ts'],
+          exclude: ['e2e/on-postgres.test.ts', ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : [])],
+          globalSetup: ['e2e/storage-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...GENEROUS,
+          name: 'e2e-postgres',
+          include: ['on-postgres', ...(canStartPostgres() ? ON_POSTGRES_TOO : [])].map((name) => `e2e/${name}.test.ts`),
+          env: { E2E_STORAGE: 'postgres' },
+          globalSetup: ['e2e/postgres-setup.ts'],
+        },
       },
     ],
     coverage: {

@@ -1,9 +1,5 @@
-import { startPostgres } from '../tooling/postgres-server.ts'
+import { setup as startDatabase } from './postgres-setup.ts'
 
-/** With E2E_STORAGE=postgres, starts the PostgreSQL server that all sandboxes share, each with a schema of its own. */
-export async function setup(): Promise<() => void> {
-  if (process.env.E2E_STORAGE !== 'postgres') return () => undefined
-  const server = await startPostgres()
-  process.env.E2E_DATABASE_URL = server.url
-  return server.remove
-}
+/** With E2E_STORAGE=postgres, all suites use PostgreSQL. */
+export const setup = async (): Promise<() => void> =>
+  process.env.E2E_STORAGE === 'postgres' ? startDatabase() : () => undefined

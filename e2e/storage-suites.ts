@@ -1,0 +1,40 @@
+/** The suites that do not apply to PostgreSQL, each with the reason. All others run on both kinds of storage. */
+export const SQLITE_ONLY: Readonly<Record<string, string>> = {
+  'audit-attacks': 'forges the audit file',
+  'audit-stream': 'uses an audit chain in a file of its own',
+  'audit-verify': 'verifies the audit file',
+  backup: 'backs up and restores the database file',
+  browser: 'tests the client in a page, not the storage',
+  'cli-journey': 'follows the guide for a database file',
+  consumer: 'installs the packages, not the storage',
+  deploy: 'runs the deployment files, which have a database file',
+  descriptors: 'exhausts the descriptors of the process, which the file needs',
+  dev: 'perdure dev has a database file',
+  'dev-waiting-runs': 'perdure dev has a database file',
+  'disk-full': 'fills the disk of the file',
+  'docs-page': 'tests a page, not the storage',
+  'engine-model-sqlite': 'opens the SQLite adapter',
+  'every-command': 'executes the commands for a database file',
+  examples: 'executes the examples, which have a database file',
+  'flow-model-sqlite': 'opens the SQLite adapter',
+  'generated-clients': 'tests generated code, not the storage',
+  guides: 'executes the guides, which have a database file',
+  'large-pages': 'bounds the memory of reads from a file',
+  lifecycle: 'reads the permissions of the database file',
+  proxies: 'tests proxies, not the storage',
+  'second-names': 'gives the file a second name',
+  'shared-budget-sqlite': 'opens the SQLite adapter',
+  shutdown: 'reads the database file after the stop, and stops a migration that copies the file',
+  standalone: 'runs the standalone binary, which has only SQLite',
+  start: 'measures the start with a database file',
+  templates: 'runs the templates, which have a database file',
+  'vanished-disk': 'takes the disk of the file away',
+  'vanished-files': 'removes the files',
+}
+
+/** The suites that `npm test` runs on PostgreSQL too: those with crashes, streams and keys. */
+export const ON_POSTGRES_TOO: readonly string[] = [
+  ...['durable-abort', 'durable-approvals', 'durable-chaos', 'durable-children', 'durable-deploy', 'durable-journey'],
+  ...['durable-session-queue', 'durable-threads', 'durable-waits', 'failed-runs', 'flow-control', 'flow-delays'],
+  ...['memory', 'realtime', 'repair-runs', 'revocation', 'services', 'triggers-crash'],
+]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packages } from '../tooling/consumer/packages.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
+import { canStartPostgres, startPostgres, type TestPostgres } from '../tooling/postgres-server.ts'
 import { createConsumerProject, packAll, versionOf } from './consumer-project.ts'
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { INSTALLED, removeCompileCache, runGuide } from './guide-runner.ts'
@@ -18,16 +19,22 @@ const needsPackages = (path: string) => path !== 'README.md' && textOf(path).inc
 const textOf = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8')
 
 let packed: string
+let database: TestPostgres | undefined
 beforeAll(async () => {
+  database = canStartPostgres() ? await startPostgres() : undefined
+  process.env.DATABASE_URL = database?.url
   const others = Object.fromEntries(INSTALLED.map(([name]) => [name, versionOf(name)]))
   const own = packages.map(({ manifest }) => manifest.name)
   const project = await createConsumerProject({ installer: 'npm', packed: packAll(), own, others })
   packed = join(project.dir, 'node_modules')
 }, 300_000)
-afterAll(removeCompileCache)
+afterAll(() => {
+  removeCompileCache()
+  database?.remove()
+})
 
 /** External commands that the guides use; none is installed automatically. */
-const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(
+const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum', 'pg_dump', 'psql'].filter(
   (tool) => spawnSync('which', [tool]).status !== 0,
 )
 needsTool(missing.join(', '), missing.length === 0).describe('a guide', () => {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Execute, StatementResult } from './connection.ts'
+import { encryptionOf } from './encryption.ts'
 import { decodeText } from './text-codec.ts'
 
 export interface ServerOptions {
@@ -69,6 +70,7 @@ export function clientConfig(
   options: ServerOptions,
   { name, planning }: { readonly name: string; readonly planning: Planning },
 ): pg.ClientConfig {
+  const { url, ssl } = encryptionOf(options.url, options.ca)
   const settings = {
     search_path: `"${options.schema}"`,
     statement_timeout: String(options.statementTimeoutMs),
@@ -78,7 +80,8 @@ export function clientConfig(
     ...(planning === 'pinned' ? PINNED : {}),
   }
   return {
-    connectionString: options.url,
+    connectionString: url,
+    ssl,
     application_name: `perdure ${name} ${options.schema}`,
     options: Object.entries(settings)
       .map(([setting, value]) => `-c ${setting}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
@@ -87,7 +90,6 @@ export function clientConfig(
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     pipeline: options.pipeline,
-    ...(options.ca === undefined ? {} : { ssl: { ca: options.ca, rejectUnauthorized: true } }),
   } as pg.ClientConfig
 }
 

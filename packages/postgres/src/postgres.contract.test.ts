@@ -1,4 +1,4 @@
-import { storageContract } from '@perdure/testkit'
+import { eventLogContract, storageContract, unitOfWorkContract } from '@perdure/testkit'
 import { needsTool } from '../../../tooling/needed-tool.ts'
 import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
@@ -8,4 +8,8 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', 
 
   storageContract({ name: 'PostgreSQL', open: () => schema.open() })
   storageContract({ name: 'PostgreSQL, every commit alone', open: () => schema.open({ groups: false }) })
+
+  const unpipelined = { name: 'PostgreSQL, without pipelining', open: () => schema.open({ pipeline: false }) }
+  unitOfWorkContract(unpipelined)
+  eventLogContract(unpipelined)
 })

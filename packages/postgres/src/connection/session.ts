@@ -42,8 +42,10 @@ export async function openSession(
   await client.connect()
   const { stream } = client.connection as unknown as { stream: { cork(): void; uncork(): void } }
 
+  const send: Execute = async (statement) => toResult(await client.query(statement))
+
   return {
-    execute: async (statement) => toResult(await client.query(statement)),
+    execute: options.pipeline ? send : createTurns(send),
     together(work) {
       stream.cork()
       try {
@@ -56,6 +58,16 @@ export async function openSession(
     close: async () => {
       await client.end().catch(() => undefined)
     },
+  }
+}
+
+/** Sends a statement when the one before has its result. */
+function createTurns(send: Execute): Execute {
+  let last: Promise<unknown> = Promise.resolve()
+  return (statement) => {
+    const result = last.then(() => send(statement))
+    last = result.catch(() => undefined)
+    return result
   }
 }
 

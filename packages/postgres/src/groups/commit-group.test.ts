@@ -124,6 +124,44 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a group on a PostgreSQL s
     await storage.close()
   })
 
+  it('commits a single commit of each frequent write in one transaction', async () => {
+    const storage = await schema.open()
+    const transcript = aMessage({ id: 'm-1', sessionId: 'ses-1', content: '{}' as never })
+    await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'ses-1' }) }])
+    await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'ses-2' }) }])
+    const waiting = aStep({ runId: 'run-1', seq: 2, status: 'waiting' })
+    const commits: readonly (readonly Write[])[] = [
+      accepted(1),
+      [{ type: 'run.fence', runId: 'run-1', attempt: 1 }],
+      [{ type: 'step.insert', step: aStep({ runId: 'run-1', seq: 1 }) }],
+      [{ type: 'step.insert', step: waiting }],
+      [{ type: 'step.fence', runId: 'run-1', seqs: [2] }],
+      [{ type: 'step.change', runId: 'run-1', seq: 1, from: 'started', change: { status: 'completed' } }],
+      [{ type: 'step.change', runId: 'run-1', seq: 2, from: 'waiting', change: { status: 'failed' } }],
+      [{ type: 'message.append', message: transcript }],
+      finished(1),
+      [{ type: 'idempotency.complete', runId: 'run-1', response: { status: 500, body: '' } }],
+      [{ type: 'event.append', events: [anEvent()] }],
+    ]
+    const before = storage.counters().transactions
+
+    const outcomes = []
+    for (const writes of commits) outcomes.push(await storage.unitOfWork.commit(writes))
+
+    expect(storage.counters().transactions - before).toBe(commits.length)
+    expect(outcomes.map((one) => one.committed && one.counts)).toEqual([
+      [1, 1, 1],
+      ...[[0], [1], [1], [0], [1], [1], [1]],
+      [1, 1, 1],
+      [0],
+      [1],
+    ])
+    const positions = outcomes.flatMap((one) => (one.committed ? one.events.map(({ position }) => position) : []))
+    expect(positions).toEqual([1, 2, 3])
+    expect((await storage.steps.list('run-1')).map(({ endOrder }) => endOrder)).toEqual([1, 2])
+    await storage.close()
+  })
+
   it('applies the writes of one commit to each other', async () => {
     const storage = await schema.open()
     const session = aSession({ id: 'ses-1', metadata: { tier: 'gold' } })

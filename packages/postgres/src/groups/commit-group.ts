@@ -64,7 +64,9 @@ async function write(turn: Turn, verdicts: readonly Verdict[]): Promise<GroupRes
   const resultOf = (firstPosition: number | null) => ({ outcomes: outcomesOf(verdicts, firstPosition) })
   if (isCommitted(commit) && first.status === 'fulfilled') return resultOf(first.value)
   const failed = written.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
-  throw commit.status === 'fulfilled' && failed !== undefined ? failed.reason : unansweredCommit(commit, resultOf)
+  throw commit.status === 'fulfilled' && failed !== undefined
+    ? failed.reason
+    : unansweredCommit(commit, ({ first_position }) => resultOf(first_position))
 }
 
 /** The events of a group follow each other, in the order of its commits. */

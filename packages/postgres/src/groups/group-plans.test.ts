@@ -4,13 +4,17 @@ import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { clientConfig } from '../connection/session.ts'
 import type { Query } from '../query/compile.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
+import { AT_ONCE } from './at-once-statements.ts'
 import { LAST_ORDERS, LOCK_RUNS, LOCK_SESSIONS, LOCK_SLOTS, LOCK_STEPS, LOCK_WAITING, RESERVE } from './look.ts'
 import { SET_WRITES } from './write-changes.ts'
 
 type Statement = Pick<Query<never, unknown>, 'sql'>
 
 const { runs, sessions, steps, messages, runFields, sessionFields, ...others } = SET_WRITES
-const INSERTIONS: readonly Statement[] = [runs, sessions, steps, messages, runFields, sessionFields]
+const { insertRun, insertStep, ...atOnce } = AT_ONCE
+const INSERTIONS: readonly Statement[] = [
+  ...[runs, sessions, steps, messages, runFields, sessionFields, insertRun, insertStep],
+]
 const LOOKS = { LAST_ORDERS, LOCK_RUNS, LOCK_SESSIONS, LOCK_SLOTS, LOCK_STEPS, LOCK_WAITING, RESERVE }
 
 /** The tables are empty and have no statistics, as on the first day of an installation. */
@@ -39,7 +43,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('the plan of a statement o
     expect(await planOf(statement)).not.toMatch(/Seq Scan|Hash Join|Merge Join|Bitmap/)
   })
 
-  it.each(Object.entries(others))('finds its rows by an index: %s', async (_, statement) => {
+  it.each(Object.entries({ ...others, ...atOnce }))('finds its rows by an index: %s', async (_, statement) => {
     const plan = await planOf(statement)
 
     expect(plan).toMatch(/Index (?:Only )?Scan|Conflict Arbiter Indexes|Function Scan/)

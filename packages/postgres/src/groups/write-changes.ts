@@ -176,17 +176,14 @@ const SLOTS: RowColumns<TakenSlotRow> = {
   ...{ lane: 'text', slot: 'integer', run_id: 'text', free_at: 'bigint', now: 'bigint' },
 }
 
-/**
- * Takes the slots, or fails if another transaction has taken one since the group has looked: a division by zero is the
- * only error that plain SQL can raise.
- */
+/** Takes the slots, or fails if another transaction has taken one since the group has looked. */
 const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, slot, run_id, free_at, now)),
   taken as (
     insert into lanes (lane, slot, run_id, free_at) select lane, slot, run_id, free_at from new
     on conflict (lane, slot) do update set run_id = excluded.run_id, free_at = excluded.free_at
       where lanes.run_id = excluded.run_id or lanes.free_at <= (select min(now) from new) or lanes.free_at > excluded.free_at
     returning 1)
-  select 1 / ((select count(*) from new) = (select count(*) from taken))::integer`
+  select expect_rows((select count(*) from taken), (select count(*) from new))`
 
 /** The statements that write a group; each takes one list per column. */
 export const SET_WRITES = {

@@ -3,6 +3,7 @@ import { type CommitOutcome, storageBusy } from '@perdure/ports'
 import { createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf, translateError } from '../connection/postgres-error.ts'
 import type { Planning } from '../connection/session.ts'
+import { commitAtOnce, fitsOneTrip } from '../groups/commit-at-once.ts'
 import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
 import { type JobPart, planGroups } from '../groups/plan-groups.ts'
 import { commitAlone } from './commit-alone.ts'
@@ -111,7 +112,7 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
   const settle = async <T>(marker: Marker, { resultOf }: UnansweredCommit<T>): Promise<T | undefined> => {
     counters.unanswered++
     const settled = await settleCommit(marker, { sessions, cache, settleMs })
-    return settled && resultOf(settled.first_position)
+    return settled && resultOf(settled)
   }
 
   /** Prepares another attempt; throws if there is none. */
@@ -168,7 +169,11 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     until: number,
   ): Promise<GroupResult | { readonly error: unknown }> => {
     try {
-      return await persist({ planning: 'pinned', until }, (turn) => commitGroup(turn, jobs))
+      const [job, ...others] = jobs
+      const isSentAtOnce = job !== undefined && others.length === 0 && fitsOneTrip(job.writes)
+      return await persist({ planning: 'pinned', until }, (turn) =>
+        isSentAtOnce ? commitAtOnce(turn, job.writes) : commitGroup(turn, jobs),
+      )
     } catch (error) {
       return kindOf(error) === 'foreign' ? { error } : { alone: [...jobs.keys()] }
     }

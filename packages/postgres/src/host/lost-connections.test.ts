@@ -77,6 +77,30 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
     return storage
   }
 
+  it('leaves a single commit with the outcome that its caller gets', async () => {
+    const random = createRandom(SEED)
+    const storage = await schema.open({ url: proxy.url })
+    const results: Result[] = []
+    const commit = async () => {
+      const one = storage.unitOfWork.commit(writesOf(results.length))
+      results.push(await one.catch((error: unknown) => ({ error })))
+    }
+    for (let n = 0; n < 4; n++) await commit()
+    const before = proxy.bytes()
+    for (let n = 0; n < 4; n++) await commit()
+    const after = proxy.bytes()
+
+    for (let strike = 0; strike < STRIKES; strike++) {
+      const direction = random() < 0.5 ? 'to-server' : 'to-client'
+      const bytes = (after[direction] - before[direction]) / 4
+      proxy.arm({ direction, after: 1 + Math.floor(random() * bytes * 1.1), action: 'cut' })
+      await commit()
+    }
+
+    await expectExactOutcomes(results)
+    expect(storage.counters().unanswered).toBeGreaterThan(0)
+  })
+
   it.each([true, false])('leaves each commit with the outcome that its caller gets (groups: %s)', async (groups) => {
     const storage = await strikeAtRandom(groups, () => 'cut')
 

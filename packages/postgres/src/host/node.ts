@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
 import type { Session } from '../connection/session.ts'
 import { compile, from } from '../query/compile.ts'
+import type { NodeGroupTable } from '../query/schema.ts'
 
 /** This process as a writer of the database. Its row is the right to write. */
 export interface Node {
@@ -79,6 +80,9 @@ export interface Marker {
   readonly number: number
 }
 
+/** What the marker of a committed transaction tells. */
+export type StoredMarker = Pick<NodeGroupTable, 'first_position' | 'completed'>
+
 const marker = (node: RawBuilder<string>, number: RawBuilder<number>, firstPosition: RawBuilder<unknown>) =>
   sql`insert into node_groups (node, number, first_position) values (${node}, ${number}, ${firstPosition})`
 
@@ -86,10 +90,10 @@ export const CLAIM_MARKER = compile<Marker, unknown>((param) => ({
   compile: () => sql`${marker(param('node'), param('number'), sql`null::bigint`)} on conflict do nothing`.compile(from),
 }))
 
-export const FIND_MARKER = compile<Marker, { first_position: number | null }>((param) =>
+export const FIND_MARKER = compile<Marker, StoredMarker>((param) =>
   from
     .selectFrom('node_groups')
-    .select('first_position')
+    .select(['first_position', 'completed'])
     .where('node', '=', param('node'))
     .where('number', '=', param('number')),
 )

@@ -2,12 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@perdure/ports'
 import { createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf } from '../connection/postgres-error.ts'
-import { CLAIM_MARKER, FIND_MARKER, type Marker } from './node.ts'
+import { CLAIM_MARKER, FIND_MARKER, type Marker, type StoredMarker } from './node.ts'
 import type { WriteSessions } from './write-sessions.ts'
-
-export interface SettledCommit {
-  readonly first_position: number | null
-}
 
 const PAUSE_MS = 100
 
@@ -20,7 +16,7 @@ const PAUSE_MS = 100
 export async function settleCommit(
   marker: Marker,
   deps: { readonly sessions: WriteSessions; readonly cache: QueryCache; readonly settleMs: number },
-): Promise<SettledCommit | undefined> {
+): Promise<StoredMarker | undefined> {
   const { sessions, cache, settleMs } = deps
   const until = Date.now() + settleMs
   for (;;) {

@@ -1,5 +1,6 @@
 import { AppError } from '@perdure/ports'
 import type { Statement, StatementResult } from '../connection/connection.ts'
+import type { StoredMarker } from './node.ts'
 
 const statement = (text: string): Statement => ({ text, values: [] })
 
@@ -17,7 +18,7 @@ const UNANSWERED = Symbol('unanswered commit')
 export interface UnansweredCommit<Result> extends Error {
   readonly [UNANSWERED]: true
   /** The result, if the transaction turns out to be committed. */
-  readonly resultOf: (firstPosition: number | null) => Result
+  readonly resultOf: (marker: StoredMarker) => Result
 }
 
 export const isUnanswered = (error: unknown): error is UnansweredCommit<unknown> =>
@@ -25,7 +26,7 @@ export const isUnanswered = (error: unknown): error is UnansweredCommit<unknown>
 
 export function unansweredCommit<Result>(
   commit: PromiseSettledResult<StatementResult>,
-  resultOf: (firstPosition: number | null) => Result,
+  resultOf: (marker: StoredMarker) => Result,
 ): Error {
   const cause = commit.status === 'rejected' ? commit.reason : undefined
   return Object.assign(new Error('the answer to a commit was lost', { cause }), { [UNANSWERED]: true, resultOf })

@@ -4,7 +4,9 @@ import type { Migration } from './migration.ts'
  * Texts compare by code point, as in SQLite: lists that are ordered by a text are the same on every adapter.
  *
  * `node_groups` has a row for each transaction of a node: it tells whether a transaction whose commit was not answered
- * was committed, and at which position its events begin.
+ * was committed, at which position its events begin, and how many responses it has completed.
+ *
+ * `expect_rows` fails a transaction whose statements were all sent together.
  *
  * When the newest event is deleted, a trigger leaves an empty row that belongs to no stream, so that its position is
  * never used again.
@@ -32,6 +34,7 @@ CREATE TABLE node_groups (
   node           text COLLATE "C" NOT NULL,
   number         bigint NOT NULL,
   first_position bigint,
+  completed      integer,
   PRIMARY KEY (node, number)
 );
 
@@ -62,6 +65,14 @@ $$;
 
 CREATE TRIGGER events_newest AFTER DELETE ON events REFERENCING OLD TABLE AS deleted
   FOR EACH STATEMENT EXECUTE FUNCTION keep_newest_position();
+
+CREATE FUNCTION expect_rows(counted bigint, expected bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF counted <> expected THEN
+    RAISE EXCEPTION USING ERRCODE = 'BR001', MESSAGE = 'a condition of the commit does not hold';
+  END IF;
+END
+$$;
 
 CREATE TABLE idempotency (
   id           text COLLATE "C" PRIMARY KEY,

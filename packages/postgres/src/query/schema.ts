@@ -99,6 +99,7 @@ export interface NodeGroupTable {
   readonly node: string
   readonly number: number
   readonly first_position: number | null
+  readonly completed: number | null // responses
 }
 
 export interface RunTable {

@@ -76,7 +76,7 @@ async function insertFields(db: Connection, id: string, fields: readonly RunFiel
   for (const [field, value] of fields) await db.run(insertField, { id, field, value: indexedValue(value) })
 }
 
-const CHANGING_RUN_COLUMNS = [
+export const CHANGING_RUN_COLUMNS = [
   'status',
   'finish_reason',
   'input',

@@ -41,7 +41,7 @@ const LOCK_RUN = compile<{ runId: string }, unknown>((param) =>
 const nextOrder = async (db: Connection, runId: string): Promise<number> =>
   ((await db.get(LAST_ORDER, { runId }))?.order ?? 0) + 1
 
-const CHANGING_STEP_COLUMNS = [
+export const CHANGING_STEP_COLUMNS = [
   'status',
   'attempt',
   'order',

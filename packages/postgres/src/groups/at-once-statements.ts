@@ -11,7 +11,7 @@ import {
 } from '../rows/idempotency-row.ts'
 import type { NewMessageRow } from '../rows/message-row.ts'
 import { RUN_COLUMNS } from '../rows/run-row.ts'
-import { CHANGING_RUN_COLUMNS, type ChangedRunColumns } from '../rows/run-writes.ts'
+import { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR } from '../rows/run-writes.ts'
 import { type NewStepRow, STEP_COLUMNS } from '../rows/step-row.ts'
 import { CHANGING_STEP_COLUMNS, type ChangedStepColumns } from '../rows/step-writes.ts'
 
@@ -32,7 +32,7 @@ export const AT_ONCE = {
     expectRows(sql`select 1 from nodes where id = ${param('node')} for key share`),
   ),
   /** Also inserts the marker of the transaction, which tells the count if the answer is lost. */
-  complete: statement<ResponseColumns & Marker & { readonly runId: string }>(
+  complete: statement<CompleteValues>(
     (param) => sql`with completed as (
         update idempotency set ${sql.join(RESPONSE_COLUMNS.map((column) => sql`${sql.ref(column)} = ${param(column)}`))}
         where status is null and id = any(array(
@@ -40,6 +40,7 @@ export const AT_ONCE = {
           union all
           select id from idempotency where run_id = ${param('runId')} and status is null
             and coalesce(run_id, '') is distinct from content_of))
+          and coalesce(patient_until, 0) <= ${param('patientAt')}::bigint
         returning 1
       )
       insert into node_groups (node, number, completed)
@@ -58,13 +59,20 @@ export const AT_ONCE = {
       on conflict do nothing`,
   ),
   transition: statement<TransitionValues>((param) =>
-    expectRows(sql`update runs set ${changes<TransitionValues>(CHANGING_RUN_COLUMNS, param)}
+    expectRows(sql`update runs set ${changes<TransitionValues>(PLAIN_RUN_COLUMNS, param)},
+        execution = execution + ${param('begun')}::integer,
+        executor = nullif(coalesce(${param('executor')}, executor), ${sql.lit(NO_EXECUTOR)})
       where id = ${param('id')} and status = ${param('before')} and attempt = ${param('expected')}
-        and (${param('startsAt')}::bigint is null or start_at = ${param('startsAt')}) returning 1`),
+        and (${param('startsAt')}::bigint is null or start_at = ${param('startsAt')})
+        and (${param('expectedExecution')}::integer is null or execution = ${param('expectedExecution')}) returning 1`),
   ),
-  fence: statement<{ readonly id: string; readonly attempt: number }>((param) =>
+  markForFollowUp: statement<{ readonly id: string }>(
+    (param) => sql`insert into run_follow_ups (run_id) values (${param('id')}) on conflict do nothing`,
+  ),
+  fence: statement<{ readonly id: string; readonly attempt: number; readonly execution: number | null }>((param) =>
     expectRows(sql`select 1 from runs
-      where id = ${param('id')} and status = 'running' and attempt = ${param('attempt')} for no key update`),
+      where id = ${param('id')} and status = 'running' and attempt = ${param('attempt')}
+        and (${param('execution')}::integer is null or execution = ${param('execution')}) for no key update`),
   ),
   lockRun: statement<{ readonly id: string }>(
     (param) => sql`select 1 from runs where id = ${param('id')} for no key update`,
@@ -101,11 +109,22 @@ export const AT_ONCE = {
   ),
 } as const
 
-type TransitionValues = ChangedRunColumns & {
+type CompleteValues = ResponseColumns &
+  Marker & {
+    readonly runId: string
+    /** Leaves out records whose caller is patient until later. */
+    readonly patientAt: number
+  }
+
+const PLAIN_RUN_COLUMNS = CHANGING_RUN_COLUMNS.filter((column) => column !== 'execution' && column !== 'executor')
+
+type TransitionValues = Omit<ChangedRunColumns, 'execution'> & {
   readonly id: string
   readonly before: string
   readonly expected: number
   readonly startsAt: number | null
+  readonly expectedExecution: number | null
+  readonly begun: 0 | 1
 }
 
 type StepValues = Omit<ChangedStepColumns, 'order'> &

@@ -130,8 +130,8 @@ function send(db: Connection, write: TripWrite, marker: Marker): Promise<number 
     case 'idempotency.reserve':
       return [run(AT_ONCE.reserve, { ...toIdempotencyRow(write.record), now: write.now })]
     case 'idempotency.complete': {
-      const { runId, response } = write
-      const row = db.get(AT_ONCE.complete, { ...toResponseRow(response), runId, ...marker })
+      const { runId, response, unlessPatientAt: patientAt = Number.MAX_SAFE_INTEGER } = write
+      const row = db.get(AT_ONCE.complete, { ...toResponseRow(response), runId, patientAt, ...marker })
       return [row.then((completed) => (completed as { completed: number }).completed)]
     }
     case 'run.insert': {
@@ -142,17 +142,21 @@ function send(db: Connection, write: TripWrite, marker: Marker): Promise<number 
       ]
     }
     case 'run.transition': {
-      const { runId: id, from, attempt: expected, startAt: startsAt = null, change } = write
-      const before = from[0] ?? ''
+      const { runId: id, from, attempt: expected, execution: expectedExecution = null, change } = write
+      const { startAt: startsAt = null, needsFollowUp } = write
+      const before = from[0] ?? 'queued'
+      const { execution, ...columns } = toChangedRunColumns(change, { status: before, execution: 0 })
+      const begun = execution === null ? 0 : 1
       const isFreed = before === 'running' && (change.status ?? 'running') !== 'running'
       return [
-        run(AT_ONCE.transition, { ...toChangedRunColumns(change), id, before, expected, startsAt }),
+        run(AT_ONCE.transition, { ...columns, id, before, expected, expectedExecution, startsAt, begun }),
+        ...(needsFollowUp === true ? [run(AT_ONCE.markForFollowUp, { id })] : []),
         ...(isFreed ? [run(FREE_HELD_SLOTS, { id })] : []),
         ...fields(id, endFields(change)),
       ]
     }
     case 'run.fence':
-      return [run(AT_ONCE.fence, { id: write.runId, attempt: write.attempt })]
+      return [run(AT_ONCE.fence, { id: write.runId, attempt: write.attempt, execution: write.execution ?? null })]
     case 'message.append': {
       const { seq: _, ...row } = toMessageRow(write.message, 0)
       return [run(AT_ONCE.appendMessage, row)]

@@ -67,7 +67,7 @@ export const AT_ONCE = {
         and (${param('expectedExecution')}::integer is null or execution = ${param('expectedExecution')}) returning 1`),
   ),
   markForFollowUp: statement<{ readonly id: string }>(
-    (param) => sql`insert into run_follow_ups (run_id) values (${param('id')}) on conflict do nothing`,
+    (param) => sql`insert into run_follow_ups (run_id) values (${param('id')}) on conflict (run_id) do nothing`,
   ),
   fence: statement<{ readonly id: string; readonly attempt: number; readonly execution: number | null }>((param) =>
     expectRows(sql`select 1 from runs

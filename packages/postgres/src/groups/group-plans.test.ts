@@ -24,7 +24,12 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('the plan of a statement o
 
   beforeAll(async () => {
     await (await schema.open()).close()
-    const server = { url: 'postgres://127.0.0.1/plans', schema: schema.name, statementTimeoutMs: 1_000, pipeline: false }
+    const server = {
+      url: 'postgres://127.0.0.1/plans',
+      schema: schema.name,
+      statementTimeoutMs: 1_000,
+      pipeline: false,
+    }
     const { options = '' } = clientConfig(server, { name: 'plans', planning: 'pinned' })
     for (const [, setting, value] of options.matchAll(/-c (\w+)=(\S+)/g)) {
       if (setting !== 'search_path') await schema.query(`set ${setting} = '${value}'`)

@@ -189,7 +189,7 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
 export const SET_WRITES = {
   runs: insertRows<RunTable>('runs', RUNS),
   runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
-  followUps: insertRows<RunFollowUpTable>('run_follow_ups', { run_id: 'text' }, 'on conflict do nothing'),
+  followUps: insertRows<RunFollowUpTable>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
   runFields: insertRows<RunFieldTable>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
   freed: compile<{ ids: readonly string[] }, unknown>((param) =>
     from

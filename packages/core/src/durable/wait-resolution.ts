@@ -49,7 +49,17 @@ export function planResolution(
   return {
     resumed,
     writes: [
-      { type: 'run.transition', runId: run.id, from: [run.status], attempt: run.attempt, change },
+      // The resumed run is executed as it was read, so it must not have been executed since.
+      {
+        ...{
+          type: 'run.transition',
+          runId: run.id,
+          from: [run.status],
+          attempt: run.attempt,
+          execution: run.execution,
+        },
+        change,
+      },
       ...ends.map(
         ({ step, change }): Write => ({
           type: 'step.change',

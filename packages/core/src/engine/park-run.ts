@@ -77,10 +77,10 @@ export interface RequeueDeps {
  * @param writes applied first in the same commit
  */
 export async function requeueParked({ unitOfWork, relaunch }: RequeueDeps, run: RunRecord, writes: readonly Write[]) {
-  const { id: runId, attempt } = run
+  const { id: runId, attempt, execution } = run
   const outcome = await unitOfWork.commit([
     ...writes,
-    { type: 'run.transition', runId, from: ['suspended'], attempt, change: { status: 'queued' } },
+    { type: 'run.transition', runId, from: ['suspended'], attempt, execution, change: { status: 'queued' } },
   ])
   if (outcome.committed) relaunch({ ...run, status: 'queued' })
   return outcome

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type Duty,
   type IdGenerator,
   type Logger,
   type Meter,
@@ -80,6 +81,10 @@ export interface EngineDeps
   readonly nesting?: Nesting | undefined
   /** Whether other processes write to the storage at the same time; false when missing. */
   readonly isStorageShared?: boolean | undefined
+  /** The name of this process in its runs; missing if no other process executes runs. */
+  readonly executor?: string | undefined
+  /** Whether this process holds a duty; if missing, it holds all. */
+  readonly isMine?: ((duty: Duty) => boolean) | undefined
   /** No tracing when missing. */
   readonly tracer?: Tracer | undefined
   readonly render: RenderEnvelope

@@ -32,6 +32,7 @@ export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export { type Cluster, DUTIES, type Duty, soleNode } from './cluster.ts'
 export type { ChangedSession, ConsolidationSpend, ConsolidationStore } from './consolidation-store.ts'
 export type {
   ConsolidationJob,

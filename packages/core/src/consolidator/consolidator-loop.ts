@@ -27,11 +27,12 @@ const SESSION_BATCH = 100
 
 /** Queues sessions that have become idle and runs due jobs, one at a time. */
 export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): ConsolidatorLoop {
-  const { jobs, clock, timers, state, workJob, idleAfterMs } = deps
+  const { jobs, clock, timers, state, workJob, idleAfterMs, isMine = () => true } = deps
   const stopping = new AbortController()
 
   const work = async (): Promise<number | undefined> => {
-    await queueIdleSessions(deps)
+    // The jobs are for every process: `job.claim` gives each to one.
+    if (isMine('consolidator-scan')) await queueIdleSessions(deps)
     for (;;) {
       const phases = await affordablePhases(deps)
       const [job] = stopping.signal.aborted ? [] : await jobs.due(phases, clock.now(), 1)

@@ -9,6 +9,8 @@ import type { Runner } from './runner.ts'
 export interface RecoverRunsDeps extends EndRunDeps {
   readonly runs: RunStore
   readonly targets: RunTargets
+  /** The name of this process; missing if no other process executes runs. */
+  readonly executor?: string | undefined
 }
 
 export interface Recovered {
@@ -17,12 +19,13 @@ export interface Recovered {
 }
 
 /**
- * Recovers the runs that the previous process left as `running`; afterwards, no run has this status. Called before the
- * listener binds. A run with `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any
+ * Recovers the runs that the previous process left as `running`; afterwards, only runs of other processes that share the
+ * storage have this status. Called before the listener binds. A run with `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any
  * other run fails as `interrupted`.
  */
 export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
-  const { runs, targets } = deps
+  const { runs, targets, executor } = deps
+  const isOfOther = (run: RunRecord) => executor !== undefined && (run.executor ?? executor) !== executor
   let interrupted = 0
   let requeued = 0
   let work: Promise<boolean>[] = []
@@ -31,6 +34,7 @@ export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
     work = []
   }
   for await (const run of eachRun(runs, { statuses: ['running'] })) {
+    if (isOfOther(run)) continue
     work.push(recover(deps, run, targets.ofRun(run) ?? targets.find(run.kind, run.targetId)))
     if (work.length === BATCH) await collect()
   }

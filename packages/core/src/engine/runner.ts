@@ -34,6 +34,8 @@ export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly logger: Logger
   readonly tracer: Tracer
   readonly abortGraceMs: number
+  /** The name of this process in its runs. */
+  readonly executor?: string | undefined
   /** Called for a run that something outside this execution has ended or changed. */
   readonly onChangedOutside: (runId: string) => void
 }
@@ -69,7 +71,7 @@ const LANE_RETRY_MS = 1_000
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
+  const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor } = deps
   const liveRuns = createLiveRuns()
 
   /** Sets a queued run to `running`. Resolves with the conflict when the run has changed or a lane has no free slot. */
@@ -77,7 +79,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (live.run.status === 'running') return live
     const at = clock.now()
     const { id: runId, attempt, execution, startedAt = at } = live.run
-    const run: RunRecord = { ...live.run, status: 'running', execution: execution + 1, startedAt }
+    const run: RunRecord = { ...live.run, status: 'running', execution: execution + 1, executor, startedAt }
     const rewound = await retryTransient(deps, () => rewind(deps, run))
     // The start time of a debounced run changes with its input.
     const startAt = run.flow?.debounce === undefined ? undefined : run.startAt
@@ -87,7 +89,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       unitOfWork.commit([
         {
           ...{ type: 'run.transition', runId, from: ['queued'], attempt, execution, startAt },
-          change: { status: 'running', startedAt },
+          change: { status: 'running', executor, startedAt },
         },
         ...takeLanes(runId, live.slot, at),
         { type: 'event.append', events: [...started, ...rewound] },

@@ -209,13 +209,17 @@ interface Claiming {
 }
 
 /** Claims a slot. A run whose slot is granted immediately is created as running, any other run as queued. */
-function claimSlot({ runner, clock }: StartRunDeps, { target, startsQueued }: Claiming, run: RunRecord): Claimed {
+function claimSlot(
+  { runner, clock, executor }: StartRunDeps,
+  { target, startsQueued }: Claiming,
+  run: RunRecord,
+): Claimed {
   if (run.status === 'suspended' || run.startAt !== undefined) return { run, slot: NO_SLOT, toInterrupt: [] }
   const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run) : []
   const slot = runner.claimSlot(target, run)
   const isRunning = slot.isGranted() && !startsQueued
   const startedAt = target.rateLimit === undefined ? run.createdAt : clock.now()
-  return { run: isRunning ? { ...run, status: 'running', execution: 1, startedAt } : run, slot, toInterrupt }
+  return { run: isRunning ? { ...run, status: 'running', execution: 1, executor, startedAt } : run, slot, toInterrupt }
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import {
   type Digest,
+  type Duty,
   EVERY_ROW,
   fromJsonText,
   type JsonText,
@@ -44,6 +45,8 @@ export interface EngineOptions {
   readonly clock?: ReturnType<typeof createManualClock>
   readonly ids?: ReturnType<typeof createSequenceIds>
   readonly isStorageShared?: boolean
+  readonly executor?: string
+  readonly isMine?: (duty: Duty) => boolean
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
   readonly maxResultBytes?: number
@@ -80,6 +83,8 @@ export function createTestEngine(options: EngineOptions) {
     recall,
     tracer: options.tracer,
     isStorageShared: options.isStorageShared,
+    executor: options.executor,
+    isMine: options.isMine,
     onDivergence: options.onDivergence,
     captureLogs: options.captureLogs,
     createSessionOnInvoke: options.createSessionOnInvoke,

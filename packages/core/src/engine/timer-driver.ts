@@ -1,6 +1,7 @@
 import {
   type ApprovalStore,
   type Clock,
+  type Duty,
   type EpochMs,
   EVERY_ROW,
   type Logger,
@@ -26,6 +27,8 @@ export interface TimerDriverDeps {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
+  /** Whether this process holds a duty; if missing, it holds all. */
+  readonly isMine?: ((duty: Duty) => boolean) | undefined
   readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
   /** Executes a queued run that is due; does nothing for an attempt that this process already executes. */
@@ -53,6 +56,8 @@ const BATCH = 100
 /** The driver reads the wall clock at least this often, so that it notices when the clock is changed. */
 const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
+/** A process that does not hold the duty asks again after this time. */
+const ASK_AGAIN_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   const { steps, runTimers, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
@@ -91,6 +96,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
 
   const work = async (): Promise<number> => {
     const startedAt = clock.now()
+    if (deps.isMine?.('timers') === false) return startedAt + ASK_AGAIN_MS
     await startRuns(startedAt)
     for (;;) {
       const now = clock.now()

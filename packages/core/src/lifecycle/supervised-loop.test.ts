@@ -1,3 +1,4 @@
+import type { Duty } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -18,6 +19,46 @@ function loopOf(work: () => Promise<number | undefined>) {
 }
 
 describe('createSupervisedLoop', () => {
+  it('works only while the process holds its duty, and notices within a second that it holds it', async () => {
+    const clock = createManualClock()
+    const duties: Duty[] = []
+    let isHeld = false
+    let calls = 0
+    const isMine = (duty: Duty) => {
+      duties.push(duty)
+      return isHeld
+    }
+    const work = async () => {
+      calls++
+      return 10
+    }
+    const deps = { clock, timers: clock, logger: silentLogger, isMine }
+    const loop = createSupervisedLoop(deps, { name: 'work', duty: 'retention', work })
+    const free = createSupervisedLoop(deps, { name: 'free', work: async () => 500 })
+    const advance = async (ms: number) => {
+      clock.advance(ms)
+      await flushPromises()
+    }
+    loop.start()
+    free.start()
+    await advance(0)
+    loop.wake()
+    await advance(0)
+    expect([calls, loop.state()]).toEqual([0, 'running'])
+
+    isHeld = true
+    await advance(1_000)
+    expect(calls).toBe(1)
+    await advance(10)
+    expect(calls).toBe(2)
+
+    isHeld = false
+    await advance(10)
+    await advance(10)
+    expect(calls).toBe(2)
+    expect(new Set(duties)).toEqual(new Set(['retention']))
+  })
+
   it('calls the work at start and again after the returned delay', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {

@@ -1,10 +1,12 @@
-import type { Clock, Logger, Timers } from '@perdure/ports'
+import type { Clock, Duty, Logger, Timers } from '@perdure/ports'
 import type { Daemon } from './daemon.ts'
 
 export interface SupervisedLoopDeps {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
+  /** Whether this process holds a duty; if missing, it holds all. */
+  readonly isMine?: ((duty: Duty) => boolean) | undefined
 }
 
 export interface LoopWork {
@@ -14,6 +16,8 @@ export interface LoopWork {
    * `wake`.
    */
   readonly work: () => Promise<number | undefined>
+  /** The work is done only by the process that holds this duty; if missing, by every process. */
+  readonly duty?: Duty | undefined
 }
 
 export interface SupervisedLoop extends Daemon {
@@ -30,9 +34,12 @@ const MAX_BACKOFF_MS = 60_000
 const FAILING_AFTER = 5
 const FAILURE_WINDOW_MS = 600_000
 
+/** A process that does not hold the duty asks again after this time. */
+const ASK_AGAIN_MS = 1_000
+
 /** Repeats background work. A failure is logged and retried with exponential backoff. */
-export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: LoopWork): SupervisedLoop {
-  const { clock, timers, logger } = deps
+export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, duty }: LoopWork): SupervisedLoop {
+  const { clock, timers, logger, isMine = () => true } = deps
   let state: 'stopped' | 'running' = 'stopped'
   let cancel = () => {}
   let working: Promise<void> | undefined
@@ -58,6 +65,7 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: L
   }
 
   const workOnce = async (): Promise<number> => {
+    if (duty !== undefined && !isMine(duty)) return ASK_AGAIN_MS
     try {
       const delayMs = await work()
       failures = []

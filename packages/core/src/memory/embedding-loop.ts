@@ -46,7 +46,7 @@ export function createEmbeddingLoop(deps: EmbeddingLoopDeps): SupervisedLoop {
     return 0
   }
 
-  return createSupervisedLoop(deps, { name: 'embedder', work })
+  return createSupervisedLoop(deps, { name: 'embedder', duty: 'embedder', work })
 }
 
 interface EmbeddedFact {

@@ -48,6 +48,7 @@ export function createRetention(deps: RetentionDeps): Daemon {
 
   return createSupervisedLoop(deps, {
     name: 'retention',
+    duty: 'retention',
     async work() {
       if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < EVERY_MS) return undefined
       const { eventsDays, runsDays, sessionsDays } = limits

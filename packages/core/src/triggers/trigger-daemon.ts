@@ -119,6 +119,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
 
   const loop = createSupervisedLoop(deps, {
     name: 'triggers',
+    duty: 'triggers',
     async work() {
       await reschedule()
       const { needsRetry, faults } = mergeResults([await startAll(), await decideAll()])

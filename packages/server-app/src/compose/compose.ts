@@ -58,7 +58,8 @@ export function compose(parts: Parts) {
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
-  const isStorageShared = config.storage.mode === 'lib'
+  const { executor, isMine } = adapters.cluster
+  const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
   const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.sealSecrets
@@ -81,7 +82,7 @@ export function compose(parts: Parts) {
   const answers = { recall, answerCache: idempotency }
 
   // Use cases
-  const domain = { ...platform, ...stores, ...limits, hub, render, phase }
+  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine }
   const services = createServices({
     ...domain,
     ...answers,

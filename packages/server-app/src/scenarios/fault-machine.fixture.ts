@@ -1,7 +1,7 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
-import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage } from '@perdure/ports'
+import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage, soleNode } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
 import { createAttribution } from '../compose/attribution.ts'
 import { compose } from '../compose/compose.ts'
@@ -79,6 +79,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
         tickets: createInMemoryTicketStore(),
+        cluster: soleNode,
         lockouts: undefined,
         watchdog: noWatchdog,
         droppedLogLines: () => 0,

@@ -8,6 +8,7 @@ import {
   NO_AUDIT_KEY,
   noTracer,
   type Storage,
+  soleNode,
   type UnitOfWork,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
@@ -169,6 +170,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
         tickets: createInMemoryTicketStore(),
+        cluster: soleNode,
         lockouts: undefined,
         watchdog: noWatchdog,
         droppedLogLines: () => 0,

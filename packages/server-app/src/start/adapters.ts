@@ -20,6 +20,7 @@ import {
 } from '@perdure/platform-node'
 import {
   type Clock,
+  type Cluster,
   type CronSchedule,
   type Digest,
   type IdGenerator,
@@ -31,6 +32,7 @@ import {
   type SecretResolver,
   type SkillStore,
   type Storage,
+  soleNode,
   type TicketStore,
   type Timers,
   type Tracer,
@@ -61,6 +63,8 @@ export interface Adapters {
    * that they share too.
    */
   readonly tickets: TicketStore
+  /** The processes that share the storage. By default, this process has its storage for itself. */
+  readonly cluster: Cluster
   /** Failed attempts that are counted together with other processes. By default, this process counts alone, in memory. */
   readonly lockouts: LockoutStore | undefined
   /** By default, the event loop is watched only if `runs.maxBlockMs` is set. */
@@ -93,6 +97,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     watchdog: given.watchdog ?? ownWatchdog(config, logger, flushNow),
     droppedLogLines: given.droppedLogLines ?? droppedLines,
     tickets: given.tickets ?? ownTickets(),
+    cluster: given.cluster ?? soleNode,
     lockouts: given.lockouts,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
     mcp:

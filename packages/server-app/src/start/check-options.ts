@@ -48,6 +48,7 @@ const ADAPTERS = {
   skills: 'object',
   mcp: 'object',
   tickets: 'object',
+  cluster: 'object',
   lockouts: 'object',
   watchdog: 'object',
   droppedLogLines: 'function',

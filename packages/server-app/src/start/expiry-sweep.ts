@@ -1,10 +1,11 @@
-import type { Clock, Logger, Timers, UnitOfWork } from '@perdure/ports'
+import type { Clock, Cluster, Logger, Timers, UnitOfWork } from '@perdure/ports'
 
 export interface ExpirySweepDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
+  readonly cluster: Pick<Cluster, 'isMine'>
 }
 
 const INTERVAL_MS = 60_000
@@ -14,7 +15,7 @@ const BATCH_SIZE = 500
  * Deletes expired idempotency records and slots of rate limits every minute, in batches. Returns a function that stops
  * the sweep.
  */
-export function startExpirySweep({ unitOfWork, clock, timers, logger }: ExpirySweepDeps): () => void {
+export function startExpirySweep({ unitOfWork, clock, timers, logger, cluster }: ExpirySweepDeps): () => void {
   let isStopped = false
   let cancel = () => {}
 
@@ -22,6 +23,7 @@ export function startExpirySweep({ unitOfWork, clock, timers, logger }: ExpirySw
     if (!isStopped) cancel = timers.after(delayMs, sweep)
   }
   const sweep = () => {
+    if (!cluster.isMine('sweep')) return schedule(INTERVAL_MS)
     const expired = { now: clock.now(), limit: BATCH_SIZE }
     unitOfWork
       .commit([

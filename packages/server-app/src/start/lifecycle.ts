@@ -83,7 +83,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
-    await storage.unitOfWork.commit([interruptCalls()])
+    await storage.unitOfWork.commit([interruptCalls(adapters.cluster.executor)])
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     await composition.triggers.declare(parts.triggers)

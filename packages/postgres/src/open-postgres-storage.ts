@@ -1,4 +1,4 @@
-import { type AppError, StartError, type Storage, type StorageStatus, storageBusy } from '@perdure/ports'
+import { type AppError, StartError, type Storage, type StorageStatus } from '@perdure/ports'
 import { sql } from 'kysely'
 import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
 import { isSameServer, requireSchema, requireUsableServer, translateStartError } from './connection/hello.ts'
@@ -46,6 +46,7 @@ export interface PostgresStorage extends Storage {
 
 /** Connections that are not for reads: one for groups, one for single commits, one for the row of the node. */
 const RESERVED_CONNECTIONS = 3
+const MIN_POOL_SIZE = 5
 const SETTLE_MS = 6_000
 
 /**
@@ -65,7 +66,7 @@ export async function openStorage(
   const server = serverOptions(options)
   const { schema } = server
   const cache = createQueryCache()
-  const reads = createReadPool(server, Math.max(2, poolSize - RESERVED_CONNECTIONS))
+  const reads = createReadPool(server, poolSize - RESERVED_CONNECTIONS)
   const control = await openSession(server, { name: 'node', planning: 'default' }).catch(startFailed(reads))
   try {
     const systemId = await requireUsableServer(control)
@@ -107,12 +108,27 @@ const openerOf =
     const session = await openSession(server, { name, planning })
     if (await isSameServer(session, expected)) return session
     await session.close()
-    throw storageBusy({ message: 'The URL leads to a standby, or to another server than at the start.' })
+    throw Object.assign(new Error('the URL leads to a standby, or to another server than at the start'), {
+      code: 'ENOTPRIMARY',
+    })
   }
 
 /** @throws StartError `config-invalid` */
 export function serverOptions(options: PostgresStorageOptions): ServerOptions {
-  const { url, schema = 'perdure', statementTimeoutMs = 10_000, pipeline = true, ca } = options
+  const {
+    url,
+    schema = 'perdure',
+    poolSize = MIN_POOL_SIZE,
+    statementTimeoutMs = 10_000,
+    pipeline = true,
+    ca,
+  } = options
+  if (poolSize < MIN_POOL_SIZE) {
+    throw new StartError('config-invalid', {
+      message: `A pool of ${poolSize} connections is too small.`,
+      hint: `Set storage.poolSize to ${MIN_POOL_SIZE} or more.`,
+    })
+  }
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new StartError('config-invalid', {
       message: `The name of the schema, ${schema}, is not valid.`,

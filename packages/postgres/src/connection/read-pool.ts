@@ -13,6 +13,10 @@ export interface ReadPool {
 const WAIT_MS = 5_000
 const IDLE_MS = 30_000
 
+/** Every connection was in use for the whole time. */
+const isPoolBusy = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect')
+
 export function createReadPool(options: ServerOptions, size: number): ReadPool {
   const pool = new pg.Pool({
     ...clientConfig({ ...options, pipeline: false }, { name: 'reads', planning: 'default' }),
@@ -29,7 +33,7 @@ export function createReadPool(options: ServerOptions, size: number): ReadPool {
       try {
         return await execute(statement)
       } catch (error) {
-        if (kindOf(error) !== 'lost') throw error
+        if (kindOf(error) !== 'lost' || isPoolBusy(error)) throw error
         return execute(statement)
       }
     },

@@ -1,4 +1,4 @@
-import type { AgentContext, AgentEvent, AgentRegistration } from '@perdure/core'
+import { type AgentContext, type AgentEvent, type AgentRegistration, isGenerator } from '@perdure/core'
 import { createLogger } from '@perdure/platform-node'
 
 /** Runs an agent without a server and collects the events it yields. */
@@ -10,10 +10,10 @@ export async function runAgent(
   const events: AgentEvent[] = []
   const context: Partial<AgentContext> = { runId: 'run_1', agentId: agent.id, signal, ...CONTEXT }
   const run = agent.run(input, context as AgentContext)
-  if (!(Symbol.asyncIterator in run)) return { events, result: await run }
+  if (!isGenerator(run)) return { events, result: await run }
   let step = await run.next()
   while (step.done !== true) {
-    events.push(step.value)
+    events.push(step.value as AgentEvent)
     step = await run.next()
   }
   return { events, result: step.value }

@@ -49,9 +49,20 @@ export type { ConsolidatorCheck, ConsolidatorState } from './consolidator/consol
 export type { QueueConsolidation } from './consolidator/queue-consolidation.ts'
 export type { ReadConsolidator } from './consolidator/read-consolidator.ts'
 export type { ApprovalDecision, ApprovalOptions } from './durable/approval-options.ts'
+export type {
+  Authoring,
+  DataOptions,
+  FileReference,
+  SourceReference,
+  StateWriter,
+  TextWriter,
+} from './durable/authoring.ts'
 export type { Effect } from './durable/effect.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './durable/step.ts'
+export type { MakeStream, StreamOptions } from './durable/stream-call.ts'
+export type { StreamSource } from './durable/stream-source.ts'
+export type { StreamedToolCall, StreamSummary } from './durable/stream-writer.ts'
 export type { SuspendRequest, Suspension } from './durable/suspension.ts'
 export type { ToolCall, ToolOutcome } from './durable/tool.ts'
 export type { UsageReport } from './durable/usage-report.ts'
@@ -151,7 +162,7 @@ export type { ReadSkills } from './skills/read-skills.ts'
 export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
 export { createSkills } from './skills/skills.ts'
-export type { Agent, AgentContext, AgentEvent, AgentRegistration } from './targets/agent.ts'
+export type { Agent, AgentContext, AgentEvent, AgentRegistration, Returned, Yielded } from './targets/agent.ts'
 export { defineAgent } from './targets/agent.ts'
 export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
 export type { ConvertSchema } from './targets/describe-schema.ts'

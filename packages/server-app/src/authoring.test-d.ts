@@ -98,6 +98,54 @@ export const limited = [
   }),
 ]
 
+/** Code may show parts, and return or yield streams. */
+declare const streamText: () => {
+  readonly textStream: AsyncIterable<string>
+  readonly fullStream: ReadableStream<object>
+}
+
+export const shows = [
+  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { run: () => streamText() } }),
+  defineAgent({
+    id: 'a',
+    description: 'A',
+    input: Mail,
+    agent: { run: async ({ to }) => (to === '' ? 1 : streamText()) },
+  }),
+  defineAgent({
+    ...{ id: 'a', description: 'A' },
+    agent: {
+      async *run(_, { text }) {
+        yield 'text'
+        yield streamText()
+        yield { type: 'weather.seen' }
+        await text('more', { phase: 'commentary' })
+        return { done: true }
+      },
+    },
+  }),
+  defineWorkflow({
+    ...{ id: 'w', description: 'W' },
+    workflow: {
+      async execute(_, { text, state, data, file, stream }) {
+        state({ city: 'Bern' })
+        state.patch([{ op: 'replace', path: '/city', value: 'Basel' }])
+        data('weather', { celsius: 3 }, { id: 'w1' })
+        // @ts-expect-error a file has a media type
+        file({ url: 'https://example.com' })
+        // @ts-expect-error text is a string
+        text(1)
+        const { text: answer, usage } = await stream('answer', ({ signal }) =>
+          signal.aborted ? streamText() : streamText(),
+        )
+        // @ts-expect-error a stream is not a text
+        await stream('answer', () => 'text')
+        return answer.length + (usage?.inputTokens ?? 0)
+      },
+    },
+  }),
+]
+
 /** Without a schema the input is unknown; code that contradicts the schema does not compile. */
 export const refused = [
   // @ts-expect-error without a schema the input is unknown

@@ -44,6 +44,8 @@ export interface Ledger {
   yieldTurn(): Promise<void>
   /** Whether recorded calls remain. Events that the code emits until then are already in the log. */
   isReplaying(): boolean
+  /** The number of the next call of this execution. */
+  nextSeq(): number
   /** The highest number in use, by this execution or by an earlier execution. */
   lastSeq(): number
   /** The calls that wait, those that the code has not made yet included. */
@@ -152,6 +154,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     refresh,
     yieldTurn: deliveries.yieldTurn,
     isReplaying: order.isReplaying,
+    nextSeq: order.nextSeq,
     lastSeq: order.lastSeq,
     openWaits: () => [...waiting, ...unclaimedWaits()],
     openCalls: () => [...open.values(), ...order.pending().map(callName)],

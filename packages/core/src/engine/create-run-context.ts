@@ -1,6 +1,8 @@
 import { AppError, fromJsonText, type Logger } from '@perdure/ports'
+import type { Authoring } from '../durable/authoring.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
+import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { callStep } from '../durable/step-call.ts'
@@ -37,7 +39,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     made ??= services(callerOf(scope))
     return made[name]
   }
-  const members: Omit<RunContext, keyof RunServices> & WithServices = {
+  let said: Authoring | undefined
+  const members: Omit<RunContext, keyof Lazy> & WithLazy = {
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -89,34 +92,51 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       },
     },
     // This member must come last: V8 adds all members after a computed name one at a time.
-    [SERVICE]: service,
+    [LAZY]: (name) => {
+      if (isServiceName(name)) return service(name)
+      said ??= createAuthoring(scope, members.emit)
+      return said[name]
+    },
   }
-  return Object.defineProperties(members, SERVICES) as typeof members & RunServices
+  return Object.defineProperties(members, LAZY_MEMBERS) as typeof members & Lazy
 }
 
-const SERVICE = Symbol('service')
+const LAZY = Symbol('lazy')
 
-interface WithServices {
-  readonly [SERVICE]: <Name extends keyof RunServices>(name: Name) => RunServices[Name]
+/** Members that are created when they are read first, because most runs use few of them. */
+type Lazy = RunServices & Authoring
+
+interface WithLazy {
+  readonly [LAZY]: (name: keyof Lazy) => unknown
 }
 
-const lazily = (name: keyof RunServices): PropertyDescriptor => ({
+const lazily = (name: keyof Lazy): PropertyDescriptor => ({
   enumerable: true,
-  get(this: WithServices) {
-    return this[SERVICE](name)
+  get(this: WithLazy) {
+    return this[LAZY](name)
   },
 })
+
+const isServiceName = (name: keyof Lazy): name is keyof RunServices => SERVICE_NAMES.has(name)
+const SERVICE_NAMES: ReadonlySet<string> = new Set(['session', 'memory', 'skills', 'mcp'])
 
 /**
  * Shared by all contexts. If each context had its own getters, each would also get its own hidden class, which V8 keeps
  * until a full garbage collection.
  */
-const SERVICES = {
+const LAZY_MEMBERS = {
   session: lazily('session'),
   memory: lazily('memory'),
   skills: lazily('skills'),
   mcp: lazily('mcp'),
-} satisfies Record<keyof RunServices, PropertyDescriptor>
+  text: lazily('text'),
+  reasoning: lazily('reasoning'),
+  state: lazily('state'),
+  data: lazily('data'),
+  source: lazily('source'),
+  file: lazily('file'),
+  stream: lazily('stream'),
+} satisfies Record<keyof Lazy, PropertyDescriptor>
 
 const callerOf = (scope: CallScope): ServiceCaller => ({
   run: scope.run,

@@ -20,6 +20,7 @@ import { createJournal, type Journal, type JournalDeps } from '../durable/journa
 import { createLedger, type Ledger } from '../durable/ledger.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
+import { isStreamSource } from '../durable/stream-source.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
 import { isLongerThan } from '../json/json-members.ts'
@@ -33,6 +34,7 @@ import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { CallChild } from './child-call.ts'
 import { createRunContext } from './create-run-context.ts'
+import { createShow } from './create-show.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
 import { createLogCapture } from './log-capture.ts'
@@ -186,7 +188,11 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const onRefused = (error: unknown) => {
       refused ??= error
     }
-    const result = isGenerator(started) ? await emitAll(started, scope, onRefused) : await started
+    const show = createShow(scope, context.emit)
+    const returned = isGenerator(started)
+      ? await emitAll(started, scope, { onRefused, text: context.text, show })
+      : await started
+    const result = isStreamSource(returned) ? await show(returned) : returned
     const divergence = await ledger.finish()
     if (divergence !== undefined) return divergedVerdict(deps, scope, divergence)
     if (isSuspension(result)) return suspendItself(deps, scope, result)

@@ -6,7 +6,7 @@ import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { listedWaits, renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
 import { resolvesOnItsOwn } from '../runs/run-waiters.ts'
-import { NOT_RESUMED, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
+import { NOT_RESUMED, readSuspension, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
 
@@ -57,6 +57,7 @@ export function planOwnSuspension(
     state: suspension.state ?? null,
     approvalIds: approvals.map(({ id }) => id),
     throughSeq: ledger.lastSeq(),
+    part: (readSuspension(run)?.part ?? 0) + 1,
     ...(passedVersions.length === 0 ? {} : { passedVersions }),
   }
   const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))

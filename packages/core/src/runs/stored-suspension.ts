@@ -11,6 +11,8 @@ export interface StoredSuspension {
   readonly throughSeq: number
   /** Names of `ctx.version` that were answered without a record before the suspension. */
   readonly passedVersions?: readonly string[]
+  /** How often the run had suspended itself, this time included; missing in older records. */
+  readonly part?: number
 }
 
 export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonText(stored)

@@ -1,11 +1,14 @@
 import type { EventPhase } from '@perdure/ports'
+import type { StreamSource } from '../durable/stream-source.ts'
 import type { Suspension } from '../durable/suspension.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 export type AgentContext = RunContext
 
-/** What a generator agent yields instead of calling `emit`. */
+/** What a generator agent yields: an event, a piece of text, or a stream to show. */
+export type Yielded = AgentEvent | string | StreamSource
+
 export interface AgentEvent {
   readonly type: string
   readonly payload?: unknown
@@ -16,11 +19,15 @@ export interface AgentEvent {
 export interface Agent<Input = unknown, Output = unknown> {
   /** May repeat the id of the registration, and must not differ from it. */
   readonly id?: string
-  run(
-    input: Input,
-    context: AgentContext,
-  ): Promise<Output | Suspension> | AsyncGenerator<AgentEvent, Output | Suspension, void>
+  /** May also return the stream of a model, as `streamText` does; the result is then `{ text }`. */
+  run(input: Input, context: AgentContext): Returned<Output>
 }
+
+/** What the code of a run returns: its result, a suspension, a stream to show, or a generator. */
+export type Returned<Output> =
+  | Promise<Output | Suspension | StreamSource>
+  | AsyncGenerator<Yielded, Output | Suspension | StreamSource, void>
+  | StreamSource
 
 export interface AgentRegistration<
   Input = unknown,

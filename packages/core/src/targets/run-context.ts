@@ -1,5 +1,6 @@
 import type { EventPhase, Logger } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../durable/approval-options.ts'
+import type { Authoring } from '../durable/authoring.ts'
 import type { StepFn, StepOptions } from '../durable/step.ts'
 import type { SuspendRequest, Suspension } from '../durable/suspension.ts'
 import type { ToolCall, ToolOutcome } from '../durable/tool.ts'
@@ -24,7 +25,7 @@ export interface Resume {
  * wait or a crash, must make the same calls in the same order. While all of its code waits, a run is suspended and uses
  * no memory; if other asynchronous work runs during a wait, wrap that work in a step.
  */
-export interface RunContext extends RunServices {
+export interface RunContext extends RunServices, Authoring {
   readonly runId: string
   readonly agentId: string | undefined
   readonly workflowId: string | undefined

@@ -1,6 +1,6 @@
 import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { AgentEvent } from './agent.ts'
+import type { Returned } from './agent.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 import type { OnBusy, Recovery, RunRetry } from './registration.ts'
 import type { RunContext } from './run-context.ts'
@@ -23,7 +23,7 @@ export interface RunTarget {
   readonly timeoutMs?: number
   readonly budget?: RunBudget
   readonly tags: readonly string[]
-  call(input: unknown, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+  call(input: unknown, context: RunContext): Returned<unknown>
 }
 
 /** The registered agents and workflows. */

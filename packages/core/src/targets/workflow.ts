@@ -1,5 +1,4 @@
-import type { Suspension } from '../durable/suspension.ts'
-import type { AgentEvent } from './agent.ts'
+import type { Returned } from './agent.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
@@ -7,10 +6,8 @@ import type { RunContext } from './run-context.ts'
 export interface Workflow<Input = unknown, Output = unknown> {
   /** May repeat the id of the registration, and must not differ from it. */
   readonly id?: string
-  execute(
-    input: Input,
-    context: RunContext,
-  ): Promise<Output | Suspension> | AsyncGenerator<AgentEvent, Output | Suspension, void>
+  /** May also return the stream of a model, as `streamText` does; the result is then `{ text }`. */
+  execute(input: Input, context: RunContext): Returned<Output>
 }
 
 export interface WorkflowRegistration<

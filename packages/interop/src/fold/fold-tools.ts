@@ -7,7 +7,8 @@ import type { ApprovalItem, ToolItem } from './transcript.ts'
 export function foldToolCall(content: Content, fields: Fields, part: 'start' | 'delta' | 'end'): Content {
   const [before, tool] = toolOf(content, fields)
   if (tool === undefined) return content
-  const argsText = tool.argsText + (textIn(fields, 'argsDelta') ?? '')
+  // A second start belongs to a repetition of the model's call.
+  const argsText = (part === 'start' ? '' : tool.argsText) + (textIn(fields, 'argsDelta') ?? '')
   const title = textIn(fields, 'title')
   const executor = fields.executor === 'client' ? 'client' : tool.executor
   const said = { ...tool, argsText, executor, ...(title === undefined ? {} : { title }) }

@@ -1,11 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  type AgentEvent,
-  type AgentRegistration,
-  isGenerator,
-  type RunContext,
-  type WorkflowRegistration,
-} from '@perdure/core'
+import { type AgentRegistration, isGenerator, type RunContext, type WorkflowRegistration } from '@perdure/core'
 
 /**
  * Tracks which run the executing code belongs to, even in timers, callbacks and promises that the run does not await.
@@ -22,7 +16,7 @@ export interface Attribution {
   outside<T>(fn: () => T): T
 }
 
-type Result = Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+type Result = ReturnType<AgentRegistration['agent']['run']>
 type Code = (input: unknown, context: RunContext) => Result
 
 export function createAttribution(): Attribution {

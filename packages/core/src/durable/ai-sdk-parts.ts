@@ -1,0 +1,119 @@
+import { type Chunk, countOf, isChunk, parseArgs, type ReadChunk, type StreamPart, textOf } from './stream-part.ts'
+
+type Reader = (chunk: Chunk, id: string) => readonly StreamPart[]
+
+const NOTHING: Reader = () => []
+
+const blocks = (of: 'text' | 'reasoning'): Readonly<Record<string, Reader>> => ({
+  [`${of}-start`]: (_, id) => [{ kind: 'block', of, op: 'start', id }],
+  [`${of}-delta`]: (chunk, id) => [{ kind: 'delta', of, id, delta: textOf(chunk.text) ?? textOf(chunk.delta) ?? '' }],
+  [`${of}-end`]: (_, id) => [{ kind: 'block', of, op: 'end', id }],
+})
+
+const toolStart: Reader = (chunk, id) => [{ kind: 'tool-start', id, name: textOf(chunk.toolName) ?? '' }]
+const toolDelta: Reader = (chunk, id) => [
+  { kind: 'tool-delta', id, delta: textOf(chunk.delta) ?? textOf(chunk.inputTextDelta) ?? '' },
+]
+const toolCall: Reader = (chunk, id) => [
+  { kind: 'tool-call', id, name: textOf(chunk.toolName) ?? '', args: parseArgs(chunk.input) },
+]
+const toolResult: Reader = (chunk, id) => {
+  const { preliminary } = chunk
+  const result = 'output' in chunk ? chunk.output : chunk.result
+  return [
+    { kind: 'tool-result', id, result: { result: result ?? null, ...(preliminary === true ? { preliminary } : {}) } },
+  ]
+}
+const toolError: Reader = (chunk, id) => {
+  const message = messageOf('error' in chunk ? chunk.error : chunk.errorText)
+  return [{ kind: 'tool-result', id, result: { error: { kind: 'execution_failed', message } } }]
+}
+
+const source: Reader = ({ url, title, mediaType, filename, ...chunk }, id) => [
+  {
+    kind: 'part',
+    type: 'part.source',
+    payload: { sourceId: textOf(chunk.sourceId) ?? id, url, title, mediaType, filename },
+  },
+]
+
+function file(chunk: Chunk): readonly StreamPart[] {
+  const { mediaType, url, data, base64 } = isChunk(chunk.file) ? chunk.file : chunk
+  const text = textOf(data) ?? textOf(base64)
+  return [{ kind: 'part', type: 'part.file', payload: { mediaType, url: textOf(url), data: text } }]
+}
+
+const usageIn = (usage: unknown, isTotal: boolean): readonly StreamPart[] => {
+  if (!isChunk(usage)) return []
+  const tokens = { inputTokens: countOf(usage.inputTokens), outputTokens: countOf(usage.outputTokens) }
+  return [{ kind: 'usage', usage: tokens, isTotal }]
+}
+
+const finishReason = ({ finishReason: reason }: Chunk): readonly StreamPart[] => {
+  const unified = textOf(isChunk(reason) ? reason.unified : reason)
+  return unified === undefined ? [] : [{ kind: 'finish', reason: unified }]
+}
+
+const model = (response: unknown): readonly StreamPart[] => {
+  const id = isChunk(response) ? textOf(response.modelId) : undefined
+  return id === undefined ? [] : [{ kind: 'model', model: id }]
+}
+
+const failure: Reader = (chunk) => [{ kind: 'failure', error: chunk.error ?? chunk.errorText ?? chunk.reason }]
+
+/** The parts of AI SDK 5 to 7: of `fullStream`, of a model, and of a stream for `useChat`. */
+const READERS: Readonly<Record<string, Reader>> = {
+  ...blocks('text'),
+  ...blocks('reasoning'),
+  'tool-input-start': toolStart,
+  'tool-input-delta': toolDelta,
+  'tool-input-end': NOTHING,
+  'tool-input-available': toolCall,
+  'tool-call': toolCall,
+  'tool-result': toolResult,
+  'tool-output-available': toolResult,
+  'tool-error': toolError,
+  'tool-input-error': toolError,
+  'tool-output-error': toolError,
+  'tool-output-denied': NOTHING,
+  'tool-approval-request': NOTHING,
+  'tool-approval-response': NOTHING,
+  source,
+  'source-url': source,
+  'source-document': source,
+  file,
+  'finish-step': (chunk) => [...model(chunk.response), ...usageIn(chunk.usage, false)],
+  finish: (chunk) => [
+    ...(chunk.totalUsage === undefined ? usageIn(chunk.usage, false) : usageIn(chunk.totalUsage, true)),
+    ...finishReason(chunk),
+  ],
+  'response-metadata': model,
+  error: failure,
+  abort: failure,
+  start: NOTHING,
+  'start-step': NOTHING,
+  'stream-start': NOTHING,
+  'message-metadata': NOTHING,
+  raw: NOTHING,
+}
+
+export const readAiSdk: ReadChunk = (chunk) => {
+  const type = textOf(chunk.type)
+  if (type === undefined) return undefined
+  if (wasSaid(chunk)) return []
+  if (type.startsWith('data-')) {
+    const { data, id, transient } = chunk
+    return [{ kind: 'part', type: 'part.data', payload: { name: type.slice('data-'.length), data, id, transient } }]
+  }
+  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
+  return reader?.(chunk, textOf(chunk.toolCallId) ?? textOf(chunk.id) ?? type)
+}
+
+/** A durable model writes what it says to the log itself, and marks its parts. */
+function wasSaid({ providerMetadata }: Chunk): boolean {
+  const own = isChunk(providerMetadata) ? providerMetadata.perdure : undefined
+  return isChunk(own) && own.isInLog === true
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : (textOf(error) ?? String(error))

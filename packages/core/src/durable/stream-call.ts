@@ -1,0 +1,95 @@
+import { AppError } from '@perdure/ports'
+import type { CallScope } from './call-scope.ts'
+import { refuseProblems } from './check-options.ts'
+import type { StepOptions, StepTry } from './step.ts'
+import { callStep } from './step-call.ts'
+import { isStreamSource, partsOf, type StreamSource } from './stream-source.ts'
+import { createStreamWriter, type StreamSummary, type StreamWriter, type WrittenBlock } from './stream-writer.ts'
+
+/** Calls a model and returns its stream. */
+export type MakeStream = (call: StepTry) => StreamSource | PromiseLike<StreamSource>
+
+export interface StreamOptions extends StepOptions {
+  /** The provider of the model, for the usage of the run. Default: `unknown`. */
+  readonly provider?: string
+  /** The model, for the usage of the run. Default: the model that the stream names, else `unknown`. */
+  readonly model?: string
+}
+
+/** `ctx.stream`: a durable step whose events are written as they come, and whose result is their summary. */
+export async function callStream(
+  scope: CallScope,
+  name: string,
+  { make, options }: { readonly make: MakeStream; readonly options: StreamOptions },
+): Promise<StreamSummary> {
+  refuseProblems('a stream', [
+    typeof make === 'function' ? undefined : 'its second argument must be the function to call',
+  ])
+  const { provider, model, ...stepOptions } = options
+  let earlier: readonly WrittenBlock[] = []
+  return callStep<StreamSummary>(scope, name, {
+    options: stepOptions,
+    async fn(attempt) {
+      const writer = createStreamWriter(attempt.effectId, (type, payload) => scope.journal.emit(type, payload))
+      writer.begin(earlier)
+      try {
+        await drain(writer, await make(attempt), attempt.signal)
+      } finally {
+        earlier = mostBlocks(earlier, writer.blocks())
+      }
+      const summary = writer.summary()
+      await reportUsage(scope, summary, { provider, model })
+      return summary
+    },
+  })
+}
+
+/**
+ * Writes a stream that the code of a run returned or yielded. This is not a durable call, so that the loop of an SDK can
+ * make durable calls while it streams.
+ *
+ * @param emit writes an event unless the run is replaying
+ */
+export async function writeStream(
+  scope: CallScope,
+  source: StreamSource,
+  { messageId, emit }: { readonly messageId: string; readonly emit: (type: string, payload: unknown) => Promise<void> },
+): Promise<StreamSummary> {
+  const writer = createStreamWriter(messageId, emit)
+  await drain(writer, source, scope.signal)
+  const summary = writer.summary()
+  if (!scope.ledger.isReplaying()) await reportUsage(scope, summary, {})
+  return summary
+}
+
+/** Half the number of events that may be ahead of the log. */
+const AHEAD = 128
+
+async function drain(writer: StreamWriter, source: unknown, signal: AbortSignal): Promise<void> {
+  if (!isStreamSource(source)) await partsOf(source).next()
+  let half: Promise<void> | undefined
+  let count = 0
+  for await (const part of partsOf(source)) {
+    if (signal.aborted) throw new AppError('step-failed', { message: 'the stream was aborted' })
+    writer.write(part)
+    if (++count % AHEAD > 0) continue
+    await half
+    half = writer.flush()
+  }
+  writer.end()
+  await writer.flush()
+}
+
+const mostBlocks = (one: readonly WrittenBlock[], other: readonly WrittenBlock[]) =>
+  one.length > other.length ? one : other
+
+async function reportUsage(
+  scope: CallScope,
+  { usage, model: streamed }: StreamSummary,
+  {
+    provider = 'unknown',
+    model = streamed ?? 'unknown',
+  }: { readonly provider?: string | undefined; readonly model?: string | undefined },
+): Promise<void> {
+  if (usage !== undefined) await scope.budget.add({ provider, model: model.slice(0, 128), ...usage })
+}

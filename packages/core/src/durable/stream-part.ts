@@ -1,0 +1,49 @@
+/** What a chunk of a stream says, whatever library made it. */
+export type StreamPart =
+  | { readonly kind: 'block'; readonly of: 'text' | 'reasoning'; readonly op: 'start' | 'end'; readonly id: string }
+  | {
+      readonly kind: 'delta'
+      readonly of: 'text' | 'reasoning'
+      readonly id?: string | undefined
+      readonly delta: string
+    }
+  | { readonly kind: 'tool-start'; readonly id: string; readonly name: string }
+  | { readonly kind: 'tool-delta'; readonly id: string; readonly delta: string }
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly args: unknown }
+  | { readonly kind: 'tool-result'; readonly id: string; readonly result: object }
+  | { readonly kind: 'part'; readonly type: 'part.source' | 'part.file' | 'part.data'; readonly payload: object }
+  | { readonly kind: 'usage'; readonly usage: TokenUsage; readonly isTotal: boolean }
+  | { readonly kind: 'model'; readonly model: string }
+  | { readonly kind: 'finish'; readonly reason: string }
+  | { readonly kind: 'failure'; readonly error: unknown }
+
+export interface TokenUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+export type Chunk = Readonly<Record<string, unknown>>
+
+/** The parts that a chunk says; `undefined` for a chunk of another library. */
+export type ReadChunk = (chunk: Chunk) => readonly StreamPart[] | undefined
+
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** A number, or the member `total` of an object. */
+export function countOf(value: unknown): number {
+  const count = isChunk(value) ? value.total : value
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : 0
+}
+
+export const isChunk = (value: unknown): value is Chunk =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** JSON of a model's arguments; text that is not JSON stays text. */
+export function parseArgs(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

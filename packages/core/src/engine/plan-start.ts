@@ -1,4 +1,4 @@
-import type { Clock, RunRecord, Write } from '@perdure/ports'
+import type { Clock, RunRecord, SessionRecord, Write } from '@perdure/ports'
 import type { Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { clientKeyOf } from '../idempotency/record-id.ts'
@@ -64,18 +64,23 @@ export function planStart(
   }
 }
 
+export interface CombinedStart {
+  readonly combined: Debounced
+  readonly session: SessionRecord | undefined
+}
+
 /** The request changes a run that still waits for its start time, instead of starting another one. */
-export async function planCombined(
+export function planCombined(
   deps: PlanStartDeps,
-  { answer, principal, waitMs }: StartRunRequest,
-  { run, write }: Debounced,
-): Promise<StartDecision> {
+  { answer, waitMs }: StartRunRequest,
+  { combined: { run, write }, session }: CombinedStart,
+): StartDecision {
   const isAwaited = answer === 'outcome'
   const event = lifecycleEvent(run, 'run.queued', { at: deps.clock.now(), reason: 'debounced' })
   return {
     claimed: { run, slot: NO_SLOT, toInterrupt: [] },
     seed: undefined,
-    writes: [write, ...(await sessionWrites(deps, run, principal)), { type: 'event.append', events: [event] }],
+    writes: [write, ...sessionWrites(deps, run, session), { type: 'event.append', events: [event] }],
     reply: isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath),
     runId: run.id,
     remember: !isAwaited,

@@ -1,3 +1,4 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, agentOf, createTestEngine } from './test-engine.fixture.ts'
@@ -20,6 +21,26 @@ describe('startRun in a session', () => {
     ])
     const log = await engine.storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 100 })
     expect(log.filter(({ type }) => type === 'session.created')).toHaveLength(1)
+  })
+
+  it('executes the runs of a session in the order of their creation, also when reads are answered in another order', async () => {
+    const storage = createInMemoryStorage()
+    const delays = [30, 10, 0, 20]
+    const find: typeof storage.sessions.find = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, delays.pop() ?? 0))
+      return storage.sessions.find(...args)
+    }
+    const executed: string[] = []
+    const serial = agentOf('serial', async (_, { runId }) => void executed.push(runId), { concurrency: 'single' })
+    const engine = createTestEngine({
+      agents: [serial],
+      storage: { ...storage, sessions: { ...storage.sessions, find } },
+    })
+
+    await Promise.all([1, 2, 3, 4].map((input) => engine.run('serial', { body: { input, sessionId: 'chat' } })))
+
+    const { items } = await storage.runs.list({ sessionId: 'chat' }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    expect(executed).toEqual(items.map(({ id }) => id))
   })
 
   it('answers session-not-found to a caller without access to the session', async () => {

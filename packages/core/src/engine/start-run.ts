@@ -19,6 +19,7 @@ import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findThread } from '../runs/find-thread.ts'
+import { findSessionForRun } from '../sessions/find-session-for-run.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
@@ -115,14 +116,17 @@ async function decide(
   { target, input, flow, isLaneTaken }: Starting,
 ): Promise<StartDecision> {
   const seed = request.seed === undefined ? undefined : await request.seed()
+  // Read first, so that the runs of a session wait for their slots in the order of their creation.
+  const { sessionId } = { ...request.body, ...seed?.members }
+  const session = sessionId === undefined ? undefined : await findSessionForRun(deps, request.principal, sessionId)
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
-  if (combined !== undefined) return planCombined(deps, request, combined)
-  const session = await sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, request.principal)
+  if (combined !== undefined) return planCombined(deps, request, { combined, session })
   await refuseBusyThread(deps, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
+  const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, session)
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isLaneTaken }, run)
-  return planStart(deps, request, { claimed, seed, writes: [...more, ...session] })
+  return planStart(deps, request, { claimed, seed, writes: [...more, ...ofSession] })
 }
 
 /** Launches the run that is stored now. */

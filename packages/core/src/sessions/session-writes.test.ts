@@ -1,8 +1,10 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, plusMs, toJsonText } from '@perdure/ports'
+import { EVERY_ROW, plusMs, type RunRecord, toJsonText } from '@perdure/ports'
 import { aRun, aSession, BUILT_AT, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { sessionWrites } from './session-writes.ts'
+import type { Principal } from '../auth/principal.ts'
+import { findSessionForRun } from './find-session-for-run.ts'
+import { type SessionWritesDeps, sessionWrites } from './session-writes.ts'
 
 const run = aRun({ sessionId: 'chat', userId: 'u1' })
 const alice = { subject: 'alice', scopes: ['sessions:write:own'] }
@@ -12,15 +14,21 @@ const setUp = () => {
   return { storage, deps: { sessions: storage.sessions, ids: createSequenceIds() } }
 }
 
+async function writesFor(deps: SessionWritesDeps, run: RunRecord, principal: Principal) {
+  const { sessionId } = run
+  const session = sessionId === undefined ? undefined : await findSessionForRun(deps, principal, sessionId)
+  return sessionWrites(deps, run, session)
+}
+
 describe('sessionWrites', () => {
   it('writes nothing for a run without a session', async () => {
-    expect(await sessionWrites(setUp().deps, aRun(), alice)).toEqual([])
+    expect(await writesFor(setUp().deps, aRun(), alice)).toEqual([])
   })
 
   it('creates the session on first use with the input as its first message, and appends both events', async () => {
     const { storage, deps } = setUp()
 
-    const outcome = await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))
+    const outcome = await storage.unitOfWork.commit(await writesFor(deps, run, alice))
 
     expect(await storage.sessions.find('chat', EVERY_ROW)).toEqual({
       ...{ id: 'chat', owner: 'alice', userId: 'u1', agentId: 'echo', metadata: {} },
@@ -43,8 +51,8 @@ describe('sessionWrites', () => {
     const { storage, deps } = setUp()
     const silent = aRun({ sessionId: 'chat', input: toJsonText(null), createdAt: plusMs(BUILT_AT, 5) })
 
-    await storage.unitOfWork.commit(await sessionWrites(deps, { ...silent, createdAt: BUILT_AT }, alice))
-    await storage.unitOfWork.commit(await sessionWrites(deps, silent, alice))
+    await storage.unitOfWork.commit(await writesFor(deps, { ...silent, createdAt: BUILT_AT }, alice))
+    await storage.unitOfWork.commit(await writesFor(deps, silent, alice))
 
     expect((await storage.sessions.messages('chat', { limit: 9, order: 'asc' })).items).toEqual([])
     expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({
@@ -57,7 +65,7 @@ describe('sessionWrites', () => {
     const { storage, deps } = setUp()
     const workflowRun = aRun({ sessionId: 'chat', kind: 'workflow', targetId: 'flow' })
 
-    await storage.unitOfWork.commit(await sessionWrites(deps, workflowRun, alice))
+    await storage.unitOfWork.commit(await writesFor(deps, workflowRun, alice))
 
     expect((await storage.sessions.find('chat', EVERY_ROW))?.agentId).toBeUndefined()
   })
@@ -67,7 +75,7 @@ describe('sessionWrites', () => {
     const session = aSession({ id: 'chat', owner: 'alice', title: 'Plans' })
     await storage.unitOfWork.commit([{ type: 'session.insert', session }])
 
-    await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))
+    await storage.unitOfWork.commit(await writesFor(deps, run, alice))
 
     expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({ title: 'Plans', owner: 'alice' })
     expect((await storage.sessions.messages('chat', { limit: 9, order: 'asc' })).items).toHaveLength(1)
@@ -77,11 +85,8 @@ describe('sessionWrites', () => {
     const { storage, deps } = setUp()
     await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'chat', owner: 'bob' }) }])
 
-    await expect(sessionWrites(deps, run, alice)).rejects.toMatchObject({ code: 'session-not-found' })
+    await expect(writesFor(deps, run, alice)).rejects.toMatchObject({ code: 'session-not-found' })
     const trusted = { subject: 'alice', scopes: ['sessions:write:chat'] }
-    expect((await sessionWrites(deps, run, trusted)).map(({ type }) => type)).toEqual([
-      'message.append',
-      'event.append',
-    ])
+    expect((await writesFor(deps, run, trusted)).map(({ type }) => type)).toEqual(['message.append', 'event.append'])
   })
 })

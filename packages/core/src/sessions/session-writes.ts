@@ -1,6 +1,5 @@
-import { type IdGenerator, type RunRecord, toJsonText, type Write } from '@perdure/ports'
-import type { Principal } from '../auth/principal.ts'
-import { type FindSessionForRunDeps, findSessionForRun } from './find-session-for-run.ts'
+import { type IdGenerator, type RunRecord, type SessionRecord, toJsonText, type Write } from '@perdure/ports'
+import type { FindSessionForRunDeps } from './find-session-for-run.ts'
 import { messageWrites } from './message-writes.ts'
 import { insertSession } from './session-insertion.ts'
 
@@ -12,15 +11,14 @@ export interface SessionWritesDeps extends FindSessionForRunDeps {
  * The writes of a new run to its session: creates the session on first use, and appends the input of the run, if any,
  * as a message of the user.
  *
- * @throws AppError `session-not-found` if the principal may neither use nor create the session
+ * @param session the stored session; `undefined` if it does not exist yet
  */
-export async function sessionWrites(
-  deps: SessionWritesDeps,
+export function sessionWrites(
+  deps: Pick<SessionWritesDeps, 'ids'>,
   run: RunRecord,
-  principal: Principal,
-): Promise<readonly Write[]> {
+  session: SessionRecord | undefined,
+): readonly Write[] {
   if (run.sessionId === undefined) return []
-  const session = await findSessionForRun(deps, principal, run.sessionId)
   const touched =
     session === undefined ? [] : [{ type: 'session.touch', id: run.sessionId, at: run.createdAt } as const]
   const message =

@@ -67,7 +67,9 @@ export async function openStorage(
   const { schema } = server
   const cache = createQueryCache()
   const reads = createReadPool(server, poolSize - RESERVED_CONNECTIONS)
-  const control = await openSession(server, { name: 'node', planning: 'default' }).catch(startFailed(reads))
+  const control = await openSession(server, { name: 'node', planning: 'default', isPatient: true }).catch(
+    startFailed(reads),
+  )
   try {
     const systemId = await requireUsableServer(control)
     await applyMigrations(control, { schema, now })

@@ -14,7 +14,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('the migration of a Postgr
 
   const sessionOf = async () => {
     const server = { url: await schema.url(), schema: schema.name, statementTimeoutMs: 10_000, pipeline: false }
-    return openSession(server, { name: 'test', planning: 'default' })
+    return openSession(server, { name: 'test', planning: 'default', isPatient: true })
   }
   const migrate = async (migrations = MIGRATIONS): Promise<string | undefined> => {
     const session = await sessionOf()

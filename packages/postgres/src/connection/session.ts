@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Execute, StatementResult } from './connection.ts'
 import { encryptionOf } from './encryption.ts'
@@ -28,11 +29,15 @@ export interface Session {
  */
 export type Planning = 'default' | 'pinned'
 
-export async function openSession(
-  options: ServerOptions,
-  { name, planning }: { name: string; planning: Planning },
-): Promise<Session> {
-  const client = new pg.Client(clientConfig(options, { name, planning }))
+export interface ConnectionUse {
+  readonly name: string
+  readonly planning: Planning
+  /** Whether statements may take longer than `statementTimeoutMs`. */
+  readonly isPatient?: boolean
+}
+
+export async function openSession(options: ServerOptions, use: ConnectionUse): Promise<Session> {
+  const client = new pg.Client(clientConfig(options, use))
   let isLost = false
   const lose = () => {
     isLost = true
@@ -40,7 +45,7 @@ export async function openSession(
   client.on('error', lose)
   client.on('end', lose)
   await client.connect()
-  const { stream } = client.connection as unknown as { stream: { cork(): void; uncork(): void } }
+  const { stream } = client.connection as unknown as { stream: Socket }
 
   const send: Execute = async (statement) => toResult(await client.query(statement))
 
@@ -55,8 +60,10 @@ export async function openSession(
       }
     },
     isLost: () => isLost,
-    close: async () => {
+    async close() {
+      const timer = setTimeout(() => stream.destroy(), CLOSE_MS)
       await client.end().catch(() => undefined)
+      clearTimeout(timer)
     },
   }
 }
@@ -80,7 +87,7 @@ export const toResult = ({ rows, command, rowCount }: pg.QueryResult): Statement
 /** The settings of every connection. */
 export function clientConfig(
   options: ServerOptions,
-  { name, planning }: { readonly name: string; readonly planning: Planning },
+  { name, planning, isPatient = false }: ConnectionUse,
 ): pg.ClientConfig {
   const { url, ssl } = encryptionOf(options.url, options.ca)
   const settings = {
@@ -101,11 +108,15 @@ export function clientConfig(
     types: { getTypeParser: parserOf },
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // Packets can vanish without an error: then the server's own timeout never arrives.
+    ...(isPatient ? {} : { query_timeout: options.statementTimeoutMs + NETWORK_MS }),
     pipeline: options.pipeline,
   } as pg.ClientConfig
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
+const NETWORK_MS = 2_000
+const CLOSE_MS = 1_000
 const LOCK_TIMEOUT_MS = 5_000
 
 /** A process that is stopped inside a transaction must not hold the lock of the log for longer. */

@@ -124,6 +124,17 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
     },
   )
 
+  it.each(['to-server', 'to-client'] as const)('gives up on a connection that falls silent %s', async (direction) => {
+    const storage = await schema.open({ url: proxy.url, statementTimeoutMs: 300, commitWaitMs: 10_000 })
+    const results = [...(await commitBatch(storage, 0))]
+
+    proxy.arm({ direction, after: 100, action: () => new Promise(() => undefined) })
+    results.push(...(await commitBatch(storage, BATCH)))
+
+    expect(results.every((one) => 'committed' in one)).toBe(true)
+    await expectExactOutcomes(results)
+  })
+
   it('waits for the server, then refuses commits without having written them', async () => {
     const storage = await schema.open({ url: proxy.url, commitWaitMs: 400 })
     const told = [...(await commitBatch(storage, 0))]

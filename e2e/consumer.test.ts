@@ -55,7 +55,9 @@ describe.each(names)('the tarball of %s', (name) => {
     const { files } = packedOf(name)
     const ofCommand = name === '@perdure/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)(?:\.map)?$/.test(path) && !ofCommand.test(path))
-    const notices = name === '@perdure/sqlite' || name === '@perdure/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
+    const notices = ['@perdure/sqlite', '@perdure/postgres', '@perdure/platform-node'].includes(name)
+      ? ['dist/THIRD-PARTY-LICENSES']
+      : []
 
     expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])
     expect(files).toContain('dist/index.js')

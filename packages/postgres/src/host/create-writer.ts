@@ -7,6 +7,7 @@ import { commitAtOnce, fitsOneTrip } from '../groups/commit-at-once.ts'
 import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
 import { type JobPart, planGroups } from '../groups/plan-groups.ts'
 import { commitAlone } from './commit-alone.ts'
+import type { WriterCounters } from './host-counters.ts'
 import { type Marker, type Node, PRUNE_MARKERS } from './node.ts'
 import { settleCommit } from './settle-commit.ts'
 import { isUnanswered, type UnansweredCommit } from './transaction.ts'
@@ -24,14 +25,6 @@ export interface WriterOptions {
   readonly settleMs: number
   /** Whether commits share transactions. */
   readonly groups: boolean
-}
-
-export interface WriterCounters {
-  readonly transactions: number
-  /** Commits whose answer was lost. */
-  readonly unanswered: number
-  /** Transactions that were executed again. */
-  readonly retries: number
 }
 
 type Answer = (index: number, result: JobResult) => void

@@ -1,4 +1,10 @@
-import type { WriterCounters } from './create-writer.ts'
+export interface WriterCounters {
+  readonly transactions: number
+  /** Commits whose answer was lost. */
+  readonly unanswered: number
+  /** Transactions that were executed again. */
+  readonly retries: number
+}
 
 export interface HostCounters extends WriterCounters {
   /** Commits that were answered. */

@@ -19,7 +19,7 @@ import { startProcess } from './started-process.ts'
 
 /** `CONSUMER_INSTALLER=pnpm` runs the same tests with pnpm. */
 const INSTALLER = (process.env.CONSUMER_INSTALLER ?? 'npm') as Installer
-const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node']
+const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node', 'ai']
 
 const names = packages.map(({ manifest }) => manifest.name)
 

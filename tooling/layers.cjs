@@ -14,6 +14,7 @@ module.exports = {
     http: ['protocol', 'ports', 'core'],
     realtime: ['protocol', 'ports', 'core'],
     interop: ['protocol', 'ports', 'core'],
+    'ai-sdk': ['core'],
     client: ['protocol'],
     'server-app': [
       'protocol',

@@ -15,6 +15,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/http': ['@valibot/to-json-schema', 'hono', 'valibot'],
   'packages/realtime': ['valibot', 'ws'],
   'packages/interop': [],
+  'packages/ai-sdk': [],
   'packages/client': ['eventsource-parser', 'valibot'],
   'packages/server-app': ['valibot'],
   'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander', 'valibot'],
@@ -25,6 +26,7 @@ export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['better-sqlite3-multiple-ciphers'],
   'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api'],
   'packages/testkit': ['vitest'],
+  'packages/ai-sdk': ['ai'],
 }
 
 /**
@@ -51,6 +53,7 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/http': 4,
   'packages/realtime': 3,
   'packages/interop': 1,
+  'packages/ai-sdk': 2,
   'packages/client': 2,
   'packages/server-app': 24,
   'apps/cli': 27,

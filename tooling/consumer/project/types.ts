@@ -1,4 +1,5 @@
 // Type-checked in strict mode against the package declarations; never run.
+import { durableModel, durableTool } from '@perdure/ai-sdk'
 import { createClient } from '@perdure/client'
 import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
 import { createHttpApp, type HttpAppDeps } from '@perdure/http'
@@ -56,6 +57,8 @@ export const everything = [
     openSqliteStorage,
     openPostgresStorage,
     foldLog,
+    durableModel,
+    durableTool,
   ],
   ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
 ]

@@ -43,10 +43,10 @@ function file(chunk: Chunk): readonly StreamPart[] {
   return [{ kind: 'part', type: 'part.file', payload: { mediaType, url: textOf(url), data: text } }]
 }
 
-const usageIn = (usage: unknown, isTotal: boolean): readonly StreamPart[] => {
+const usageIn = (usage: unknown): readonly StreamPart[] => {
   if (!isChunk(usage)) return []
   const tokens = { inputTokens: countOf(usage.inputTokens), outputTokens: countOf(usage.outputTokens) }
-  return [{ kind: 'usage', usage: tokens, isTotal }]
+  return [{ kind: 'usage', usage: tokens, isTotal: false }]
 }
 
 const finishReason = ({ finishReason: reason }: Chunk): readonly StreamPart[] => {
@@ -82,9 +82,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   'source-url': source,
   'source-document': source,
   file,
-  'finish-step': (chunk) => [...model(chunk.response), ...usageIn(chunk.usage, false)],
+  'finish-step': (chunk) => [...model(chunk.response), ...usageIn(chunk.usage)],
   finish: (chunk) => [
-    ...(chunk.totalUsage === undefined ? usageIn(chunk.usage, false) : usageIn(chunk.totalUsage, true)),
+    // The total of a loop repeats the usage of its steps.
+    ...(chunk.totalUsage === undefined ? usageIn(chunk.usage) : []),
     ...finishReason(chunk),
   ],
   'response-metadata': model,
@@ -100,7 +101,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 export const readAiSdk: ReadChunk = (chunk) => {
   const type = textOf(chunk.type)
   if (type === undefined) return undefined
-  if (wasSaid(chunk)) return []
+  if (isInLog(chunk)) return heard(type, chunk)
   if (type.startsWith('data-')) {
     const { data, id, transient } = chunk
     return [{ kind: 'part', type: 'part.data', payload: { name: type.slice('data-'.length), data, id, transient } }]
@@ -109,8 +110,14 @@ export const readAiSdk: ReadChunk = (chunk) => {
   return reader?.(chunk, textOf(chunk.toolCallId) ?? textOf(chunk.id) ?? type)
 }
 
+const heard = (type: string, chunk: Chunk): readonly StreamPart[] => {
+  const of = type === 'text-delta' ? 'text' : 'reasoning'
+  const delta = textOf(chunk.text) ?? textOf(chunk.delta) ?? ''
+  return type === `${of}-delta` ? [{ kind: 'heard', of, delta }] : []
+}
+
 /** A durable model writes what it says to the log itself, and marks its parts. */
-function wasSaid({ providerMetadata }: Chunk): boolean {
+function isInLog({ providerMetadata }: Chunk): boolean {
   const own = isChunk(providerMetadata) ? providerMetadata.perdure : undefined
   return isChunk(own) && own.isInLog === true
 }

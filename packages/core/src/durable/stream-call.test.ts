@@ -326,6 +326,19 @@ describe('code that returns or yields a stream', () => {
     expect((await spoken(engine, runId)).flatMap(([, { delta }]) => delta ?? [])).toEqual(['one', 'two', 'three'])
   })
 
+  it('shows nothing that a durable model has written to the log, but returns its text', async () => {
+    const providerMetadata = { perdure: { isInLog: true } }
+    const chunks = [
+      { type: 'text-start', id: 't', providerMetadata },
+      { type: 'text-delta', id: 't', text: 'Hello', providerMetadata },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'send', input: {}, providerMetadata },
+      { type: 'finish-step', usage: { inputTokens: 1, outputTokens: 1 }, providerMetadata },
+      { type: 'finish', totalUsage: { inputTokens: 1, outputTokens: 1 } },
+    ]
+    const { result, events } = await runOf(() => ReadableStream.from(chunks))
+    expect([result, events]).toEqual([{ text: 'Hello' }, []])
+  })
+
   it('fails when the stream fails', async () => {
     const { record } = await runOf(() => ReadableStream.from([{ type: 'error', error: new Error('overloaded') }]))
     expect(record).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('overloaded') } })

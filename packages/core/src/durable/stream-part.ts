@@ -7,6 +7,8 @@ export type StreamPart =
       readonly id?: string | undefined
       readonly delta: string
     }
+  /** Text that the log of the run has already. */
+  | { readonly kind: 'heard'; readonly of: 'text' | 'reasoning'; readonly delta: string }
   | { readonly kind: 'tool-start'; readonly id: string; readonly name: string }
   | { readonly kind: 'tool-delta'; readonly id: string; readonly delta: string }
   | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly args: unknown }

@@ -38,8 +38,14 @@ export async function* partsOf(source: unknown): AsyncGenerator<StreamPart> {
       hint: 'return an async iterable, a ReadableStream or the result of streamText',
     })
   }
+  const read = createReadChunk()
+  for await (const chunk of chunks) yield* read(chunk)
+}
+
+/** Reads the chunks of one stream. */
+export function createReadChunk(): (chunk: unknown) => readonly StreamPart[] {
   const readers = [createReadChatCompletion(), createReadResponses(), readAiSdk, createReadLangChain()]
-  for await (const chunk of chunks) yield* readChunk(readers, chunk)
+  return (chunk) => readChunk(readers, chunk)
 }
 
 function readChunk(readers: readonly ReadChunk[], chunk: unknown): readonly StreamPart[] {

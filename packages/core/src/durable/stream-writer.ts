@@ -89,6 +89,9 @@ export function createStreamWriter(messageId: string, emit: Emit): StreamWriter 
       said[of] += delta
       tell(`${of}.delta`, { messageId, blockId, delta })
     },
+    heard({ of, delta }) {
+      said[of] += delta
+    },
     'tool-start'({ id: toolCallId, name: toolName }) {
       endUnnamed()
       startedTools.set(toolCallId, toolName)

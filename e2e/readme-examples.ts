@@ -121,7 +121,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     run: asProgram(),
     prints: /^POST \/agents\/:agentId\/run 400 401 .*\n(?:.*\n)*agent:echo\/runs\/run_1\/events\nrun_1\nundefined\n$/m,
   },
-  '@perdure/interop': { run: asProgram(), prints: /^Hello$/ },
+  '@perdure/interop': { run: asProgram(), prints: /^Hello\n$/ },
   '@perdure/realtime': { run: asProgram(), prints: /retry: 1000(?:.*\n)*event: note\.taken/ },
   '@perdure/server-app': { run: asServer, prints: /^listening on http:\/\/127\.0\.0\.1:\d+\/v1\nexit 0$/ },
   '@perdure/sqlite': { run: asProgram(), prints: /^true \[\n(?:.*\n)*.*position: 1/ },

@@ -7,4 +7,5 @@ export {
   type PostgresLocation,
 } from './inspect-postgres.ts'
 export { openPostgresReader } from './open-postgres-reader.ts'
-export { openPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
+export { openPostgresStorage, type PostgresStorage } from './open-postgres-storage.ts'
+export type { PostgresStorageOptions } from './postgres-storage-options.ts'

@@ -1,14 +1,16 @@
 import { StartError } from '@perdure/ports'
 import { createConnection, createQueryCache } from './connection/connection.ts'
 import { requireUsableServer, translateStartError } from './connection/hello.ts'
-import { applyMigrations, type Migrations, migrationsOf } from './connection/migrate.ts'
+import { applyMigrations, migrationsOf } from './connection/migrate.ts'
+import { serverOptions } from './connection/server-options.ts'
 import { openSession, type Session } from './connection/session.ts'
 import { lockedError, takeSoleLock } from './host/node.ts'
-import { type PostgresStorageOptions, serverOptions } from './open-postgres-storage.ts'
+import type { MigrationState } from './migrations/migration-state.ts'
+import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 
 export type PostgresLocation = Pick<PostgresStorageOptions, 'url' | 'ca' | 'schema'>
 
-export interface PostgresInspection extends Migrations {
+export interface PostgresInspection extends MigrationState {
   /** Version of the PostgreSQL server, such as `16.4`. */
   readonly serverVersion: string
   readonly roundTripMs: number

@@ -3,12 +3,12 @@ import { createConnection, createQueryCache } from './connection/connection.ts'
 import { translateStartError } from './connection/hello.ts'
 import { migrationsOf } from './connection/migrate.ts'
 import { createReadPool } from './connection/read-pool.ts'
+import { serverOptions } from './connection/server-options.ts'
 import { openSession } from './connection/session.ts'
 import { createStores } from './create-stores.ts'
 import type { Host } from './host/host.ts'
 import { runRead } from './host/run-read.ts'
 import type { PostgresLocation } from './inspect-postgres.ts'
-import { serverOptions } from './open-postgres-storage.ts'
 
 const CONNECTIONS = 2
 

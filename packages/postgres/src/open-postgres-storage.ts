@@ -1,44 +1,20 @@
-import { type AppError, StartError, type Storage, type StorageStatus } from '@perdure/ports'
+import type { Storage, StorageStatus } from '@perdure/ports'
 import { sql } from 'kysely'
 import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
 import { isSameServer, requireSchema, requireUsableServer, translateStartError } from './connection/hello.ts'
 import { applyMigrations } from './connection/migrate.ts'
 import { createReadPool, type ReadPool } from './connection/read-pool.ts'
-import { openSession, type Planning, type ServerOptions, type Session } from './connection/session.ts'
+import { type ServerOptions, serverOptions } from './connection/server-options.ts'
+import { openSession, type Planning, type Session } from './connection/session.ts'
 import { createStores } from './create-stores.ts'
 import { createHost } from './host/create-host.ts'
 import { createWriter } from './host/create-writer.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
 import { join } from './host/node.ts'
+import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 import { compile, from } from './query/compile.ts'
 import { readLogHead } from './rows/event-log.ts'
-
-export interface PostgresStorageOptions {
-  /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
-  readonly url: string
-  /** Schema that holds the tables; created if it is missing. */
-  readonly schema?: string | undefined
-  /** Upper limit for the connections of this process. */
-  readonly poolSize?: number | undefined
-  /** Time after which the server cancels a statement. */
-  readonly statementTimeoutMs?: number | undefined
-  /** How long a commit waits for a server that cannot be reached. */
-  readonly commitWaitMs?: number | undefined
-  /** Whether statements are sent before the results of earlier ones have arrived. */
-  readonly pipeline?: boolean | undefined
-  /** Certificate, in PEM, of the authority that signed the server's certificate. */
-  readonly ca?: string | undefined
-  /** Whether the schema is opened beside the server that owns it, for a few writes. */
-  readonly isGuest?: boolean | undefined
-  /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
-  readonly now?: (() => number) | undefined
-  /**
-   * Called at most once: when the outcome of a commit is unknown, or when another process has taken over the database.
-   * Must end the process.
-   */
-  readonly onFatal?: ((error: AppError) => void) | undefined
-}
 
 export interface PostgresStorage extends Storage {
   counters(): HostCounters
@@ -46,7 +22,6 @@ export interface PostgresStorage extends Storage {
 
 /** Connections that are not for reads: one for groups, one for single commits, one for the row of the node. */
 const RESERVED_CONNECTIONS = 3
-const MIN_POOL_SIZE = 5
 const SETTLE_MS = 6_000
 
 /**
@@ -114,31 +89,6 @@ const openerOf =
       code: 'ENOTPRIMARY',
     })
   }
-
-/** @throws StartError `config-invalid` */
-export function serverOptions(options: PostgresStorageOptions): ServerOptions {
-  const {
-    url,
-    schema = 'perdure',
-    poolSize = MIN_POOL_SIZE,
-    statementTimeoutMs = 10_000,
-    pipeline = true,
-    ca,
-  } = options
-  if (poolSize < MIN_POOL_SIZE) {
-    throw new StartError('config-invalid', {
-      message: `A pool of ${poolSize} connections is too small.`,
-      hint: `Set storage.poolSize to ${MIN_POOL_SIZE} or more.`,
-    })
-  }
-  if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
-    throw new StartError('config-invalid', {
-      message: `The name of the schema, ${schema}, is not valid.`,
-      hint: 'Use up to 48 lower-case letters, digits and underscores, starting with a letter.',
-    })
-  }
-  return { url, schema, statementTimeoutMs, pipeline, ca }
-}
 
 async function statusOf(host: Host, db: Connection): Promise<StorageStatus> {
   const size = await db.get(DATABASE_SIZE, {}).catch(() => undefined)

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach } from 'vitest'
 import { sharedPostgres } from '../../../tooling/postgres-server.ts'
-import { openStorage, type PostgresStorage, type PostgresStorageOptions } from './open-postgres-storage.ts'
+import { openStorage, type PostgresStorage } from './open-postgres-storage.ts'
+import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 
 type TestOptions = Partial<PostgresStorageOptions> & { readonly groups?: boolean }
 

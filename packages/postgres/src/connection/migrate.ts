@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StartError } from '@perdure/ports'
 import type { Migration } from '../migrations/migration.ts'
+import type { MigrationState } from '../migrations/migration-state.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { Session } from './session.ts'
 
@@ -33,20 +34,15 @@ export async function applyMigrations(session: Session, options: MigrateOptions)
   }
 }
 
-export interface Migrations {
-  readonly applied: readonly { readonly version: number; readonly name: string; readonly appliedAt: number }[]
-  readonly pending: readonly { readonly version: number; readonly name: string }[]
-}
-
 /** The applied and the pending migrations of the schema. @throws StartError as `applyMigrations` */
-export async function migrationsOf(session: Session): Promise<Migrations> {
+export async function migrationsOf(session: Session): Promise<MigrationState> {
   const pending = (await pendingMigrations(session)).map(({ version, name }) => ({ version, name }))
   if (pending.length === MIGRATIONS.length) return { applied: [], pending }
   const { rows } = await session.execute({
     text: 'select version, name, applied_at as "appliedAt" from schema_migrations order by version',
     values: [],
   })
-  return { applied: rows as Migrations['applied'], pending }
+  return { applied: rows as MigrationState['applied'], pending }
 }
 
 /** Compares the applied migrations with those of this release and returns the pending ones. @throws StartError */

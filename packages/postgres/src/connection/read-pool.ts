@@ -1,7 +1,8 @@
 import pg from 'pg'
 import type { Execute } from './connection.ts'
 import { kindOf } from './postgres-error.ts'
-import { clientConfig, type ServerOptions, toResult } from './session.ts'
+import type { ServerOptions } from './server-options.ts'
+import { clientConfig, toResult } from './session.ts'
 
 export interface ReadPool {
   /** Executes on any connection; once more if the connection was lost. */

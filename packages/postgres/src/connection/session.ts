@@ -2,17 +2,8 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Execute, StatementResult } from './connection.ts'
 import { encryptionOf } from './encryption.ts'
+import type { ServerOptions } from './server-options.ts'
 import { decodeText } from './text-codec.ts'
-
-export interface ServerOptions {
-  readonly url: string
-  readonly schema: string
-  readonly statementTimeoutMs: number
-  /** Certificate, in PEM, of the authority that signed the certificate of the server. */
-  readonly ca?: string | undefined
-  /** Whether a connection sends a statement before it has the result of the one before. */
-  readonly pipeline: boolean
-}
 
 /** One connection to the server. Statements are executed in the order of the calls. */
 export interface Session {

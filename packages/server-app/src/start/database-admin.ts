@@ -1,5 +1,4 @@
 import { StartError } from '@perdure/ports'
-import type { PostgresInspection, PostgresLocation } from '@perdure/postgres'
 import type { ServerConfig } from '@perdure/protocol'
 import type { ServerOptions } from '../server-options.ts'
 import { createPlatform } from './adapters.ts'
@@ -9,13 +8,22 @@ import { resolveReferences } from './resolve-references.ts'
 
 type DatabaseContext = Pick<ServerOptions, 'configDir' | 'adapters'>
 
-export type { PostgresInspection as DatabaseInspection } from '@perdure/postgres'
+/** The state of a PostgreSQL server and of the configured schema. */
+export interface DatabaseInspection {
+  /** Version of the PostgreSQL server, such as `16.4`. */
+  readonly serverVersion: string
+  readonly roundTripMs: number
+  /** How far the clock of the database server is ahead of the clock of this process. */
+  readonly clockSkewMs: number
+  readonly applied: readonly { readonly version: number; readonly name: string; readonly appliedAt: number }[]
+  readonly pending: readonly { readonly version: number; readonly name: string }[]
+}
 
 /** Reads the state of the configured PostgreSQL database, without changing anything. @throws StartError */
 export async function inspectDatabase(
   config: ServerConfig,
   context: DatabaseContext = {},
-): Promise<PostgresInspection> {
+): Promise<DatabaseInspection> {
   const { adapter, location } = await locate(config, context)
   return adapter.inspectPostgres(location)
 }
@@ -24,7 +32,7 @@ export async function inspectDatabase(
 export async function migrateDatabase(
   config: ServerConfig,
   context: DatabaseContext = {},
-): Promise<PostgresInspection> {
+): Promise<DatabaseInspection> {
   const { adapter, location } = await locate(config, context)
   return adapter.migratePostgres(location)
 }
@@ -39,6 +47,6 @@ async function locate(config: ServerConfig, { configDir = process.cwd(), adapter
       hint: 'set storage.kind to postgres',
     })
   }
-  const location: PostgresLocation = { ...database, schema: config.storage.schema }
+  const location = { ...database, schema: config.storage.schema }
   return { adapter: await loadPostgres(configDir), location }
 }

@@ -1,0 +1,27 @@
+import type { AppError } from '@perdure/ports'
+
+export interface PostgresStorageOptions {
+  /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
+  readonly url: string
+  /** Schema that holds the tables; created if it is missing. */
+  readonly schema?: string | undefined
+  /** Upper limit for the connections of this process. */
+  readonly poolSize?: number | undefined
+  /** Time after which the server cancels a statement. */
+  readonly statementTimeoutMs?: number | undefined
+  /** How long a commit waits for a server that cannot be reached. */
+  readonly commitWaitMs?: number | undefined
+  /** Whether statements are sent before the results of earlier ones have arrived. */
+  readonly pipeline?: boolean | undefined
+  /** Certificate, in PEM, of the authority that signed the server's certificate. */
+  readonly ca?: string | undefined
+  /** Whether the schema is opened beside the server that owns it, for a few writes. */
+  readonly isGuest?: boolean | undefined
+  /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
+  readonly now?: (() => number) | undefined
+  /**
+   * Called at most once: when the outcome of a commit is unknown, or when another process has taken over the database.
+   * Must end the process.
+   */
+  readonly onFatal?: ((error: AppError) => void) | undefined
+}

@@ -10,6 +10,7 @@ import { createTestSchema } from './test-schema.fixture.ts'
 needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const unused = createTestSchema()
+  const createdLater = createTestSchema()
   const location = async (name = schema.name) => ({ url: await schema.url(), schema: name })
 
   it('is migrated without a server, and inspected without a change', async () => {
@@ -25,6 +26,17 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on a PostgreSQL 
     expect(migrated.applied[0]?.appliedAt).toBe(7)
     expect(migrated.serverVersion).toMatch(/^\d+\.\d+/)
     expect(Math.abs(migrated.clockSkewMs)).toBeLessThan(60_000)
+  })
+
+  it('is migrated after another process has finished, even if that takes longer than a statement may', async () => {
+    const waited = createdLater.name
+    const lock = [0x62_65_72_6d, waited]
+    await schema.query('select pg_advisory_lock($1, hashtext($2))', lock)
+    const quick = { ...(await location(waited)), statementTimeoutMs: 50 }
+    const migrating = migratePostgres(quick)
+    setTimeout(() => void schema.query('select pg_advisory_unlock($1, hashtext($2))', lock), 2_500)
+
+    expect((await migrating).pending).toEqual([])
   })
 
   it('is not migrated while a server uses it', async () => {

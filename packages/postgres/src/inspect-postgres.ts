@@ -61,7 +61,7 @@ async function inspect(session: Session): Promise<PostgresInspection> {
 async function withSession<T>(location: PostgresLocation, work: (session: Session, schema: string) => Promise<T>) {
   const server = serverOptions(location)
   try {
-    const session = await openSession(server, { name: 'inspect', planning: 'default' })
+    const session = await openSession(server, { name: 'inspect', planning: 'default', isPatient: true })
     try {
       return await work(session, server.schema)
     } finally {

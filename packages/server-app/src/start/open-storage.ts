@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AppError, type Logger, StartError, type Storage } from '@perdure/ports'
+import type * as postgres from '@perdure/postgres'
 import type { ServerConfig } from '@perdure/protocol'
 import { type Encryption, openSqliteStorage } from '@perdure/sqlite'
 import type { DatabaseAccess } from './pre-bind.ts'
@@ -60,7 +61,7 @@ const PEER: string = '@perdure/postgres'
  *
  * @throws StartError `postgres-peer-missing`
  */
-export async function loadPostgres(configDir: string): Promise<typeof import('@perdure/postgres')> {
+export async function loadPostgres(configDir: string): Promise<typeof postgres> {
   try {
     return await import(besideConfig(configDir) ?? PEER)
   } catch (cause) {

@@ -73,7 +73,7 @@ describe('a list in a guide or README', () => {
     ['RunMemory', 'packages/core/src/memory/run-memory.ts', 'docs/guides/memory.md'],
     ['TestRun', 'packages/server-app/src/testing/run-agent.ts', 'docs/guides/testing-agents.md'],
     ['SqliteStorageOptions', 'packages/sqlite/src/open-sqlite-storage.ts', 'packages/sqlite/README.md'],
-    ['PostgresStorageOptions', 'packages/postgres/src/open-postgres-storage.ts', 'packages/postgres/README.md'],
+    ['PostgresStorageOptions', 'packages/postgres/src/postgres-storage-options.ts', 'packages/postgres/README.md'],
   ])('names every member of %s', (name, source, page) => {
     const members = interfaceMembers(source, name).map(({ signature }) => /^\w+/.exec(signature)?.[0] ?? '')
     const text = read(page)

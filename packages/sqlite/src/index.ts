@@ -12,6 +12,13 @@ export {
 export type { DatabaseCheck } from './file/check-database.ts'
 export { checkEncryptionPeer } from './file/check-encryption-peer.ts'
 export type { Encryption } from './file/encryption.ts'
+export {
+  type ExportedValue,
+  openSqliteExport,
+  type SqliteExport,
+  type SqliteExportOptions,
+} from './file/export-database.ts'
+export type { ExportedTable } from './file/exported-tables.ts'
 export { type MigrationStatus, migrate, migrationStatus } from './file/migration-status.ts'
 export { isRescueOf } from './file/rescued-copy.ts'
 export { type RestoreResult, restoreBackup } from './file/restore.ts'

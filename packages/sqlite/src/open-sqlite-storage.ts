@@ -6,6 +6,7 @@ import { type HeldFiles, holdFiles } from './file/held-files.ts'
 import { inspectDatabase } from './file/inspect-database.ts'
 import { type Lease, takeLease } from './file/lease.ts'
 import { applyMigrations } from './file/migrate.ts'
+import { requireNotMoved } from './file/moved.ts'
 import { CIPHER, databaseOpener, type OpenDatabase } from './file/open-database.ts'
 import { createPrivateFile, fileSize, preparePath, restrictFiles } from './file/private-file.ts'
 import { requireSqliteVersion } from './file/require-sqlite-version.ts'
@@ -66,8 +67,8 @@ export interface SqliteStorage extends Storage {
 /**
  * Opens every storage port on one SQLite file. Creates and migrates the file as needed.
  *
- * @throws StartError `storage-locked`, `storage-shared`, `storage-replaced`, `storage-corrupt`, `storage-newer-schema`,
- *   `migration-failed`, `config-invalid`, `encryption-peer-missing`, `encryption-passphrase-missing`,
+ * @throws StartError `storage-locked`, `storage-shared`, `storage-replaced`, `storage-moved`, `storage-corrupt`,
+ *   `storage-newer-schema`, `migration-failed`, `config-invalid`, `encryption-peer-missing`, `encryption-passphrase-missing`,
  *   `encryption-passphrase-wrong`.
  */
 export async function openSqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
@@ -186,6 +187,7 @@ function openDatabase(options: OpenOptions, path: string, open: OpenDatabase): C
   const isServer = mode !== 'lib'
   requireRestored(path)
   const findings = inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
+  requireNotMoved(path, findings.movedTo)
   if (lease !== undefined) requireMarkedCommits(path, findings.markWithoutLog, lease)
   lease?.requireSoleOwner(open)
   createPrivateFile(path)

@@ -8,6 +8,8 @@ const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
   'storage-corrupt': 'storage.path',
   'storage-newer-schema': 'storage.path',
   'storage-replaced': 'storage.path',
+  'storage-moved': 'storage.path',
+  'storage-incomplete': 'storage.schema',
   'storage-shared': 'storage.path',
 }
 

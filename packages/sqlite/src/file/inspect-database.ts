@@ -4,6 +4,7 @@ import type Database from 'better-sqlite3'
 import { type CommitMark, markOf } from './commit-mark.ts'
 import { hasCommitsAfterDamage } from './inspect-wal.ts'
 import { pendingMigrations } from './migrate.ts'
+import { movedTo } from './moved.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import { fileSize } from './private-file.ts'
 import {
@@ -36,6 +37,8 @@ export interface Findings {
   readonly isLogMissing: boolean
   /** The mark in the database file, if the last server did not shut down cleanly and the WAL is missing or empty. */
   readonly markWithoutLog?: CommitMark | undefined
+  /** Where the content of the file was moved; `undefined` if it was not moved. */
+  readonly movedTo?: string | undefined
 }
 
 /**
@@ -65,6 +68,7 @@ export function inspectDatabase(path: string, inspection: Inspection): Findings 
     return {
       isLogMissing: isAfterCrash && !hasLog,
       markWithoutLog: isAfterCrash && isLogEmpty ? markOf(database) : undefined,
+      movedTo: movedTo(database),
     }
   } catch (error) {
     throw translateStartError(error, path)

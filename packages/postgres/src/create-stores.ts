@@ -46,7 +46,7 @@ export const createStores = (host: Pick<Host, 'commit' | 'read'>): Omit<Storage,
   idempotency: {
     find: (id, now) => host.read('idempotency.find', { id, now }),
     runIds: (ids, now) => host.read('idempotency.runIds', { ids, now }),
-    holdsLegacyIds: () => host.read('idempotency.holdsLegacyIds', undefined),
+    holdsLegacyIds: (now) => host.read('idempotency.holdsLegacyIds', now),
   },
   sessions: {
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),

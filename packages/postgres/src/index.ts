@@ -1,4 +1,6 @@
 export type { HostCounters } from './host/host-counters.ts'
+export type { TableCopy } from './import/copy-table.ts'
+export { openPostgresImport, type PostgresImport, type PostgresImportOptions } from './import/open-postgres-import.ts'
 export {
   inspectPostgres,
   type MigratePostgresOptions,

@@ -12,6 +12,7 @@ import { createWriter } from './host/create-writer.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
 import { join } from './host/node.ts'
+import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 import { compile, from } from './query/compile.ts'
 import { readLogHead } from './rows/event-log.ts'
@@ -27,7 +28,8 @@ const SETTLE_MS = 6_000
 /**
  * Opens every storage port on one schema of a PostgreSQL database. Creates and migrates the schema as needed.
  *
- * @throws StartError `config-invalid`, `storage-locked`, `storage-newer-schema`, `migration-failed`.
+ * @throws StartError `config-invalid`, `storage-locked`, `storage-incomplete`, `storage-newer-schema`,
+ *   `migration-failed`.
  */
 export const openPostgresStorage = (options: PostgresStorageOptions): Promise<PostgresStorage> =>
   openStorage(options, { groups: true })
@@ -51,6 +53,10 @@ export async function openStorage(
     await requireSchema(control, schema)
     const open = openerOf(server, { systemId, schema })
     const node = await join(control, { cache, isGuest, reopen: () => open('node', 'default') })
+    await requireWhole(control.execute, schema).catch(async (error: unknown) => {
+      await node.leave()
+      throw error
+    })
     const readFrom = createConnection(reads.execute, cache)
     const { position: knownPosition } = await readLogHead(readFrom)
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })

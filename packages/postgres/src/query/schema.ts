@@ -85,7 +85,7 @@ export interface McpServerTable {
 }
 
 export interface MetaTable {
-  readonly name: 'epoch' | 'trimmed_through'
+  readonly name: 'epoch' | 'trimmed_through' | 'copy_of' | 'hashed_ids_until'
   readonly value: string
 }
 

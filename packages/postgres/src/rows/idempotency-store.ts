@@ -1,7 +1,9 @@
 import type { EpochMs } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type Compilable, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param } from '../query/compile.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { statusList } from '../query/run-status.ts'
 import type { IdempotencyTable } from '../query/schema.ts'
 import { toIdempotency } from './idempotency-row.ts'
 
@@ -21,8 +23,47 @@ export const findRunIds = async (
   { ids, now }: { ids: readonly string[]; now: EpochMs },
 ): Promise<readonly string[]> => (await db.all(RUN_IDS, { ids, now })).map(({ run_id }) => run_id)
 
-/** No release has stored ids of the form that was used before schema version 18 of the SQLite adapter. */
-export const holdsLegacyIds = async (): Promise<boolean> => false
+/**
+ * Whether ids in the form used before schema version 18 of the SQLite adapter (64 hex digits) must be looked up: some
+ * were copied from a database file, and have not expired yet or still have a pending response.
+ */
+export async function holdsLegacyIds(db: Connection, now: EpochMs): Promise<boolean> {
+  for (const query of LEGACY_IDS) if ((await db.get(query, { now })) !== undefined) return true
+  return false
+}
+
+const IS_LEGACY_ID = sql<SqlBool>`length(idempotency.id) = 64 and strpos(idempotency.id, ':') = 0`
+
+type LegacyIdQuery = Query<{ now: number }, { found: number }>
+
+/** The second query finds a pending response that no run will provide; the third, one of a run that has not ended. */
+const LEGACY_IDS: readonly LegacyIdQuery[] = [
+  compile((param) =>
+    from
+      .selectFrom('meta')
+      .select((eb) => eb.lit(1).as('found'))
+      .where('name', '=', 'hashed_ids_until')
+      .where((eb) => eb(eb.cast<number>('value', 'bigint'), '>', eb.cast<number>(param('now'), 'bigint'))),
+  ),
+  compile(() =>
+    from
+      .selectFrom('idempotency')
+      .select((eb) => eb.lit(1).as('found'))
+      .where(IS_PENDING_NON_RUN_ANSWER)
+      .where(IS_LEGACY_ID)
+      .limit((eb) => eb.lit(1)),
+  ),
+  compile(() =>
+    from
+      .selectFrom('runs')
+      .innerJoin('idempotency', 'idempotency.content_of', 'runs.id')
+      .select((eb) => eb.lit(1).as('found'))
+      .where(sql<SqlBool>`runs.status in (${statusList(ACTIVE_RUN_STATUSES)})`)
+      .where('idempotency.status', 'is', null)
+      .where(IS_LEGACY_ID)
+      .limit((eb) => eb.lit(1)),
+  ),
+]
 
 export const RUN_IDS = compile<{ ids: readonly string[]; now: number }, { run_id: string }>((param) => {
   const query = from

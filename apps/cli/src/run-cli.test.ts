@@ -132,6 +132,7 @@ describe('runCli', () => {
     'token revoke',
     'migrate status',
     'migrate up',
+    'migrate sqlite-to-postgres',
   ])('gives two examples in the help of %s', async (command) => {
     const { out } = await run(...command.split(' '), '--help')
 

@@ -8,6 +8,13 @@ const Status = v.object({
   pending: v.array(Migration),
 })
 
+const Database = v.object({
+  path: v.string(),
+  schema: v.string(),
+  tables: v.optional(v.array(v.object({ name: v.string(), rows: v.number(), sha256: v.string() }))),
+  auditEntries: v.optional(v.number()),
+})
+
 export const migrationCommands: readonly CommandSpec[] = [
   {
     path: 'migrate status',
@@ -29,5 +36,41 @@ export const migrationCommands: readonly CommandSpec[] = [
     output: 'document',
     schema: Status,
     load: async () => (await import('../commands/migrate-command.ts')).migrateUpCommand,
+  },
+  {
+    path: 'migrate sqlite-to-postgres',
+    summary: 'move a database file to an empty schema of a PostgreSQL database; the server must be stopped',
+    target: 'storage',
+    flags: [
+      { name: 'from', type: 'string', value: 'file', required: true, note: 'move this database file' },
+      {
+        name: 'to-url-ref',
+        type: 'string',
+        value: 'reference',
+        required: true,
+        note: 'secret reference to the URL of the PostgreSQL database, such as env:DATABASE_URL',
+      },
+      { name: 'schema', type: 'string', value: 'name', default: 'perdure', note: 'fill this schema' },
+      {
+        name: 'audit-from',
+        type: 'string',
+        value: 'file',
+        note: 'also move this encrypted audit log, to the schema <name>_audit; its passphrase is audit.passphraseRef',
+      },
+      {
+        name: 'ca-ref',
+        type: 'string',
+        value: 'reference',
+        note: 'secret reference to the certificate of the authority that signed the certificate of the server',
+      },
+    ],
+    examples: [
+      'perdure migrate sqlite-to-postgres --from ./data.db --to-url-ref env:DATABASE_URL',
+      'perdure migrate sqlite-to-postgres --from ./data.db --audit-from ./audit.db --to-url-ref file:./secrets/url --json',
+    ],
+    exits: ['storageFault'],
+    output: 'document',
+    schema: v.object({ moved: v.array(Database) }),
+    load: async () => (await import('../commands/move-to-postgres-command.ts')).moveToPostgresCommand,
   },
 ]

@@ -21,6 +21,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   guides: 'executes the guides, which have a database file',
   'large-pages': 'bounds the memory of reads from a file',
   lifecycle: 'reads the permissions of the database file',
+  'move-to-postgres': 'moves a database file to a schema',
   proxies: 'tests proxies, not the storage',
   'second-names': 'gives the file a second name',
   'shared-budget-sqlite': 'opens the SQLite adapter',

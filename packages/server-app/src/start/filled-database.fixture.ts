@@ -20,6 +20,7 @@ const NUMBERS = [0, -0.5, 0.1 + 0.2, 1e-7, 1e300, 1 / 3, -0]
 const VALUES: Readonly<Record<string, (row: number) => string | number | null>> = {
   'facts.tags': (row) => JSON.stringify(row % 3 === 0 ? [] : [textOf(row), textOf(row + 1)]),
   'facts.text': (row) => `the words of fact ${row} ${'long'.repeat(row * 20)} ${textOf(row)}`,
+  'audit_outbox.entry': (row) => JSON.stringify({ text: textOf(row) }),
   'trigger_fires.trigger_id': (row) => idOf('triggers', row),
   'fact_vectors.fact_key': (row) => row + 1,
   'triggers.is_active': (row) => row % 2,

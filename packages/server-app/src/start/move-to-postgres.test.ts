@@ -117,6 +117,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a move from SQLite to Pos
     const outcome = await storage.unitOfWork.commit([stage, NOTE])
 
     expect(outcome).toMatchObject({ committed: true, events: [{ position: position + 1 }] })
+    expect((await storage.audit.staged(ROWS + 1)).at(-1)).toMatchObject({ key: 'new' })
     await storage.close()
   })
 

@@ -1,5 +1,6 @@
 import { auditEncryption, type Move, type Moved, moveToPostgres, storageEncryption } from '@perdure/server-app'
 import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
 import { givenPath } from '../config/storage-file.ts'
 import { validConfig } from '../config/valid-config.ts'
 
@@ -18,6 +19,12 @@ export async function moveToPostgresCommand(call: Call, flags: MoveToPostgresFla
   const { from, schema, auditFrom, toUrlRef: urlRef, caRef } = flags
   const moves: Move[] = [{ path: givenPath(call, from), encryption: await storageEncryption(config, loaded), schema }]
   if (auditFrom !== undefined) {
+    if (!config.audit.enabled) {
+      throw usageError(
+        '--audit-from names an audit log, but audit.enabled is not set',
+        'use the configuration of the server that wrote it: audit.passphraseRef has its passphrase',
+      )
+    }
     const encryption = await auditEncryption(config, loaded)
     moves.push({ path: givenPath(call, auditFrom), encryption, schema: `${schema}_audit` })
   }

@@ -69,7 +69,10 @@ export default defineConfig({
           ...GENEROUS,
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
-          exclude: ['e2e/on-postgres.test.ts', ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : [])],
+          exclude: [
+            'e2e/{on,model-on}-postgres.test.ts',
+            ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),
+          ],
           globalSetup: ['e2e/storage-setup.ts'],
         },
       },
@@ -78,7 +81,9 @@ export default defineConfig({
         test: {
           ...GENEROUS,
           name: 'e2e-postgres',
-          include: ['on-postgres', ...(canStartPostgres() ? ON_POSTGRES_TOO : [])].map((name) => `e2e/${name}.test.ts`),
+          include: ['on-postgres', 'model-on-postgres', ...(canStartPostgres() ? ON_POSTGRES_TOO : [])].map(
+            (name) => `e2e/${name}.test.ts`,
+          ),
           env: { E2E_STORAGE: 'postgres' },
           globalSetup: ['e2e/postgres-setup.ts'],
         },

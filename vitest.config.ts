@@ -69,6 +69,8 @@ export default defineConfig({
           ...GENEROUS,
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
+          // Set in any case: a worker may have executed a suite of the next project before.
+          env: { E2E_STORAGE: process.env.E2E_STORAGE ?? 'sqlite' },
           exclude: [
             'e2e/{on,model-on}-postgres.test.ts',
             ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),

@@ -1,5 +1,5 @@
 export type { HostCounters } from './host/host-counters.ts'
-export type { TableCopy } from './import/copy-table.ts'
+export type { TableCopy } from './import/copied-table.ts'
 export { openPostgresImport, type PostgresImport, type PostgresImportOptions } from './import/open-postgres-import.ts'
 export {
   inspectPostgres,

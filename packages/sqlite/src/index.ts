@@ -18,7 +18,7 @@ export {
   type SqliteExport,
   type SqliteExportOptions,
 } from './file/export-database.ts'
-export type { ExportedTable } from './file/exported-tables.ts'
+export type { ExportedTable } from './file/exported-table.ts'
 export { type MigrationStatus, migrate, migrationStatus } from './file/migration-status.ts'
 export { isRescueOf } from './file/rescued-copy.ts'
 export { type RestoreResult, restoreBackup } from './file/restore.ts'

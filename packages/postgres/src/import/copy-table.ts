@@ -2,22 +2,11 @@ import { createHash, hash } from 'node:crypto'
 import { StartError } from '@perdure/ports'
 import type { Execute } from '../connection/connection.ts'
 import type { CatalogTable } from './catalog.ts'
+import type { CopiedRow, TableCopy, TableSource } from './copied-table.ts'
 import { readCursor } from './read-cursor.ts'
-import { type CopiedRow, type CopiedTable, type StoredForm, storedForm } from './stored-form.ts'
+import { type StoredForm, storedForm } from './stored-form.ts'
 
-/** A table that was copied and compared. */
-export interface TableCopy {
-  readonly name: string
-  readonly rows: number
-  /** SHA-256 over the SHA-256 of each row in canonical form, in the order of the table; in lower-case hex. */
-  readonly sha256: string
-}
-
-export interface CopyTable {
-  readonly table: CopiedTable
-  readonly rows: Iterable<CopiedRow>
-  /** How many rows the source says it has. */
-  readonly count: number
+export interface CopyTable extends TableSource {
   readonly catalog: CatalogTable | undefined
 }
 

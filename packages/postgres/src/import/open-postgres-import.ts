@@ -6,8 +6,9 @@ import { openSession, type Session } from '../connection/session.ts'
 import type { PostgresStorageOptions } from '../postgres-storage-options.ts'
 import { type CatalogTable, FILLED_TABLES, OWN_TABLES, readCatalog } from './catalog.ts'
 import { checkChain } from './check-chain.ts'
+import type { TableCopy, TableSource } from './copied-table.ts'
 import { copyMark, removeCopyMark, storeCopyMark } from './copy-mark.ts'
-import { type CopyTable, copyTable, type TableCopy } from './copy-table.ts'
+import { copyTable } from './copy-table.ts'
 
 export interface PostgresImportOptions extends Pick<PostgresStorageOptions, 'url' | 'schema' | 'ca' | 'now'> {
   /** The epoch of the database that is copied. */
@@ -35,7 +36,7 @@ export interface PostgresImport {
    *
    * @throws StartError `copy-refused` if the two sides differ
    */
-  copyTable(copy: Omit<CopyTable, 'catalog'>): Promise<TableCopy>
+  copyTable(source: TableSource): Promise<TableCopy>
   /** Walks the copied audit chain and returns its number of entries. @throws StartError `copy-refused` */
   checkChain(): Promise<number>
   /** Stores the state of the log, and then lets servers open the schema. */

@@ -1,18 +1,7 @@
 import { encodeText } from '../connection/text-codec.ts'
 import { indexedValue, indexedWords } from '../rows/indexed-words.ts'
 import type { CatalogTable } from './catalog.ts'
-
-/** A value of a column of a database file. */
-export type CopiedValue = string | number | null | Uint8Array
-export type CopiedRow = readonly CopiedValue[]
-
-/** A table of a database file; its rows have a value for each column. */
-export interface CopiedTable {
-  readonly name: string
-  readonly columns: readonly string[]
-  /** Columns by which the rows are sorted, and which identify a row. */
-  readonly order: readonly string[]
-}
+import type { CopiedRow, CopiedTable, CopiedValue } from './copied-table.ts'
 
 /** How a value is sent to the server, and the text by which both sides compare it. */
 interface TypeForm {

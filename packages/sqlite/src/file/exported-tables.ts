@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3'
+import type { ExportedTable } from './exported-table.ts'
 
 /** A table that refers to a row of another table by a key that only this file knows. */
 interface Owner {
@@ -59,13 +60,6 @@ const TABLES: readonly TableSpec[] = [
   { name: 'extractions', order: ['session_id'] },
   { name: 'consolidation_spend', order: ['day'] },
 ]
-
-/** A table as it is exported: with the ids of runs, sessions and facts instead of the keys of this file. */
-export interface ExportedTable {
-  readonly name: string
-  readonly columns: readonly string[]
-  readonly order: readonly string[]
-}
 
 export interface ExportQuery {
   readonly table: ExportedTable

@@ -27,7 +27,7 @@ export const isOnPostgres = process.env.E2E_STORAGE === 'postgres'
 export function createSandbox(over: NodeJS.ProcessEnv = {}): Sandbox {
   const dir = mkdtempSync(join(tmpdir(), 'perdure-e2e-'))
   const env = {
-    ...process.env,
+    ...inherited(),
     ...(isOnPostgres ? databaseOf(dir) : { PERDURE_STORAGE_PATH: join(dir, 'data.db') }),
     E2E_LEDGER: join(dir, 'ledger.txt'),
     E2E_PEPPER: 'p'.repeat(40),
@@ -35,6 +35,10 @@ export function createSandbox(over: NodeJS.ProcessEnv = {}): Sandbox {
   }
   return { dir, env }
 }
+
+/** The server warns about variables that it does not know: those of the tests. */
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PERDURE_TEST_')))
 
 /** An empty schema of the server that `storage-setup.ts` started. A server needs a pepper there, whatever its tokens. */
 const databaseOf = (dir: string): NodeJS.ProcessEnv => ({

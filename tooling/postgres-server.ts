@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Set by `postgres-setup.ts`: the folder of the server that all test files of a run share. */
-export const SHARED_FOLDER = 'PERDURE_TEST_POSTGRES_FOLDER'
+export const SHARED_FOLDER = 'TEST_POSTGRES_FOLDER'
 const URL_VARIABLE = 'PERDURE_TEST_POSTGRES_URL'
 
 /** The newest installation, as Debian and most other distributions place it. */

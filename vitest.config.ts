@@ -30,8 +30,11 @@ const conditions = ['perdure-source', 'module', 'node', 'development|production'
  */
 const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
-/** The torture suites inspect copies of the database file. */
-const sqliteSuites = ['e2e/torture/**', ...Object.keys(SQLITE_ONLY).map((name) => `e2e/${name}.test.ts`)]
+/** The other torture suites attack the database file. */
+const sqliteSuites = [
+  'e2e/torture/!(postgres-kills).test.ts',
+  ...Object.keys(SQLITE_ONLY).map((name) => `e2e/${name}.test.ts`),
+]
 
 export default defineConfig({
   plugins: [testThread()],
@@ -72,7 +75,7 @@ export default defineConfig({
           // Set in any case: a worker may have executed a suite of the next project before.
           env: { E2E_STORAGE: process.env.E2E_STORAGE ?? 'sqlite' },
           exclude: [
-            'e2e/{on,model-on}-postgres.test.ts',
+            'e2e/{on-postgres,model-on-postgres,cluster-on-postgres,torture/postgres-kills,cluster/cluster}.test.ts',
             ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),
           ],
           globalSetup: ['e2e/storage-setup.ts'],
@@ -83,9 +86,14 @@ export default defineConfig({
         test: {
           ...GENEROUS,
           name: 'e2e-postgres',
-          include: ['on-postgres', 'model-on-postgres', ...(canStartPostgres() ? ON_POSTGRES_TOO : [])].map(
-            (name) => `e2e/${name}.test.ts`,
-          ),
+          include: [
+            'on-postgres',
+            'model-on-postgres',
+            'cluster-on-postgres',
+            'torture/postgres-kills',
+            'cluster/cluster',
+            ...(canStartPostgres() ? ON_POSTGRES_TOO : []),
+          ].map((name) => `e2e/${name}.test.ts`),
           env: { E2E_STORAGE: 'postgres' },
           globalSetup: ['e2e/postgres-setup.ts'],
         },

@@ -47,15 +47,23 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
+/** What a package contains besides its build. */
+const OWN_FILES: Readonly<Record<string, RegExp>> = {
+  '@perdure/cli': /^(?:bin|templates|dist\/deploy)\//,
+  '@perdure/console': /^dist\/page\//,
+}
+
 describe.each(names)('the tarball of %s', (name) => {
   const read = (path: string): string =>
     execFileSync('tar', ['-xzOf', packedOf(name).tarball, `package/${path}`], { encoding: 'utf8', maxBuffer: 1 << 26 })
 
   it('contains the build output, README, licence and nothing else', () => {
     const { files } = packedOf(name)
-    const ofCommand = name === '@perdure/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
-    const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)(?:\.map)?$/.test(path) && !ofCommand.test(path))
-    const notices = ['@perdure/sqlite', '@perdure/postgres', '@perdure/platform-node'].includes(name)
+    const own = OWN_FILES[name] ?? /^$/
+    const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)(?:\.map)?$/.test(path) && !own.test(path))
+    const notices = ['@perdure/console', '@perdure/sqlite', '@perdure/postgres', '@perdure/platform-node'].includes(
+      name,
+    )
       ? ['dist/THIRD-PARTY-LICENSES']
       : []
 

@@ -217,12 +217,13 @@ describe('perdure dev in a terminal', () => {
     await terminal.shows('watching perdure.config.mjs, agents/**   ·   o open  t token  r restart  c clear  q quit')
     const first = tokenOf()
     expect(terminal.screen()).toContain(first)
+    expect(terminal.screen()).toMatch(/Console +http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{43} /)
 
     terminal.press('t')
     await expect.poll(tokenOf).not.toBe(first)
     await terminal.shows(tokenOf())
     terminal.press('o')
-    await expect.poll(() => readIfThere(opened)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/docs\n$/)
+    await expect.poll(() => readIfThere(opened)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{43}\n$/)
     terminal.press('r')
     await terminal.shows(/↻ restarted in \d+ ms\n/)
     expect(await says()).toBe('one')
@@ -247,6 +248,8 @@ describe('perdure dev in a terminal', () => {
     onTestFinished(() => void piped.process.kill('SIGKILL'))
     await expect.poll(piped.stdout).toContain('/runs?limit=5')
     expect(piped.stdout() + piped.stderr()).not.toContain(tokenOf())
+    expect(piped.stdout()).toMatch(/Console +http:\S+\/console\/ {2}\(sign in: /)
+    expect(piped.stdout()).not.toContain('#code=')
     const [, commands = ''] = piped.stdout().split('this folder (Ctrl-C here stops the server):')
     const { stdout } = await promisify(execFile)('bash', ['-ec', commands.replace('  Or call the API:', '')], {
       cwd: sandbox.dir,

@@ -52,13 +52,20 @@ export interface Answer<T = Shown> {
 /** A server process on a sandbox that survives restarts, with shortcuts for the calls of the tests. */
 export type DurableServer = Awaited<ReturnType<typeof startDurableServer>>
 
-/** @param env passed to the server; a change takes effect with the next start */
-export async function startDurableServer(config = DURABLE_CONFIG, env: NodeJS.ProcessEnv = {}) {
+/**
+ * @param env passed to the server; a change takes effect with the next start
+ * @param onFinished registers what kills the server; by default at the end of the test
+ */
+export async function startDurableServer(
+  config = DURABLE_CONFIG,
+  env: NodeJS.ProcessEnv = {},
+  onFinished: (kill: () => void) => void = onTestFinished,
+) {
   const serve = ['server', '--config', config]
   const sandbox = createSandbox(env)
   const token = await createToken(sandbox)
   let server = await startServer(sandbox, serve)
-  onTestFinished(() => void server.process.kill('SIGKILL'))
+  onFinished(() => void server.process.kill('SIGKILL'))
 
   const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
     const response = await fetch(`${server.url}${path}`, {
@@ -77,6 +84,7 @@ export async function startDurableServer(config = DURABLE_CONFIG, env: NodeJS.Pr
   return {
     sandbox,
     token,
+    url: () => server.url,
     ...{ call, get, post, itemsOf },
     execute: async (workflowId: string, threadId: string, input: unknown = {}) =>
       (await post(`/workflows/${workflowId}/execute`, { input, threadId })).body.runId,

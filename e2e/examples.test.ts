@@ -78,7 +78,7 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
 
     const run = await perdure('agents', 'run', 'weather', '--input', '{"question":"How cold is it in Oslo?"}')
 
-    expect(run).toMatchObject({ status: 'completed', result: { answer: 'In Oslo it is 4 degrees.' } })
+    expect(run).toMatchObject({ status: 'completed', result: { text: 'In Oslo it is 4 degrees.' } })
     expect(run.usage).toMatchObject({ inputTokens: 40, outputTokens: 10 })
     const shown = JSON.stringify(await perdure('runs', 'export', String(run.runId)))
     expect(shown).toContain('tool.execute.end')

@@ -66,9 +66,17 @@ function problemOf({ isIntact }: Damaged, endpoint: Endpoint, seen: RawExchange)
 /** Statuses decided before routing. */
 const OUTSIDE = new Set([400, 404, 405, 408, 414, 426, 431])
 
+/** An error of the MCP server. */
+interface RpcError {
+  readonly jsonrpc: '2.0'
+  readonly error: { readonly code: number; readonly message: string }
+}
+
 function isEnvelope({ status, body, head }: RawAnswer): boolean {
   if (body === '') return true
-  const { error, requestId } = JSON.parse(body) as { readonly error: ErrorCode; readonly requestId: string }
+  const answer = JSON.parse(body) as { readonly error: ErrorCode; readonly requestId: string } | RpcError
+  if ('jsonrpc' in answer) return Number.isInteger(answer.error.code) && typeof answer.error.message === 'string'
+  const { error, requestId } = answer
   return ERRORS[error]?.status === status && head.includes(requestId)
 }
 

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres } from '../tooling/postgres-server.ts'
-import { createSandbox } from './perdure-process.ts'
+import { canStartPostgres, startPostgres } from '../tooling/postgres-server.ts'
+import { bearer, createSandbox, createToken, perdure, startServer } from './perdure-process.ts'
 
 needsTool('postgresql', canStartPostgres()).describe('the suites on PostgreSQL', () => {
   it('have a schema for each sandbox', () => {
@@ -9,5 +11,51 @@ needsTool('postgresql', canStartPostgres()).describe('the suites on PostgreSQL',
 
     expect(schemas).toEqual([expect.any(String), expect.any(String)])
     expect(new Set(schemas).size).toBe(2)
+  })
+})
+
+/** The variables that the service of the server has in the file. */
+const variablesOf = (compose: string): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    [...compose.matchAll(/^ {6}(PERDURE_[A-Z_]+|DATABASE_URL): (.+)$/gm)].map(([, name, value]) => [
+      name,
+      value?.replaceAll('"', ''),
+    ]),
+  )
+
+needsTool('postgresql', canStartPostgres()).describe('compose.postgres.yaml', () => {
+  it('has the environment of a server that reaches its database over a socket', async () => {
+    const database = await startPostgres()
+    onTestFinished(database.remove)
+    const sandbox = createSandbox()
+    const { stdout } = await perdure(sandbox, ['deploy', 'print', 'compose-postgres'])
+    const { PERDURE_SITE: _, PERDURE_UPSTREAM: __, ...printed } = variablesOf(stdout)
+    const { port } = new URL(database.url)
+    // The folders and the name of the database are those of the sandbox.
+    const here = (value = '') =>
+      value
+        .replace(
+          '@localhost/perdure?host=/var/run/postgresql',
+          `@localhost:${port}/postgres?host=${database.socketFolder}`,
+        )
+        .replace('/run/secrets', sandbox.dir)
+        .replace(/^\/data/, join(sandbox.dir, 'data'))
+    const set = Object.fromEntries(Object.entries(printed).map(([name, value]) => [name, here(value)]))
+    mkdirSync(join(sandbox.dir, 'data'))
+    writeFileSync(join(sandbox.dir, 'pepper'), 'p'.repeat(40), { mode: 0o600 })
+    const deployed = { dir: sandbox.dir, env: { ...sandbox.env, ...set, PERDURE_SERVER_PORT: '0' } }
+
+    const token = await createToken(deployed)
+    const server = await startServer(deployed)
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+
+    const body = JSON.stringify({ input: { name: 'one' } })
+    const run = await fetch(`${server.url}/agents/ledger/run`, { method: 'POST', headers: bearer(token), body })
+    const health = (await (await fetch(`${server.url}/health`)).json()) as {
+      checks: { storage: { status: string; connections?: object } }
+    }
+    expect(run.status).toBe(200)
+    expect(health.checks.storage).toMatchObject({ status: 'ok', connections: { waiting: 0 } })
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 })

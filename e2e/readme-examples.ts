@@ -95,6 +95,7 @@ async function asShell({ project, path }: ExampleFile): Promise<string> {
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/ai-sdk': { run: asProgram(), prints: /^completed \{ text: 'Hello' \} 3\n$/ },
   '@perdure/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
+  '@perdure/console': { run: asProgram(), prints: /^true text\/html; charset=utf-8\n$/ },
   '@perdure/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
   '@perdure/core': { run: asProgram(), prints: /^Hello Ann\n$/ },
   '@perdure/http': { run: asProgram(), prints: /^3\.1\.1 agents\.run\n$/ },

@@ -54,7 +54,16 @@ describe('the standalone tarball', () => {
   it('includes the licence of everything it bundles', () => {
     const text = readFileSync(join(dir, 'node_modules/@perdure/standalone/THIRD-PARTY-LICENSES'), 'utf8')
 
-    for (const name of ['hono', 'kysely', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
+    for (const name of ['hono', 'kysely', 'preact', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
+  })
+
+  it('serves the console in perdure dev', async () => {
+    const { origin } = new URL(addressOf(await serve('dev', '--no-watch')))
+
+    const html = await (await fetch(`${origin}/console`)).text()
+    const [, script] = /src="(console-[^"]+\.js)"/.exec(html) ?? []
+
+    expect((await fetch(`${origin}/console/${script}`)).status).toBe(200)
   })
 
   it('commits in its storage thread and keeps a run across a kill', async () => {

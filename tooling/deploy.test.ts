@@ -27,7 +27,7 @@ function yaml<Document>(file: string): readonly Document[] {
 interface Compose {
   readonly services: Readonly<
     Record<
-      'perdure' | 'caddy',
+      'perdure' | 'caddy' | 'postgres',
       {
         readonly stop_grace_period?: string
         readonly environment: Readonly<Record<string, string>>
@@ -35,6 +35,7 @@ interface Compose {
         readonly volumes: readonly string[]
         readonly secrets?: readonly string[]
         readonly depends_on?: Readonly<Record<string, unknown>>
+        readonly network_mode?: string
       }
     >
   >
@@ -93,6 +94,7 @@ const ofKind = <Kind extends (typeof manifests)[number]['kind']>(kind: Kind) =>
   manifests.find((manifest) => manifest.kind === kind) as Extract<(typeof manifests)[number], { readonly kind: Kind }>
 
 const [{ services, volumes, secrets } = expect.fail('no document')] = yaml<Compose>('compose.yaml')
+const [onPostgres = expect.fail('no document')] = yaml<Compose>('compose.postgres.yaml')
 const { spec: deployment } = ofKind('Deployment')
 const { spec: pod } = deployment.template
 const [container] = pod.containers
@@ -135,7 +137,14 @@ describe('the deploy folder', () => {
   it('sets only variables that are configuration fields or secret references', () => {
     const fields = new Set(configFields.map(({ env }) => env))
     const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM']
-    const sources = [dockerfile, unit, text('compose.yaml'), text('kubernetes.yaml'), caddyfile]
+    const sources = [
+      dockerfile,
+      unit,
+      text('compose.yaml'),
+      text('compose.postgres.yaml'),
+      text('kubernetes.yaml'),
+      caddyfile,
+    ]
     const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bPERDURE_[A-Z_]+\b/g) ?? []))
     const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
     // kubernetes.yaml mentions this variable only in a comment, as an example of a variable that Kubernetes sets.
@@ -185,6 +194,49 @@ describe('compose.yaml', () => {
     expect(mounted.filter((name) => !name?.startsWith('./')).toSorted()).toEqual(Object.keys(volumes).toSorted())
     expect(services.perdure.secrets).toEqual(Object.keys(secrets))
     expect(Object.keys(services.caddy.depends_on ?? {})).toEqual(['perdure'])
+  })
+})
+
+describe('compose.postgres.yaml', () => {
+  const { perdure, postgres, caddy } = onPostgres.services
+
+  it('differs from compose.yaml only in what PostgreSQL needs', () => {
+    const { depends_on, environment, volumes: mounted, ...rest } = perdure
+    const { environment: before, volumes: mountedBefore, ...restBefore } = services.perdure
+
+    expect([rest, caddy]).toEqual([restBefore, services.caddy])
+    expect(environment).toMatchObject(before)
+    expect(mounted).toEqual(expect.arrayContaining([...mountedBefore]))
+    expect(depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
+  })
+
+  it('refers only to volumes and secrets that it defines', () => {
+    const named = Object.values(onPostgres.services).flatMap((service) =>
+      service.volumes.map((one) => one.split(':')[0]),
+    )
+
+    expect([...new Set(named)].filter((name) => !name?.startsWith('./')).toSorted()).toEqual(
+      Object.keys(onPostgres.volumes).toSorted(),
+    )
+    expect(perdure.secrets).toEqual(Object.keys(onPostgres.secrets))
+  })
+
+  it('lets only the server reach the database, over a socket that both mount', () => {
+    const [folder] = /(?<=host=).*/.exec(perdure.environment.DATABASE_URL ?? '') ?? []
+
+    expect(postgres.network_mode).toBe('none')
+    expect([perdure, postgres].map((one) => one.volumes.includes(`socket:${folder}`))).toEqual([true, true])
+    expect(caddy.volumes.some((volume) => volume.startsWith('socket:'))).toBe(false)
+  })
+
+  it('resets the file names of the image, which a server with PostgreSQL refuses', () => {
+    const fieldOf = (env: string) => configFields.find((field) => field.env === env)
+    const files = directive('PERDURE_(?:STORAGE|AUDIT)_PATH', dockerfile)
+
+    expect(files).toHaveLength(2)
+    for (const name of ['PERDURE_STORAGE_PATH', 'PERDURE_AUDIT_PATH']) {
+      expect(perdure.environment[name]).toBe(fieldOf(name)?.default)
+    }
   })
 })
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@perdure/protocol'
+import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, type Operation, SCOPES, SUBJECTS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { docsPageAssets } from './derive/docs-page-assets.ts'
@@ -34,11 +34,12 @@ describe('clientTables', () => {
     expect(readFileSync(join(root, 'packages/client/src/protocol-tables.ts'), 'utf8')).toBe(clientTables())
   })
 
-  it('contains every operation except pure event streams', () => {
+  it('contains every operation except pure event streams and other protocols', () => {
     const text = clientTables()
-    const followed = ['realtime.open-ws', 'sessions.events']
+    const isCallable = ({ id, dialect }: Operation) =>
+      dialect === undefined && !['realtime.open-ws', 'sessions.events'].includes(id)
 
-    for (const { id, path } of OPERATIONS.filter((operation) => !followed.includes(operation.id))) {
+    for (const { id, path } of OPERATIONS.filter(isCallable)) {
       expect(text, id).toContain(`path: '${path}'`)
     }
     expect(text).not.toContain("path: '/ws'")

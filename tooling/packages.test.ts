@@ -60,7 +60,7 @@ describe('a package of the workspace', () => {
   const version = first?.manifest.version ?? ''
 
   it('has a manifest that is consistent with the other packages', () => {
-    expect(packages.length).toBe(16)
+    expect(packages.length).toBe(17)
     expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
   })
 

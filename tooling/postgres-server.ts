@@ -58,19 +58,26 @@ export async function sharedPostgres(): Promise<string> {
 
 export interface TestPostgres {
   readonly url: string
+  /** The folder of the Unix socket. */
+  readonly socketFolder: string
   /** Kills the server like a crash, or lets it finish its transactions. */
   stop(mode: 'immediate' | 'fast'): void
   start(): Promise<void>
+  /** Makes a standby the primary. */
+  promote(): void
   /** Stops the server and deletes its data. */
   remove(): void
 }
 
 /** Starts a server with an empty database on the loopback interface. */
-export async function startPostgres(folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))): Promise<TestPostgres> {
+export async function startPostgres(
+  folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-')),
+  settings: readonly string[] = [],
+): Promise<TestPostgres> {
   prepareFolder(folder)
   const init = ['-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
   runProgram('initdb', ['-D', join(folder, 'data'), ...init], folder)
-  return serve(folder)
+  return serve(folder, settings)
 }
 
 /** Starts a standby that follows the server of the URL. */
@@ -81,12 +88,13 @@ export async function startStandby(url: string): Promise<TestPostgres> {
   return serve(folder)
 }
 
-async function serve(folder: string): Promise<TestPostgres> {
+async function serve(folder: string, more: readonly string[] = []): Promise<TestPostgres> {
   const data = join(folder, 'data')
   const port = await freePort()
   const start = async () => {
     const log = openSync(join(folder, 'log'), 'a')
-    const args = ['-D', data, '-p', String(port), ...SETTINGS.flatMap((setting) => ['-c', setting])]
+    const settings = [...SETTINGS, `unix_socket_directories=${folder}`, ...more]
+    const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
     spawn(programPath('postgres'), args, {
       ...serverIds(),
       detached: true,
@@ -102,7 +110,9 @@ async function serve(folder: string): Promise<TestPostgres> {
     stop('immediate')
     rmSync(folder, { recursive: true, force: true })
   }
-  return { url: `postgres://perdure@127.0.0.1:${port}/postgres?sslmode=disable`, start, stop, remove }
+  const url = `postgres://perdure@127.0.0.1:${port}/postgres?sslmode=disable`
+  const promote = () => runProgram('pg_ctl', ['-D', data, '-w', 'promote'], data)
+  return { url, socketFolder: folder, start, stop, promote, remove }
 }
 
 /** Stops the server of a data folder, if it runs. */
@@ -120,7 +130,6 @@ const SETTINGS = [
   'fsync=off',
   'full_page_writes=off',
   'listen_addresses=127.0.0.1',
-  'unix_socket_directories=',
   'max_connections=200',
   'autovacuum_naptime=5s',
 ]

@@ -59,7 +59,7 @@ describe('a third-party dependency', () => {
     for (const [path, names] of Object.entries(BUNDLED)) {
       expect(Object.keys(manifestOf(path).devDependencies ?? {})).toEqual(expect.arrayContaining([...names]))
     }
-    expect(bundled).toHaveLength(3)
+    expect(bundled).toHaveLength(4)
   })
 
   it('is locked for every platform for which it has a native part', () => {

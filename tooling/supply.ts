@@ -17,6 +17,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/interop': [],
   'packages/ai-sdk': [],
   'packages/client': ['eventsource-parser', 'valibot'],
+  'packages/console': [],
   'packages/server-app': ['valibot'],
   'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander', 'valibot'],
 }
@@ -37,6 +38,7 @@ export const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['kysely'],
   'packages/postgres': ['kysely'],
   'packages/platform-node': ['@prometheus-io/client'],
+  'packages/console': ['preact'],
 }
 
 /** Upper limit for the number of third-party packages installed with a package. */
@@ -52,9 +54,10 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/mcp': 14,
   'packages/http': 4,
   'packages/realtime': 3,
-  'packages/interop': 1,
+  'packages/interop': 2,
   'packages/ai-sdk': 2,
   'packages/client': 2,
+  'packages/console': 0,
   'packages/server-app': 24,
   'apps/cli': 27,
 }

@@ -1,5 +1,4 @@
 import type { Verify } from './client-actions.ts'
-import { withCopy } from './database-copy.ts'
 import { everyItem, expectSame } from './run-checks.ts'
 import { pause, type RecordedRequest, type World } from './world.ts'
 
@@ -14,7 +13,7 @@ export async function checkInvariants(world: World, verifies: readonly Verify[])
   await forEachConcurrently(verifies, (verify) => verify())
   await forEachConcurrently([...world.recorded.values()], (recorded) => checkRecordedAnswer(world, recorded))
   await checkAudit(world)
-  checkNoRequestExecuting(world)
+  await checkNoRequestExecuting(world)
 }
 
 /** I5: no run stays active after the grace period. */
@@ -33,11 +32,9 @@ async function checkNothingActive(world: World): Promise<void> {
   }
 }
 
-function checkNoRequestExecuting(world: World): void {
-  const keys = withCopy(world.databasePath, (database) =>
-    database.prepare('SELECT id, run_id FROM idempotency WHERE status IS NULL').all(),
-  )
-  if (keys.length > 0) world.violate('I5', `keys are in flight: ${JSON.stringify(keys)}`)
+async function checkNoRequestExecuting(world: World): Promise<void> {
+  const keys = await world.inspection.executingKeys()
+  if (keys.length > 0) world.violate('I5', `keys are in flight: ${keys}`)
 }
 
 /** I4: every answer ever received for a key is identical, and one more request now gets the same answer. */

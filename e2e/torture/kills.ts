@@ -9,7 +9,10 @@ export interface KillsOptions extends WorldOptions {
   readonly workers: number
   /** The server is killed after a random time in this range. */
   readonly uptimeMs: readonly [min: number, max: number]
-  /** Called before each kill, with its number. */
+  /** Restarts of the database server, among the kills of the server, and how to do one. */
+  readonly restarts?: number
+  readonly restartDatabase?: () => Promise<void>
+  /** Called before each kill or restart, with its number. */
   readonly onKill?: (world: World, kill: number) => void | Promise<void>
 }
 
@@ -18,13 +21,14 @@ export interface Report {
   readonly actions: number
   readonly requests: number
   readonly kills: number
+  readonly restarts: number
   /** Milliseconds from a start to the first healthy answer, ascending. */
   readonly outages: readonly number[]
 }
 
-/** Runs clients while the server is killed at random moments, then checks every invariant. */
+/** Runs clients while the server is killed, or its database restarted, at random moments, then checks every invariant. */
 export async function runKills(options: KillsOptions): Promise<Report> {
-  const { kills, workers, uptimeMs, onKill } = options
+  const { workers, uptimeMs, onKill } = options
   const world = await openWorld(options)
   try {
     await prepare(world)
@@ -45,14 +49,18 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     work.catch(() => {
       isLast = true
     })
-    for (let kill = 0; kill < kills && !isLast; kill++) {
+    for (const [number, strike] of strikesOf(options, world.random).entries()) {
+      if (isLast) break
       const before = world.counts.acknowledged
       await pause(uptimeMs[0] + world.random() * (uptimeMs[1] - uptimeMs[0]))
       // Before every second kill, wait until a request was acknowledged, so that slow machines make progress too.
-      while (kill % 2 === 1 && world.counts.acknowledged === before && !isLast) await pause(5)
-      await onKill?.(world, kill)
-      await world.kill()
-      await world.start()
+      while (number % 2 === 1 && world.counts.acknowledged === before && !isLast) await pause(5)
+      await onKill?.(world, number)
+      if (strike === 'restart') await survive(world, options)
+      else {
+        await world.kill()
+        await world.start()
+      }
     }
     isLast = true
     if (!(await endsWithin(STALLED_MS, work))) world.violate('I5', 'a client request was never answered')
@@ -62,7 +70,7 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     await checkFollowers(world, followers)
     for (const follower of followers) await follower.stop()
     expectSame(world, 'I5', 'exit after SIGTERM', [{ code: 0, signal: null }, await world.server().kill('SIGTERM')])
-    return reportOf(world, verifies.length)
+    return reportOf(world, verifies.length, options.restarts)
   } finally {
     await world.end()
   }
@@ -80,8 +88,32 @@ async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> 
   return isDone
 }
 
-export const reportOf = ({ violations, counts, outages }: World, actions: number): Report => ({
-  ...{ violations, actions, requests: counts.requests, kills: counts.kills },
+/** The kills and restarts, in random order. */
+function strikesOf({ kills, restarts = 0 }: KillsOptions, random: () => number): readonly ('kill' | 'restart')[] {
+  let left = restarts
+  return Array.from({ length: kills + restarts }, (_, index) => {
+    const isRestart = random() < left / (kills + restarts - index)
+    if (isRestart) left--
+    return isRestart ? 'restart' : 'kill'
+  })
+}
+
+/** Restarts the database, which the server must outlast. */
+async function survive(world: World, { restartDatabase }: KillsOptions): Promise<void> {
+  const server = world.server()
+  await restartDatabase?.()
+  await world.inspect()
+  const { exitCode, signalCode } = server.process
+  if (exitCode === null && signalCode === null) return
+  world.violate(
+    'I5',
+    `the server exited with ${exitCode ?? signalCode} when its database restarted: ${server.stderr()}`,
+  )
+  await world.start()
+}
+
+export const reportOf = ({ violations, counts, outages }: World, actions: number, restarts = 0): Report => ({
+  ...{ violations, actions, requests: counts.requests, kills: counts.kills, restarts },
   outages: outages.toSorted((one, other) => one - other),
 })
 

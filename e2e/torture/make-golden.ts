@@ -87,6 +87,13 @@ const ROWS: Readonly<Record<number, string>> = {
     UPDATE runs SET execution = 2, executor = 'node-1' WHERE key = 3;
     INSERT INTO run_follow_ups VALUES (1);
     UPDATE idempotency SET executor = 'node-1', patient_until = ${AT} WHERE id = 'a-key';`,
+  25: `
+    INSERT INTO webhooks (id, version, created_at, definition)
+    VALUES ('hook_old', 1, ${AT},
+      '{"url":"https://example.com/hooks","events":["run.completed"],"owner":"alice","source":"api","secrets":[],"position":2,"disabledAt":${AT},"createdBy":"alice"}');
+    INSERT INTO webhook_deliveries (id, webhook_id, type, position, status, attempts, earlier_attempts, due_at,
+      response_status, ended_at, created_at)
+    VALUES ('msg_old', 'hook_old', 'run.completed', 2, 'delivered', 1, 0, ${AT}, 204, ${AT + 6}, ${AT + 5});`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

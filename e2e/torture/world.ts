@@ -10,7 +10,7 @@ import {
   type Sandbox,
   startServer,
 } from '../perdure-process.ts'
-import { inspectCopy } from './database-copy.ts'
+import { inspectionOf } from './inspection.ts'
 
 export const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/torture.config.mjs')]
 
@@ -77,11 +77,12 @@ export type World = Awaited<ReturnType<typeof openWorld>>
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** A server that is killed and restarted on one file, and clients that repeat requests until they are answered. */
+/** A server that is killed and restarted on one storage, and clients that repeat requests until they are answered. */
 export async function openWorld(options: WorldOptions) {
   const { seed, start = (sandbox) => startServer(sandbox, SERVE) } = options
   const sandbox = options.sandbox ?? createSandbox(options.env)
   const databasePath = sandbox.env.PERDURE_STORAGE_PATH ?? ''
+  const inspection = inspectionOf(sandbox)
   const token = await createToken(sandbox)
   const random = createRandom(seed)
   const violations: string[] = []
@@ -94,6 +95,10 @@ export async function openWorld(options: WorldOptions) {
 
   const violate = (invariant: string, text: string) => {
     violations.push(`${invariant}: ${text}`)
+  }
+
+  const inspect = async () => {
+    for (const problem of await inspection.problems()) violate('I6', problem)
   }
 
   const send = async ({ method = 'POST', path, body, key, token: other = token }: Ask): Promise<Answer> => {
@@ -120,7 +125,20 @@ export async function openWorld(options: WorldOptions) {
   }
 
   return {
-    ...{ sandbox, databasePath, token, random, violations, violate, recorded, outages, counts, seed },
+    ...{
+      sandbox,
+      databasePath,
+      inspection,
+      inspect,
+      token,
+      random,
+      violations,
+      violate,
+      recorded,
+      outages,
+      counts,
+      seed,
+    },
     server: () => server,
     isOver: () => isOver,
     /** Returns a random integer from `min` to `max`. */
@@ -151,14 +169,14 @@ export async function openWorld(options: WorldOptions) {
       }
     },
 
-    /** Kills the server and checks a copy of the files it left. */
+    /** Kills the server and inspects the data that it left. */
     async kill(signal: NodeJS.Signals = 'SIGKILL') {
       counts.kills++
       await server.kill(signal)
-      for (const finding of inspectCopy(databasePath)) violate('I6', finding)
+      await inspect()
     },
 
-    /** Starts the next server on the file. */
+    /** Starts the next server on the same storage. */
     async start(how = start) {
       const before = performance.now()
       server = await how(sandbox)
@@ -177,7 +195,7 @@ export async function openWorld(options: WorldOptions) {
       if (child.exitCode === null && child.signalCode === null) {
         await new Promise((resolve) => child.once('exit', resolve))
       }
-      for (const finding of inspectCopy(databasePath)) violate('I6', finding)
+      await inspect()
       return { code: child.exitCode, signal: child.signalCode }
     },
 

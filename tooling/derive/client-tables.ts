@@ -58,10 +58,14 @@ export function clientTables(): string {
 
 const answersOf = ({ responses }: Operation) => Object.values<ResponseSpec>(responses)
 
-/** Event streams have no client method; they are followed through a subscription. */
+/**
+ * Event streams have no client method; they are followed through a subscription. The operations of other protocols have
+ * clients of their own.
+ */
 const isCallable = (operation: Operation) =>
-  answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
-  answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket')
+  operation.dialect === undefined &&
+  (answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
+    answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket'))
 
 const methodName = ({ id }: Operation) =>
   id.replace(/^.*?\./, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())

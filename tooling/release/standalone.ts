@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'rolldown'
@@ -18,12 +18,13 @@ const { version } = manifestOf(cli)
 
 /**
  * Packs the command with everything it loads, except the native module, into one tarball for `npx` and container
- * images. Bundles from the sources; run the build first only for the files of `perdure deploy print`.
+ * images. Bundles from the sources; run the build first only for the files of `perdure deploy print` and of the console.
  */
 export async function packStandalone(to: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))
   for (const part of ['bin', 'templates', 'dist/deploy'])
     cpSync(join(cli, part), join(folder, part), { recursive: true })
+  cpSync(join(folderOf('@perdure/console'), 'dist/page'), join(folder, 'dist/page'), { recursive: true })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   cpSync(join(cli, 'README.md'), join(folder, 'README.md'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest(), null, 2))
@@ -49,6 +50,8 @@ async function bundle(folder: string): Promise<void> {
     notices: join(folder, 'THIRD-PARTY-LICENSES'),
   })
   await build(plans.map((options) => ({ ...options, logLevel: 'silent' as const })))
+  const ofConsole = readFileSync(join(folderOf('@perdure/console'), 'dist/THIRD-PARTY-LICENSES'))
+  appendFileSync(join(folder, 'THIRD-PARTY-LICENSES'), ofConsole)
 }
 
 function manifest(): object {

@@ -12,6 +12,10 @@ export const EXIT_CODES = {
   problem: { code: 5, meaning: 'a check found a problem' },
   conflict: { code: 6, meaning: 'conflict: the file or resource already exists, or another request came first' },
   storageFault: { code: 70, meaning: 'the server stopped because of a storage fault or a blocked event loop' },
+  takenOver: {
+    code: 75,
+    meaning: 'the server stopped because other servers have taken over its work: start it again',
+  },
   interrupted: { code: 130, meaning: 'interrupted' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>
 

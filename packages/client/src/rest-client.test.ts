@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@perdure/protocol'
+import { OPERATIONS as ALL_OPERATIONS, type Operation } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from './protocol-tables.ts'
 import { createRestClient } from './rest-client.ts'
@@ -12,6 +12,9 @@ function setUp(...replies: Parameters<typeof scriptFetch>) {
 
 const page = (ids: readonly string[], nextCursor: string | null) =>
   json({ items: ids.map((id) => ({ id })), nextCursor })
+
+/** Operations of other protocols have clients of their own. */
+const OPERATIONS = ALL_OPERATIONS.filter(({ dialect }: Operation) => dialect === undefined)
 
 describe('the REST client', () => {
   it('has one method per operation, named after its id', () => {

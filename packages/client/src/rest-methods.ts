@@ -7,8 +7,11 @@ import type { CallOptions } from './send-request.ts'
 type Tables = typeof OPERATION_TABLES
 type Row = { [Group in keyof Tables]: Tables[Group][keyof Tables[Group]] }[keyof Tables]
 
-/** Operations with a method. Pure event streams are read with `subscribe` instead. */
-type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' }>
+/**
+ * Operations with a method. Pure event streams are read with `subscribe` instead; other protocols have clients of their
+ * own.
+ */
+type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' } | { readonly dialect: string }>
 
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -1,6 +1,9 @@
 import {
   type Clock,
+  type Cluster,
+  type CommitSignal,
   type Duty,
+  type EpochMs,
   type IdGenerator,
   type Logger,
   type Meter,
@@ -29,16 +32,20 @@ import { createAbortRun } from './engine/abort-run.ts'
 import { createAdmission } from './engine/admission.ts'
 import { checkRuns } from './engine/check-runs.ts'
 import { createCallChild } from './engine/child-call.ts'
+import { createClaimRuns } from './engine/claim-runs.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
 import { createExpireRun } from './engine/expire-run.ts'
 import { createFollowUp, resumeFollowUps } from './engine/follow-up.ts'
+import { createForeignChanges } from './engine/foreign-changes.ts'
 import { createForkRun } from './engine/fork-run.ts'
 import { createOutcomeWatch } from './engine/outcome-watch.ts'
 import { requeueAllParked } from './engine/park-run.ts'
+import { createRecoverDeparted } from './engine/recover-departed.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
 import { restoreLanes } from './engine/restore-lanes.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
+import { clusterTargets, createRunLines } from './engine/run-line.ts'
 import { executingRunIds, readRunLoad } from './engine/run-load.ts'
 import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
@@ -83,6 +90,8 @@ export interface EngineDeps
   readonly isStorageShared?: boolean | undefined
   /** The name of this process in its runs; missing if no other process executes runs. */
   readonly executor?: string | undefined
+  /** The processes that share the storage; if missing, this process has the storage for itself. */
+  readonly cluster?: Cluster | undefined
   /** Whether this process holds a duty; if missing, it holds all. */
   readonly isMine?: ((duty: Duty) => boolean) | undefined
   /** No tracing when missing. */
@@ -133,6 +142,9 @@ export function createEngine(given: EngineDeps) {
   const requireTimers = createRequireTimers(holdsTimers)
   const tracer = given.tracer ?? noTracer
   const nesting = given.nesting ?? noNesting
+  const ownTargets = () => clusterTargets([agents, workflows])
+  const cluster = given.cluster?.executor === undefined ? undefined : given.cluster
+  const lines = cluster && createRunLines(cluster, { targets: ownTargets, now: given.clock.now })
   const deps = {
     ...given,
     ...limits,
@@ -143,6 +155,7 @@ export function createEngine(given: EngineDeps) {
     runMeter,
     requireTimers,
     endWrites: fireEndWrites,
+    lines,
     captureLogs: given.captureLogs ?? true,
     onDivergence: given.onDivergence ?? 'park',
   }
@@ -159,6 +172,7 @@ export function createEngine(given: EngineDeps) {
     onChangedOutside: (runId) => void outcomeWatch.check(runId),
   })
   const outcomeWatch = createOutcomeWatch({ ...deps, runner })
+  const foreignChanges = createForeignChanges({ runner, runWaiters, outcomeWatch, onQueued: () => claimRuns?.wake() })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
   const runMutex = createKeyedMutex()
@@ -198,6 +212,14 @@ export function createEngine(given: EngineDeps) {
     )
   })
 
+  const claimRuns = cluster && createClaimRuns({ ...deps, cluster, admission, runner, clusterTargets: ownTargets })
+  const finishLeftovers = async () => {
+    await resumeFollowUps(followUpDeps)
+    await deliverEmissions({ ...deps, wakeRun })
+  }
+  const recoverDeparted =
+    cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers, onQueued: () => claimRuns?.wake() })
+
   let fireEventTriggers: FireEventTriggers = NO_FIRES
 
   return {
@@ -216,6 +238,13 @@ export function createEngine(given: EngineDeps) {
     onNamedEvent(fire: FireEventTriggers): void {
       fireEventTriggers = fire
     },
+    /** Applies what other processes commit to the runs of this process. */
+    foreignChanges,
+    /** Passes on what another process has committed for the timers of this process. */
+    onForeignTimer(signal: Extract<CommitSignal, { readonly at: EpochMs }>): void {
+      if (signal.type === 'start') timerDriver.armStart(signal.at)
+      else timerDriver.arm(signal.at)
+    },
     /** Calls the listener for every run that ends or suspends in this process. */
     observeRuns: (listener: (run: RunRecord, info: OutcomeInfo) => void) => runWaiters.observe(listener),
     /** Reads the counts from memory, not from the storage. */
@@ -226,19 +255,24 @@ export function createEngine(given: EngineDeps) {
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
     /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {
-      const recovered = await recoverRuns(deps)
+      const { executor } = given
+      // Beside other processes, a run without an executor was executed by a process that had the storage for itself.
+      const isLost = (run: Pick<RunRecord, 'executor'>) => (run.executor ?? executor) === executor
+      const { interrupted, requeued } = await recoverRuns(deps, executor === undefined ? {} : { isLost })
       await resumeFollowUps(followUpDeps)
-      return recovered
+      return { interrupted, requeued }
     },
     /** Starts executing queued runs and firing durable timers. */
     async start() {
       for (const owner of await deps.runs.owners(2)) admission.addSubject(owner)
       await restoreLanes(deps, admission)
-      await admission.holdDuring(() => lineUpRuns({ ...deps, runner }))
+      if (cluster === undefined) await admission.holdDuring(() => lineUpRuns({ ...deps, runner }))
       await requeueAllParked({ ...deps, relaunch })
       await deliverEmissions({ ...deps, wakeRun })
       // Without another process on the storage, every change of a run is known here; a timer would keep the process alive.
       if (given.isStorageShared === true) outcomeWatch.start()
+      claimRuns?.start()
+      recoverDeparted?.start()
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },
@@ -248,7 +282,8 @@ export function createEngine(given: EngineDeps) {
      */
     async drain(timeoutMs: number) {
       admission.close()
-      await timerDriver.stop()
+      await Promise.all([timerDriver.stop(), claimRuns?.stop(), recoverDeparted?.stop()])
+      await cluster?.retire().catch((error: unknown) => deps.logger.error('could not hand over the duties', error))
       return waitForRuns({ ...deps, runner }, timeoutMs)
     },
     /** Queues or aborts the runs that still execute. */

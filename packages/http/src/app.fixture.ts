@@ -1,8 +1,8 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
   createAgentRegistry,
   createAudit,
   createAuth,
+  createConsoleSessions,
   createConsolidator,
   createEngine,
   createEventHub,
@@ -19,6 +19,7 @@ import {
   createSessions,
   createSkills,
   createTriggers,
+  createWebhooks,
   createWorkflowRegistry,
   NO_ATTEMPT_LIMIT,
   type RunContext,
@@ -26,39 +27,29 @@ import {
   targetsOf,
 } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
+import { createInterop } from '@perdure/interop'
 import {
   AppError,
   type CronSchedule,
-  type Digest,
   type LogFields,
   type Logger,
   type McpClient,
   NO_AUDIT_KEY,
   noMeter,
-  type Sealer,
   type Storage,
   type Timers,
+  type WebhookSender,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
+import { TEST_CONFIG } from './http-config.fixture.ts'
+import { bodyOf } from './loose-body.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
 
-const CONFIG: HttpConfig = {
-  basePath: '/v1',
-  bodyLimitBytes: 1_000,
-  allowOrigins: [],
-  csrfEnabled: true,
-  trustProxy: 0,
-  perIpRequests: 1_000,
-  requireKey: 'warn',
-  authKind: 'token',
-  host: '127.0.0.1',
-  allowedHosts: [],
-  docsEnabled: true,
-  metricsEnabled: true,
-  metricsRequireAuth: true,
-}
+export { bodyOf } from './loose-body.fixture.ts'
+
+import { testDigest, testSealer } from './test-crypto.fixture.ts'
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -136,8 +127,10 @@ export function createTestApp(options: AppOptions = {}) {
     const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
     return new Response('id: e1.0\ndata:\n\n', { headers })
   }
+  const ticketStore = createInMemoryTicketStore()
   const realtime = createRealtime({
-    ticketStore: createInMemoryTicketStore(),
+    ticketStore,
+    areTicketsShared: false,
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPT_LIMIT },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })
@@ -147,6 +140,11 @@ export function createTestApp(options: AppOptions = {}) {
     ...createSkills({ ...named, ...testSkills() }),
     ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }
+  const webhooks = createWebhooks({
+    ...named,
+    ...{ timeoutMs: 1_000, retentionDays: 30, isStorageShared: false, isSealerDurable: true, sealer: testSealer },
+    ...{ version: '0.0.0', resolveSecret: async () => undefined, sender: noWebhookSender },
+  })
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer },
     isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
@@ -170,16 +168,30 @@ export function createTestApp(options: AppOptions = {}) {
   })
   engine.onNamedEvent(triggers.fireEventTriggers)
 
+  const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
+  const interop = createInterop({
+    ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
+    ...{
+      startRun: engine.startRun,
+      resumeRun: engine.resumeRun,
+      resolveApproval: engine.resolveApproval,
+      abortRun: engine.abortRun,
+    },
+    ...{ version: '0.1.0', mcpCallTimeoutMs: 50_000, registered: () => [...agents.list(), ...workflows.list()] },
+    inputSchemaOf: () => undefined,
+    openProjectedStream: openStream,
+  })
   const app = createHttpApp({
-    config: { ...CONFIG, ...config },
+    config: { ...TEST_CONFIG, ...config },
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
-    keyRequest: createKeyRequest({ ...storage, clock, digest: testDigest }),
+    keyRequest,
     recall,
     listRuns: createListRuns({
       ...{ ...shared, readRuns: engine.readRuns },
       registered: () => [...agents.list(), ...workflows.list()],
     }),
-    ...{ ...engine, ...services, ...gate, ...triggers, ...memory, ...consolidator },
+    ...interop,
+    ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
@@ -196,6 +208,10 @@ export function createTestApp(options: AppOptions = {}) {
     },
     openRunStream: openStream,
     issueTicket: realtime.issueTicket,
+    consoleSessions: createConsoleSessions({
+      ...{ ...shared, sealer: testSealer, ticketStore, areTicketsShared: false, maxTicketsPerToken: 2 },
+      ...{ authenticate: gate.authenticate, attempts: gate.attempts },
+    }),
     ...audit,
     async onAnswer(note) {
       notes.push(note)
@@ -234,32 +250,14 @@ function testSkills() {
 }
 
 /** Every server has one tool, which echoes its arguments. */
+const noWebhookSender: WebhookSender = { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) }
+
 const mcpClient: McpClient = {
   tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
   call: async (_, call) => ({ ok: true, value: call.arguments }),
   status: () => 'disconnected',
   disconnect: async () => undefined,
   close: async () => undefined,
-}
-
-export const testDigest: Digest = {
-  sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  startSha256() {
-    const hash = createHash('sha256')
-    return { update: (text) => void hash.update(text), end: () => hash.digest('hex') }
-  },
-  hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
-  deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
-  equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
-}
-
-/** Only encodes the text, so that tests can check that no plain text is stored. The real sealer has its own tests. */
-const testSealer: Sealer = {
-  seal: (text, context) => Buffer.from(JSON.stringify([context, text])).toString('hex'),
-  open(sealed, context) {
-    const [sealedFor, text] = JSON.parse(Buffer.from(sealed, 'hex').toString())
-    return sealedFor === context ? text : undefined
-  },
 }
 
 export const PEPPER: Uint8Array = new Uint8Array(32).fill(7)
@@ -290,9 +288,6 @@ export function post(path: string, body?: unknown, headers: Record<string, strin
     headers: { 'Content-Type': 'application/json', ...headers },
   })
 }
-
-/** The loosely typed JSON body. */
-export const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>
 
 /** Status and error code of an error response. */
 export async function refusalOf(response: Response): Promise<{ readonly status: number; readonly error: unknown }> {

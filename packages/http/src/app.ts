@@ -1,6 +1,7 @@
 import type { AppError } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
+import { consolePages, consolePathOf } from './console/console-pages.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import { type Mounted, mountAll } from './mount.ts'
@@ -13,13 +14,17 @@ import { endWithCredential } from './response/credential-stream.ts'
 import { toAppError, toErrorAnswer } from './response/error-envelope.ts'
 import { bytesOf, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
 import { createRouter } from './router.ts'
+import { agUiRoutes } from './routes/ag-ui.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { mcpRoutes } from './routes/mcp.ts'
+import { mcpServerRoutes } from './routes/mcp-server.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
@@ -29,6 +34,7 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 import { createReporter } from './telemetry/reporter.ts'
 
@@ -44,7 +50,9 @@ export interface HttpApp {
 /** Creates the REST API: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const { clock, config, openRunStream, watchCredential, admit, onAnswer } = deps
-  const router = createRouter(config.basePath, mountRoutes(deps))
+  const pages = consolePages(deps)
+  const prefixes = [config.basePath, ...(pages.length === 0 ? [] : [consolePathOf(config.basePath)])]
+  const router = createRouter(prefixes, [...mountRoutes(deps), ...pages])
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
 
@@ -120,12 +128,13 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
     return { outgoing: await work() }
   } catch (thrown) {
     const error = toAppError(thrown)
-    return { outgoing: toErrorAnswer(error, exchange.requestId), error }
+    const { requestId, route, json } = exchange
+    return { outgoing: toErrorAnswer(error, requestId, { dialect: route?.mounted.operation.dialect, json }), error }
   }
 }
 
 function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
-  const { docsEnabled, metricsEnabled } = deps.config
+  const { basePath, docsEnabled, metricsEnabled, consoleEnabled, aiSdkEnabled, agUiEnabled, mcpEnabled } = deps.config
   const handlers = {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
@@ -133,18 +142,30 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    chat: chatRoutes(deps),
+    agui: agUiRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),
+    mcpserver: mcpServerRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
+    webhooks: webhookRoutes(deps),
     memory: memoryRoutes(deps),
     consolidator: consolidatorRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),
     docs: docsRoutes(deps),
+    console: consoleRoutes(deps),
   }
-  const switches: Readonly<Record<string, boolean>> = { docs: docsEnabled, metrics: metricsEnabled }
-  return mountAll(handlers, (group) => switches[group] ?? true)
+  const switches: Readonly<Record<string, boolean>> = {
+    docs: docsEnabled,
+    metrics: metricsEnabled,
+    chat: aiSdkEnabled,
+    agui: agUiEnabled,
+    console: consoleEnabled,
+    mcpserver: mcpEnabled,
+  }
+  return mountAll(handlers, { basePath, isMounted: (group) => switches[group] ?? true })
 }

@@ -43,10 +43,13 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readApprovals: { get: reject, list: reject },
     readWorkflows: { list: raise, get: raise },
     replay: { page: reject, open: reject },
-    readTriggers: { list: reject, get: reject, fires: reject },
+    readTriggers: { list: reject, get: reject, fires: reject, next: reject },
     manageTriggers: { remove: reject, enable: reject, disable: reject, prune: reject },
     ...{ createTrigger: reject, fireByHand: reject },
     openReplayStream: raise,
+    chats: { send: reject, stream: reject, messages: reject, stop: reject },
+    agUi: { run: reject, connect: reject },
+    mcpServer: { send: reject, resume: reject },
     issueTicket: reject,
     threads: { state: reject, checkpoints: reject, newestRun: reject },
     readAgents: { list: raise, get: raise, state: raise },
@@ -56,6 +59,11 @@ function refusingUseCases(code: ErrorCode): UseCases {
     manageSkills: { install: reject, remove: reject },
     manageMcp: { list: reject, bind: reject, remove: reject },
     useMcp: { tools: reject, call: reject },
+    manageWebhooks: {
+      ...{ list: reject, get: reject, create: reject, update: reject, remove: reject },
+      ...{ enable: reject, disable: reject, rotate: reject },
+    },
+    manageDeliveries: { list: reject, get: reject, redeliver: reject, test: reject },
     listRuns: reject,
     readRuns: { get: reject, state: reject, outcome: reject, list: reject, events: reject, logs: reject },
     readHealth: { document: reject, live: raise, ready: reject },
@@ -72,11 +80,14 @@ function refusingUseCases(code: ErrorCode): UseCases {
     resolveMemoryConflict: reject,
     readConsolidator: { get: reject, deadLetters: reject },
     queueConsolidation: { queue: reject, retry: reject },
+    consoleSessions: { issueCode: reject, signIn: reject, read: reject, signOut: reject },
   }
 }
 
 const fromUseCase = (code: ErrorCode): Scenario => ({ deps: refusingUseCases(code) })
-const fromStorage = (code: ErrorCode): Scenario => ({ deps: { authenticate: refuse(code) } })
+/** Signing in authenticates in its use case, because everybody may call it. */
+const fromStorage = (code: ErrorCode, { scope }: Operation): Scenario =>
+  scope === null ? fromUseCase(code) : { deps: { authenticate: refuse(code) } }
 const fromToken = fromStorage
 
 /** A clock that fails on its second read, which happens inside the pipeline of every operation. */
@@ -99,12 +110,16 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'version-unknown': () => fromUseCase('version-unknown'),
   'invalid-json': () => ({ body: '{' }),
   'validation-failed': () => ({ query: '&unknown=1' }),
-  'auth-expired': () => fromToken('auth-expired'),
-  'auth-invalid': () => fromToken('auth-invalid'),
-  'auth-locked-out': () => fromToken('auth-locked-out'),
-  'auth-required': () => fromToken('auth-required'),
-  'auth-revoked': () => fromToken('auth-revoked'),
+  'auth-expired': (operation) => fromToken('auth-expired', operation),
+  'auth-invalid': (operation) => fromToken('auth-invalid', operation),
+  'auth-locked-out': (operation) => fromToken('auth-locked-out', operation),
+  'auth-required': (operation) => fromToken('auth-required', operation),
+  'auth-revoked': (operation) => fromToken('auth-revoked', operation),
   'cors-denied': () => ({ headers: { Origin: 'https://evil.example' } }),
+  'console-read-only': () => ({
+    config: { consoleReadOnly: true, csrfEnabled: false },
+    deps: { authenticate: async () => ({ subject: 'alice', scopes: ['admin:*'], browserSession: 'tok_1' }) },
+  }),
   'csrf-denied': () => ({ config: { authKind: 'none' }, headers: { 'Sec-Fetch-Site': 'cross-site' } }),
   'scope-escalation-denied': () => fromUseCase('scope-escalation-denied'),
   'token-not-found': () => fromUseCase('token-not-found'),
@@ -123,6 +138,15 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'session-exists': () => fromUseCase('session-exists'),
   'session-not-found': () => fromUseCase('session-not-found'),
   'resume-without-suspension': () => fromUseCase('resume-without-suspension'),
+  'webhook-url-denied': () => fromUseCase('webhook-url-denied'),
+  'delivery-not-found': () => fromUseCase('delivery-not-found'),
+  'webhook-not-found': () => fromUseCase('webhook-not-found'),
+  'delivery-in-progress': () => fromUseCase('delivery-in-progress'),
+  'webhook-configured': () => fromUseCase('webhook-configured'),
+  'webhook-disabled': () => fromUseCase('webhook-disabled'),
+  'webhook-exists': () => fromUseCase('webhook-exists'),
+  'webhook-limit': () => fromUseCase('webhook-limit'),
+  'webhook-pepper-missing': () => fromUseCase('webhook-pepper-missing'),
   'trigger-exists': () => fromUseCase('trigger-exists'),
   'trigger-not-found': () => fromUseCase('trigger-not-found'),
   'thread-not-found': () => fromUseCase('thread-not-found'),
@@ -147,17 +171,17 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'rate-limit-exceeded': () => ({ config: { perIpRequests: 1 }, before: 1 }),
   'internal-error': () => ({ deps: failingClock() }),
   'not-implemented': () => ({}),
-  SQLITE_BUSY: () => fromStorage('SQLITE_BUSY'),
+  SQLITE_BUSY: (operation) => fromStorage('SQLITE_BUSY', operation),
   overloaded: ({ id }) =>
-    id.endsWith('.replay') || id === 'sessions.events' || id === 'audit.verify'
+    id.endsWith('.replay') || /^(?:chat|agui|mcpserver)\./.test(id) || id === 'sessions.events' || id === 'audit.verify'
       ? fromUseCase('overloaded')
       : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
   'audit-unavailable': () => ({ deps: { admit: refuse('audit-unavailable') } }),
   'queue-full': () => fromUseCase('queue-full'),
   'server-draining': () => fromUseCase('server-draining'),
-  'storage-failed': () => fromStorage('storage-failed'),
+  'storage-failed': (operation) => fromStorage('storage-failed', operation),
   'storage-full': () => fromUseCase('storage-full'),
-  'storage-unavailable': () => fromStorage('storage-unavailable'),
+  'storage-unavailable': (operation) => fromStorage('storage-unavailable', operation),
 }
 
 /** Errors of a WebSocket upgrade are tested in packages/server-app/src/listener/upgrades.test.ts. */

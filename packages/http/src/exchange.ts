@@ -88,7 +88,7 @@ export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
 /** Extracts the part of the exchange that a handler receives. */
 export function toCall(exchange: Exchange): Call<Operation> {
-  const { head, route, query, body, principal, visibility, key, traceparent } = exchange
+  const { head, route, query, body, principal, visibility, key, traceparent, clientAddress, isSecure } = exchange
   return {
     params: route?.params ?? {},
     query,
@@ -97,10 +97,15 @@ export function toCall(exchange: Exchange): Call<Operation> {
     visibility,
     key,
     traceparent,
+    acceptEncoding: head.header('accept-encoding') ?? '',
+    clientAddress,
+    isSecure,
+    requestOrigin: exchange.origin,
     prefer: parsePrefer(head.header('prefer')),
     acceptsEventStream: acceptsEventStream(head.header('accept')),
     hangUp: hangUpOf(exchange),
     origin: head.header('origin'),
     lastEventId: head.header('last-event-id') || undefined,
+    header: head.header,
   }
 }

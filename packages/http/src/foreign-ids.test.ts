@@ -8,10 +8,23 @@ import { sampleOf } from './sample.fixture.ts'
 import { createOwnersApp, headersOf } from './visibility.fixture.ts'
 
 /** Members of requests that name a row with an owner. */
-const ROWS = ['runId', 'parentRunId', 'sessionId', 'threadId', 'approvalId', 'factId', 'label', 'conflictId']
+const ROWS = [
+  'runId',
+  'parentRunId',
+  'sessionId',
+  'threadId',
+  'approvalId',
+  'factId',
+  'label',
+  'conflictId',
+  'webhookId',
+  'deliveryId',
+]
 /** Members that name something without an owner, or nothing that exists in the server. */
 const OTHERS = ['agentId', 'workflowId', 'skillName', 'serverId', 'toolName', 'tokenId', 'triggerId', 'deadLetterId']
-const NO_ROWS = ['name', 'userId', 'checkpointId', 'lastEventId', 'toolCallId']
+/** A chat or a message of a client: the server derives the session from the caller and the id. */
+const CLIENT_IDS = ['chatId', 'messages.id', 'messageId', 'resume.interruptId']
+const NO_ROWS = ['name', 'userId', 'checkpointId', 'lastEventId', 'toolCallId', ...CLIENT_IDS]
 /** `id` names the new row of a create, or an approval of the run in the path. Both have their own tests below. */
 const TESTED_BELOW = ['id', 'target.sessionId', 'target.agentId', 'target.workflowId']
 
@@ -27,7 +40,9 @@ const MEMBERS: readonly Member[] = OPERATIONS.flatMap((operation) => [
   ...namesIn(operation.body).map((name) => ({ operation, at: 'body', name }) as const),
 ]).filter(({ operation, name }) => operation.refused !== true && /(?:^|\.|[a-z])(?:Id|id|Name|name|label)$/.test(name))
 
-const CASES = MEMBERS.filter(({ name }) => ROWS.includes(name))
+const CASES = MEMBERS.filter(
+  ({ name, operation, at }) => ROWS.includes(name) && !(operation.dialect !== undefined && at === 'body'),
+)
 
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>

@@ -1,5 +1,5 @@
 import type { KeyedRequest, Principal, Reply } from '@perdure/core'
-import type { Visibility } from '@perdure/ports'
+import type { RequestOrigin, Visibility } from '@perdure/ports'
 import type { Operation, OperationTable } from '@perdure/protocol'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Preferences } from './request/prefer.ts'
@@ -29,8 +29,17 @@ export interface Call<Op extends Operation> {
   readonly origin: string | undefined
   /** Destroys the client's connection; `undefined` without a listener. */
   readonly hangUp: (() => void) | undefined
+  /** The Accept-Encoding header, or an empty text. */
+  readonly acceptEncoding: string
+  readonly clientAddress: string
+  /** The request, for its audit entries. */
+  readonly requestOrigin: RequestOrigin
+  /** Whether the client used TLS. */
+  readonly isSecure: boolean
   /** The Last-Event-ID header. */
   readonly lastEventId: string | undefined
+  /** Reads a header of a protocol that repeats parts of its messages in headers. @param name in lower case */
+  readonly header: (name: string) => string | undefined
 }
 
 export type Answer = Reply | Outgoing

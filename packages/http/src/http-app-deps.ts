@@ -4,6 +4,7 @@ import type {
   AdmitRequest,
   AnsweredRequest,
   Authenticate,
+  ConsoleSessions,
   CreateSession,
   CreateTrigger,
   CsrfTokens,
@@ -15,12 +16,16 @@ import type {
   FireByHand,
   ForkRun,
   IssueTicket,
+  KeyedRequest,
   KeyRequest,
   ListAudit,
   ListRuns,
+  ManageDeliveries,
   ManageMcp,
   ManageSkills,
   ManageTriggers,
+  ManageWebhooks,
+  Principal,
   QueueConsolidation,
   ReadAgents,
   ReadApprovals,
@@ -35,6 +40,7 @@ import type {
   Recall,
   Recording,
   Replay,
+  Reply,
   ResolveApproval,
   ResolveMemoryConflict,
   ResumeRun,
@@ -51,13 +57,16 @@ import type {
   WriteFacts,
 } from '@perdure/core'
 import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
-import type { SecretsHealth } from '@perdure/protocol'
+import type { AgUiRequest, ChatRequest, ChatStreamQuery, McpMessage, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
+import type { ConsoleAssets } from './console/console-assets.ts'
 
 /** The part of the server's configuration that HTTP reads. */
 export interface HttpConfig {
   readonly basePath: string
   readonly bodyLimitBytes: number
+  /** Maximum size of a request body on the routes of other protocols. */
+  readonly interopBodyLimitBytes: number
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
@@ -69,7 +78,13 @@ export interface HttpConfig {
   readonly host: string
   readonly allowedHosts: readonly string[]
   readonly docsEnabled: boolean
+  readonly consoleEnabled: boolean
+  /** Whether sessions of the console may change nothing. */
+  readonly consoleReadOnly: boolean
   readonly metricsEnabled: boolean
+  readonly aiSdkEnabled: boolean
+  readonly agUiEnabled: boolean
+  readonly mcpEnabled: boolean
   readonly metricsRequireAuth: boolean
 }
 
@@ -93,6 +108,47 @@ export type OpenReplayStream = (
   recording: Recording,
   request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
 ) => Response
+
+/** A request of a chat protocol to one agent. */
+export interface ProtocolCall {
+  readonly agentId: string
+  readonly principal: Principal
+  /** The runs that the caller may see. */
+  readonly visibility: Visibility
+  readonly key: KeyedRequest | undefined
+  readonly traceparent: string | undefined
+  readonly hangUp: (() => void) | undefined
+  readonly lastEventId: string | undefined
+}
+
+type ChatBody = InferOutput<typeof ChatRequest>
+type ChatVersion = InferOutput<typeof ChatStreamQuery>['v']
+
+/** The use cases of the AI SDK. */
+export interface Chats {
+  send(call: ProtocolCall, body: ChatBody, version: ChatVersion): Promise<Response | Reply>
+  stream(call: ProtocolCall, chatId: string, version: ChatVersion): Promise<Response | Reply>
+  messages(call: ProtocolCall, chatId: string): Promise<readonly object[]>
+  stop(call: ProtocolCall, chatId: string): Promise<Reply>
+}
+
+/** The use cases of AG-UI. */
+export interface AgUi {
+  run(call: ProtocolCall, body: InferOutput<typeof AgUiRequest>): Promise<Response | Reply>
+  connect(call: ProtocolCall, runId: string): Promise<Response>
+}
+
+/** A message of an MCP client, and who sent it. */
+export interface McpCall extends Omit<ProtocolCall, 'agentId' | 'key'> {
+  readonly acceptsEventStream: boolean
+  readonly header: (name: string) => string | undefined
+}
+
+/** The MCP server: agents and workflows as tools. */
+export interface McpServer {
+  send(call: McpCall, message: InferOutput<typeof McpMessage>): Promise<Response>
+  resume(call: McpCall): Promise<Response>
+}
 
 /** The response about to be sent, and everything about the request that may be logged or audited. */
 export type AnswerNote = AnsweredRequest
@@ -126,9 +182,14 @@ export interface UseCases {
   readonly manageSkills: ManageSkills
   readonly manageMcp: ManageMcp
   readonly useMcp: UseMcp
+  readonly manageWebhooks: ManageWebhooks
+  readonly manageDeliveries: ManageDeliveries
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>
+  readonly chats: Chats
+  readonly agUi: AgUi
+  readonly mcpServer: McpServer
   readonly openRunStream: OpenRunStream
   readonly openSessionStream: OpenSessionStream
   readonly replay: Replay
@@ -145,11 +206,16 @@ export interface UseCases {
   readonly listAudit: ListAudit
   readonly exportAudit: ExportAudit
   readonly verifyAudit: VerifyAudit
+  readonly consoleSessions: ConsoleSessions
 }
 
 export interface HttpAppDeps extends UseCases {
   readonly config: HttpConfig
   readonly version: string
+  /** Whether other servers still count on this one; always when missing. */
+  readonly hasLease?: (() => boolean) | undefined
+  /** The files of the web console; `undefined` if the server does not serve it. */
+  readonly consoleAssets?: ConsoleAssets | undefined
   readonly clock: Clock
   readonly keyRequest: KeyRequest
   readonly ids: Pick<IdGenerator, 'randomBytes'>

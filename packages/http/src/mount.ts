@@ -5,6 +5,8 @@ import type { Answer, Call, Handlers } from './handlers.ts'
 /** An operation with its handler. */
 export interface Mounted {
   readonly operation: Operation
+  /** The path of the operation with the prefix under which it is mounted. */
+  readonly pattern: string
   readonly handle: (call: Call<Operation>) => Answer | Promise<Answer>
 }
 
@@ -16,15 +18,21 @@ export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
 /** Pairs every operation with its handler. An unimplemented operation passes all stages, then answers 501. */
-export function mountAll(handlers: AllHandlers, isMounted: (group: string) => boolean): readonly Mounted[] {
+export function mountAll(
+  handlers: AllHandlers,
+  { basePath, isMounted }: { readonly basePath: string; readonly isMounted: (group: string) => boolean },
+): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return Object.entries<OperationTable>(OPERATION_TABLES)
     .filter(([group]) => isMounted(group))
-    .flatMap(([group, operations]) => mount(operations, byGroup[group] ?? {}))
+    .flatMap(([group, operations]) =>
+      Object.entries(operations).map(([name, operation]) => ({
+        operation,
+        pattern: basePath + operation.path,
+        handle: byGroup[group]?.[name] ?? refuse,
+      })),
+    )
 }
-
-const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[] =>
-  Object.entries(operations).map(([name, operation]) => ({ operation, handle: handlers[name] ?? refuse }))
 
 function refuse(): never {
   throw new AppError('not-implemented', {

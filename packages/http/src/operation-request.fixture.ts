@@ -14,6 +14,7 @@ export interface RequestOptions {
 
 /** Bodies whose members depend on each other, by operation; they cannot be derived from the schema alone. */
 const BODIES: Readonly<Record<string, unknown>> = {
+  'console.sign-in': { code: 'some-code' },
   'tokens.create': { name: 'ci', scopes: ['agents:read'] },
   'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },
 }

@@ -11,8 +11,13 @@ export function scopeRuleOf({ scope }: Operation, { metricsRequireAuth }: HttpCo
 export const isStreamingStart = ({ responses }: Operation): boolean =>
   responses[200]?.stream === 'event-stream' && responses[202]?.location === true
 
+/** Whether the operation can start a run and answers with its stream in the form of another protocol. */
+export const isProjectedStart = ({ dialect, idempotent, responses }: Operation): boolean =>
+  dialect !== undefined && idempotent && responses[200]?.stream === 'event-stream'
+
 /** Whether the operation starts a run, and so commits the idempotency key together with the run. */
-export const startsRun = (operation: Operation): boolean => isStreamingStart(operation) || honoursPrefer(operation)
+export const startsRun = (operation: Operation): boolean =>
+  isStreamingStart(operation) || honoursPrefer(operation) || isProjectedStart(operation)
 
 /** Whether the operation honours Prefer: it answers with the outcome of the run, or with 202 while the run has none. */
 export const honoursPrefer = ({ responses }: Operation): boolean =>

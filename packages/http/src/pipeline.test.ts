@@ -11,6 +11,7 @@ describe('the pipeline', () => {
       'host',
       'origin',
       'route',
+      'lease',
       'authentication',
       'csrf',
       'scope',

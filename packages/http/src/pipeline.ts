@@ -12,6 +12,7 @@ import { createCors } from './stages/cors.ts'
 import { createCsrf } from './stages/csrf.ts'
 import { createHost } from './stages/host.ts'
 import { createIdempotency } from './stages/idempotency.ts'
+import { createLease } from './stages/lease.ts'
 import { createOrigin } from './stages/origin.ts'
 import { createRateLimit } from './stages/rate-limit.ts'
 import { createRepeatedHeader } from './stages/repeated-header.ts'
@@ -29,6 +30,7 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['host', createHost],
   ['origin', createOrigin],
   ['route', createRoute],
+  ['lease', createLease],
   ['authentication', createAuthentication],
   ['csrf', createCsrf],
   ['scope', createScope],
@@ -41,13 +43,13 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
 /** Runs requests through the stages. @throws AppError of the stage or use case that refuses the request */
 export interface Pipeline {
   run(exchange: Exchange): Promise<Answer>
-  /** Runs the stages up to `route`. For WebSocket upgrades, which authenticate separately. */
+  /** Runs the stages up to `lease`. For WebSocket upgrades, which authenticate separately. */
   runToRoute(exchange: Exchange): Promise<Answer | undefined>
 }
 
 export function createPipeline(deps: HttpAppDeps): Pipeline {
   const stages = STAGES.map(([name, create]) => ({ name, pass: create(deps) }))
-  const beforeRoute = stages.slice(0, stages.findIndex(({ name }) => name === 'route') + 1)
+  const upToLease = stages.slice(0, stages.findIndex(({ name }) => name === 'lease') + 1)
 
   const runStages = async (passed: typeof stages, exchange: Exchange) => {
     for (const { pass } of passed) {
@@ -64,7 +66,7 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
 
   return {
     run: async (exchange) => (await runStages(stages, exchange)) ?? finish(exchange),
-    runToRoute: (exchange) => runStages(beforeRoute, exchange),
+    runToRoute: (exchange) => runStages(upToLease, exchange),
   }
 }
 

@@ -14,7 +14,8 @@ export const receivedElsewhere = (app: HttpApp): HttpApp => ({
       MOUNT_PATH === '' ? request : new Request(origin + MOUNT_PATH + request.url.slice(origin.length), request)
     const response = await app.fetch(mounted, { clientAddress: '192.0.2.1', ...env })
     const location = response.headers.get('location')
-    if (location === null) return response
+    // A relative location needs no mount path.
+    if (location === null || !location.startsWith('/')) return response
     if (!location.startsWith(`${MOUNT_PATH}/`)) throw new Error(`${location} lacks the mount path`)
     response.headers.set('location', location.slice(MOUNT_PATH.length))
     return response

@@ -23,10 +23,11 @@ const MAX_CACHED = 1_000
 const MAX_CACHED_PATH_LENGTH = 256
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-export function createRouter(basePath: string, mounted: readonly Mounted[]): Router {
+/** @param basePaths the prefixes of the routes; the first is that of the API */
+export function createRouter(basePaths: readonly string[], mounted: readonly Mounted[]): Router {
   // hono's RegExpRouter does not support overlaps such as `/tokens/self` and `/tokens/:tokenId`.
   const router = new TrieRouter<Mounted>()
-  for (const one of mounted) router.add(one.operation.method, basePath + one.operation.path, one)
+  for (const one of mounted) router.add(one.operation.method, one.pattern, one)
 
   /** Caches routes, because most requests go to a few paths. */
   const cached = createBoundedMap<string, Route>(MAX_CACHED)
@@ -48,11 +49,15 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   }
 
   const hasRoute = (path: string) =>
-    [basePath, `${basePath}/`].includes(path) || METHODS.some((method) => match(method, path) !== undefined)
+    basePaths.some((base) => [base, `${base}/`].includes(path)) ||
+    METHODS.some((method) => match(method, path) !== undefined)
 
   return {
     match,
-    mountedPathOf: (path) => findMountedPath(path, { basePath, hasRoute }),
+    mountedPathOf(path) {
+      const readings = basePaths.map((basePath) => findMountedPath(path, { basePath, hasRoute }))
+      return readings.find((one) => hasRoute(one.path)) ?? { mountPath: '', path }
+    },
     methodsOf(path) {
       const methods = METHODS.filter((method) => match(method, path) !== undefined)
       if (methods.length === 0) return []

@@ -1,5 +1,5 @@
 import type { Visibility } from '@perdure/ports'
-import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@perdure/testkit'
+import { aBlock, aDelivery, aFact, aMemoryConflict, anApproval, aRun, aSession, aWebhook } from '@perdure/testkit'
 import { expect } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 
@@ -20,6 +20,8 @@ export async function createOwnersApp() {
       { type: 'fact.insert', fact: aFact({ id, owner }) },
       { type: 'block.put', block: aBlock({ id, owner, label: id }) },
       { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
+      { type: 'webhook.insert', webhook: aWebhook({ id, createdBy: owner }) },
+      { type: 'delivery.insert', delivery: aDelivery({ id, webhookId: id }) },
     ])
     expect(outcome).toMatchObject({ committed: true })
   }
@@ -44,6 +46,8 @@ export async function createOwnersApp() {
       await storage.facts.list({ visibility: seen, now: clock.now() }, page),
       await storage.blocks.list(undefined, page, seen),
       await storage.memoryConflicts.list(undefined, page, seen),
+      await storage.webhooks.find(`of-${owner}`),
+      await storage.deliveries.list({ webhookId: `of-${owner}` }, page),
     ])
   }
   return { ...made, mint, send, rowsOf }

@@ -1,4 +1,11 @@
-import type { EpochMs, EventLog, EventStream, NewEvent, StoredEvent } from '@perdure/ports'
+import {
+  type EpochMs,
+  type EventLog,
+  type EventStream,
+  MAX_SCANNED,
+  type NewEvent,
+  type StoredEvent,
+} from '@perdure/ports'
 import type { SessionBelongings, TrimmedEvents } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
@@ -89,6 +96,15 @@ export function createEventTable(epoch: string): EventTable {
         return Math.max(0, countThrough(events, through) - countThrough(events, after))
       },
       head: async () => ({ epoch, position: head, trimmedThrough }),
+      async scan(types, { after, limit, maxLength }) {
+        const end = Math.min(head, after + MAX_SCANNED)
+        const matching = [...every.values()]
+          .filter(({ position, type }) => position > after && position <= end && types.includes(type))
+          .sort((one, other) => one.position - other.position)
+        const events = withinLength(matching.slice(0, limit), maxLength)
+        const isWhole = events.length === matching.length
+        return { events, through: isWhole ? Math.max(after, end) : (events.at(-1)?.position ?? after) }
+      },
     },
     appliers: {
       'event.append'({ events }, { undo, events: appended }) {

@@ -3,6 +3,7 @@ import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createBlockTable } from './block-table.ts'
 import { createConsolidationTable } from './consolidation-table.ts'
+import { createDeliveryTable } from './delivery-table.ts'
 import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createFactTable } from './fact-table.ts'
@@ -21,6 +22,7 @@ import { createThreadDeletion } from './thread-deletion.ts'
 import { createTokenTable } from './token-table.ts'
 import { createTriggerTable } from './trigger-table.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
+import { createWebhookTable } from './webhook-table.ts'
 
 export interface InMemoryStorageOptions {
   /** Epoch of the event log; random by default. */
@@ -44,6 +46,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const triggers = createTriggerTable(runs)
   const fires = createFireTable(triggers)
   const mcpServers = createMcpServerTable()
+  const webhooks = createWebhookTable()
+  const deliveries = createDeliveryTable(webhooks)
   const facts = createFactTable()
   const blocks = createBlockTable()
   const memoryConflicts = createMemoryConflictTable()
@@ -73,6 +77,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...memoryConflicts.appliers,
       ...jobs.appliers,
       ...consolidation.appliers,
+      ...webhooks.appliers,
+      ...deliveries.appliers,
       ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires] }),
       ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
       ...createSessionDeletion({
@@ -101,6 +107,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     memoryConflicts: memoryConflicts.store,
     jobs: jobs.queue,
     consolidation: consolidation.store,
+    webhooks: webhooks.store,
+    deliveries: deliveries.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -1,3 +1,6 @@
+export { createAgUiProjector } from './ag-ui/projector.ts'
+export { createAiSdkProjector } from './ai-sdk/projector.ts'
+export { createInterop, type Interop, type InteropDeps } from './create-interop.ts'
 export { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from './fold/fold.ts'
 export type { LogEvent } from './fold/log-event.ts'
 export { outputText } from './fold/output-text.ts'
@@ -15,3 +18,6 @@ export type {
   Transcript,
   TranscriptItem,
 } from './fold/transcript.ts'
+export type { McpCall } from './mcp/mcp-call.ts'
+export type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
+export type { Frame, Projector, RunView } from './projection.ts'

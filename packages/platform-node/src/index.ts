@@ -29,3 +29,4 @@ export {
   type WatchdogOptions,
   type WatchedLoop,
 } from './watchdog/watchdog.ts'
+export { createWebhookSender, type WebhookSenderOptions } from './webhooks/webhook-sender.ts'

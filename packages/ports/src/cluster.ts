@@ -1,17 +1,88 @@
+import type { EpochMs } from './clock.ts'
+import type { RunKind, RunRecord } from './run-store.ts'
+
 /**
  * Background work that one process does for all processes that share a storage. Every duty is safe when two processes
  * hold it for a moment: the storage decides, and the duty only saves work.
  */
-export const DUTIES = ['consolidator-scan', 'embedder', 'retention', 'sweep', 'timers', 'triggers'] as const
+export const DUTIES = [
+  'consolidator-scan',
+  'embedder',
+  'recovery',
+  'retention',
+  'sweep',
+  'timers',
+  'triggers',
+  'webhooks',
+] as const
 export type Duty = (typeof DUTIES)[number]
 
-/** Port. What a process knows of the processes with which it shares its storage. */
+/** Code that a process has. Without `version`, it executes the runs that have no version. */
+export interface ClusterTarget {
+  readonly kind: RunKind
+  readonly id: string
+  readonly version?: string | undefined
+}
+
+export interface ClaimQuery {
+  readonly targets: readonly ClusterTarget[]
+  /** Runs with a later `startAt` are not claimed. */
+  readonly now: EpochMs
+  readonly limit: number
+}
+
+/**
+ * Queued runs that wait for the same slots: those of one target and one owner, and of one session or one key of flow
+ * control if the limits of the target apply to these.
+ */
+export interface RunLine extends Pick<ClaimQuery, 'targets' | 'now'> {
+  readonly owner: string
+  readonly sessionId?: string | undefined
+  readonly concurrencyKey?: string | undefined
+  readonly rateKey?: string | undefined
+}
+
+/** A process that no longer writes, and whose runs and keys may need recovery. */
+export interface DepartedProcess {
+  readonly executor: string
+  readonly departedMs: number // how long ago
+}
+
+/** Port. The processes that share a storage, as one of them sees them. Must pass `clusterContract`. */
 export interface Cluster {
   /** The name of this process in runs and idempotency records; `undefined` if no other process executes runs. */
   readonly executor: string | undefined
   /** Whether this process holds the duty now. Reads memory, and may change at any moment. */
   isMine(duty: Duty): boolean
+  /**
+   * Whether other processes still count on this process. When its lease has run out, they may take over its runs at any
+   * moment. Reads memory.
+   */
+  hasLease(): boolean
+  /**
+   * Reserves up to `limit` queued runs that no living process has reserved, those that wait longest first; each point of
+   * priority counts as 10 seconds of waiting. A reservation only keeps the processes from starting the same run: the
+   * commit that starts it decides. It ends with the process.
+   */
+  claim(query: ClaimQuery): Promise<readonly RunRecord[]>
+  /** The queued run that goes first in the line, whether or not a process has reserved it. */
+  firstInLine(line: RunLine): Promise<RunRecord | undefined>
+  /** The processes that have left or whose lease ran out, until they are dismissed. None of them writes any more. */
+  departed(): Promise<readonly DepartedProcess[]>
+  /** Removes a process from `departed`, once nothing is left of it. */
+  dismiss(executor: string): Promise<void>
+  /** Gives up every duty and every reservation, and takes none any more. The process can still write. */
+  retire(): Promise<void>
 }
 
 /** The cluster of a process that has its storage for itself: it holds every duty and needs no name. */
-export const soleNode: Cluster = { executor: undefined, isMine: () => true }
+export const soleNode: Cluster = {
+  executor: undefined,
+  isMine: () => true,
+  hasLease: () => true,
+  claim: async () => [],
+  firstInLine: async () => undefined,
+  departed: async () => [],
+  dismiss: async () => undefined,
+  retire: async () => undefined,
+}

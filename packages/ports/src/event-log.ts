@@ -37,6 +37,14 @@ export interface LogHead {
   readonly trimmedThrough: number // retention may have removed events up to here; 0 if it removed none
 }
 
+/** How many positions one scan covers. */
+export const MAX_SCANNED = 10_000
+
+export interface LogScan {
+  readonly events: readonly StoredEvent[]
+  readonly through: number // the next scan starts after this position; the start of this one if nothing followed
+}
+
 /** Port. Reads the append-only event log; events are appended through `UnitOfWork`. Must pass `eventLogContract`. */
 export interface EventLog {
   /** Reads the events of the stream after a position (exclusive), oldest first. */
@@ -49,4 +57,10 @@ export interface EventLog {
   /** Counts the events of the stream after one position and at or before another. */
   count(stream: EventStream, range: { readonly after: number; readonly through: number }): Promise<number>
   head(): Promise<LogHead>
+  /**
+   * Reads the events of these types in the whole log, oldest first. Every event of these types up to `through` is in
+   * the result; a scan ends early after `limit` events, when the payloads reach `maxLength`, or after
+   * `MAX_SCANNED` positions.
+   */
+  scan(types: readonly string[], range: EventRange): Promise<LogScan>
 }

@@ -32,7 +32,17 @@ export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
-export { type Cluster, DUTIES, type Duty, soleNode } from './cluster.ts'
+export {
+  type ClaimQuery,
+  type Cluster,
+  type ClusterTarget,
+  type DepartedProcess,
+  DUTIES,
+  type Duty,
+  type RunLine,
+  soleNode,
+} from './cluster.ts'
+export { type CommitSignal, signalsOf } from './commit-signals.ts'
 export type { ChangedSession, ConsolidationSpend, ConsolidationStore } from './consolidation-store.ts'
 export type {
   ConsolidationJob,
@@ -46,11 +56,28 @@ export type {
 export type { ConsolidatorWrite } from './consolidator-writes.ts'
 export type { CronRule, CronSchedule } from './cron-schedule.ts'
 export { definedMembers } from './defined-members.ts'
+export type {
+  DeliveryChange,
+  DeliveryCounts,
+  DeliveryRecord,
+  DeliveryStatus,
+  DeliveryStore,
+} from './delivery-store.ts'
 export { isDescriptorShortage } from './descriptor-shortage.ts'
 export type { Digest } from './digest.ts'
 export type { Embedder } from './embedder.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
-export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
+export type {
+  EventLog,
+  EventPhase,
+  EventRange,
+  EventStream,
+  LogHead,
+  LogScan,
+  NewEvent,
+  StoredEvent,
+} from './event-log.ts'
+export { MAX_SCANNED } from './event-log.ts'
 export type { FactFilter, FactGroup, FactRecord, FactStore, FactUpkeep, VectorQuery } from './fact-store.ts'
 export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
 export type { IdGenerator } from './id-generator.ts'
@@ -59,6 +86,14 @@ export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from 
 export { fromJsonText, type JsonText, toJsonText, utf8Length } from './json-text.ts'
 export type { LaneSlot, LaneStore, TakenSlot, TakenSlotQuery } from './lane-store.ts'
 export type { LockoutRecord, LockoutStore } from './lockout-store.ts'
+export type {
+  LogFollower,
+  LogTail,
+  TailedCommits,
+  TailedEvent,
+  TailState,
+  WatchedStreams,
+} from './log-tail.ts'
 export type { LogFields, Logger } from './logger.ts'
 export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
@@ -124,8 +159,8 @@ export type {
   StepStatus,
   StepStore,
 } from './step-store.ts'
-export type { Storage, StorageStatus } from './storage.ts'
-export { isRetryable, isStorageBusy, isStorageError, storageBusy } from './storage-error.ts'
+export type { Storage, StorageServerStatus, StorageStatus } from './storage.ts'
+export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, storageBusy } from './storage-error.ts'
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
 export type { Timers } from './timers.ts'
@@ -148,4 +183,7 @@ export type {
   Write,
   WriteType,
 } from './unit-of-work.ts'
+export type { WebhookRequest, WebhookResponse, WebhookSender } from './webhook-sender.ts'
+export type { WebhookRecord, WebhookSecret, WebhookStore } from './webhook-store.ts'
+export type { WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
 export { wordsOf } from './words.ts'

@@ -1,4 +1,5 @@
 import { AppError, type AppErrorOptions } from './app-error.ts'
+import { isNamedError, NamedError } from './named-error.ts'
 
 /**
  * Reports that the storage is in use elsewhere: nothing was written, and a retry may soon succeed. Every adapter throws
@@ -18,3 +19,17 @@ export const isRetryable = (error: unknown): error is AppError =>
 /** Whether the storage is the cause of the error, and not the request: it was busy, out of reach, full or has failed. */
 export const isStorageError = (error: unknown): boolean =>
   isRetryable(error) || (error instanceof AppError && error.id === 'storage-failed')
+
+const LEASE_LOST = 'LeaseLost'
+
+/**
+ * Reports that other processes have given this process up and may have taken over its runs. It writes nothing more and
+ * must end.
+ */
+export const leaseLost = (): AppError =>
+  new AppError('storage-failed', {
+    message: 'Another process has taken over the database.',
+    cause: new NamedError(LEASE_LOST, 'the row of this process was deleted from the table nodes'),
+  })
+
+export const isLeaseLost = (error: unknown): boolean => error instanceof Error && isNamedError(error.cause, LEASE_LOST)

@@ -1,7 +1,9 @@
 import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { BlockStore } from './block-store.ts'
+import type { Cluster } from './cluster.ts'
 import type { ConsolidationStore } from './consolidation-store.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
 import type { FactStore, FactUpkeep } from './fact-store.ts'
@@ -9,15 +11,19 @@ import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { LaneStore } from './lane-store.ts'
+import type { LockoutStore } from './lockout-store.ts'
+import type { LogTail } from './log-tail.ts'
 import type { McpServerStore } from './mcp-server-store.ts'
 import type { MemoryConflictStore } from './memory-conflict-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { RunTimers } from './run-timers.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
+import type { TicketStore } from './ticket-store.ts'
 import type { TokenStore } from './token-store.ts'
 import type { TriggerStore } from './trigger-store.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
+import type { WebhookStore } from './webhook-store.ts'
 
 /** Data for the storage check of the health document. Sizes are in bytes, 0 when there is no file. */
 export interface StorageStatus {
@@ -29,6 +35,20 @@ export interface StorageStatus {
   readonly message?: string | undefined
   /** Whether a storage that has failed still saves its content. The process must not end before. */
   readonly isSaving?: boolean | undefined
+  /** Absent for a file. */
+  readonly server?: StorageServerStatus | undefined
+}
+
+/** The use of a database server by this process. The counts begin when the storage is opened. */
+export interface StorageServerStatus {
+  /** Connections for reads, and reads that wait for one. */
+  readonly connections: { readonly busy: number; readonly idle: number; readonly waiting: number }
+  readonly commits: number
+  readonly transactions: number
+  /** Commits whose answer was lost, so that their outcome had to be looked up. */
+  readonly unknownCommits: number
+  /** Transactions that were executed again, by the code of their error. */
+  readonly retries: Readonly<Record<string, number>>
 }
 
 /** Every storage port of one adapter. The adapter's factory opens the storage; the caller of the factory closes it. */
@@ -54,6 +74,16 @@ export interface Storage {
   readonly memoryConflicts: MemoryConflictStore
   readonly jobs: JobQueue
   readonly consolidation: ConsolidationStore
+  readonly webhooks: WebhookStore
+  readonly deliveries: DeliveryStore
+  /** Follows the commits of every process. Missing if no other process writes while this storage is open. */
+  readonly tail?: LogTail | undefined
+  /** WebSocket tickets that every process can take. Missing if no other process uses this storage. */
+  readonly tickets?: TicketStore | undefined
+  /** Failed attempts that all processes count together. Missing if no other process uses this storage. */
+  readonly lockouts?: LockoutStore | undefined
+  /** The processes that share the storage. Missing if this process has the storage for itself. */
+  readonly cluster?: Cluster | undefined
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits in progress, then releases the files. Idempotent. */

@@ -15,6 +15,7 @@ import type { NewMessage, SessionChange, SessionRecord } from './session-store.t
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 import type { TriggerRecord } from './trigger-store.ts'
+import type { WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
 
 /** One write inside a transaction, as plain data that can be sent to another thread. */
 export type Write =
@@ -220,6 +221,7 @@ export type Write =
   | LaneWrite
   | MemoryWrite
   | ConsolidatorWrite
+  | WebhookWrite
 
 /** The request that performs an action, for the audit chain. */
 export interface RequestOrigin {
@@ -255,6 +257,7 @@ export type Conflict =
   | LaneWriteConflict
   | MemoryWriteConflict
   | ConsolidatorWriteConflict
+  | WebhookWriteConflict
 
 export type CommitOutcome =
   | {

@@ -57,6 +57,36 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on a PostgreSQL 
     await reader.close()
   })
 
+  it('is not read while it holds an unfinished copy', async () => {
+    await (await schema.open()).close()
+    await schema.query(`insert into meta (name, value) values ('copy_of', 'epoch')`)
+
+    await expect(openPostgresReader(await location())).rejects.toMatchObject({ kind: 'storage-incomplete' })
+
+    await schema.query(`delete from meta where name = 'copy_of'`)
+    await (await openPostgresReader(await location())).close()
+  })
+
+  it('reports its connections, its transactions and what was repeated', async () => {
+    const storage = await schema.open()
+    await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run-1' }) }])
+    await schema.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1', [
+      `perdure groups ${schema.name}`,
+    ])
+    const again = [2, 3, 4].map((n) =>
+      storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: `run-${n}` }) }]),
+    )
+    await Promise.all(again)
+
+    const { writable, server } = await storage.status()
+
+    expect(writable).toBe(true)
+    expect(server).toMatchObject({ connections: { busy: 0, waiting: 0 }, commits: 4 })
+    expect(server?.connections.idle).toBeGreaterThan(0)
+    expect(server?.transactions).toBeLessThanOrEqual(4)
+    await storage.close()
+  })
+
   it('is not read before it is migrated', async () => {
     const reading = openPostgresReader({ url: await schema.url(), schema: `${schema.name}_absent` })
 

@@ -4,7 +4,7 @@ import { requireUsableServer, translateStartError } from './connection/hello.ts'
 import { applyMigrations, migrationsOf } from './connection/migrate.ts'
 import { serverOptions } from './connection/server-options.ts'
 import { openSession, type Session } from './connection/session.ts'
-import { lockedError, takeSoleLock } from './host/node.ts'
+import { lockedError, takeSchemaLock } from './host/node.ts'
 import type { MigrationState } from './migrations/migration-state.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 
@@ -40,7 +40,8 @@ export const migratePostgres = ({ now = Date.now, ...location }: MigratePostgres
     await requireUsableServer(session)
     // The lock belongs to the schema, so the schema must exist.
     await session.execute({ text: `create schema if not exists "${schema}"`, values: [] })
-    if (!(await takeSoleLock(createConnection(session.execute, createQueryCache())))) throw lockedError()
+    if (!(await takeSchemaLock(createConnection(session.execute, createQueryCache()), 'sole')))
+      throw lockedError('sole')
     await applyMigrations(session, { schema, now })
     return inspect(session)
   })

@@ -8,6 +8,7 @@ import { openSession } from './connection/session.ts'
 import { createStores } from './create-stores.ts'
 import type { Host } from './host/host.ts'
 import { runRead } from './host/run-read.ts'
+import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresLocation } from './inspect-postgres.ts'
 
 const CONNECTIONS = 2
@@ -15,19 +16,24 @@ const CONNECTIONS = 2
 /**
  * Opens the ports of an existing schema for reading, while a server may be using it. Changes nothing; every commit fails.
  *
- * @throws StartError also when the schema is missing or has pending migrations
+ * @throws StartError also when the schema is missing, has pending migrations or holds an unfinished copy
  */
 export async function openPostgresReader(location: PostgresLocation): Promise<Storage> {
   const server = serverOptions(location)
   try {
     const session = await openSession(server, { name: 'reader', planning: 'default' })
-    const { pending } = await migrationsOf(session).finally(session.close)
-    if (pending.length > 0) throw outdated(server.schema)
+    try {
+      const { pending } = await migrationsOf(session)
+      if (pending.length > 0) throw outdated(server.schema)
+      await requireWhole(session.execute, server.schema)
+    } finally {
+      await session.close()
+    }
   } catch (error) {
     throw error instanceof StartError ? error : translateStartError(error)
   }
   const reads = createReadPool(server, CONNECTIONS)
-  const db = createConnection(reads.execute, createQueryCache())
+  const db = createConnection(reads.execute, createQueryCache(), reads.copy)
   const stores = createStores({
     commit: () => Promise.reject(new AppError('storage-failed', { message: 'The storage was opened for reading.' })),
     read: ((name, request) => runRead(db, name, request)) as Host['read'],

@@ -1,11 +1,20 @@
 import type { Storage, StorageStatus } from '@perdure/ports'
 import { sql } from 'kysely'
+import { createMembership, type Membership } from './cluster/membership.ts'
 import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
-import { isSameServer, requireSchema, requireUsableServer, translateStartError } from './connection/hello.ts'
+import { followServer } from './connection/failover.ts'
+import {
+  isSameServer,
+  requireConnections,
+  requireSchema,
+  requireUsableServer,
+  translateStartError,
+} from './connection/hello.ts'
 import { applyMigrations } from './connection/migrate.ts'
 import { createReadPool, type ReadPool } from './connection/read-pool.ts'
 import { type ServerOptions, serverOptions } from './connection/server-options.ts'
-import { openSession, type Planning, type Session } from './connection/session.ts'
+import { type ConnectionUse, openSession, type Planning, type Session } from './connection/session.ts'
+import { asynchronousWarning, missingStandby, readStandbys } from './connection/standbys.ts'
 import { createStores } from './create-stores.ts'
 import { createHost } from './host/create-host.ts'
 import { createWriter } from './host/create-writer.ts'
@@ -15,14 +24,18 @@ import { join } from './host/node.ts'
 import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 import { compile, from } from './query/compile.ts'
+import type { NodeRole } from './query/node-schema.ts'
 import { readLogHead } from './rows/event-log.ts'
+import { createLockoutStore } from './rows/lockout-store.ts'
+import { createTicketStore } from './rows/ticket-store.ts'
+import { createTail } from './tail/create-tail.ts'
 
 export interface PostgresStorage extends Storage {
   counters(): HostCounters
 }
 
-/** Connections that are not for reads: one for groups, one for single commits, one for the row of the node. */
-const RESERVED_CONNECTIONS = 3
+/** Connections that are not for reads: for groups, single commits, the row of the node and the tail of the log. */
+const RESERVED_CONNECTIONS = 4
 const SETTLE_MS = 6_000
 
 /**
@@ -34,12 +47,21 @@ const SETTLE_MS = 6_000
 export const openPostgresStorage = (options: PostgresStorageOptions): Promise<PostgresStorage> =>
   openStorage(options, { groups: true })
 
-/** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own. */
+/** What only tests change. */
+export interface InternalOptions {
+  /** Whether commits share transactions. */
+  readonly groups: boolean
+  /** Called before each renewal of the lease. */
+  readonly beforeBeat?: (() => Promise<void>) | undefined
+}
+
+/** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own, and hold up a lease. */
 export async function openStorage(
   options: PostgresStorageOptions,
-  { groups }: { readonly groups: boolean },
+  { groups, beforeBeat }: InternalOptions,
 ): Promise<PostgresStorage> {
-  const { poolSize = 10, commitWaitMs = 5_000, isGuest = false, now = Date.now, onFatal } = options
+  const { poolSize = 10, commitWaitMs = 5_000, leaseMs = 6_000, isGuest = false } = options
+  const { now = Date.now, onFatal, onWarning } = options
   const server = serverOptions(options)
   const { schema } = server
   const cache = createQueryCache()
@@ -49,32 +71,60 @@ export async function openStorage(
   )
   try {
     const systemId = await requireUsableServer(control)
+    if (!isGuest) await requireConnections(control, poolSize)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const open = openerOf(server, { systemId, schema })
-    const node = await join(control, { cache, isGuest, reopen: () => open('node', 'default') })
+    const openSame = openerOf(server, { systemId, schema, onWarning })
+    const open = (name: string, planning: Planning) => openSame({ name, planning })
+    const role = roleOf(options)
+    const node = await join(control, { cache, role, leaseMs, reopen: () => open('node', 'default') })
     await requireWhole(control.execute, schema).catch(async (error: unknown) => {
       await node.leave()
       throw error
     })
-    const readFrom = createConnection(reads.execute, cache)
+    await followServer(control)
+    const warning = asynchronousWarning(await readStandbys(control.execute))
+    if (warning !== undefined && !isGuest) onWarning?.(warning)
+    const readFrom = createConnection(reads.execute, cache, reads.copy)
     const { position: knownPosition } = await readLogHead(readFrom)
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
+    const direct = { ...server, url: options.listenUrl ?? server.url }
+    const openTail = openerOf(direct, { systemId, schema, onWarning: undefined })
+    const tail = createTail({
+      ...{ cache, knownPosition, channel: `perdure_${schema}`, listens: options.listen ?? true },
+      open: (onNotification) => openTail({ name: 'tail', planning: 'default', onNotification }),
+      underWay: writer.underWay,
+    })
+    let cluster: Membership | undefined
     const close = async () => {
+      await tail.close()
+      await cluster?.stop()
       await node.leave()
       await reads.close()
     }
-    const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close })
+    const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close, now, onCommitted: tail.committed })
+    if (role === 'member') {
+      cluster = await createMembership({ node, db: readFrom, leaseMs, onLeaseLost: host.fail, beforeBeat })
+    }
     return {
       ...createStores(host),
+      ...(cluster && { cluster }),
+      tail: { follow: tail.follow, state: tail.state },
+      tickets: createTicketStore(readFrom),
+      lockouts: createLockoutStore(readFrom),
       counters: host.counters,
-      status: () => statusOf(host, readFrom),
+      status: () => statusOf(host, readFrom, { reads, requireSyncStandby: options.requireSyncStandby === true }),
       close: host.close,
     }
   } catch (error) {
     await control.close()
     return startFailed(reads)(error)
   }
+}
+
+const roleOf = ({ isGuest, cluster }: PostgresStorageOptions): NodeRole => {
+  if (isGuest === true) return 'guest'
+  return cluster === true ? 'member' : 'sole'
 }
 
 const startFailed =
@@ -84,26 +134,49 @@ const startFailed =
     throw translateStartError(error)
   }
 
-/** A connection through which this storage writes, if the server is still the one that it opened. */
+interface ExpectedServer {
+  readonly systemId: string
+  readonly schema: string
+  readonly onWarning: PostgresStorageOptions['onWarning']
+}
+
+/** A connection of this storage, if the server is still the one that it opened. */
 const openerOf =
-  (server: ServerOptions, expected: { readonly systemId: string; readonly schema: string }) =>
-  async (name: string, planning: Planning): Promise<Session> => {
-    const session = await openSession(server, { name, planning })
-    if (await isSameServer(session, expected)) return session
+  (server: ServerOptions, { onWarning, ...expected }: ExpectedServer) =>
+  async (use: ConnectionUse): Promise<Session> => {
+    const session = await openSession(server, { ...use, onWarning })
+    if (await isSameServer(session, expected)) {
+      await followServer(session)
+      return session
+    }
     await session.close()
     throw Object.assign(new Error('the URL leads to a standby, or to another server than at the start'), {
       code: 'ENOTPRIMARY',
     })
   }
 
-async function statusOf(host: Host, db: Connection): Promise<StorageStatus> {
+interface StatusParts {
+  readonly reads: ReadPool
+  readonly requireSyncStandby: boolean
+}
+
+async function statusOf(
+  host: Host,
+  db: Connection,
+  { reads, requireSyncStandby }: StatusParts,
+): Promise<StorageStatus> {
   const size = await db.get(DATABASE_SIZE, {}).catch(() => undefined)
-  const status = { walBytes: 0, dbBytes: size?.bytes ?? 0 }
+  const { writes, transactions, unanswered, retriesByCode } = host.counters()
+  const server = {
+    ...{ connections: reads.counts(), commits: writes, transactions },
+    ...{ unknownCommits: unanswered, retries: retriesByCode },
+  }
+  const status = { walBytes: 0, dbBytes: size?.bytes ?? 0, server }
   if (host.state() !== 'open') return { ...status, writable: false, message: 'The storage is closed or has failed.' }
   const isReachable = host.isConnected() && size !== undefined
-  return isReachable
-    ? { ...status, writable: true }
-    : { ...status, writable: false, message: 'The database cannot be reached.' }
+  if (!isReachable) return { ...status, writable: false, message: 'The database cannot be reached.' }
+  const missing = requireSyncStandby ? missingStandby(await readStandbys(reads.execute)) : undefined
+  return missing === undefined ? { ...status, writable: true } : { ...status, writable: false, message: missing }
 }
 
 const DATABASE_SIZE = compile<object, { bytes: number }>(() => ({

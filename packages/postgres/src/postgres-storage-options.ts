@@ -13,10 +13,25 @@ export interface PostgresStorageOptions {
   readonly commitWaitMs?: number | undefined
   /** Whether statements are sent before the results of earlier ones have arrived. */
   readonly pipeline?: boolean | undefined
+  /** Whether other processes announce their commits to this one. Without it, the log is read more often. */
+  readonly listen?: boolean | undefined
+  /** Connection URL of the same server that does not lead through a connection pooler, for announcements. */
+  readonly listenUrl?: string | undefined
   /** Certificate, in PEM, of the authority that signed the server's certificate. */
   readonly ca?: string | undefined
   /** Whether the schema is opened beside the server that owns it, for a few writes. */
   readonly isGuest?: boolean | undefined
+  /** Whether other servers may use the schema at the same time. All servers of a schema must agree. */
+  readonly cluster?: boolean | undefined
+  /**
+   * In a cluster: time without a sign of life after which other servers give this one up, and take over its runs. All
+   * servers of a schema should have the same value.
+   */
+  readonly leaseMs?: number | undefined
+  /** Whether the storage is writable only while a synchronous standby is connected, according to its status. */
+  readonly requireSyncStandby?: boolean | undefined
+  /** Called with a warning for the operator, such as a commit that was not replicated. */
+  readonly onWarning?: ((message: string) => void) | undefined
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /**

@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach } from 'vitest'
 import { sharedPostgres } from '../../../tooling/postgres-server.ts'
-import { openStorage, type PostgresStorage } from './open-postgres-storage.ts'
+import { type InternalOptions, openStorage, type PostgresStorage } from './open-postgres-storage.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 
-type TestOptions = Partial<PostgresStorageOptions> & { readonly groups?: boolean }
+type TestOptions = Partial<PostgresStorageOptions & InternalOptions> & {
+  /** Opens the storage with the rows of others that are open. */
+  readonly keepRows?: boolean
+}
 
 export interface TestSchema {
   readonly name: string
   url(): Promise<string>
-  /** Deletes all rows, and opens the storage; closed after the test. */
+  /** Deletes all rows unless told otherwise, and opens the storage; closed after the test. */
   open(options?: TestOptions): Promise<PostgresStorage>
   /** Executes statements in the schema, beside the storage. */
   query(text: string, values?: unknown[]): Promise<readonly Record<string, unknown>[]>
@@ -45,10 +48,10 @@ export function createTestSchema(): TestSchema {
     name,
     url: sharedPostgres,
     query,
-    async open({ groups = true, ...options } = {}) {
+    async open({ groups = true, beforeBeat, keepRows = false, ...options } = {}) {
       const url = await sharedPostgres()
-      await query(EMPTY_TABLES)
-      const storage = await openStorage({ url, schema: name, ...options }, { groups })
+      if (!keepRows) await query(EMPTY_TABLES)
+      const storage = await openStorage({ url, schema: name, ...options }, { groups, beforeBeat })
       opened.push(storage)
       return storage
     },

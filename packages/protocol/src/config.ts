@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { InteropSection } from './config-interop.ts'
 import { RealtimeSection } from './config-realtime.ts'
 import { field, optionalField, section } from './config-section.ts'
 import { ServerSection } from './config-server.ts'
@@ -68,6 +69,7 @@ export const ServerConfigSchema = strictObject({
     }),
   }),
   realtime: RealtimeSection,
+  interop: InteropSection,
   skills: section({
     directories: field(strings, [], {
       note: 'Folders that contain skills: each child folder with a SKILL.md is a skill. New skills are installed into the first folder.',
@@ -90,6 +92,17 @@ export const ServerConfigSchema = strictObject({
       note: 'How long a call to an MCP tool may take, in milliseconds.',
     }),
     maxResultBytes: field(bytes, 1_048_576, { note: 'Maximum size of the result of an MCP tool, in bytes.' }),
+  }),
+  webhooks: section({
+    allowHosts: field(v.array(hostWithPort), [], {
+      note: 'Hosts that webhooks may reach over http: and at addresses that are not public; include the port unless it is the default port.',
+    }),
+    timeoutMs: field(milliseconds(1), 15_000, {
+      note: 'How long an endpoint may take to answer a delivery, in milliseconds.',
+    }),
+    retentionDays: field(count(4), 30, {
+      note: 'Days after which ended webhook deliveries are removed. A pending delivery is retried for about 3 days.',
+    }),
   }),
   memory: section({
     maxFactBytes: field(within(1, 65_536), 16_384, { note: 'Maximum length of the text of a fact, in bytes.' }),
@@ -168,6 +181,14 @@ export const ServerConfigSchema = strictObject({
   telemetry: section({
     traces: field(boolean, false, {
       note: 'Create OpenTelemetry spans for requests, runs, steps and tools; needs the package @opentelemetry/api and exports nothing by itself.',
+    }),
+  }),
+  console: section({
+    enabled: field(boolean, false, {
+      note: 'Serve the web console beside the base path, at `/console`; always on in perdure dev, unless set to false.',
+    }),
+    readOnly: field(boolean, false, {
+      note: 'Refuse every change that a session of the console requests; API tokens are not affected.',
     }),
   }),
   docs: section({

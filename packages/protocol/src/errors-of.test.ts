@@ -103,6 +103,7 @@ describe('errorsOf', () => {
       'auth-invalid',
       'auth-required',
       'auth-revoked',
+      'console-read-only',
       'cors-denied',
       'csrf-denied',
       'scope-denied',

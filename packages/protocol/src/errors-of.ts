@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from './errors.ts'
-import type { Operation } from './operation.ts'
+import { changesState, type Operation } from './operation.ts'
 
 interface Implication {
   readonly when: (operation: Operation) => boolean
@@ -16,6 +16,7 @@ const IMPLICATIONS: readonly Implication[] = [
   { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
   { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
   { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied'] },
+  { when: (operation) => needsCaller(operation) && changesState(operation), errors: ['console-read-only'] },
   { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-unavailable', 'storage-failed', 'audit-unavailable'] },
   { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
   { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },

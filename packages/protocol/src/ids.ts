@@ -15,6 +15,8 @@ export const ID_PREFIXES = {
   block: 'blk',
   conflict: 'cfl',
   job: 'job',
+  webhook: 'whk',
+  delivery: 'del',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

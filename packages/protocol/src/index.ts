@@ -38,16 +38,27 @@ export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID,
 export { applyJsonPatch, type JsonPatch, JsonPatchOperation, type JsonPatchStep, type Patched } from './json-patch.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { nearest } from './nearest.ts'
-export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
+export {
+  changesState,
+  type Dialect,
+  type Operation,
+  type OperationTable,
+  type ResponseSpec,
+  type ScopeRule,
+} from './operation.ts'
+export { agUiOperations } from './operations/ag-ui.ts'
 export { agentOperations } from './operations/agents.ts'
 export { approvalOperations } from './operations/approvals.ts'
 export { auditOperations } from './operations/audit.ts'
+export { chatOperations } from './operations/chat.ts'
+export { consoleOperations } from './operations/console.ts'
 export { consolidatorOperations } from './operations/consolidator.ts'
 export { docsOperations } from './operations/docs.ts'
 export { GROUP_SUMMARIES } from './operations/group-summaries.ts'
 export { healthOperations } from './operations/health.ts'
 export { OPERATION_TABLES, OPERATIONS, type OperationGroup } from './operations/index.ts'
 export { mcpOperations } from './operations/mcp.ts'
+export { mcpServerOperations } from './operations/mcp-server.ts'
 export { memoryOperations } from './operations/memory.ts'
 export { metricOperations } from './operations/metrics.ts'
 export { namedEventOperations } from './operations/named-events.ts'
@@ -58,11 +69,15 @@ export { sessionOperations } from './operations/sessions.ts'
 export { skillOperations } from './operations/skills.ts'
 export { tokenOperations } from './operations/tokens.ts'
 export { triggerOperations } from './operations/triggers.ts'
+export { webhookOperations } from './operations/webhooks.ts'
 export { workflowOperations } from './operations/workflows.ts'
 export { isPlainObject } from './plain-object.ts'
+export { AgUiRequest } from './resources/ag-ui.ts'
 export { Agent, AgentState } from './resources/agents.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
+export { ChatRequest, ChatStreamQuery } from './resources/chat.ts'
+export { ConsoleCode, ConsoleSession, ConsoleTarget, SignInRequest } from './resources/console.ts'
 export {
   ConsolidateRequest,
   Consolidator,
@@ -73,6 +88,7 @@ export {
 export { Health, Liveness, Readiness } from './resources/health.ts'
 export { listOf, PageEntries } from './resources/list.ts'
 export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'
+export { McpMessage } from './resources/mcp-message.ts'
 export {
   Block,
   CreateFactRequest,
@@ -119,7 +135,18 @@ export {
   PrunedTriggers,
   Trigger,
   type TriggerKind,
+  UpcomingFire,
+  UpcomingFires,
 } from './resources/triggers.ts'
+export {
+  CreateWebhookRequest,
+  Delivery,
+  Webhook,
+  WebhookEvents,
+  WebhookTargets,
+  WebhookUrl,
+  WebhookWithSecret,
+} from './resources/webhooks.ts'
 export {
   Checkpoint,
   ExecuteRequest,
@@ -173,3 +200,4 @@ export {
   scopesOfSubject,
 } from './subjects.ts'
 export { formatToken, isWellFormedToken, TOKEN_ENVS, TOKEN_PREFIX, type TokenEnv } from './token-format.ts'
+export { matchesEvent, WEBHOOK_EVENTS, type WebhookEventType } from './webhook-events.ts'

@@ -39,9 +39,12 @@ describe('METRICS', () => {
       'svc_provider_tokens_total{provider,model,direction}',
       'svc_redaction_drops_total{rule}',
       'svc_run_duration_seconds{kind}',
+      'svc_storage_connections{state}',
+      'svc_storage_retries_total{code}',
       'svc_subscriptions{transport}',
       'svc_tool_calls_total{tool,outcome}',
       'svc_trigger_fires_total{kind,status}',
+      'svc_webhook_deliveries_total{endpoint,outcome}',
       'svc_workflow_runs_total{workflow,status}',
     ])
   })

@@ -14,6 +14,9 @@ export type ScopeRule =
   | { readonly scope: string; readonly whenConfig: 'metrics.requireAuth' }
   | { readonly scope: string; readonly rawScope: string }
 
+/** The protocols of other software that operations speak. */
+export type Dialect = 'ai-sdk' | 'ag-ui' | 'mcp'
+
 export interface ResponseSpec {
   readonly schema?: GenericSchema
   /** Format of the body, when it is not a single JSON document. */
@@ -32,6 +35,11 @@ export interface Operation {
   /** Relative to the base path; parameters are written `:name`. */
   readonly path: string
   readonly scope: ScopeRule
+  /**
+   * The protocol of other software that the operation speaks: it decides the form of errors and of streams. Requests may
+   * have members that this server does not know, because clients add members in minor versions.
+   */
+  readonly dialect?: Dialect
   /**
    * Set when `scope` names something other than the rows that the operation changes, such as their agent: the scopes
    * that make those rows visible to a caller, where `{name}` stands for a field of the row. The operation acts only on
@@ -53,6 +61,8 @@ export interface Operation {
    * request took effect. For operations whose only effect is their audit entry.
    */
   readonly rereads?: true
+  /** The method is not GET, and yet the operation changes nothing that another caller can see. */
+  readonly changesNothing?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
   /**
@@ -67,5 +77,9 @@ export interface Operation {
   /** The contract defines this operation as not implemented: it has no handler and responds 501 `not-implemented`. */
   readonly refused?: true
 }
+
+/** Whether the operation changes something: `console.readOnly` refuses it to sessions of the console. */
+export const changesState = ({ method, changesNothing }: Operation): boolean =>
+  method !== 'GET' && changesNothing !== true
 
 export type OperationTable = Readonly<Record<string, Operation>>

@@ -42,6 +42,13 @@ export const SCOPES = {
   'triggers:read': { third: 'id', summary: 'See triggers and fires.' },
   'triggers:write': { third: 'id', summary: 'Create, change and prune triggers.' },
   'triggers:fire': { third: 'id', summary: 'Fire triggers manually.' },
+  'webhooks:read': { third: 'id', owned: true, summary: 'See webhooks and their deliveries.' },
+  'webhooks:write': {
+    third: 'id',
+    owned: true,
+    summary:
+      'Add, change, test and delete webhooks; without own, also webhooks that receive the events of every owner.',
+  },
   'events:emit': { third: 'id', summary: 'Emit named events.' },
   'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },
   'traces:read': { third: ['sanitized', 'raw'], summary: 'Replay recorded events; raw implies sanitized.' },

@@ -17,9 +17,11 @@ import {
 } from '@perdure/ports'
 import { formatSubject, isTerminal } from '@perdure/protocol'
 import { type BlockSource, fromGenerator } from './block-source.ts'
+import { type ClosingFrames, closeAfter } from './close-after.ts'
 import { createFollower } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams } from './open-streams.ts'
+import { createProjectedBlocks, type ProjectedStart, parseFrameId, type RunProjector } from './projected-blocks.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { createStreamBlocks } from './stream-blocks.ts'
@@ -38,6 +40,8 @@ export interface EventStreamsDeps {
   /** Maximum streams open at once for one token. */
   readonly maxStreamsPerToken: number
   readonly heartbeatMs: number
+  /** The interval of heartbeats on streams of other protocols. */
+  readonly projectedHeartbeatMs: number
   /** A client that reads nothing for this long while blocks are waiting is disconnected. */
   readonly stallMs: number
 }
@@ -56,6 +60,18 @@ export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenI
   readonly speed: number | undefined
 }
 
+export interface OpenProjectedStreamRequest extends OpenStreamRequest {
+  readonly runId: string
+  readonly projector: RunProjector
+  /** Where the response begins unless `lastEventId` names a frame. */
+  readonly start: ProjectedStart
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The id of a frame as the client receives it; `lastEventId` is the id without what this adds. */
+  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /** Ends the stream with these frames after this time. */
+  readonly deadline?: ClosingFrames | undefined
+}
+
 /** Opens Server-Sent Events streams. */
 export interface EventStreams {
   /**
@@ -71,6 +87,12 @@ export interface EventStreams {
    * @throws AppError `session-not-found`, `overloaded`
    */
   openSessionStream(request: OpenStreamRequest & { readonly sessionId: string }): Promise<Response>
+  /**
+   * Streams the events of a run as frames of another protocol. Ends with the run, and when the run waits for its client.
+   *
+   * @throws AppError `run-not-found`, `overloaded`
+   */
+  openProjectedStream(request: OpenProjectedStreamRequest): Promise<Response>
   /** Streams the recorded events, paced by `speed` if given. @throws AppError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
@@ -85,7 +107,10 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-type Reader = Pick<OpenStreamRequest, 'tokenId' | 'hangUp'>
+interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
+  readonly heartbeatMs?: number
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { runs, sessions, events, watchCredential } = deps
@@ -94,18 +119,24 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   /**
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
    */
-  const stream200 = ({ tokenId, hangUp }: Reader, openBlocks: (wake: () => void) => BlockSource): Response => {
+  const stream200 = (
+    { tokenId, hangUp, heartbeatMs = deps.heartbeatMs, headers }: Reader,
+    openBlocks: (wake: () => void) => BlockSource,
+  ): Response => {
     const end = () => endBody()
     const release = open.claim(end, tokenId)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
-    const { body, end: endBody } = createBlockStream(deps, {
-      ...{ open: openBlocks, hangUp },
-      onEnd() {
-        release()
-        unwatch()
+    const { body, end: endBody } = createBlockStream(
+      { ...deps, heartbeatMs },
+      {
+        ...{ open: openBlocks, hangUp },
+        onEnd() {
+          release()
+          unwatch()
+        },
       },
-    })
-    return new Response(body, { headers: HEADERS })
+    )
+    return new Response(body, { headers: { ...HEADERS, ...headers } })
   }
 
   const follow = async (followed: AuthorizedSubject, request: OpenStreamRequest, runId?: string) => {
@@ -122,14 +153,33 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     })
   }
 
+  /** The run is read before its events: if the run ends in between, its last event still ends the stream. */
+  const findRun = async (runId: string, visibility: Visibility) => {
+    const run = await runs.find(runId, visibility)
+    if (run === undefined) throw new AppError('run-not-found')
+    const isComplete = isTerminal(run.status)
+    const followed: AuthorizedSubject = { subject: runSubject(run), stream: { runId }, startsAt: 'first', isComplete }
+    return { run, followed }
+  }
+
   return {
     async openRunStream({ runId, visibility, ...request }) {
-      // The run is read before its events: if the run ends in between, its last event still ends the stream.
-      const run = await runs.find(runId, visibility)
-      if (run === undefined) throw new AppError('run-not-found')
-      const isComplete = isTerminal(run.status)
-      const followed: AuthorizedSubject = { subject: runSubject(run), stream: { runId }, startsAt: 'first', isComplete }
+      const { followed } = await findRun(runId, visibility)
       return follow(followed, { visibility, ...request }, runId)
+    },
+    async openProjectedStream({ runId, visibility, lastEventId, projector, start, frameIdOf, deadline, ...reader }) {
+      const { run, followed } = await findRun(runId, visibility)
+      const opened = await openSource(events, followed, undefined)
+      const { source, head } = opened
+      const sent = parseFrameId(lastEventId, source.epoch)
+      const cursor = sent !== undefined && sent.position <= head.position ? sent : undefined
+      return stream200({ ...reader, heartbeatMs: deps.projectedHeartbeatMs }, (wake) => {
+        const { isComplete } = followed
+        const follower = createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
+        const stream = { source, run, projector, start, cursor, frameIdOf, head: head.position }
+        const blocks = createProjectedBlocks(stream, follower)
+        return deadline === undefined ? blocks : closeAfter(deps.timers, blocks, { ...deadline, wake })
+      })
     },
 
     async openSessionStream({ sessionId, visibility, ...request }) {

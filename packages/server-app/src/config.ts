@@ -7,6 +7,7 @@ import type { Hooks } from './hooks.ts'
 import type { Adapters } from './start/adapters.ts'
 import type { McpServerRegistration } from './start/mcp-servers.ts'
 import { checkStorageFields } from './start/storage-kind.ts'
+import type { WebhookRegistration } from './start/webhook-endpoints.ts'
 import type { AgentList, DefinedAgents, DefinedWorkflows, WorkflowList } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
@@ -22,6 +23,7 @@ export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator' | 
   readonly workflows?: readonly WorkflowRegistration[] | WorkflowsSection
   readonly triggers?: readonly TriggerRegistration[]
   readonly mcpServers?: readonly McpServerRegistration[]
+  readonly webhookEndpoints?: readonly WebhookRegistration[]
   readonly hooks?: Hooks
   /** Replaces adapters. */
   readonly adapters?: Partial<Adapters>

@@ -8,6 +8,7 @@ import { createLifecycle } from './start/lifecycle.ts'
 import { readMcpServers } from './start/mcp-servers.ts'
 import { createRegisteredSkills } from './start/registered-skills.ts'
 import { createRegistries } from './start/registries.ts'
+import { readWebhookEndpoints } from './start/webhook-endpoints.ts'
 import type { AgentList, WorkflowList } from './typed-registrations.ts'
 
 type List = readonly unknown[]
@@ -42,6 +43,7 @@ export async function createServer<
     phase: createPhase(),
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),
+    webhookEndpoints: readWebhookEndpoints(options.webhookEndpoints ?? []),
     embedder: options.embedder,
     consolidator: options.consolidator ?? {},
     hooks: options.hooks ?? {},

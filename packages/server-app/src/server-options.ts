@@ -5,6 +5,7 @@ import type { ServerConfigInput } from '@perdure/protocol'
 import type { Hooks } from './hooks.ts'
 import type { Adapters } from './start/adapters.ts'
 import type { McpServerRegistration } from './start/mcp-servers.ts'
+import type { WebhookRegistration } from './start/webhook-endpoints.ts'
 
 export interface ServerOptions {
   readonly config?: ServerConfigInput
@@ -15,6 +16,8 @@ export interface ServerOptions {
   /** Skills defined in code. They take precedence over skills in `config.skills.directories`. */
   readonly skills?: readonly InMemorySkill[]
   readonly mcpServers?: readonly McpServerRegistration[]
+  /** Endpoints outside the server that receive events. One that is missing here is removed at the start, with its deliveries. */
+  readonly webhookEndpoints?: readonly WebhookRegistration[]
   /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder
   /** Replaces default phases, which use no model. */

@@ -42,6 +42,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     readBefore: (stream, range) => host.read('events.readBefore', { stream, range }),
     count: (stream, range) => host.read('events.count', { stream, range }),
     head: () => host.read('events.head', undefined),
+    scan: (types, range) => host.read('events.scan', { types, range }),
   },
   idempotency: {
     find: (id, now) => host.read('idempotency.find', { id, now }),
@@ -120,5 +121,16 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     idleSessions: (before, limit) => host.read('consolidation.idleSessions', { before, limit }),
     extractedThrough: (sessionId) => host.read('consolidation.extractedThrough', sessionId),
     spentOn: (day) => host.read('consolidation.spentOn', day),
+  },
+  webhooks: {
+    find: (id) => host.read('webhooks.find', id),
+    list: () => host.read('webhooks.list', undefined),
+  },
+  deliveries: {
+    find: (id) => host.read('deliveries.find', id),
+    list: (filter, page) => host.read('deliveries.list', { filter, page }),
+    unattempted: (webhookId, limit) => host.read('deliveries.unattempted', { webhookId, limit }),
+    retries: (webhookId, now, limit) => host.read('deliveries.retries', { webhookId, now, limit }),
+    counts: () => host.read('deliveries.counts', undefined),
   },
 })

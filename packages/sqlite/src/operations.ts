@@ -3,8 +3,15 @@ import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged 
 import { findBlock, listBlocks } from './rows/block-store.ts'
 import { commitWrites } from './rows/commit-writes.ts'
 import { extractedThrough, idleSessions, spentOn } from './rows/consolidation-store.ts'
+import {
+  countDeliveries,
+  dueRetries,
+  findDelivery,
+  listDeliveries,
+  unattemptedDeliveries,
+} from './rows/delivery-store.ts'
 import { listEmissions } from './rows/emission-store.ts'
-import { countEvents, readEvents, readEventsBefore, readLogHead } from './rows/event-log.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead, scanEvents } from './rows/event-log.ts'
 import { findFact, listFacts, nearestFacts, searchFacts } from './rows/fact-store.ts'
 import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './rows/fact-upkeep.ts'
 import { findFire, firstPendingFires, listFires } from './rows/fire-store.ts'
@@ -38,6 +45,7 @@ import {
   triggerOverview,
   triggersOfEvent,
 } from './rows/trigger-store.ts'
+import { findWebhook, listWebhooks } from './rows/webhook-store.ts'
 
 /**
  * Every operation of a host: plain synchronous functions of a connection and one argument. Arguments and results are
@@ -71,6 +79,7 @@ export const READS = {
   'events.readBefore': readEventsBefore,
   'events.count': countEvents,
   'events.head': readLogHead,
+  'events.scan': scanEvents,
   'idempotency.find': findIdempotency,
   'idempotency.runIds': findRunIds,
   'idempotency.holdsLegacyIds': holdsLegacyIds,
@@ -123,6 +132,13 @@ export const READS = {
   'consolidation.idleSessions': idleSessions,
   'consolidation.extractedThrough': extractedThrough,
   'consolidation.spentOn': spentOn,
+  'webhooks.find': findWebhook,
+  'webhooks.list': listWebhooks,
+  'deliveries.find': findDelivery,
+  'deliveries.list': listDeliveries,
+  'deliveries.unattempted': unattemptedDeliveries,
+  'deliveries.retries': dueRetries,
+  'deliveries.counts': countDeliveries,
 } as const
 
 /** If a write throws or returns `committed: false`, the host rolls it back and may then run it again. */

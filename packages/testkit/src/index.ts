@@ -17,8 +17,11 @@ export { approvalStoreCases, approvalStoreContract } from './contracts/approval-
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
 export { blockStoreCases, blockStoreContract } from './contracts/block-store.contract.ts'
 export { type CheckpointLogHarness, checkpointLogContract } from './contracts/checkpoint-log.contract.ts'
+export { clusterCases, clusterContract } from './contracts/cluster.contract.ts'
+export type { ClusterCase, ClusterHarness, ClusterMember, ClusterUnderTest } from './contracts/cluster-members.ts'
 export { consolidationStoreCases, consolidationStoreContract } from './contracts/consolidation-store.contract.ts'
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
+export { deliveryStoreCases, deliveryStoreContract } from './contracts/delivery-store.contract.ts'
 export { emissionStoreCases, emissionStoreContract } from './contracts/emission-store.contract.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { factStoreCases, factStoreContract } from './contracts/fact-store.contract.ts'
@@ -33,6 +36,7 @@ export {
   lockoutStoreCases,
   lockoutStoreContract,
 } from './contracts/lockout-store.contract.ts'
+export { type LogTailCase, type LogTailHarness, logTailCases, logTailContract } from './contracts/log-tail.contract.ts'
 export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { memoryConflictStoreCases, memoryConflictStoreContract } from './contracts/memory-conflict-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
@@ -58,11 +62,13 @@ export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.con
 export { type SeenSpan, type TracerHarness, tracerCases, tracerContract } from './contracts/tracer.contract.ts'
 export { triggerStoreCases, triggerStoreContract } from './contracts/trigger-store.contract.ts'
 export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'
+export { webhookStoreCases, webhookStoreContract } from './contracts/webhook-store.contract.ts'
 export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { aBlock, aFact, aJob, aMemoryConflict } from './memory-builders.ts'
 export { createRandom } from './random.ts'
 export { createSequenceIds } from './sequence-ids.ts'
+export { aDelivery, aWebhook } from './webhook-builders.ts'
 export {
   createRandomFaults,
   type Fault,

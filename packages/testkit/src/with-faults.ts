@@ -26,7 +26,7 @@ type Port = Readonly<Record<string, Method>>
 /**
  * Wraps a storage so that its calls fail like calls to a real storage. Commits are applied and resolved in call order.
  * After `lost` or `unknown`, the storage refuses all writes, whatever the plan says: the next process to open the
- * storage must read the data again. `close` never fails.
+ * storage must read the data again. `close` and `tail` never fail.
  */
 export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   const life = { isBroken: false }
@@ -69,10 +69,11 @@ export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   }
 
   const ports = Object.entries(storage).flatMap(([port, methods]) =>
-    typeof methods === 'object' ? [[port, wrap(port, methods as Port)] as const] : [],
+    typeof methods === 'object' && port !== 'tail' ? [[port, wrap(port, methods as Port)] as const] : [],
   )
   return {
     ...(Object.fromEntries(ports) as unknown as Omit<Storage, 'unitOfWork' | 'status' | 'close'>),
+    tail: storage.tail,
     unitOfWork,
     status: () => call({ port: 'storage', method: 'status' }, () => storage.status()),
     async close() {

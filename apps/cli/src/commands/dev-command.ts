@@ -38,8 +38,10 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
     onImported: (file, version) => sources?.add(file, version),
   })
   const openPage = () => {
-    const url = view.pageUrl()
-    if (url !== undefined) openBrowser(url, env, (command) => out.note(`cannot run ${command}: open ${url} yourself`))
+    view.pageUrl().then(
+      (url) => url && openBrowser(url, env, (command) => out.note(`cannot run ${command}: open ${url} yourself`)),
+      (error: Error) => out.note(`cannot open the console: ${error.message}`),
+    )
   }
   if (isWatching) {
     const configDir = configPath === undefined ? cwd : dirname(configPath)

@@ -9,6 +9,7 @@ const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
   'storage-newer-schema': 'storage.path',
   'storage-replaced': 'storage.path',
   'storage-moved': 'storage.path',
+  'clock-skew': 'storage.cluster',
   'storage-incomplete': 'storage.schema',
   'storage-shared': 'storage.path',
 }

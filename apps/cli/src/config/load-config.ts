@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
 import { isPlainObject, type ServerConfigInput } from '@perdure/protocol'
-import type { Adapters, Hooks, InMemorySkill, McpServerRegistration } from '@perdure/server-app'
+import type { Adapters, Hooks, InMemorySkill, McpServerRegistration, WebhookRegistration } from '@perdure/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
 import { findConfigFile } from './find-config-file.ts'
 import { loadConfigModule, type PlainObject } from './load-config-module.ts'
@@ -32,6 +32,7 @@ export interface LoadedConfig {
   readonly triggers: readonly TriggerRegistration[]
   readonly skills: readonly InMemorySkill[]
   readonly mcpServers: readonly McpServerRegistration[]
+  readonly webhookEndpoints: readonly WebhookRegistration[]
   readonly embedder: Embedder | undefined
   readonly consolidator: Partial<ConsolidatorPhases>
   readonly hooks: Hooks | undefined
@@ -53,7 +54,7 @@ const PHASES = ['extract', 'merge', 'decay'] as const
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, ...rest } =
+  const { agents, workflows, triggers, skills, mcpServers, webhookEndpoints, hooks, adapters, embedder, ...rest } =
     configPath === undefined ? {} : await loadConfigModule(configPath, onImport)
   const areSkills = Array.isArray(skills)
   const { members, phases } = splitConsolidator(rest)
@@ -72,6 +73,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
     triggers: checkedList<TriggerRegistration>('triggers', triggers),
     skills: areSkills ? (skills as readonly InMemorySkill[]) : [],
     mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
+    webhookEndpoints: checkedList<WebhookRegistration>('webhookEndpoints', webhookEndpoints),
     embedder: embedder as Embedder | undefined,
     consolidator: phases,
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
@@ -81,7 +83,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
     cwd,
     flagged: flagged.map(({ path }) => path),
     overrides,
-    warnings: unknownVariables(env, referencedVariables([input, mcpServers])).map(
+    warnings: unknownVariables(env, referencedVariables([input, mcpServers, webhookEndpoints])).map(
       (name) => `the environment variable ${name} is unknown and has no effect`,
     ),
   }
@@ -122,6 +124,7 @@ const EXAMPLES = {
   workflows: '{ id, description, workflow: { id, execute } }',
   triggers: '{ id, kind, target: { agentId }, … }',
   mcpServers: '{ id, command, args }',
+  webhookEndpoints: '{ id, url, secretRef, events }',
 } as const
 
 function checkedList<Item>(name: keyof typeof EXAMPLES, value: unknown): readonly Item[] {

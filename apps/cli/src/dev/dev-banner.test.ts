@@ -23,6 +23,8 @@ const facts: DevBanner = {
     { kind: 'agent', id: 'digest', input: { file: 'README.md' } },
   ],
   hasDocs: true,
+  hasConsole: false,
+  consoleCode: undefined,
   command: 'perdure',
   watched: undefined,
   keys: undefined,

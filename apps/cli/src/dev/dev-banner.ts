@@ -1,12 +1,21 @@
 import { relative } from 'node:path'
 import { shellWord } from '../doctor/shell-word.ts'
 import type { Paint } from '../output/paint.ts'
+import { consoleUrl, consoleUrlWith } from '../server-access/console-link.ts'
 import type { ServedFacts, Tryable } from './dev-messages.ts'
 
 export interface DevBanner
   extends Pick<
     ServedFacts,
-    'storagePath' | 'pepperPath' | 'agentIds' | 'workflowIds' | 'triggerIds' | 'tryable' | 'hasDocs'
+    | 'storagePath'
+    | 'pepperPath'
+    | 'agentIds'
+    | 'workflowIds'
+    | 'triggerIds'
+    | 'tryable'
+    | 'hasDocs'
+    | 'hasConsole'
+    | 'consoleCode'
   > {
   readonly version: string
   readonly url: string
@@ -34,6 +43,7 @@ export function devBanner(banner: DevBanner): string {
   const { version, url, cwd, storagePath, pepperPath, token, watched, keys, paint } = banner
   const rows = [
     ['API', url],
+    ['Console', banner.hasConsole ? consoleText(banner) : undefined],
     ['Docs', banner.hasDocs ? `${url}/docs` : undefined],
     ['Token', tokenText(cwd, token)],
     ['Pepper', pepperPath && `${shortPath(cwd, pepperPath)}  (generated once, for development only)`],
@@ -60,6 +70,14 @@ export function devBanner(banner: DevBanner): string {
     '',
     ...(hints.length === 0 ? [] : [`  ${hints.join('   ·   ')}`, '']),
   ].join('\n')
+}
+
+/** The code is a credential, so it is shown only where the token is. */
+function consoleText({ url, token, consoleCode, command, keys }: DevBanner): string {
+  if (token === undefined) return consoleUrl(url)
+  if (token.value === undefined || consoleCode === undefined) return `${consoleUrl(url)}  (sign in: ${command} console)`
+  const key = keys === undefined ? '' : '; press o to open'
+  return `${consoleUrlWith(url, consoleCode)}  (works once, for 5 minutes${key})`
 }
 
 function tokenText(cwd: string, token: BannerToken | undefined): string {

@@ -13,7 +13,7 @@ export interface DevConfig {
   readonly pepperPath: string | undefined
 }
 
-/** The configuration for `perdure dev`: a higher rate limit and a generated pepper, unless they are configured. */
+/** The configuration for `perdure dev`: a higher rate limit, the console and a generated pepper, unless they are configured. */
 export async function devConfig(loaded: LoadedConfig): Promise<DevConfig> {
   const configured = validConfig(loaded)
   if (configured.storage.path === ':memory:') {
@@ -23,7 +23,9 @@ export async function devConfig(loaded: LoadedConfig): Promise<DevConfig> {
     })
   }
   const isRateSet = loaded.input.server?.rateLimit?.perIpRequests !== undefined
-  const input = isRateSet ? loaded.input : withValue(loaded.input, 'server.rateLimit.perIpRequests', DEV_REQUESTS)
+  const isConsoleSet = loaded.input.console?.enabled !== undefined
+  const rated = isRateSet ? loaded.input : withValue(loaded.input, 'server.rateLimit.perIpRequests', DEV_REQUESTS)
+  const input = isConsoleSet ? rated : withValue(rated, 'console.enabled', true)
   if (configured.auth.kind === 'none' || configured.auth.pepperRef !== undefined) {
     return { config: validConfig({ ...loaded, input }), pepperPath: undefined }
   }

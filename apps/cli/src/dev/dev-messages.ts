@@ -42,6 +42,9 @@ export interface ServedFacts {
   /** Agents and workflows that the banner suggests to run. */
   readonly tryable: readonly Tryable[]
   readonly hasDocs: boolean
+  readonly hasConsole: boolean
+  /** A single-use code for the console; `undefined` without a new token. */
+  readonly consoleCode: string | undefined
   /** Identifies the database and the pepper a token is valid for; `undefined` with `auth.kind: 'none'`. */
   readonly tokenRealm: string | undefined
   /** `undefined` if the existing token is still valid, or no token is needed. */

@@ -2,6 +2,7 @@ import { relative } from 'node:path'
 import type { Call } from '../call.ts'
 import { perdureCommand } from '../perdure-command.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
+import { consoleLink } from '../server-access/console-link.ts'
 import { devSessionPath, removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
 import { writeDocument } from '../terminal.ts'
 import { readVersion } from '../version.ts'
@@ -14,8 +15,8 @@ import type { Restart } from './supervision-state.ts'
 export interface DevView extends SupervisionView {
   /** What the next process takes over from the previous one. */
   carriedOver(): Pick<DevSetup, 'boundPort' | 'tokenRealm'>
-  /** URL of the docs page, once a server listens. */
-  pageUrl(): string | undefined
+  /** URL of the console with a new code, or of the docs page if the console is off; `undefined` until a server listens. */
+  pageUrl(): Promise<string | undefined>
   clear(): void
   close(): void
 }
@@ -101,7 +102,14 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
       boundPort: served?.listening.port,
       tokenRealm: token === undefined ? undefined : served?.tokenRealm,
     }),
-    pageUrl: () => (served === undefined ? undefined : `${listeningUrl(served.listening)}/docs`),
+    async pageUrl() {
+      if (served === undefined) return undefined
+      const url = listeningUrl(served.listening)
+      if (!served.hasConsole) return `${url}/docs`
+      const { createRestClient } = await import('@perdure/client')
+      const client = createRestClient({ baseUrl: url, token, maxRetries: 0, timeoutMs: 5_000 })
+      return (await consoleLink(client, url)).url
+    },
     clear: () => void stdout.write(`${CLEAR}  ${KEY_HINT}\n`),
     close: () => removeDevSession(cwd, process.pid),
   }

@@ -122,7 +122,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     }
   }
   link.onMint(() => void mintAgain())
-  const factsOf = (listening: Listening, token: string | undefined): ServedFacts => ({
+  const factsOf = async (listening: Listening, token: string | undefined): Promise<ServedFacts> => ({
     listening,
     storagePath: config.storage.path,
     pepperPath: dev.pepperPath,
@@ -131,6 +131,8 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     triggerIds: loaded.triggers.map(({ id }) => id),
     tryable,
     hasDocs: config.docs.enabled,
+    hasConsole: config.console.enabled,
+    consoleCode: config.console.enabled ? await consoleCode(listeningUrl(listening), token) : undefined,
     tokenRealm,
     token,
   })
@@ -144,11 +146,22 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     // Mints the token only once the server listens, so that a refused start leaves no token behind.
     async onListening(listening) {
       const token = tokenRealm === undefined || tokenRealm === setup.tokenRealm ? undefined : await mint()
-      await link.report({ type: 'listening', facts: factsOf(listening, token) })
+      await link.report({ type: 'listening', facts: await factsOf(listening, token) })
     },
   })
   const replaced = link.replaced.then(() => server.stop({ force: true })).then(() => EXIT_CODES.ok.code)
   return Promise.race([served, replaced]).finally(flushLog)
+}
+
+/** A code for the link in the banner. Without one, the banner shows the address of the console alone. */
+async function consoleCode(url: string, token: string | undefined): Promise<string | undefined> {
+  if (token === undefined) return undefined
+  const { createRestClient } = await import('@perdure/client')
+  const issued = createRestClient({ baseUrl: url, token, maxRetries: 0, timeoutMs: 2_000 }).console.createCode()
+  return issued.then(
+    ({ code }) => code,
+    () => undefined,
+  )
 }
 
 /** Keeps the bound port when the configured port is 0. */

@@ -13,6 +13,8 @@ const FACTS: ServedFacts = {
   triggerIds: [],
   tryable: [],
   hasDocs: true,
+  hasConsole: false,
+  consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,
 }

@@ -10,6 +10,8 @@ export const FACTS: ServedFacts = {
   triggerIds: [],
   tryable: [],
   hasDocs: true,
+  hasConsole: false,
+  consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,
 }

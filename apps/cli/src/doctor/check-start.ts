@@ -8,7 +8,19 @@ import { type Finding, failFrom, ok, warn } from './finding.ts'
 /** Runs the server's own validation: registrations, conflicting settings and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
-  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, consolidator, configDir } = loaded
+  const {
+    agents,
+    workflows,
+    triggers,
+    skills,
+    mcpServers,
+    webhookEndpoints,
+    hooks,
+    adapters,
+    embedder,
+    consolidator,
+    configDir,
+  } = loaded
   try {
     const server = await createServer({
       config,
@@ -17,6 +29,7 @@ export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Pr
       triggers,
       skills,
       mcpServers,
+      webhookEndpoints,
       configDir,
       consolidator,
       ...(hooks === undefined ? {} : { hooks }),

@@ -16,6 +16,7 @@ import { servingCommands } from './serving-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { storageCommands } from './storage-commands.ts'
 import { triggerCommands } from './trigger-commands.ts'
+import { webhookCommands } from './webhook-commands.ts'
 import { workflowCommands } from './workflow-commands.ts'
 
 /** Every command, in the order help lists them. */
@@ -32,6 +33,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...workflowCommands,
   ...approvalCommands,
   ...triggerCommands,
+  ...webhookCommands,
   ...auditCommands,
   ...serviceCommands,
   ...operationCommands,
@@ -55,6 +57,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   workflows: 'run workflows and inspect their threads',
   approvals: 'list, grant and deny approvals',
   triggers: 'inspect, fire, enable and disable triggers',
+  webhooks: 'add webhooks, and inspect and repeat their deliveries',
   audit: 'read, verify and export the audit chain',
   memory: 'search and delete facts',
   skills: 'list skills',

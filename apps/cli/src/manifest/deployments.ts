@@ -6,6 +6,7 @@ export const DEPLOYMENTS: Readonly<Record<string, string>> = {
   dockerfile: 'Dockerfile',
   dockerignore: 'dockerignore',
   compose: 'compose.yaml',
+  'compose-postgres': 'compose.postgres.yaml',
   kubernetes: 'kubernetes.yaml',
   grafana: 'grafana/perdure.json',
   prometheus: 'prometheus/perdure.rules.yml',

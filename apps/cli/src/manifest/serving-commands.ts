@@ -67,7 +67,7 @@ export const servingCommands: readonly CommandSpec[] = [
     target: 'storage',
     flags: [
       ...SERVING_FLAGS,
-      { name: 'open', type: 'boolean', note: 'open the API page in a browser' },
+      { name: 'open', type: 'boolean', note: 'open the console in a browser' },
       {
         name: 'inspect',
         type: 'integer',
@@ -98,11 +98,22 @@ export const servingCommands: readonly CommandSpec[] = [
       { name: 'check', type: 'boolean', note: 'check the configuration and its secrets, then exit' },
     ],
     examples: ['perdure server --config perdure.config.mjs', 'perdure server --port 0 --json'],
-    exits: ['storageFault'],
+    exits: ['storageFault', 'takenOver'],
     output: 'stream',
     schema: v.union([Listening, v.object({ ok: v.literal(true) })]),
     isService: true,
     load: async () => (await import('../commands/server-command.ts')).serverCommand,
+  },
+  {
+    path: 'console',
+    summary: 'print a link that opens the web console of a running server and signs in once',
+    target: 'server',
+    flags: [{ name: 'open', type: 'boolean', note: 'open the link in a browser' }],
+    examples: ['perdure console --open', 'perdure console --url https://agents.example.com/v1 --json=url'],
+    exits: ['unreachable', 'denied'],
+    output: 'document',
+    schema: v.object({ url: v.string(), expiresAt: v.optional(v.string()) }),
+    load: async () => (await import('../commands/console-command.ts')).consoleCommand,
   },
   {
     path: 'health',

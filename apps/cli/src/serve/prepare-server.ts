@@ -29,7 +29,18 @@ export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json, ownsProcess }: ServerSetup,
 ): Promise<PreparedServer> {
-  const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers, embedder, consolidator } = loaded
+  const {
+    configDir,
+    hooks,
+    adapters,
+    workflows,
+    triggers,
+    skills,
+    mcpServers,
+    webhookEndpoints,
+    embedder,
+    consolidator,
+  } = loaded
   const { level } = config.log
   const { logger, droppedLines, flush, flushNow } =
     adapters.logger === undefined ? openServerLog({ level, json, stream: stderr }) : unbufferedLog(adapters.logger)
@@ -41,6 +52,7 @@ export async function prepareServer(
     triggers,
     skills,
     mcpServers,
+    webhookEndpoints,
     consolidator,
     configDir,
     adapters: { droppedLogLines: droppedLines, ...adapters, logger, watchdog },

@@ -1,5 +1,5 @@
 import { createLogger } from '@perdure/platform-node'
-import { StartError } from '@perdure/ports'
+import { leaseLost, StartError } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { type Listening, type Served, serve } from './serve.ts'
@@ -116,6 +116,14 @@ describe('serve', () => {
     expect(await ended).toBe(70)
     expect(stops).toEqual([true])
     expect(terminal.err()).toContain('EIO')
+  })
+
+  it('exits 75 when other servers have taken over', async () => {
+    const { terminal, stops, ended } = setUp({ fatal: Promise.resolve(leaseLost()) })
+
+    expect(await ended).toBe(75)
+    expect(stops).toEqual([true])
+    expect(terminal.err()).toContain('other servers have taken over the work of this one')
   })
 
   it('exits 1 on a crash during the drain', async () => {

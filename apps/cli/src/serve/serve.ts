@@ -1,4 +1,4 @@
-import type { Logger } from '@perdure/ports'
+import { isLeaseLost, type Logger } from '@perdure/ports'
 import type { PerdureServer } from '@perdure/server-app'
 import { EXIT_CODES } from '../exit-codes.ts'
 import type { Interruption, Interruptions } from '../terminal.ts'
@@ -22,7 +22,8 @@ const FORCED_STOP_MS = 1_500
 
 /**
  * Starts the server and returns the exit code once it has stopped. The first signal drains the server, a second one
- * stops it within two seconds; a storage fault (exit code 70) or a crash (1) stops it without draining.
+ * stops it within two seconds; a storage fault (exit code 70), the loss of its lease (75) or a crash (1) stops it without
+ * draining.
  *
  * @throws StartError when the start is refused
  */
@@ -62,10 +63,17 @@ async function stopAfterFault(
   log: Logger,
   { type, error }: Exclude<StopReason, { type: 'signal' }>,
 ): Promise<number> {
-  log.error(type === 'storage-fault' ? 'stopping after a storage fault' : 'stopping after an uncaught error', error)
+  const { message, exit } = FAULTS[type === 'storage-fault' && isLeaseLost(error) ? 'lease-lost' : type]
+  log.error(message, error)
   await forceStop(server, log)
-  return type === 'storage-fault' ? EXIT_CODES.storageFault.code : EXIT_CODES.failed.code
+  return EXIT_CODES[exit].code
 }
+
+const FAULTS = {
+  'storage-fault': { message: 'stopping after a storage fault', exit: 'storageFault' },
+  'lease-lost': { message: 'stopping because other servers have taken over the work of this one', exit: 'takenOver' },
+  crash: { message: 'stopping after an uncaught error', exit: 'failed' },
+} as const
 
 /** Stops without draining, and stops waiting after `FORCED_STOP_MS`: committed data is safe. */
 async function forceStop(server: Pick<PerdureServer, 'stop'>, log: Logger): Promise<void> {

@@ -37,6 +37,8 @@ export interface Auth {
   /** Also used by code that checks other kinds of credentials, such as tickets. */
   readonly attempts: AttemptLimiter
   readonly watchCredential: WatchCredential
+  /** Checks the watched tokens now; call it when another process has revoked a token. */
+  readonly checkCredentials: () => Promise<void>
   readonly csrfTokens: CsrfTokens
   readonly tokens: TokenUseCases
   /** Exchanges failed attempts with other processes. */
@@ -57,6 +59,7 @@ export function createAuth(deps: AuthDeps): Auth {
     authenticate: kind === 'none' ? authenticateAnyone : withAttemptLimit(createAuthenticate(deps), attempts),
     attempts,
     watchCredential: watch.watchCredential,
+    checkCredentials: watch.check,
     csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'perdure/csrf/v1') }),
     lockoutDaemon: shared?.daemon,
     tokens: createTokenUseCases({ ...deps, unitOfWork }),

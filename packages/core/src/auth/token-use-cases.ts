@@ -89,13 +89,14 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
   }
 
   /**
-   * The caller's own token, read again because it may have been revoked or may have expired since the request began.
+   * The caller's own token, read again because it may have been revoked or may have expired since the request began. For
+   * a session of the console, the token that signed in: what the session creates outlives it.
    */
-  const callerOf = async ({ tokenId }: Principal): Promise<TokenRecord | undefined> => {
+  const callerOf = async ({ tokenId, browserSession }: Principal): Promise<TokenRecord | undefined> => {
     const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
     if (caller?.revokedAt !== undefined) throw new AppError('auth-revoked')
     if (isExpired(caller, clock.now())) throw new AppError('auth-expired')
-    return caller
+    return browserSession === undefined || caller?.parentId === undefined ? caller : tokens.find(caller.parentId)
   }
 
   const commit = async ({ key }: KeyedChange, decide: () => Promise<Decision>): Promise<Reply> => {

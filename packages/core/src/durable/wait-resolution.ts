@@ -26,6 +26,8 @@ export interface ResolutionDetail {
   readonly resumption?: JsonText | undefined
   /** The protocol through which the run was resumed. */
   readonly via?: Via | undefined
+  /** What the run was resumed with; the event of the resumption shows it. */
+  readonly payload?: JsonText | undefined
 }
 
 /**
@@ -36,7 +38,7 @@ export interface ResolutionDetail {
 export function planResolution(
   run: RunRecord,
   waits: readonly ResolvedWait[],
-  { at, resumption, via }: ResolutionDetail,
+  { at, resumption, via, payload }: ResolutionDetail,
 ): WaitResolution {
   const [first] = waits
   const goesOn = resumption !== undefined || (first !== undefined && run.status === 'suspended' && !awaitsResume(run))
@@ -72,7 +74,7 @@ export function planResolution(
     ],
     events: [
       ...ends.flatMap(({ step, change }) => (change.status === 'completed' ? completionEvents(run, step, at) : [])),
-      ...(resumed === undefined ? [] : [lifecycleEvent(resumed, 'run.resumed', { at, reason, via })]),
+      ...(resumed === undefined ? [] : [lifecycleEvent(resumed, 'run.resumed', { at, reason, via, payload })]),
     ],
   }
 }

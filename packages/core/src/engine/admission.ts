@@ -64,6 +64,8 @@ export interface Admission {
   runsInLane(lane: Lane): readonly string[]
   /** Registers a subject that uses the server but has no live run. */
   addSubject(subject: string): void
+  /** How many more runs could hold a slot now. */
+  freeSlots(): number
   /** Registers slots of lanes that earlier runs took and that are not free yet. */
   restore(slots: readonly TakenSlot[]): void
   /** Grants no slots until `work` is done, so that the order of the claims that it makes does not matter. */
@@ -71,6 +73,9 @@ export interface Admission {
   /** Stops granting slots; waiting runs stay queued. */
   close(): void
 }
+
+export const agentBusy = (): AppError =>
+  new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
 
 const DEFAULT_SHARE = 0.5
 
@@ -231,6 +236,7 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     },
     runsInLane: (lane) => [...lanes.holders(lane), ...waiting.runsIn(lane)],
     addSubject,
+    freeSlots: () => (isClosed || isHeld ? 0 : concurrency - executing),
     restore: lanes.restore,
     async holdDuring(work) {
       isHeld = true
@@ -253,7 +259,7 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     if (isAccepted) return
     const limited = entry.lanes.filter(({ periodMs }) => periodMs === undefined)
     if (onBusy === 'reject' && limited.some((lane) => !lanes.hasFree(lane) || waiting.isAwaited(lane))) {
-      throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
+      throw agentBusy()
     }
     if (isNext(entry) || waiting.size() < maxQueued) return
     const own = waiting.sizeOf(subject)

@@ -113,7 +113,8 @@ export function createLaneSlots(now: () => EpochMs): LaneSlots {
         const state = stateOf({ name })
         for (; state.next <= slot; state.next++) state.free.add(state.next)
         state.free.delete(slot)
-        state.kept.set(slot, freeAt)
+        state.kept.delete(slot)
+        insertByTime(state, slot, freeAt)
       }
     },
   }
@@ -136,6 +137,13 @@ function limitToPeriod({ kept }: State, latest: EpochMs): void {
   const entries = [...kept].map(([slot, freeAt]) => [slot, freeAt > latest ? latest : freeAt] as const)
   kept.clear()
   for (const [slot, freeAt] of entries.sort(([, one], [, other]) => one - other)) kept.set(slot, freeAt)
+}
+
+/** Keeps the times in order: another process may have taken the slot before slots that this process keeps. */
+function insertByTime({ kept }: State, slot: number, freeAt: EpochMs): void {
+  const later = [...kept].filter(([, at]) => at > freeAt)
+  for (const [other] of later) kept.delete(other)
+  for (const [other, at] of [[slot, freeAt] as const, ...later]) kept.set(other, at)
 }
 
 const byFreeAt = (one: TakenSlot, other: TakenSlot) => (one.freeAt ?? 0) - (other.freeAt ?? 0)

@@ -21,6 +21,8 @@ export interface OutcomeWatchDeps extends SupervisedLoopDeps {
 export interface OutcomeWatch extends Daemon {
   /** Reads the run, and resolves its waiters if it has an outcome. Never rejects. */
   check(runId: string): Promise<void>
+  /** Starts the next round now. */
+  wake(): void
 }
 
 const EVERY_MS = 2_000

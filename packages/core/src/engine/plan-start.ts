@@ -80,7 +80,7 @@ export function planCombined(
   return {
     claimed: { run, slot: NO_SLOT, toInterrupt: [] },
     seed: undefined,
-    writes: [write, ...sessionWrites(deps, run, session), { type: 'event.append', events: [event] }],
+    writes: [write, ...sessionWrites(deps, run, { session }), { type: 'event.append', events: [event] }],
     reply: isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath),
     runId: run.id,
     remember: !isAwaited,

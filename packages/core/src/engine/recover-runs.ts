@@ -1,4 +1,4 @@
-import type { Clock, RunRecord, RunStore } from '@perdure/ports'
+import { type Clock, EVERY_ROW, type RunRecord, type RunStore } from '@perdure/ports'
 import { eachRun } from '../runs/each-run.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
@@ -9,37 +9,49 @@ import type { Runner } from './runner.ts'
 export interface RecoverRunsDeps extends EndRunDeps {
   readonly runs: RunStore
   readonly targets: RunTargets
-  /** The name of this process; missing if no other process executes runs. */
-  readonly executor?: string | undefined
+}
+
+/** Without the members, every run that is `running` is recovered. */
+export interface RecoveredRuns {
+  /** Whether the process that executed the run is gone. */
+  readonly isLost?: (run: Pick<RunRecord, 'executor'>) => boolean
+  /** Whether this process may recover the run, which it does without its code otherwise. */
+  readonly mayRecover?: (run: Pick<RunRecord, 'kind' | 'targetId' | 'version'>) => boolean
 }
 
 export interface Recovered {
   readonly interrupted: number // ended, because their external effects are unknown
   readonly requeued: number // will execute again
+  readonly left: number // that this process may not recover
 }
 
 /**
- * Recovers the runs that the previous process left as `running`; afterwards, only runs of other processes that share the
- * storage have this status. Called before the listener binds. A run with `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any
- * other run fails as `interrupted`.
+ * Recovers the runs that lost processes left as `running`. A sole process calls it before the listener binds. A run with
+ * `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any other run fails as
+ * `interrupted`.
  */
-export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
-  const { runs, targets, executor } = deps
-  const isOfOther = (run: RunRecord) => executor !== undefined && (run.executor ?? executor) !== executor
+export async function recoverRuns(
+  deps: RecoverRunsDeps,
+  { isLost = () => true, mayRecover = () => true }: RecoveredRuns = {},
+): Promise<Recovered> {
+  const { runs, targets } = deps
   let interrupted = 0
   let requeued = 0
+  let left = 0
   let work: Promise<boolean>[] = []
   const collect = async () => {
     for (const isRequeued of await Promise.all(work)) isRequeued ? requeued++ : interrupted++
     work = []
   }
-  for await (const run of eachRun(runs, { statuses: ['running'] })) {
-    if (isOfOther(run)) continue
-    work.push(recover(deps, run, targets.ofRun(run) ?? targets.find(run.kind, run.targetId)))
+  for await (const { id, ...listed } of eachRun(runs, { statuses: ['running'] }, { content: [] })) {
+    if (!isLost(listed)) continue
+    const run = mayRecover(listed) ? await runs.find(id, EVERY_ROW) : undefined
+    if (run === undefined) left++
+    else work.push(recover(deps, run, targets.ofRun(run) ?? targets.find(run.kind, run.targetId)))
     if (work.length === BATCH) await collect()
   }
   await collect()
-  return { interrupted, requeued }
+  return { interrupted, requeued, left }
 }
 
 const BATCH = 64

@@ -38,6 +38,8 @@ export interface ResumeRunRequest extends RunToChange {
   readonly key?: KeyedRequest | undefined
   /** The protocol through which the request came. */
   readonly via?: Via | undefined
+  /** `accepted` answers 202 once the decision is stored. Default: `outcome`, which waits for the outcome of the run. */
+  readonly answer?: 'outcome' | 'accepted' | undefined
 }
 
 /**
@@ -62,6 +64,7 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
     const isDecision = (request.approvals ?? []).length > 0
     try {
       const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
+      if (reply === undefined && request.answer === 'accepted') return { status: 202, runId: run.id }
       return reply ?? awaitedReply(await outcome, basePath)
     } finally {
       waiting.abort()
@@ -70,7 +73,7 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
 }
 
 async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<RunRecord> {
-  const { approvals = [], payload, via, ...asked } = request
+  const { approvals = [], payload, via, answer, ...asked } = request
   const run = await findRunToChange(deps, asked)
   if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run

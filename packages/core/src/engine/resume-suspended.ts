@@ -1,4 +1,4 @@
-import type { Clock, CommitOutcome, RunRecord, UnitOfWork, Write } from '@perdure/ports'
+import { type Clock, type CommitOutcome, type RunRecord, toJsonText, type UnitOfWork, type Write } from '@perdure/ports'
 import type { KeyedMutex } from '../concurrency/mutex.ts'
 import { planResolution } from '../durable/wait-resolution.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
@@ -31,7 +31,11 @@ export function createResumeSuspended({ unitOfWork, clock, runMutex, wakeRun }: 
   return (run, { payload, via, writes }) =>
     runMutex(run.id, async () => {
       if (!awaitsResume(run)) return 'over'
-      const resolution = planResolution(run, [], { at: clock.now(), resumption: storeResumption(payload), via })
+      const resolution = planResolution(run, [], {
+        ...{ at: clock.now(), resumption: storeResumption(payload), via },
+        // A client of another protocol shows its users the messages that they have sent to a run.
+        payload: via === undefined ? undefined : toJsonText(payload ?? null),
+      })
       const outcome = await unitOfWork.commit([
         ...writes,
         ...resolution.writes,

@@ -3,9 +3,11 @@ import {
   type Conflict,
   type EpochMs,
   type Logger,
+  plusMs,
   type RunRecord,
   type RunUsage,
   type Span,
+  type TakenSlot,
   type Timers,
   type Tracer,
 } from '@perdure/ports'
@@ -23,6 +25,7 @@ import { concurrencyLane } from './lane.ts'
 import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { parkQueued } from './park-run.ts'
 import { rewind } from './rewind.ts'
+import { queuedSince, type RunLines } from './run-line.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
@@ -36,6 +39,8 @@ export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly abortGraceMs: number
   /** The name of this process in its runs. */
   readonly executor?: string | undefined
+  /** The queued runs of all processes; missing if this process has the storage for itself. */
+  readonly lines?: RunLines | undefined
   /** Called for a run that something outside this execution has ended or changed. */
   readonly onChangedOutside: (runId: string) => void
 }
@@ -68,10 +73,11 @@ export interface Runner {
 }
 
 const LANE_RETRY_MS = 1_000
+const MOST_PASSES = 3
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor } = deps
+  const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor, lines } = deps
   const liveRuns = createLiveRuns()
 
   /** Sets a queued run to `running`. Resolves with the conflict when the run has changed or a lane has no free slot. */
@@ -100,20 +106,52 @@ export function createRunner(deps: RunnerDeps): Runner {
     return liveRuns.withRun(live, run)
   }
 
-  /** Another process holds a slot of a lane of the run: the run is queued again after a pause. */
-  const queueAgain = (run: RunRecord) =>
-    timers.after(LANE_RETRY_MS, () => {
-      if (!liveRuns.has(run.id)) runner.relaunch(run)
+  /** Another process holds a slot of a lane of the run: the run waits until another slot, or later this one, is free. */
+  const queueAgain = (run: RunRecord, taken: TakenSlot | undefined) => {
+    if (taken !== undefined)
+      admission.restore([{ ...taken, freeAt: taken.freeAt ?? plusMs(clock.now(), LANE_RETRY_MS) }])
+    const relaunch = () => {
+      if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
+    }
+    if (taken === undefined) timers.after(LANE_RETRY_MS, relaunch)
+    else relaunch()
+  }
+
+  /** How often a run has let the same run pass. If that run still waits here then, it waits for another lane. */
+  const passed = new Map<string, { readonly ahead: string; readonly times: number }>()
+
+  const timesPassed = (run: RunRecord, ahead: RunRecord): number => {
+    const known = passed.get(run.id)
+    return known?.ahead === ahead.id ? known.times : 0
+  }
+
+  const findAhead = async ({ run, target }: LiveRun): Promise<RunRecord | undefined> => {
+    const ahead = await retryTransient(deps, async () => lines?.ahead(target, run))
+    return ahead !== undefined && timesPassed(run, ahead) >= MOST_PASSES && liveRuns.has(ahead.id) ? undefined : ahead
+  }
+
+  /** Another process has accepted a run that goes first: both wait again, in the order of all processes. */
+  const letPass = (ahead: RunRecord, waiting: LiveRun) => {
+    passed.set(waiting.run.id, { ahead: ahead.id, times: timesPassed(waiting.run, ahead) + 1 })
+    return admission.holdDuring(async () => {
+      liveRuns.evict(waiting)
+      const known = liveRuns.get(ahead.id)
+      if (known !== undefined && !known.slot.isGranted()) liveRuns.evict(known)
+      for (const run of [ahead, waiting.run]) if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
     })
+  }
 
   const start = async (waiting: LiveRun) => {
+    const isFirst = waiting.run.status === 'running'
+    const ahead = isFirst || lines === undefined ? undefined : await findAhead(waiting)
+    if (ahead !== undefined) return letPass(ahead, waiting)
+    passed.delete(waiting.run.id)
     const live = await promote(waiting)
     if ('type' in live) {
       liveRuns.evict(waiting)
-      if (live.type === 'lane.take') return void queueAgain(waiting.run)
+      if (live.type === 'lane.take') return void queueAgain(waiting.run, live.current)
       return deps.onChangedOutside(waiting.run.id)
     }
-    const isFirst = waiting.run.status === 'running'
     await execute(live, isFirst).catch((error: unknown) => failUnexpectedly(live, error))
   }
 
@@ -186,7 +224,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     relaunch(run, waitingSince) {
       if (liveRuns.get(run.id)?.run.status === 'queued') return
       const target = targets.ofRun(run)
-      if (target === undefined && run.version !== undefined) return park(run, run.version)
+      // In a cluster, another process may have the code.
+      if (target === undefined && run.version !== undefined && executor === undefined) return park(run, run.version)
       if (target === undefined) {
         logger.warn('queued run has no registered code; leaving it queued', {
           runId: run.id,

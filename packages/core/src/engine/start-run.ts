@@ -8,6 +8,7 @@ import {
   type RunRecord,
   type RunStore,
   type SessionStore,
+  type TakenSlot,
   toJsonText,
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
@@ -23,12 +24,13 @@ import { findSessionForRun } from '../sessions/find-session-for-run.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
-import { NO_SLOT } from './admission.ts'
+import { agentBusy, NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { debounce } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
 import { acceptedFlow, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
+import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
@@ -45,6 +47,8 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
+  /** The queued runs of all processes; missing if this process has the storage for itself. */
+  readonly lines?: RunLines | undefined
   readonly recall: Recall
   readonly maxResultBytes: number
   /** Passes the deadline of the new run to the timer driver. */
@@ -70,8 +74,8 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const flow = acceptedFlow(request, target, input)
     const commit = () =>
       commitOnce(deps, request.key, (conflict) => {
-        const isLaneTaken = conflict?.type === 'lane.take'
-        return decide(deps, request, { target, input, flow, isLaneTaken })
+        const taken = conflict?.type === 'lane.take' ? { slot: conflict.current } : undefined
+        return decide(deps, request, { target, input, flow, taken })
       })
     if (flow?.debounce === undefined) return commit()
     // Concurrent first requests of a debounce key would each find no run to join.
@@ -102,30 +106,46 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   }
 }
 
+interface TakenLane {
+  readonly slot: TakenSlot | undefined
+}
+
 interface Starting {
   readonly target: RunTarget
   readonly input: unknown
   readonly flow: FlowKeys | undefined
-  /** Whether another process has taken a slot of a lane of the run. The run then starts as queued. */
-  readonly isLaneTaken: boolean
+  /** Another process has taken a slot of a lane of the run. The run then starts as queued, unless it is refused. */
+  readonly taken: TakenLane | undefined
 }
 
 async function decide(
   deps: StartRunDeps,
   request: StartRunRequest,
-  { target, input, flow, isLaneTaken }: Starting,
+  { target, input, flow, taken }: Starting,
 ): Promise<StartDecision> {
   const seed = request.seed === undefined ? undefined : await request.seed()
   // Read first, so that the runs of a session wait for their slots in the order of their creation.
   const { sessionId } = { ...request.body, ...seed?.members }
-  const session = sessionId === undefined ? undefined : await findSessionForRun(deps, request.principal, sessionId)
+  const { newSession } = request
+  const createSessionOnInvoke = deps.createSessionOnInvoke === true || newSession !== undefined
+  const session =
+    sessionId === undefined
+      ? undefined
+      : await findSessionForRun({ ...deps, createSessionOnInvoke }, request.principal, sessionId)
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, { combined, session })
   await refuseBusyThread(deps, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
-  const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, session)
-  const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isLaneTaken }, run)
+  const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, {
+    session,
+    metadata: newSession?.metadata,
+  })
+  if (taken !== undefined) refuseBusyLane(target, taken)
+  const ahead = deps.lines === undefined ? undefined : await deps.lines.ahead(target, run)
+  const isBehind = taken !== undefined || ahead !== undefined
+  const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
+  const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
   return planStart(deps, request, { claimed, seed, writes: [...more, ...ofSession] })
 }
 
@@ -206,20 +226,28 @@ async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): P
   if (items.length > 0) throw threadBusy()
 }
 
+/** @throws AppError `agent-busy` when a run in another process holds the slot that the run needs, and is not waited for */
+function refuseBusyLane({ onBusy }: RunTarget, { slot }: TakenLane): void {
+  if (onBusy === 'reject' && slot?.freeAt === undefined) throw agentBusy()
+}
+
 interface Claiming {
   readonly target: RunTarget
   /** Whether the run is created as queued in any case, as a run with recorded calls: a new run reads no calls. */
   readonly startsQueued: boolean
+  /** The run that holds a slot of a lane in another process. */
+  readonly holder: string | undefined
 }
 
 /** Claims a slot. A run whose slot is granted immediately is created as running, any other run as queued. */
 function claimSlot(
   { runner, clock, executor }: StartRunDeps,
-  { target, startsQueued }: Claiming,
+  { target, startsQueued, holder }: Claiming,
   run: RunRecord,
 ): Claimed {
   if (run.status === 'suspended' || run.startAt !== undefined) return { run, slot: NO_SLOT, toInterrupt: [] }
-  const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run) : []
+  const ahead = [...runner.runsAhead(target, run), ...(holder === undefined ? [] : [holder])]
+  const toInterrupt = target.onBusy === 'interrupt' ? [...new Set(ahead)] : []
   const slot = runner.claimSlot(target, run)
   const isRunning = slot.isGranted() && !startsQueued
   const startedAt = target.rateLimit === undefined ? run.createdAt : clock.now()

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import {
+  type Cluster,
   type Digest,
   type Duty,
   EVERY_ROW,
@@ -20,6 +21,7 @@ import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import { createLogFollower } from '../realtime/log-follower.ts'
 import type { AgentRegistration } from '../targets/agent.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
 import type { RunServices } from '../targets/run-services.ts'
@@ -47,6 +49,7 @@ export interface EngineOptions {
   readonly isStorageShared?: boolean
   readonly executor?: string
   readonly isMine?: (duty: Duty) => boolean
+  readonly cluster?: Cluster
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
   readonly maxResultBytes?: number
@@ -83,17 +86,25 @@ export function createTestEngine(options: EngineOptions) {
     recall,
     tracer: options.tracer,
     isStorageShared: options.isStorageShared,
-    executor: options.executor,
-    isMine: options.isMine,
+    executor: options.executor ?? options.cluster?.executor,
+    isMine: options.isMine ?? options.cluster?.isMine,
+    cluster: options.cluster,
     onDivergence: options.onDivergence,
     captureLogs: options.captureLogs,
     createSessionOnInvoke: options.createSessionOnInvoke,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
-    unitOfWork: withPublication(storage.unitOfWork, hub),
+    unitOfWork: withPublication(storage.unitOfWork, hub, { hasTail: storage.tail !== undefined }),
     limits: { ...LIMITS, concurrency, maxQueued, maxResultBytes, maxShare: options.maxShare },
   })
+  const { foreignChanges } = engine
+  const follower = createLogFollower({
+    ...{ hub, answers: { clear: ignore }, isWaiting: foreignChanges.isWaiting, onSkip: foreignChanges.checkAll },
+    onForeignEvent: foreignChanges.onEvent,
+    onSignal: (signal) => ('at' in signal ? engine.onForeignTimer(signal) : foreignChanges.checkAll()),
+  })
+  storage.tail?.follow(follower)
   if (options.fireEventTriggers !== undefined) engine.onNamedEvent(options.fireEventTriggers)
 
   return {

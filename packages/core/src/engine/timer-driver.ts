@@ -29,6 +29,8 @@ export interface TimerDriverDeps {
   readonly logger: Logger
   /** Whether this process holds a duty; if missing, it holds all. */
   readonly isMine?: ((duty: Duty) => boolean) | undefined
+  /** The name of this process; other processes may store timers if it has one. */
+  readonly executor?: string | undefined
   readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
   /** Executes a queued run that is due; does nothing for an attempt that this process already executes. */
@@ -56,11 +58,12 @@ const BATCH = 100
 /** The driver reads the wall clock at least this often, so that it notices when the clock is changed. */
 const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
-/** A process that does not hold the duty asks again after this time. */
+/** A process that does not hold the duty, or that shares the storage with others, reads the timers again after this time. */
 const ASK_AGAIN_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   const { steps, runTimers, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
+  const longestMs = deps.executor === undefined ? LONGEST_MS : ASK_AGAIN_MS
   let cancel = () => {}
   let wakeAt = Number.POSITIVE_INFINITY
   let working: Promise<void> | undefined
@@ -73,7 +76,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
     if (isStopped) return
     cancel()
     wakeAt = at
-    cancel = timers.after(Math.min(LONGEST_MS, Math.max(0, at - clock.now())), wake)
+    cancel = timers.after(Math.min(longestMs, Math.max(0, at - clock.now())), wake)
   }
 
   const wake = () => {

@@ -1,4 +1,4 @@
-import type { EpochMs, StorageStatus } from '@perdure/ports'
+import type { EpochMs, LogTail, StorageStatus } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPhase, type Phase } from '../lifecycle/phase.ts'
@@ -9,11 +9,16 @@ const healthy: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096
 
 const stopped: TriggerHealth = { state: 'stopped', active: 0, disabled: 0 }
 
-function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = stopped, wasBlocked = false) {
+function setUp(
+  status: () => Promise<StorageStatus>,
+  triggers: TriggerHealth = stopped,
+  wasBlocked = false,
+  tail?: LogTail,
+) {
   const clock = createManualClock()
   const phase = createPhase()
   const health = createReadHealth({
-    ...{ storage: { status }, phase, clock },
+    ...{ storage: { status, tail }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, minFreeBytes: 500, secretsStore: 'env' },
     readTriggerHealth: () => triggers,
     wasBlocked: () => wasBlocked,
@@ -98,6 +103,14 @@ describe('createReadHealth', () => {
     expect(document).toMatchObject({ status: 'failing', checks: { storage: { status: 'fail', writable: false } } })
     expect(JSON.stringify(document)).not.toContain('secret path')
     expect(await health.ready()).toEqual({ status: 'failing' })
+  })
+
+  it('shows how closely it follows other processes, if there may be others', async () => {
+    const state = { isCurrent: true, lagMs: 120.4, isListening: false }
+    const tail: LogTail = { follow: () => undefined, state: () => state }
+    const { health } = setUp(async () => healthy, stopped, false, tail)
+
+    expect((await health.document()).tail).toEqual({ current: true, lagMs: 120, listening: false })
   })
 
   it('shows the state of the triggers, and reports degraded while they fail', async () => {

@@ -7,7 +7,7 @@ import type { HotCacheStats } from '../realtime/hot-cache.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
 export interface ReadHealthDeps {
-  readonly storage: Pick<Storage, 'status'>
+  readonly storage: Pick<Storage, 'status' | 'tail'>
   readonly phase: PhaseHolder
   readonly clock: Clock
   readonly version: string
@@ -25,6 +25,8 @@ export interface ReadHealthDeps {
   readonly readTriggerHealth: () => TriggerHealth
   readonly checkEmbedder: () => EmbedderCheck
   readonly checkConsolidator: () => ConsolidatorCheck
+  /** Whether other servers still count on this one; always when missing. */
+  readonly hasLease?: (() => boolean) | undefined
   /** Whether the event loop was blocked a moment ago; never when missing. */
   readonly wasBlocked?: (() => boolean) | undefined
 }
@@ -51,13 +53,14 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
         version: deps.version,
         uptimeSeconds: Math.floor((deps.clock.monotonicMs() - startedMs) / 1_000),
         checks,
+        tail: tailOf(deps),
       }
     },
     live: () => ({ status: 'ok' }),
     async ready() {
       const phase = deps.phase.current()
       if (phase !== 'ready') return { status: phase === 'starting' ? 'starting' : 'draining' }
-      if (deps.wasBlocked?.() === true) return { status: 'failing' }
+      if (deps.wasBlocked?.() === true || deps.hasLease?.() === false) return { status: 'failing' }
       return { status: (await readSample()).writable ? 'ready' : 'failing' }
     },
   }
@@ -71,6 +74,14 @@ function createStatusSampler(deps: ReadHealthDeps): () => Promise<StorageStatus>
     if (sample === undefined || atMs - sample.atMs >= SAMPLE_MS) sample = { atMs, status: readStatus(deps) }
     return sample.status
   }
+}
+
+/** How closely this process follows the commits of the others; `undefined` if there are no others. */
+function tailOf({ storage }: ReadHealthDeps): TailHealth | undefined {
+  const state = storage.tail?.state()
+  if (state === undefined) return undefined
+  const { isCurrent, lagMs, isListening } = state
+  return { current: isCurrent, lagMs: Math.round(lagMs), listening: isListening }
 }
 
 const SAMPLE_MS = 1_000
@@ -102,7 +113,7 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
 
 function storageCheck(
   { walWarnThresholdBytes, minFreeBytes = 0, readAuditHealth }: ReadHealthDeps,
-  { walBytes, dbBytes, writable, message, freeBytes = minFreeBytes }: StorageStatus,
+  { walBytes, dbBytes, writable, message, server, freeBytes = minFreeBytes }: StorageStatus,
 ) {
   const audit = readAuditHealth?.() ?? { status: 'ok' }
   const warning =
@@ -116,6 +127,7 @@ function storageCheck(
     status: worstOf(writable ? storageStatus : 'fail', audit.status),
     message: message ?? audit.message ?? warning,
     ...{ walBytes, thresholdBytes: walWarnThresholdBytes, dbBytes, writable },
+    ...(server && { connections: server.connections }),
   }
 }
 
@@ -139,4 +151,11 @@ export interface HealthDocument {
   readonly version: string
   readonly uptimeSeconds: number
   readonly checks: ReturnType<typeof checksOf>
+  readonly tail: TailHealth | undefined
+}
+
+export interface TailHealth {
+  readonly current: boolean
+  readonly lagMs: number
+  readonly listening: boolean
 }

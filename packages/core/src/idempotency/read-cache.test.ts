@@ -8,7 +8,11 @@ const at = (ms: number) => (BUILT_AT + ms) as EpochMs
 const response = { status: 200, body: '{}' }
 
 /** A cached store, and the ids that it read from the storage. */
-async function cached(records: readonly Partial<IdempotencyRecord>[], meter: Meter = noMeter) {
+async function cached(
+  records: readonly Partial<IdempotencyRecord>[],
+  meter: Meter = noMeter,
+  isCurrent?: () => boolean,
+) {
   const storage = createInMemoryStorage()
   for (const over of records) {
     const record = anIdempotencyRecord({ id: 'k', ...over })
@@ -24,6 +28,7 @@ async function cached(records: readonly Partial<IdempotencyRecord>[], meter: Met
       },
     },
     meter,
+    isCurrent,
   )
   return { store, reads, storage }
 }
@@ -37,6 +42,20 @@ describe('withReadCache', () => {
 
     expect(first?.response).toEqual(response)
     expect(reads).toEqual(['k'])
+  })
+
+  it('answers nothing from memory while deletions by other processes may be unknown', async () => {
+    let isCurrent = true
+    const { store, reads } = await cached([{ response }], noMeter, () => isCurrent)
+    await store.find('k', at(0))
+
+    isCurrent = false
+    expect(store.fromCache('k', at(0))).toBeUndefined()
+    await store.find('k', at(0))
+    isCurrent = true
+    await store.find('k', at(0))
+
+    expect(reads).toEqual(['k', 'k'])
   })
 
   it('reports the hit ratio', async () => {

@@ -17,8 +17,16 @@ export interface AnswerCache extends IdempotencyStore {
   clear(): void
 }
 
-/** Keeps recently read, answered records in memory; evicts the least recently used. */
-export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCache {
+/**
+ * Keeps recently read, answered records in memory; evicts the least recently used.
+ *
+ * @param isCurrent whether this process knows of all deletions; if not, no answer comes from memory
+ */
+export function withReadCache(
+  store: IdempotencyStore,
+  meter: Meter,
+  isCurrent: () => boolean = () => true,
+): AnswerCache {
   let cache = createBoundedMap<string, IdempotencyRecord>(MAX_RECORDS)
   let lookups = 0
   let hits = 0
@@ -26,12 +34,12 @@ export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCach
 
   const fromCache: AnswerCache['fromCache'] = (id, now) => {
     const cached = cache.get(id)
-    const isHit = cached !== undefined && cached.expiresAt > now
+    const isHit = cached !== undefined && cached.expiresAt > now && isCurrent()
     lookups++
     if (isHit) hits++
     meter.gauge('svc_idempotency_hit_ratio', {}, hits / lookups)
     if (isHit) cache.set(id, cached)
-    else if (cached !== undefined) cache.delete(id)
+    else if (cached !== undefined && cached.expiresAt <= now) cache.delete(id)
     return isHit ? cached : undefined
   }
 

@@ -127,7 +127,7 @@ describe('withPublication', () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const answers = new Map([['key', 'answer']])
-    const { commit } = withPublication(storage.unitOfWork, hub, answers)
+    const { commit } = withPublication(storage.unitOfWork, hub, { answers })
     watching(hub, { topic: { topic: 'x' } })
     const recent = () => hub.recent({ topic: 'x' }, { after: 0, limit: 10 })
     await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])

@@ -1,4 +1,4 @@
-import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@perdure/ports'
+import type { EventRange, EventStream, TailedEvent, UnitOfWork, WatchedStreams, Write } from '@perdure/ports'
 import type { RecentEvent } from './event-ring.ts'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { createLogCoverage } from './log-coverage.ts'
@@ -18,7 +18,7 @@ export interface Watcher {
  */
 export interface EventHub {
   /** Wakes every watcher of every stream that these events belong to. Called when the events are durable. */
-  publish(events: readonly StoredEvent[]): void
+  publish(events: readonly TailedEvent[]): void
   /** Discards the cached events. Called when something was deleted from the log. */
   invalidate(): void
   /**
@@ -41,6 +41,9 @@ export interface EventHub {
   watch(stream: EventStream, watcher: Watcher): void
   /** Stops waking the watcher; a no-op if the watcher does not watch the stream. */
   unwatch(stream: EventStream, watcher: Watcher): void
+  /** The streams that have watchers. */
+  watched(): WatchedStreams
+  hasWatchers(): boolean
   /** The next events of the stream after a position, from memory; `undefined` when they must be read from the log. */
   recent(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   stats(): HotCacheStats
@@ -60,7 +63,7 @@ export function createEventHub(cache?: HotCache): EventHub {
   const isWatched = (kind: StreamName['kind'], id: string) => watchers.find(kind, id) !== undefined
 
   /** The watchers of every stream that carries one of the events. */
-  const watchersOf = (events: readonly StoredEvent[]): ReadonlySet<Set<Watcher>> => {
+  const watchersOf = (events: readonly TailedEvent[]): ReadonlySet<Set<Watcher>> => {
     const sets = new Set<Set<Watcher>>()
     for (const event of events) {
       for (const kind of STREAM_KINDS) {
@@ -108,16 +111,33 @@ export function createEventHub(cache?: HotCache): EventHub {
       watchers.delete(name)
       cache?.evict(name)
     },
+    watched: () => ({
+      runIds: watchers.ids('runId'),
+      sessionIds: watchers.ids('sessionId'),
+      topics: watchers.ids('topic'),
+    }),
+    hasWatchers: () => watchers.size() > 0,
     recent: (stream, range) => cache?.read(stream, range),
     stats: () => cache?.stats() ?? EMPTY_STATS,
   }
 }
 
+export interface PublicationOptions {
+  /** Discarded after a commit that deletes something. */
+  readonly answers?: { clear(): void } | undefined
+  /** Whether the tail of a shared log publishes the events. Default: false. */
+  readonly hasTail?: boolean | undefined
+}
+
 /**
  * Publishes the events of every commit when the commit is durable. After a commit that deletes something, discards the
- * cached events and the cached `answers`.
+ * cached events and the cached answers.
  */
-export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?: { clear(): void }): UnitOfWork {
+export function withPublication(
+  unitOfWork: UnitOfWork,
+  hub: EventHub,
+  { answers, hasTail = false }: PublicationOptions = {},
+): UnitOfWork {
   return {
     async commit(writes) {
       const outcome = await unitOfWork.commit(writes)
@@ -126,7 +146,7 @@ export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?:
         hub.invalidate()
         answers?.clear()
       }
-      if (outcome.events.length > 0) hub.publish(outcome.events)
+      if (outcome.events.length > 0 && !hasTail) hub.publish(outcome.events)
       return outcome
     },
   }

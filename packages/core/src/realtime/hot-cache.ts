@@ -1,4 +1,11 @@
-import { type Clock, type EventRange, type EventStream, type StoredEvent, utf8Length } from '@perdure/ports'
+import {
+  type Clock,
+  type EventRange,
+  type EventStream,
+  type StoredEvent,
+  type TailedEvent,
+  utf8Length,
+} from '@perdure/ports'
 import {
   appendToRing,
   createEventRing,
@@ -35,11 +42,11 @@ export interface HotCache {
   /**
    * Adds committed events. The cache stays complete as long as it receives every position of the log, in order.
    *
-   * @param isKept whether to cache a stream; a stream that is not kept is evicted
+   * @param isKept whether to cache a stream; a stream that is not kept, or whose event has no payload, is evicted
    */
-  add(events: readonly StoredEvent[], isKept?: IsKept): void
+  add(events: readonly TailedEvent[], isKept?: IsKept): void
   /** Records events that were committed while no stream was watched, without caching them. */
-  skip(events: readonly StoredEvent[]): void
+  skip(events: readonly TailedEvent[]): void
   /** Evicts the events of a stream that is no longer watched. */
   evict(name: StreamName): void
   /** The next events after a position; `undefined` when they must be read from the log. */
@@ -108,12 +115,12 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     trim(ring, entry.addedMs)
   }
 
-  const addEvent = (event: StoredEvent, addedMs: number, isKept: IsKept) => {
+  const addEvent = (event: TailedEvent, addedMs: number, isKept: IsKept) => {
     for (const kind of STREAM_KINDS) {
       const id = event[kind]
       if (id === undefined) continue
       const ring = rings.find(kind, id)
-      if (isKept(kind, id)) put(ring ?? open({ kind, id }), toEntry(event, addedMs))
+      if (hasPayload(event) && isKept(kind, id)) put(ring ?? open({ kind, id }), toEntry(event, addedMs))
       else {
         if (ring !== undefined) evictRing(ring)
         emptyAfter = Math.max(emptyAfter, event.position)
@@ -170,6 +177,8 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
 }
 
 const always = () => true
+
+const hasPayload = (event: TailedEvent): event is StoredEvent => event.payload !== undefined
 
 const toEntry = (event: StoredEvent, addedMs: number): RingEntry => {
   const bytes = costOf(event)

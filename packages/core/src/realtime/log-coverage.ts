@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@perdure/ports'
+import type { TailedEvent } from '@perdure/ports'
 
 /**
  * The positions of the event log that this process has published. If a position stays unpublished, another process on
@@ -6,7 +6,7 @@ import type { StoredEvent } from '@perdure/ports'
  */
 export interface LogCoverage {
   /** Adds the events of one commit. Commits may be added out of order. */
-  add(events: readonly Pick<StoredEvent, 'position'>[]): void
+  add(events: readonly Pick<TailedEvent, 'position'>[]): void
   /** Counts every position up to this one as published. */
   coverThrough(position: number): void
   /**

@@ -18,6 +18,8 @@ export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'se
   readonly phase: PhaseHolder
   readonly render: RenderEnvelope
   readonly ticketStore: TicketStore
+  /** Whether other processes use the store too: then times are on the wall clock. */
+  readonly areTicketsShared: boolean
   readonly ticketTtlMs: number
   readonly maxTicketsPerToken: number
 }
@@ -29,7 +31,7 @@ export function createRealtime(deps: RealtimeDeps) {
   const tickets = createTickets({
     ...deps,
     store: deps.ticketStore,
-    now: deps.clock.monotonicMs,
+    now: deps.areTicketsShared ? deps.clock.now : deps.clock.monotonicMs,
     ttlMs: deps.ticketTtlMs,
     maxPerToken: deps.maxTicketsPerToken,
   })

@@ -21,6 +21,7 @@ export interface StreamMap<Value> {
   delete(name: StreamName): void
   clear(): void
   values(): Iterable<Value>
+  ids(kind: StreamName['kind']): readonly string[]
   size(): number
 }
 
@@ -39,6 +40,7 @@ export function createStreamMap<Value>(): StreamMap<Value> {
     *values() {
       for (const map of all) yield* map.values()
     },
+    ids: (kind) => [...maps[kind].keys()],
     size: () => all.reduce((sum, { size }) => sum + size, 0),
   }
 }

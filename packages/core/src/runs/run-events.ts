@@ -1,4 +1,4 @@
-import { type EpochMs, type ForkOrigin, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
+import { type EpochMs, type ForkOrigin, type JsonText, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json/json-members.ts'
 import { shownError } from './run-error.ts'
@@ -43,6 +43,8 @@ export function lifecycleEvent(
     /** The run that this run repeats, and the last call that was copied from it. */
     readonly from?: ForkOrigin
     readonly via?: Via | undefined
+    /** What a client of another protocol has sent to the run. */
+    readonly payload?: JsonText | undefined
   },
 ): NewEvent {
   const { at, position, reason, waitingFor, from, delayMs, via } = detail
@@ -70,7 +72,7 @@ export function lifecycleEvent(
     sessionId: run.sessionId,
     topic: topicOf(run),
     type,
-    payload: jsonObject(fields, { result: isEnd ? run.result : undefined }),
+    payload: jsonObject(fields, { result: isEnd ? run.result : undefined, payload: detail.payload }),
     at,
   }
 }

@@ -17,7 +17,7 @@ const setUp = () => {
 async function writesFor(deps: SessionWritesDeps, run: RunRecord, principal: Principal) {
   const { sessionId } = run
   const session = sessionId === undefined ? undefined : await findSessionForRun(deps, principal, sessionId)
-  return sessionWrites(deps, run, session)
+  return sessionWrites(deps, run, { session })
 }
 
 describe('sessionWrites', () => {

@@ -7,16 +7,21 @@ export interface SessionWritesDeps extends FindSessionForRunDeps {
   readonly ids: IdGenerator
 }
 
+export interface RunInSession {
+  /** The stored session; `undefined` if it does not exist yet. */
+  readonly session: SessionRecord | undefined
+  /** The metadata of a session that the run creates. */
+  readonly metadata?: SessionRecord['metadata'] | undefined
+}
+
 /**
  * The writes of a new run to its session: creates the session on first use, and appends the input of the run, if any,
  * as a message of the user.
- *
- * @param session the stored session; `undefined` if it does not exist yet
  */
 export function sessionWrites(
   deps: Pick<SessionWritesDeps, 'ids'>,
   run: RunRecord,
-  session: SessionRecord | undefined,
+  { session, metadata }: RunInSession,
 ): readonly Write[] {
   if (run.sessionId === undefined) return []
   const touched =
@@ -32,14 +37,14 @@ export function sessionWrites(
           runId: run.id,
           createdAt: run.createdAt,
         })
-  return session === undefined ? [...createWrites(run, run.sessionId), ...message] : message
+  return session === undefined ? [...createWrites(run, run.sessionId, metadata), ...message] : message
 }
 
 /** The stored input of a run that was started without an input. */
 const NO_INPUT = toJsonText(null)
 
-function createWrites(run: RunRecord, id: string): readonly Write[] {
+function createWrites(run: RunRecord, id: string, metadata: SessionRecord['metadata'] = {}): readonly Write[] {
   const { owner, userId, createdAt } = run
   const agentId = run.kind === 'agent' ? run.targetId : undefined
-  return insertSession({ id, owner, userId, agentId, metadata: {}, createdAt, updatedAt: createdAt })
+  return insertSession({ id, owner, userId, agentId, metadata, createdAt, updatedAt: createdAt })
 }

@@ -1,10 +1,22 @@
-import { AppError, type Clock, type FireStore, type Page, type PageQuery, type TriggerStore } from '@perdure/ports'
+import {
+  AppError,
+  type Clock,
+  type CronSchedule,
+  type EpochMs,
+  type FireStore,
+  type Page,
+  type PageQuery,
+  type TriggerStore,
+} from '@perdure/ports'
+import { kindOf } from './kinds/trigger-kinds.ts'
+import { toIso } from './trigger-events.ts'
 import { type FireResource, type TriggerResource, toFireResource, toTriggerResource } from './trigger-resource.ts'
 
 export interface ReadTriggersDeps {
   readonly triggers: TriggerStore
   readonly fires: FireStore
   readonly clock: Clock
+  readonly cronSchedule: CronSchedule
 }
 
 /** Reads triggers and their fires for the API. */
@@ -14,9 +26,20 @@ export interface ReadTriggers {
   get(id: string): Promise<TriggerResource>
   /** @throws AppError `trigger-not-found` */
   fires(id: string, page: PageQuery): Promise<Page<FireResource>>
+  /**
+   * The next fires after `since` (default: now) that the rule of the trigger determines, whether or not it is enabled;
+   * none if it does not follow the clock.
+   *
+   * @throws AppError `trigger-not-found`
+   */
+  next(id: string, request: { readonly limit: number; readonly since?: string | undefined }): Promise<UpcomingFires>
 }
 
-export function createReadTriggers({ triggers, fires, clock }: ReadTriggersDeps): ReadTriggers {
+export interface UpcomingFires {
+  readonly fires: readonly { readonly at: string }[]
+}
+
+export function createReadTriggers({ triggers, fires, clock, cronSchedule }: ReadTriggersDeps): ReadTriggers {
   return {
     async list(page) {
       const { items, nextCursor } = await triggers.list(page)
@@ -27,6 +50,20 @@ export function createReadTriggers({ triggers, fires, clock }: ReadTriggersDeps)
       await findTrigger(triggers, id)
       const { items, nextCursor } = await fires.list({ triggerId: id }, page)
       return { items: items.map(toFireResource), nextCursor }
+    },
+    async next(id, { limit, since }) {
+      const trigger = await findTrigger(triggers, id)
+      const { next, ready } = kindOf(trigger)
+      await ready(cronSchedule)
+      const items: { at: string }[] = []
+      let after = since === undefined ? clock.now() : (Date.parse(since) as EpochMs)
+      while (items.length < limit) {
+        const at = next(trigger, after, cronSchedule)
+        if (at === undefined || at > (trigger.expiresAt ?? Number.POSITIVE_INFINITY)) break
+        items.push({ at: toIso(at) })
+        after = at
+      }
+      return { fires: items }
     },
   }
 }

@@ -8,7 +8,7 @@ const MAX_TARGET = 256
 export function noteOf(
   exchange: Exchange,
   { status, error }: { readonly status: number; readonly error: AppError | undefined },
-  { clock, config }: { readonly clock: Clock; readonly config: { readonly basePath: string } },
+  { clock }: { readonly clock: Clock },
 ): AnswerNote {
   const { head, requestId, clientAddress, route, principal, startedMs, headers, origin } = exchange
   const operation = route?.mounted.operation
@@ -17,7 +17,7 @@ export function noteOf(
     operationId: operation?.id,
     isPrivileged: operation?.privileged === true,
     method: head.method,
-    route: operation === undefined ? undefined : config.basePath + operation.path,
+    route: route?.mounted.pattern,
     target: target === '' ? undefined : target.slice(0, MAX_TARGET),
     principal: isAnonymous(exchange) ? undefined : principal,
     status,

@@ -2,7 +2,8 @@ import { AppError } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get } from '../app.fixture.ts'
-import { toAppError, toEnvelope, toErrorAnswer } from './error-envelope.ts'
+import { toEnvelope } from './envelope.ts'
+import { toAppError, toErrorAnswer } from './error-envelope.ts'
 
 describe('the error envelope', () => {
   it.each(Object.keys(ERRORS) as ErrorCode[])('carries %s with its status', (code) => {

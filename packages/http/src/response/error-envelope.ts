@@ -1,25 +1,13 @@
 import { AppError, type IdGenerator } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { requestIdOf } from '../request/request-id.ts'
+import { type AskedIn, errorBody } from './error-formats.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
-
-/** The body of every error response. */
-export interface ErrorEnvelope {
-  readonly error: string
-  readonly message: string
-  readonly hint?: string | undefined
-  readonly requestId: string
-}
 
 /** Converts any error but an AppError to `internal-error`, whose details go only to the log. */
 export const toAppError = (thrown: unknown): AppError =>
   thrown instanceof AppError ? thrown : new AppError('internal-error', { cause: thrown })
-
-export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
-  const message = error.id === 'internal-error' ? ERRORS[error.id].summary : error.message
-  return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
-}
 
 /** Default Retry-After of errors whose source does not know how long the condition lasts. */
 const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
@@ -37,11 +25,12 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The error response, with `WWW-Authenticate` and `Retry-After` where the error calls for them. */
-export function toErrorAnswer(error: AppError, requestId: string): TextAnswer {
+export function toErrorAnswer(error: AppError, requestId: string, asked: AskedIn = {}): TextAnswer {
   const challenge = CHALLENGES[error.id]
   const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[error.id]
-  return textAnswer(JSON.stringify(toEnvelope(error, requestId)), ERRORS[error.id].status, {
-    'Content-Type': 'application/json; charset=utf-8',
+  const { text, contentType } = errorBody(error, requestId, asked)
+  return textAnswer(text, ERRORS[error.id].status, {
+    'Content-Type': contentType,
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
   })

@@ -1,13 +1,6 @@
-import { authorizeOperation, type Principal } from '@perdure/core'
-import { type JsonText, type PageQuery, toJsonText } from '@perdure/ports'
-import {
-  agentOperations,
-  type docsOperations,
-  ERRORS,
-  OPERATIONS,
-  type Operation,
-  workflowOperations,
-} from '@perdure/protocol'
+import type { Principal } from '@perdure/core'
+import { type JsonText, toJsonText } from '@perdure/ports'
+import { type docsOperations, ERRORS, OPERATIONS } from '@perdure/protocol'
 import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
 import { buildAsyncApi } from '../documents/asyncapi.ts'
 import { buildOpenApi } from '../documents/openapi.ts'
@@ -15,6 +8,7 @@ import type { Json } from '../documents/openapi-json.ts'
 import { type DescribedRegistration, withRegistrations } from '../documents/registration-schemas.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
+import { readableIds } from '../readable-ids.ts'
 import { textAnswer } from '../response/text-answer.ts'
 
 type Deps = Pick<HttpAppDeps, 'config' | 'version' | 'readAgents' | 'readWorkflows'>
@@ -57,40 +51,17 @@ export function docsRoutes({ config, version, ...deps }: Deps): Handlers<typeof 
   }
 }
 
-const PAGE: PageQuery = { limit: 200, order: 'asc' }
-
 function readableBy(
   principal: Principal,
-  { readAgents, readWorkflows }: Pick<Deps, 'readAgents' | 'readWorkflows'>,
+  deps: Pick<Deps, 'readAgents' | 'readWorkflows'>,
 ): readonly DescribedRegistration[] {
-  if (principal.scopes.length === 0) return []
-  const may = (operation: Operation, params: Readonly<Record<string, string>>) => {
-    try {
-      return authorizeOperation(principal, operation, params) !== undefined
-    } catch {
-      return false
-    }
-  }
-  const agents = idsOf(readAgents)
-    .filter((agentId) => may(agentOperations.getAgent, { agentId }))
-    .map((id) => ({ kind: 'agent', ...schemasOf(readAgents.get(id)) }) as const)
-  const workflows = idsOf(readWorkflows)
-    .filter((workflowId) => may(workflowOperations.getWorkflow, { workflowId }))
-    .map((id) => ({ kind: 'workflow', ...schemasOf(readWorkflows.get(id)) }) as const)
-  return [...agents, ...workflows]
+  const { agents, workflows } = readableIds(principal, deps)
+  return [
+    ...agents.map((id) => ({ kind: 'agent', ...schemasOf(deps.readAgents.get(id)) }) as const),
+    ...workflows.map((id) => ({ kind: 'workflow', ...schemasOf(deps.readWorkflows.get(id)) }) as const),
+  ]
 }
 
 const schemasOf = ({ id, inputSchema, outputSchema }: Omit<DescribedRegistration, 'kind'>) => ({
   ...{ id, inputSchema, outputSchema },
 })
-
-function idsOf({ list }: Pick<Deps['readAgents'], 'list'>): readonly string[] {
-  const ids: string[] = []
-  let cursor: string | null | undefined
-  do {
-    const { items, nextCursor } = list({ ...PAGE, cursor: cursor ?? undefined })
-    ids.push(...items.map(({ id }) => id))
-    cursor = nextCursor
-  } while (cursor !== null)
-  return ids
-}

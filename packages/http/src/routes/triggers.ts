@@ -19,5 +19,9 @@ export const triggerRoutes = ({
   fireTrigger: ({ params, principal, key, traceparent }) => fireByHand({ ...params, principal, key, traceparent }),
   disableTrigger: ({ params, principal, key }) => manageTriggers.disable({ ...params, principal, key }),
   enableTrigger: ({ params, principal, key }) => manageTriggers.enable({ ...params, principal, key }),
+  listUpcomingFires: async ({ params, query }) => ({
+    status: 200,
+    body: await readTriggers.next(params.triggerId, { limit: query.count, since: query.since }),
+  }),
   listFires: async ({ params, query }) => ({ status: 200, body: await readTriggers.fires(params.triggerId, query) }),
 })

@@ -1,27 +1,40 @@
+import type { Principal } from '@perdure/core'
+import { sessionCookieOf } from '../console/session-cookie.ts'
+import type { Exchange } from '../exchange.ts'
+import type { HttpConfig } from '../http-app-deps.ts'
 import { scopeRuleOf } from '../operation-traits.ts'
 import { UNKNOWN_ADDRESS } from '../request/client.ts'
 import type { CreateStage } from './stage.ts'
 
 /**
- * Authenticates the caller, unless the operation is public or the caller is inside the process. Repeated failures lock
- * out the client address.
+ * Authenticates the caller by the Authorization header or the cookie of a console session, unless the operation is
+ * public or the caller is inside the process. Repeated failures lock out the client address.
  */
 export const createAuthentication: CreateStage =
   ({ authenticate, config }) =>
   (exchange) => {
-    const { head, env, route, clientAddress } = exchange
+    const { env, route, clientAddress } = exchange
     if (env.caller !== undefined) exchange.principal = { ...env.caller, origin: exchange.origin }
     if (env.caller !== undefined) return undefined
     if (route === undefined) return undefined
     const isPublic = scopeRuleOf(route.mounted.operation, config) === null
-    const authorization = head.header('authorization')
+    const { authorization, isCookie } = credentialOf(exchange, config)
     const isKnown = authorization !== undefined || config.authKind === 'none'
     if (isPublic && !(route.mounted.operation.showsMore && isKnown)) return undefined
     const address = clientAddress === UNKNOWN_ADDRESS ? undefined : clientAddress
     const authenticated = authenticate(authorization, address).then((principal) => {
-      exchange.principal = { ...principal, origin: exchange.origin }
+      exchange.principal = { ...principal, origin: exchange.origin, ...(isCookie ? sessionOf(principal) : {}) }
       return undefined
     })
     // A public operation needs no valid token.
     return isPublic ? authenticated.catch(() => undefined) : authenticated
   }
+
+/** The header wins over the cookie, so that a page can also call with a token. */
+function credentialOf(exchange: Exchange, { consoleEnabled }: HttpConfig) {
+  const header = exchange.head.header('authorization')
+  if (header !== undefined || !consoleEnabled) return { authorization: header, isCookie: false }
+  return { authorization: sessionCookieOf(exchange), isCookie: true }
+}
+
+const sessionOf = ({ tokenId }: Principal) => (tokenId === undefined ? {} : { browserSession: tokenId })

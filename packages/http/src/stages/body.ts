@@ -16,7 +16,10 @@ export const createBody: CreateStage =
     exchange.query = validate(operation.query, readQuery(head.search, operation.query), 'query')
     if (operation.method === 'GET') return undefined
 
-    const bytes = await readBody(exchange, config.bodyLimitBytes)
+    const bytes = await readBody(
+      exchange,
+      operation.dialect === undefined ? config.bodyLimitBytes : config.interopBodyLimitBytes,
+    )
     exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
     exchange.body = validate(operation.body, exchange.json, 'body')
     return undefined

@@ -1,7 +1,9 @@
 import { AppError } from '@perdure/ports'
+import { changesState, type Operation } from '@perdure/protocol'
 import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { scopeRuleOf } from '../operation-traits.ts'
+import { cookieNamed } from '../request/cookies.ts'
 import { isFromOwnSite, isSameOrigin } from '../request/same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -21,8 +23,14 @@ export const createCsrf: CreateStage = (deps) => {
     const session = principal.browserSession
     if (config.authKind === 'none') refuseCrossSite(exchange, config.allowOrigins)
     else if (session !== undefined && config.csrfEnabled) checkSession(deps, exchange, session)
+    if (session !== undefined && config.consoleReadOnly) refuseChange(route.mounted.operation)
     return undefined
   }
+}
+
+function refuseChange(operation: Operation): void {
+  if (!changesState(operation)) return
+  throw new AppError('console-read-only', { hint: 'use an API token, or set console.readOnly to false' })
 }
 
 /**
@@ -69,11 +77,8 @@ const cookieOf = (exchange: Exchange, value: string): string =>
 
 function hasValidDoubleSubmit({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
   const { header, method } = exchange.head
-  const name = `${cookieNameOf(exchange)}=`
-  const cookies = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
-  const [cookie] = cookies
-  // If several cookies have this name, another host or path has set one of them, so none can be trusted.
-  if (cookies.length !== 1 || cookie === undefined) return false
-  const sent = SAFE.has(method) ? cookie.slice(name.length) : (header(HEADER.toLowerCase()) ?? '')
-  return csrfTokens.verify(session, cookie.slice(name.length), sent)
+  const cookie = cookieNamed(exchange.head, cookieNameOf(exchange))
+  if (cookie === undefined) return false
+  const sent = SAFE.has(method) ? cookie : (header(HEADER.toLowerCase()) ?? '')
+  return csrfTokens.verify(session, cookie, sent)
 }

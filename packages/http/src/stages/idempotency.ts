@@ -1,6 +1,6 @@
 import { type KeyedRequest, parseIdempotencyKey } from '@perdure/core'
 import { AppError } from '@perdure/ports'
-import { startsRun } from '../operation-traits.ts'
+import { isProjectedStart, startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
 /** Answers a repeated request with the answer stored under its Idempotency-Key. */
@@ -31,7 +31,9 @@ export const createIdempotency: CreateStage =
     const lookUp = (request: KeyedRequest) => {
       const key: KeyedRequest = { ...request, visibility, rereads: operation.rereads }
       exchange.key = key
-      return startsRun(operation) ? recall.fromCache(key) : recall(key)
+      const answer = startsRun(operation) ? recall.fromCache(key) : recall(key)
+      // The use case finds the run of the earlier request, and answers with its stream.
+      return isProjectedStart(operation) ? undefined : answer
     }
     const request = keyRequest(identity, parseIdempotencyKey(header))
     return request instanceof Promise ? request.then(lookUp) : lookUp(request)

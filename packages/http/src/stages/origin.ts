@@ -5,7 +5,7 @@ import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 const ALLOWED_HEADERS =
-  'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, X-Request-Id'
+  'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Prefer, traceparent, X-Request-Id'
 const MAX_AGE_SECONDS = '600'
 
 /** Refuses unsafe requests from origins that are not allowed, and answers preflights. */

@@ -17,18 +17,18 @@ export const createRequestContext: CreateStage = ({ ids, config, tracer = noTrac
     const { address, isSecure } = clientOf(env, head)
     exchange.clientAddress = address
     exchange.isSecure = isSecure
-    exchange.origin = originOf(exchange, config.basePath)
+    exchange.origin = originOf(exchange)
     const traceparent = head.header('traceparent') ?? ''
     exchange.traceparent = TRACEPARENT.test(traceparent) ? traceparent : undefined
-    exchange.span = startRequestSpan(tracer, exchange, config)
+    exchange.span = startRequestSpan(tracer, exchange)
     exchange.traceparent = exchange.span.traceparent ?? exchange.traceparent
     return undefined
   }
 }
 
-const originOf = ({ head, requestId, clientAddress, route }: Exchange, basePath: string): RequestOrigin => ({
+const originOf = ({ head, requestId, clientAddress, route }: Exchange): RequestOrigin => ({
   requestId,
   method: head.method,
-  route: route === undefined ? '' : basePath + route.mounted.operation.path,
+  route: route?.mounted.pattern ?? '',
   ip: clientAddress,
 })

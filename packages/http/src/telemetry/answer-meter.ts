@@ -4,7 +4,6 @@ import type { Exchange } from '../exchange.ts'
 export interface AnswerMeterDeps {
   readonly meter: Meter
   readonly clock: Clock
-  readonly config: { readonly basePath: string }
 }
 
 /** Updates the request metrics, once per response. */
@@ -15,12 +14,12 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** The method, or `other`, so that clients cannot create new label values. */
 export const methodLabel = (method: string): string => (METHODS.has(method) ? method : 'other')
 
-export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): AnswerMeter {
+export function createAnswerMeter({ meter, clock }: AnswerMeterDeps): AnswerMeter {
   return (exchange, status, error) => {
     const { head, route, startedMs } = exchange
     const labels = {
       method: methodLabel(head.method),
-      route: route === undefined ? 'unmatched' : config.basePath + route.mounted.operation.path,
+      route: route?.mounted.pattern ?? 'unmatched',
     }
     meter.count('svc_http_requests_total', { ...labels, status: String(status) })
     meter.observe('svc_http_request_duration_seconds', labels, (clock.monotonicMs() - startedMs) / 1_000)

@@ -19,16 +19,15 @@ export interface Reporter {
 }
 
 export function createReporter(deps: HttpAppDeps): Reporter {
-  const { clock, logger, config } = deps
+  const { clock, logger } = deps
   const measure = createAnswerMeter(deps)
 
   const fieldsOf = (exchange: Exchange, { status, bytes }: Outcome): LogFields => {
     const { head, requestId, route, startedMs, traceparent } = exchange
-    const operation = route?.mounted.operation
     const principal = isAnonymous(exchange) ? undefined : exchange.principal
     return {
-      ...{ requestId, operationId: operation?.id, method: head.method },
-      route: operation === undefined ? null : config.basePath + operation.path,
+      ...{ requestId, operationId: route?.mounted.operation.id, method: head.method },
+      route: route?.mounted.pattern ?? null,
       ...{ status, durationMs: Math.round(clock.monotonicMs() - startedMs) },
       ...{ bytes, subject: principal?.subject, tokenId: principal?.tokenId, traceId: traceIdOf(traceparent) },
     }

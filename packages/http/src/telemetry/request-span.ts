@@ -3,17 +3,13 @@ import type { Exchange } from '../exchange.ts'
 import { methodLabel } from './answer-meter.ts'
 
 /** Starts the span of a request, as a child of its traceparent. */
-export function startRequestSpan(
-  tracer: Tracer,
-  exchange: Exchange,
-  { basePath }: { readonly basePath: string },
-): Span {
+export function startRequestSpan(tracer: Tracer, exchange: Exchange): Span {
   if (!tracer.isEnabled) return noSpan
   const { head, route, requestId, isSecure, traceparent } = exchange
   const method = methodLabel(head.method)
   const attributes = {
     'http.request.method': method === 'other' ? '_OTHER' : method,
-    'http.route': route === undefined ? undefined : basePath + route.mounted.operation.path,
+    'http.route': route?.mounted.pattern,
     'url.scheme': isSecure ? 'https' : 'http',
     'perdure.request.id': requestId,
   }

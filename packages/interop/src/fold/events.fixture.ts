@@ -11,6 +11,8 @@ export const logOf = (events: readonly (readonly [type: string, payload?: unknow
   }))
 
 const id = fc.constantFrom('a', 'b', 'c')
+/** Shared by approvals only: the id of an approval without a tool call is also the id of its call. */
+const approvalId = fc.constantFrom('apr_a', 'apr_b', 'apr_c')
 const text = fc.string({ maxLength: 5 })
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 
@@ -53,14 +55,14 @@ export const agentEvent: fc.Arbitrary<Drawn> = fc.oneof(
 export const serverEvent: fc.Arbitrary<Drawn> = fc.oneof(
   drawn(['approval.requested', 'tool.approval.requested'], {
     ...{
-      approvalId: id,
+      approvalId,
       runId: fc.constantFrom(RUN, 'run_2'),
       name: id,
       toolCallId: maybe(id),
       payload: maybe(fc.jsonValue()),
     },
   }),
-  drawn(['approval.resolved', 'approval.expired'], { approvalId: id, decision: fc.constantFrom('granted', 'denied') }),
+  drawn(['approval.resolved', 'approval.expired'], { approvalId, decision: fc.constantFrom('granted', 'denied') }),
   drawn(['run.child.started', 'run.child.ended'], { childRunId: id, agentId: id, seq: fc.nat(), status: maybe(id) }),
   drawn(['usage'], { provider: id, model: id, inputTokens: fc.nat() }),
   drawn(['run.log', 'checkpoint.written'], { message: text }),

@@ -1,4 +1,5 @@
 import type { Query } from '../query/compile.ts'
+import type { CopyStatement } from './copy-out.ts'
 import { createStatementNames } from './statement-names.ts'
 import { encodeValue } from './text-codec.ts'
 
@@ -18,11 +19,15 @@ export interface Statement {
 /** Sends a statement to the server; rejects with the error of the driver. */
 export type Execute = (statement: Statement) => Promise<StatementResult>
 
+/** Reads bytes, on any connection of a pool. */
+export type Copy = (statement: CopyStatement) => Promise<Uint8Array | undefined>
+
 /** Runs queries on one connection, or on any connection of a pool. */
 export interface Connection {
   run<Values>(query: Query<Values, unknown>, values: Values): Promise<{ readonly changes: number }>
   get<Values, Row>(query: Query<Values, Row>, values: Values): Promise<Row | undefined>
   all<Values, Row>(query: Query<Values, Row>, values: Values): Promise<readonly Row[]>
+  readonly copy: Copy
   /** Returns the cached query of this name, or builds and caches it. For queries whose conditions vary. */
   variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
@@ -50,7 +55,7 @@ export function createQueryCache(): QueryCache {
   }
 }
 
-export function createConnection(execute: Execute, cache: QueryCache): Connection {
+export function createConnection(execute: Execute, cache: QueryCache, copy: Copy = notForReads): Connection {
   const send = <Values>(query: Query<Values, unknown>, values: Values): Promise<StatementResult> =>
     execute({ name: cache.nameOf(query.sql), text: query.sql, values: query.bind(values).map(encodeValue) })
 
@@ -60,6 +65,9 @@ export function createConnection(execute: Execute, cache: QueryCache): Connectio
       (await send(query, values)).rows[0] as Row | undefined,
     all: async <Values, Row>(query: Query<Values, Row>, values: Values) =>
       (await send(query, values)).rows as readonly Row[],
+    copy,
     variant: cache.variant,
   }
 }
+
+const notForReads: Copy = () => Promise.reject(new Error('a connection that writes cannot copy'))

@@ -15,6 +15,8 @@ describe('the encryption of connections', () => {
     ['another machine that asks for no verification', 'postgres://u@10.0.0.9/d?sslmode=no-verify', undefined, VERIFIED],
     ['another machine with an authority', 'postgres://u@db.internal/d', 'PEM', { ...VERIFIED, ca: 'PEM' }],
     ['this machine', 'postgres://u@127.0.0.1:5432/d', undefined, false],
+    ['this machine over a socket', 'postgres://u@localhost/d?host=/run/postgresql&sslmode=disable', undefined, false],
+    ['another machine that a parameter names', 'postgres://u@localhost/d?host=db.internal', undefined, VERIFIED],
     ['this machine without encryption', 'postgres://u@localhost/d?sslmode=disable', undefined, false],
     ['this machine with encryption', 'postgres://u@[::1]/d?sslmode=verify-full', undefined, VERIFIED],
     ['this machine with an authority', 'postgresql://u@localhost/d', 'PEM', { ...VERIFIED, ca: 'PEM' }],

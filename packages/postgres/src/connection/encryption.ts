@@ -21,7 +21,9 @@ export function encryptionOf(text: string, ca: string | undefined): EncryptedUrl
   const url = parse(text)
   const mode = url.searchParams.get('sslmode') ?? (ca === undefined ? undefined : 'verify-full')
   for (const name of PARAMETERS) url.searchParams.delete(name)
-  const isLocal = LOCAL.has(url.hostname) && !url.searchParams.has('host')
+  // The parameter `host` replaces the host name; a path names the folder of a Unix socket.
+  const host = url.searchParams.get('host')
+  const isLocal = host === null ? LOCAL.has(url.hostname) : host.startsWith('/')
   if (mode === 'disable' && !isLocal) {
     throw new StartError('config-invalid', {
       message: 'The URL of the database has sslmode=disable, but the server is on another machine.',

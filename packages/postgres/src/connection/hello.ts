@@ -44,6 +44,23 @@ export async function requireUsableServer(session: Session): Promise<string> {
   return systemId
 }
 
+/** Connections that stay free for commands, monitoring and other servers. */
+const SPARE_CONNECTIONS = 5
+
+/** Checks that the server accepts as many connections as this process may open. @throws StartError `config-invalid` */
+export async function requireConnections(session: Session, poolSize: number): Promise<void> {
+  const { rows } = await session.execute({
+    text: `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as "available"`,
+    values: [],
+  })
+  const { available } = rows[0] as { available: number }
+  if (available >= poolSize + SPARE_CONNECTIONS) return
+  throw unusable(
+    `The PostgreSQL server accepts ${available} connections, too few for a pool of ${poolSize} and ${SPARE_CONNECTIONS} others.`,
+    'Raise max_connections of the server, or lower storage.poolSize.',
+  )
+}
+
 /** Whether a new connection leads to the same, writable server and to the schema of this storage. */
 export async function isSameServer(
   session: Session,

@@ -32,6 +32,9 @@ export function kindOf(error: unknown): ErrorKind {
   return isOfConnection(error) ? 'lost' : 'foreign'
 }
 
+/** The SQLSTATE of an error, or `connection` if the server did not report it. */
+export const codeOf = (error: unknown): string => sqlStateOf(error) ?? 'connection'
+
 /** The SQLSTATE of an error that the server reported. */
 function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined

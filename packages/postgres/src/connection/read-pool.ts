@@ -1,5 +1,7 @@
+import type { StorageServerStatus } from '@perdure/ports'
 import pg from 'pg'
-import type { Execute } from './connection.ts'
+import type { Copy, Execute } from './connection.ts'
+import { copyOut } from './copy-out.ts'
 import { kindOf } from './postgres-error.ts'
 import type { ServerOptions } from './server-options.ts'
 import { clientConfig, toResult } from './session.ts'
@@ -7,11 +9,14 @@ import { clientConfig, toResult } from './session.ts'
 export interface ReadPool {
   /** Executes on any connection; once more if the connection was lost. */
   readonly execute: Execute
-  counts(): { readonly open: number; readonly waiting: number }
+  /** Like `execute`. Only a few copies are under way at a time, because each holds memory that is freed late. */
+  readonly copy: Copy
+  counts(): StorageServerStatus['connections']
   close(): Promise<void>
 }
 
 const WAIT_MS = 5_000
+const MAX_COPIES = 2
 const IDLE_MS = 30_000
 
 /** Every connection was in use for the whole time. */
@@ -28,17 +33,54 @@ export function createReadPool(options: ServerOptions, size: number): ReadPool {
   // A lost idle connection leaves the pool; the next read opens another.
   pool.on('error', () => undefined)
 
-  const execute: Execute = async (statement) => toResult(await pool.query(statement))
+  const copy: Copy = async (statement) => {
+    const client = await pool.connect()
+    let failure: unknown
+    try {
+      return await copyOut(client, statement)
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      client.release(failure !== undefined)
+    }
+  }
+
+  /** Reads once more if the connection was lost. */
+  const persistently = async <Result>(read: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (kindOf(error) !== 'lost' || isPoolBusy(error)) throw error
+      return read()
+    }
+  }
+
   return {
-    async execute(statement) {
-      try {
-        return await execute(statement)
-      } catch (error) {
-        if (kindOf(error) !== 'lost' || isPoolBusy(error)) throw error
-        return execute(statement)
-      }
-    },
-    counts: () => ({ open: pool.totalCount, waiting: pool.waitingCount }),
+    execute: (statement) => persistently(async () => toResult(await pool.query(statement))),
+    copy: limited(MAX_COPIES, (statement) => persistently(() => copy(statement))),
+    counts: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
+  }
+}
+
+/** Calls beyond the limit wait, in their order, for earlier ones to end. */
+function limited(max: number, copy: Copy): Copy {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (statement) => {
+    if (running === max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await copy(statement)
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
   }
 }

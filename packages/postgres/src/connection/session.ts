@@ -25,6 +25,10 @@ export interface ConnectionUse {
   readonly planning: Planning
   /** Whether statements may take longer than `statementTimeoutMs`. */
   readonly isPatient?: boolean
+  /** Called with the payload of each notification on a channel that the connection listens to. */
+  readonly onNotification?: (payload: string) => void
+  /** Called with a warning of the server, such as one about a commit that was not replicated. */
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 export async function openSession(options: ServerOptions, use: ConnectionUse): Promise<Session> {
@@ -35,6 +39,10 @@ export async function openSession(options: ServerOptions, use: ConnectionUse): P
   }
   client.on('error', lose)
   client.on('end', lose)
+  client.on('notification', ({ payload = '' }) => use.onNotification?.(payload))
+  client.on('notice', ({ code, message }) => {
+    if (code?.startsWith(WARNINGS)) use.onWarning?.(`the database server warned (${code}): ${message}`)
+  })
   await client.connect()
   const { stream } = client.connection as unknown as { stream: Socket }
 
@@ -104,6 +112,9 @@ export function clientConfig(
     pipeline: options.pipeline,
   } as pg.ClientConfig
 }
+
+/** The class of the SQLSTATE of a warning. */
+const WARNINGS = '01'
 
 const CONNECT_TIMEOUT_MS = 5_000
 const NETWORK_MS = 2_000

@@ -87,11 +87,13 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL se
     await successor.close()
   })
 
-  it('refuses a URL that leads nowhere, a small pool, and a schema with an invalid name', async () => {
+  it('refuses a URL that leads nowhere, a pool that is too small or too large, and a schema with an invalid name', async () => {
     const nowhere = openPostgresStorage({ url: 'postgres://perdure@127.0.0.1:1/none?sslmode=disable' })
     expect(await kindOfStart(nowhere)).toBe('config-invalid')
     const small = openPostgresStorage({ url: await schema.url(), poolSize: 4 })
     expect(await kindOfStart(small)).toBe('config-invalid')
+    const greedy = openPostgresStorage({ url: await schema.url(), poolSize: 100_000 })
+    await expect(greedy).rejects.toMatchObject({ kind: 'config-invalid', message: expect.stringContaining('100000') })
     const unnamed = openPostgresStorage({ url: await schema.url(), schema: 'no "name"' })
     expect(await kindOfStart(unnamed)).toBe('config-invalid')
   })

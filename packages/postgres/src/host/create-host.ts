@@ -1,7 +1,16 @@
-import { AppError, type CommitOutcome, storageBusy, type Write } from '@perdure/ports'
+import {
+  AppError,
+  type CommitOutcome,
+  contentBytes,
+  type EpochMs,
+  type StoredEvent,
+  storageBusy,
+  type Write,
+} from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
 import { translateError } from '../connection/postgres-error.ts'
 import type { ReadName, ReadRequest } from '../operations.ts'
+import { withoutSignals, withSignals } from '../tail/signal-events.ts'
 import type { Writer } from './create-writer.ts'
 import type { Host, HostState } from './host.ts'
 import { runRead } from './run-read.ts'
@@ -15,23 +24,32 @@ export interface HostParts {
   /** Called once, when the host has failed. */
   readonly onFatal?: ((error: AppError) => void) | undefined
   readonly close: () => Promise<void>
+  /** Called with the events of each commit, before it is answered. */
+  readonly onCommitted: (events: readonly StoredEvent[]) => void
+  /** Clock for the timestamps of signals. */
+  readonly now: () => number
 }
 
-/** How many commits wait for a server that cannot be reached. */
+/** How many commits wait for a server that cannot be reached, and their content in bytes. */
 const MAX_WAITING = 10_000
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
 /** The most commits that the writer takes at once. */
 const MAX_JOBS = 64
 
 interface QueuedJob extends WriteJob {
   readonly until: number
+  /** Content of a commit that was submitted while the server could not be reached; otherwise 0. */
+  readonly bytes: number
   readonly resolve: (result: JobResult) => void
 }
 
 /** Commits of one turn of the event loop, and commits that arrive while others are under way, are written together. */
-export function createHost({ writer, readFrom, commitWaitMs, onFatal, close }: HostParts): Host {
+export function createHost(parts: HostParts): Host {
+  const { writer, readFrom, commitWaitMs, onFatal, close, onCommitted, now } = parts
   const queue: QueuedJob[] = []
   let writes = 0
+  let waitingBytes = 0
   let failure: AppError | undefined
   let isWorking = false
   let onIdle = () => {}
@@ -43,10 +61,12 @@ export function createHost({ writer, readFrom, commitWaitMs, onFatal, close }: H
     report(onFatal, error)
   }
 
-  const answer = ({ resolve }: QueuedJob, result: JobResult): void => {
+  const answer = ({ resolve, bytes }: QueuedJob, result: JobResult): void => {
     writes++
+    waitingBytes -= bytes
     if ('error' in result && result.error instanceof AppError && result.error.id === 'storage-failed')
       fail(result.error)
+    if ('outcome' in result && result.outcome.committed) onCommitted(result.outcome.events)
     resolve(result)
   }
 
@@ -93,13 +113,16 @@ export function createHost({ writer, readFrom, commitWaitMs, onFatal, close }: H
     async commit(writes: readonly Write[]): Promise<CommitOutcome> {
       if (closing !== undefined) throw closedError()
       if (failure !== undefined) throw failedError(failure)
-      if (queue.length >= MAX_WAITING && !writer.isConnected()) throw storageBusy()
+      const bytes = writer.isConnected() ? 0 : contentBytes(writes)
+      const isFull = queue.length >= MAX_WAITING || waitingBytes + bytes > MAX_WAITING_BYTES
+      if (isFull && !writer.isConnected()) throw storageBusy()
+      waitingBytes += bytes
       const result = await new Promise<JobResult>((resolve) => {
-        queue.push({ writes, until: Date.now() + commitWaitMs, resolve })
+        queue.push({ writes: withSignals(writes, now() as EpochMs), bytes, until: Date.now() + commitWaitMs, resolve })
         workSoon()
       })
       if ('error' in result) throw result.error
-      return result.outcome
+      return withoutSignals(result.outcome, writes)
     },
     read: (async <Name extends ReadName>(name: Name, request: ReadRequest<Name>) => {
       if (closing !== undefined) throw closedError()
@@ -111,6 +134,7 @@ export function createHost({ writer, readFrom, commitWaitMs, onFatal, close }: H
     }) as Host['read'],
     state,
     isConnected: writer.isConnected,
+    fail,
     counters: () => ({ ...writer.counters(), writes }),
     close() {
       closing ??= shutDown()

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CommitOutcome, storageBusy } from '@perdure/ports'
 import { createConnection, type QueryCache } from '../connection/connection.ts'
-import { kindOf, translateError } from '../connection/postgres-error.ts'
+import { codeOf, kindOf, translateError } from '../connection/postgres-error.ts'
 import type { Planning } from '../connection/session.ts'
 import { commitAtOnce, fitsOneTrip } from '../groups/commit-at-once.ts'
 import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
@@ -35,6 +35,8 @@ export interface Writer {
    * waits for the server.
    */
   commit(jobs: readonly WriteJob[], answer: Answer, until: number): Promise<void>
+  /** Resolves when the transaction that executes now, if any, is committed or has failed. Never rejects. */
+  underWay(): Promise<unknown>
   /** Whether the last attempt to reach the server succeeded. */
   isConnected(): boolean
   counters(): WriterCounters
@@ -58,8 +60,10 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     return open(name, planning)
   })
   const counters = { transactions: 0, unanswered: 0, retries: 0 }
+  const retriesByCode: Record<string, number> = {}
   let knownPosition = start.knownPosition
   let number = 0
+  let executing: Promise<unknown> = Promise.resolve()
 
   const nextTurn = async (planning: Planning): Promise<Turn> => {
     const session = await sessions.get(planning)
@@ -72,8 +76,17 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     return { session, db, marker: { node: node.id, number }, knownPosition }
   }
 
+  const persist = <T>(
+    limits: Pick<Attempt, 'planning' | 'until'>,
+    transaction: (turn: Turn) => Promise<T>,
+  ): Promise<T> => {
+    const persisting = tryUntilOver(limits, transaction)
+    executing = persisting.catch(() => undefined)
+    return persisting
+  }
+
   /** Executes the transaction until it is committed, is refused or its time is over. */
-  const persist = async <T>(
+  const tryUntilOver = async <T>(
     limits: Pick<Attempt, 'planning' | 'until'>,
     transaction: (turn: Turn) => Promise<T>,
   ): Promise<T> => {
@@ -86,6 +99,8 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
         const settled = await afterFailure<T>(error, turn?.marker, { ...limits, tries })
         if (settled !== undefined) return settled
         counters.retries++
+        const code = codeOf(error)
+        retriesByCode[code] = (retriesByCode[code] ?? 0) + 1
       }
     }
   }
@@ -180,8 +195,9 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
         await (isGroup ? commitTogether : commitEach)(part, answerPart, until)
       }
     },
+    underWay: () => executing,
     isConnected: sessions.isConnected,
-    counters: () => ({ ...counters }),
+    counters: () => ({ ...counters, retriesByCode: { ...retriesByCode } }),
     close: sessions.drop,
   }
 }

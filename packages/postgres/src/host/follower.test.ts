@@ -20,7 +20,8 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a reader of positions on 
     await schema.query('insert into nodes (id, name) values ($1, $1)', [id])
     const server = { url: await schema.url(), schema: schema.name, statementTimeoutMs: 10_000, pipeline: true }
     const open = (name: string, planning: Planning) => openSession(server, { name, planning })
-    const node = { id, renew: async () => undefined, leave: async () => undefined }
+    const none = async () => undefined
+    const node = { id, renew: none, drop: none, leave: none, control: () => Promise.reject() as never }
     return createWriter({ node, cache: createQueryCache(), open, knownPosition: 0, settleMs: 1_000, groups: true })
   }
 

@@ -4,6 +4,8 @@ export interface WriterCounters {
   readonly unanswered: number
   /** Transactions that were executed again. */
   readonly retries: number
+  /** The same, by the code of the error. */
+  readonly retriesByCode: Readonly<Record<string, number>>
 }
 
 export interface HostCounters extends WriterCounters {

@@ -1,4 +1,4 @@
-import type { CommitOutcome, Write } from '@perdure/ports'
+import type { AppError, CommitOutcome, Write } from '@perdure/ports'
 import type { ReadName, ReadRequest, ReadResult } from '../operations.ts'
 import type { HostCounters } from './host-counters.ts'
 
@@ -14,6 +14,8 @@ export interface Host {
   state(): HostState
   /** Whether the server was reachable at the last attempt. */
   isConnected(): boolean
+  /** Rejects every later commit with this error. */
+  fail(error: AppError): void
   counters(): HostCounters
   /** Commits what waits, then closes the connections. Idempotent. */
   close(): Promise<void>

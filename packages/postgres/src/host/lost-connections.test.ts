@@ -1,6 +1,6 @@
-import { type CommitOutcome, isStorageBusy, type Write } from '@perdure/ports'
+import { type CommitOutcome, isStorageBusy, type JsonText, type Write } from '@perdure/ports'
 import { anEvent, anIdempotencyRecord, aRun, createRandom } from '@perdure/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { type CuttingProxy, createCuttingProxy, type Strike } from '../cutting-proxy.fixture.ts'
@@ -133,6 +133,29 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
 
     expect(results.every((one) => 'committed' in one)).toBe(true)
     await expectExactOutcomes(results)
+  })
+
+  it('refuses commits at once when 64 MiB of them wait for the server', async () => {
+    const storage = await schema.open({ url: proxy.url, commitWaitMs: 60_000 })
+    const payload = JSON.stringify('x'.repeat(1_000_000)) as JsonText
+    const commit = async (n: number) => {
+      const events = [anEvent({ topic: 'all', type: `commit-${n}`, payload })]
+      return storage.unitOfWork.commit([{ type: 'event.append', events }]).catch((error: unknown) => ({ error }))
+    }
+    proxy.blackout(true)
+    const first = commit(0)
+    await vi.waitUntil(async () => !(await storage.status()).writable, { timeout: 60_000 })
+
+    const waiting = Array.from({ length: 100 }, (_, n) => commit(n + 1))
+    proxy.blackout(false)
+    const results = await Promise.all([first, ...waiting])
+
+    const refused = results.flatMap((one, n) => ('error' in one ? [n] : []))
+    expect(refused[0]).toBe(1 + Math.floor((64 * 1_048_576) / (payload.length + 20)))
+    expect(refused).toEqual(Array.from({ length: 101 - (refused[0] ?? 0) }, (_, n) => n + (refused[0] ?? 0)))
+    const stored = await storage.events.read({ topic: 'all' }, { after: 0, limit: 200 })
+    expect(stored.map(({ type }) => type)).toEqual(results.flatMap((one, n) => ('error' in one ? [] : [`commit-${n}`])))
+    expect((await commit(101)) as object).toMatchObject({ committed: true })
   })
 
   it('waits for the server, then refuses commits without having written them', async () => {

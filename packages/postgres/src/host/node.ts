@@ -1,66 +1,118 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '@perdure/ports'
 import { type RawBuilder, sql } from 'kysely'
 import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
+import { kindOf } from '../connection/postgres-error.ts'
 import type { Session } from '../connection/session.ts'
 import { compile, from } from '../query/compile.ts'
-import type { NodeGroupTable } from '../query/schema.ts'
+import type { NodeGroupTable, NodeRole } from '../query/node-schema.ts'
 
 /** This process as a writer of the database. Its row is the right to write. */
 export interface Node {
   readonly id: string
+  /** The connection that holds the lock of the node. */
+  control(): Connection
   /** Takes the lock again if the session that held it was lost. */
   renew(): Promise<void>
+  /** Closes the session, so that `renew` opens another one. */
+  drop(): Promise<void>
   /** Deletes the row of the node and ends its session. */
   leave(): Promise<void>
 }
 
 export interface JoinOptions {
   readonly cache: QueryCache
-  /** Whether another process owns the schema: a command that creates a token, beside a server. */
-  readonly isGuest: boolean
+  readonly role: NodeRole
+  /** How long the lease of a member lasts. */
+  readonly leaseMs: number
   /** Opens another session to the same server. */
   readonly reopen: () => Promise<Session>
 }
 
 /**
- * Adds the row of this process. One process at a time owns a schema: it holds a lock for as long as its session lives. It
- * deletes the rows of other processes, so that a process that lost its session writes nothing more.
+ * Adds the row of this process. Either one process owns a schema, or members share it: the owner holds an advisory lock
+ * for as long as its session lives, and the members hold the same lock in shared mode. An owner deletes the rows of all
+ * other processes, and a member that of an owner, so that a process that lost its session writes nothing more. The
+ * deletion waits for the transactions that these processes have under way.
  *
- * @throws StartError `storage-locked` if another process holds the lock.
+ * @throws StartError `storage-locked` if the lock is held; `clock-skew` for a member whose clock is wrong
  */
-export async function join(session: Session, { cache, isGuest, reopen }: JoinOptions): Promise<Node> {
+export async function join(session: Session, options: JoinOptions): Promise<Node> {
+  const { cache, role, leaseMs, reopen } = options
   let control = session
+  let renewing: Promise<void> | undefined
   const db = () => createConnection(control.execute, cache)
-  const takeLock = async () => isGuest || takeSoleLock(db())
+  const takeLock = async () => role === 'guest' || takeSchemaLock(db(), role)
   const id = randomUUID()
-  if (!(await takeLock())) throw lockedError()
-  if (!isGuest) {
-    await db().run(DELETE_NODES, {})
-    await db().run(DELETE_GROUPS, {})
+  if (!(await takeLock())) throw lockedError(role)
+  if (role === 'member') await requireSameClock(db())
+  if (role !== 'guest') await deleteNodes(db(), role)
+  await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}`, role, leaseMs })
+
+  const reconnect = async () => {
+    control = await reopen()
+    // Another process that has the lock by now has also deleted the row of this node.
+    await takeLock()
   }
-  await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}` })
+
   return {
     id,
+    control: db,
     async renew() {
       if (!control.isLost()) return
-      control = await reopen()
-      // Another process that has the lock by now has also deleted the row of this node.
-      await takeLock()
+      renewing ??= reconnect().finally(() => {
+        renewing = undefined
+      })
+      await renewing
     },
+    drop: () => control.close(),
     async leave() {
       await db()
-        .run(DELETE_NODE, { id })
+        .run(role === 'member' ? DEPART : DELETE_NODE, { id })
         .catch(() => undefined)
       await control.close()
     },
   }
 }
 
-/** Returns whether this session owns the schema from now on. */
-export const takeSoleLock = async (db: Connection): Promise<boolean> =>
-  (await db.get(TAKE_SOLE_LOCK, {}))?.taken === true
+/** Returns whether this session holds the lock of the schema from now on: alone, or with other members. */
+export const takeSchemaLock = async (db: Connection, role: NodeRole): Promise<boolean> =>
+  (await db.get(role === 'member' ? SHARE_LOCK : TAKE_SOLE_LOCK, {}))?.taken === true
+
+const MAX_SKEW_MS = 2_000
+
+/** Start times and deadlines are compared with the clocks of all members. @throws StartError `clock-skew` */
+async function requireSameClock(db: Connection): Promise<void> {
+  const sentAt = Date.now()
+  const now = (await db.get(READ_CLOCK, {}))?.now ?? sentAt
+  const receivedAt = Date.now()
+  const skewMs = now < sentAt ? now - sentAt : Math.max(0, now - receivedAt)
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return
+  throw new StartError('clock-skew', {
+    message: `The clock of this machine is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the database server; at most ${MAX_SKEW_MS / 1_000} s are allowed.`,
+    hint: 'Synchronize both clocks, for example with NTP, and start again.',
+  })
+}
+
+/** A transaction that a dead process has under way ends within this time, or its server process does. */
+const LAST_COMMIT_MS = 30_000
+const PAUSE_MS = 100
+
+async function deleteNodes(db: Connection, role: NodeRole): Promise<void> {
+  const until = Date.now() + LAST_COMMIT_MS
+  for (;;) {
+    try {
+      if (role === 'member') return void (await db.run(DELETE_SOLE_NODES, {}))
+      for (const statement of DELETE_ALL) await db.run(statement, {})
+      return
+    } catch (error) {
+      if (kindOf(error) !== 'contended' || Date.now() > until) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
 
 /** Keeps the row of the node from being deleted until the transaction ends, and reads it: no row, no right to write. */
 export const HOLD_NODE = compile<{ node: string }, { id: string }>((param) =>
@@ -103,27 +155,67 @@ export const PRUNE_MARKERS = compile<Marker, unknown>((param) =>
   from.deleteFrom('node_groups').where('node', '=', param('node')).where('number', '<', param('number')),
 )
 
-/** The first key of the advisory lock of the only node; the second is the hash of the schema. */
-const SOLE_LOCK = 0x62_65_72_73
+/** The first key of the advisory lock of a schema; the second is the hash of the schema. */
+const SCHEMA_LOCK = 0x62_65_72_73
 
-const TAKE_SOLE_LOCK = compile<object, { taken: boolean }>(() => ({
+const lockWith = (attempt: string) =>
+  compile<object, { taken: boolean }>(() => ({
+    compile: () =>
+      sql<{
+        taken: boolean
+      }>`select ${sql.raw(attempt)}(${sql.lit(SCHEMA_LOCK)}, hashtext(current_schema())) as taken`.compile(from),
+  }))
+
+const TAKE_SOLE_LOCK = lockWith('pg_try_advisory_lock')
+const SHARE_LOCK = lockWith('pg_try_advisory_lock_shared')
+
+const READ_CLOCK = compile<object, { now: number }>(() => ({
   compile: () =>
-    sql<{
-      taken: boolean
-    }>`select pg_try_advisory_lock(${sql.lit(SOLE_LOCK)}, hashtext(current_schema())) as taken`.compile(from),
+    sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.compile(from),
 }))
 
-const DELETE_NODES = compile<object, unknown>(() => from.deleteFrom('nodes'))
-const DELETE_GROUPS = compile<object, unknown>(() => from.deleteFrom('node_groups'))
+const DELETE_SOLE_NODES = compile<object, unknown>(() => from.deleteFrom('nodes').where('role', '=', 'sole'))
 
-const INSERT_NODE = compile<{ id: string; name: string }, unknown>((param) =>
-  from.insertInto('nodes').values({ id: param('id'), name: param('name') }),
-)
+const DELETE_ALL = [
+  compile<object, unknown>(() => from.deleteFrom('nodes')),
+  compile<object, unknown>(() => from.deleteFrom('node_groups')),
+  compile<object, unknown>(() => from.deleteFrom('departed_nodes')),
+  compile<object, unknown>(() => from.deleteFrom('duties')),
+]
+
+interface NewNode {
+  readonly id: string
+  readonly name: string
+  readonly role: NodeRole
+  readonly leaseMs: number
+}
+
+const INSERT_NODE = compile<NewNode, unknown>((param) => ({
+  compile: () =>
+    sql`insert into nodes (id, name, role, lease_until) values (${param('id')}, ${param('name')}, ${param('role')},
+      case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
+}))
+
+/** The end of a lease that begins now, by the clock of the database. */
+export const leaseEnd = (leaseMs: RawBuilder<number>) =>
+  sql<Date>`clock_timestamp() + ${leaseMs}::bigint * interval '1 millisecond'`
 
 const DELETE_NODE = compile<{ id: string }, unknown>((param) => from.deleteFrom('nodes').where('id', '=', param('id')))
 
-export const lockedError = (): StartError =>
-  new StartError('storage-locked', {
-    message: 'Another process uses this schema of the PostgreSQL database.',
-    hint: 'Stop the other server, or set storage.schema to a different name.',
-  })
+/** Deletes the row of a member and names the member in \`departed_nodes\`. */
+const DEPART = compile<{ id: string }, unknown>((param) => ({
+  compile: () =>
+    sql`with gone as (delete from nodes where id = ${param('id')} returning id)
+      insert into departed_nodes (id) select id from gone`.compile(from),
+}))
+
+export const lockedError = (role: NodeRole): StartError =>
+  role === 'member'
+    ? new StartError('storage-locked', {
+        message: 'A server that does not share it uses this schema of the PostgreSQL database.',
+        hint: 'Stop that server, or set storage.cluster to true in its configuration and restart it.',
+      })
+    : new StartError('storage-locked', {
+        message: 'Another process uses this schema of the PostgreSQL database.',
+        hint: 'Stop the other server, set storage.schema to a different name, or set storage.cluster to true for all servers of the schema.',
+      })

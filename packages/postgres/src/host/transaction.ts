@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { leaseLost } from '@perdure/ports'
 import type { Statement, StatementResult } from '../connection/connection.ts'
 import type { StoredMarker } from './node.ts'
 
@@ -35,5 +35,5 @@ export function unansweredCommit<Result>(
 /** The row of this node is gone: another process has taken over. */
 export function requireNode(node: object | undefined): void {
   if (node !== undefined) return
-  throw new AppError('storage-failed', { message: 'Another process has taken over the database.' })
+  throw leaseLost()
 }

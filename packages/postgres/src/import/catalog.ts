@@ -42,7 +42,10 @@ where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') an
 order by relname, attnum`
 
 /** Tables of which a database file has none, or others. They are empty in a schema without a server. */
-export const OWN_TABLES: ReadonlySet<string> = new Set(['schema_migrations', 'meta', 'nodes', 'node_groups'])
+export const OWN_TABLES: ReadonlySet<string> = new Set([
+  ...['schema_migrations', 'meta', 'nodes', 'node_groups', 'departed_nodes', 'duties'],
+  ...['tickets', 'lockouts'],
+])
 
 /** Tables that are not empty in a schema without data. */
 export const FILLED_TABLES: ReadonlySet<string> = new Set(['schema_migrations', 'meta'])

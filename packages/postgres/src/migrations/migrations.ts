@@ -2,7 +2,10 @@ import { log } from './0001-log.ts'
 import { runs } from './0002-runs.ts'
 import { sessions } from './0003-sessions.ts'
 import { memory } from './0004-memory.ts'
+import { access } from './0005-access.ts'
+import { cluster } from './0006-cluster.ts'
+import { webhooks } from './0007-webhooks.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
-export const MIGRATIONS: readonly Migration[] = [log, runs, sessions, memory]
+export const MIGRATIONS: readonly Migration[] = [log, runs, sessions, memory, access, cluster, webhooks]

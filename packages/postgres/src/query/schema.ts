@@ -12,14 +12,21 @@ import type {
 } from '@perdure/ports'
 import type { TokenEnv, TriggerKind } from '@perdure/protocol'
 import type { Generated } from 'kysely'
+import type { LockoutTable, TicketTable } from './access-schema.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit-schema.ts'
 import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
+import type { DepartedNodeTable, DutyTable, NodeGroupTable, NodeTable } from './node-schema.ts'
+import type { DeliveryTable, WebhookTable } from './webhook-schema.ts'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */
 export interface Schema {
   readonly meta: MetaTable
   readonly nodes: NodeTable
   readonly node_groups: NodeGroupTable
+  readonly tickets: TicketTable
+  readonly lockouts: LockoutTable
+  readonly departed_nodes: DepartedNodeTable
+  readonly duties: DutyTable
   readonly runs: RunTable
   readonly run_fields: RunFieldTable
   readonly lanes: LaneTable
@@ -47,6 +54,8 @@ export interface Schema {
   readonly jobs: JobTable
   readonly changed_sessions: { readonly session_id: string; readonly changed_at: number }
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
+  readonly webhooks: WebhookTable
+  readonly webhook_deliveries: DeliveryTable
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
 }
 
@@ -87,19 +96,6 @@ export interface McpServerTable {
 export interface MetaTable {
   readonly name: 'epoch' | 'trimmed_through' | 'copy_of' | 'hashed_ids_until'
   readonly value: string
-}
-
-export interface NodeTable {
-  readonly id: string
-  readonly name: string
-}
-
-/** One transaction of a node. */
-export interface NodeGroupTable {
-  readonly node: string
-  readonly number: number
-  readonly first_position: number | null
-  readonly completed: number | null // responses
 }
 
 export interface RunTable {

@@ -1,4 +1,14 @@
-import type { EpochMs, EventRange, EventStream, JsonText, LogHead, StoredEvent } from '@perdure/ports'
+import {
+  type EpochMs,
+  type EventRange,
+  type EventStream,
+  type JsonText,
+  type LogHead,
+  type LogScan,
+  MAX_SCANNED,
+  type StoredEvent,
+  utf8Length,
+} from '@perdure/ports'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
@@ -58,6 +68,37 @@ export async function readLogHead(db: Connection): Promise<LogHead> {
   return { epoch, position: position ?? 0, trimmedThrough: Number(trimmed_through) }
 }
 
+/** The head is read first: events that are appended in between belong to the next scan. */
+export async function scanEvents(
+  db: Connection,
+  { types, range }: { types: readonly string[]; range: EventRange },
+): Promise<LogScan> {
+  const { after, limit, maxLength } = range
+  const { position } = await readLogHead(db)
+  const through = Math.max(after, Math.min(position, after + MAX_SCANNED))
+  const maxBytes = bytesFor(maxLength)
+  const rows = await db.all(SCAN, { types, after, through, limit: limit + 1, maxBytes })
+  const { events, isWhole } = scanned(rows, limit, maxLength)
+  const reachedEnd = isWhole && !endsEarly(rows, maxBytes)
+  return { events, through: reachedEnd ? through : (events.at(-1)?.position ?? through) }
+}
+
+/** Whether the query may have left out rows because the ones before them were too long. */
+const endsEarly = (rows: readonly EventRow[], maxBytes: number): boolean =>
+  rows.reduce((bytes, { payload }) => bytes + utf8Length(payload), 0) > maxBytes
+
+/** `isWhole` if no row follows the events. */
+function scanned(rows: Iterable<EventRow>, limit: number, maxLength = Number.POSITIVE_INFINITY) {
+  const events: StoredEvent[] = []
+  let length = 0
+  for (const row of rows) {
+    if (events.length === limit || length >= maxLength) return { events, isWhole: false }
+    events.push(toRecord(row))
+    length += row.payload.length
+  }
+  return { events, isWhole: true }
+}
+
 type StreamKind = 'run' | 'session' | 'topic'
 
 interface StreamId {
@@ -104,6 +145,26 @@ export const READ_BEFORE = {
   session: selectStream('session', ['<', 'desc']),
   topic: selectStream('topic', ['<', 'desc']),
 }
+
+interface ScanValues {
+  readonly types: readonly string[]
+  readonly after: number
+  readonly through: number
+  readonly limit: number
+  readonly maxBytes: number
+}
+
+const SCAN: Query<ScanValues, EventRow> = compile((param) => {
+  const query = from
+    .selectFrom('events')
+    .selectAll()
+    .where('position', '>', param('after'))
+    .where('position', '<=', param('through'))
+    .where(sql<boolean>`type = any(${param('types')}::text[])`)
+    .orderBy('position')
+    .limit(param('limit'))
+  return bounded(query as Expression<EventRow>, ['payload'], sql`${param('maxBytes')}::float8`)
+})
 
 const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count: number }> =>
   compile((param) =>

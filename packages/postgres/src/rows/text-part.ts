@@ -1,7 +1,8 @@
-import { RUN_CONTENT } from '@perdure/ports'
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
+import pg from 'pg'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { encodeText } from '../connection/text-codec.ts'
+import { from } from '../query/compile.ts'
 import type { TextRef } from '../query/long-text.ts'
 
 export interface TextPartRequest {
@@ -11,52 +12,40 @@ export interface TextPartRequest {
 }
 
 /** Reads a part of a long text as UTF-8. Returns undefined if the row does not exist. */
-export async function readTextPart(
-  db: Connection,
-  { ref, offset, length }: TextPartRequest,
-): Promise<Uint8Array | undefined> {
-  const { of, ...key } = ref
-  const query = of === 'run' ? RUN_TEXTS[ref.member] : of === 'message' ? MESSAGE_CONTENT : STEP_RESULT
-  return query && (await db.get(query as Query<object, PartRow>, { ...key, start: offset + 1, length }))?.part
+export const readTextPart = (db: Connection, { ref, offset, length }: TextPartRequest) =>
+  db.copy({ query: slicesOf(textOf(ref), { offset, length }), maxBytes: length })
+
+/** Bytes per row: the driver keeps a row until all of it has arrived. */
+const SLICE_BYTES = 32 * 1024
+
+/** A part of a text as rows. In bytes: `substr` of a text counts characters. */
+function slicesOf(text: Expression<unknown>, { offset, length }: { readonly offset: number; readonly length: number }) {
+  const part = sql`substring(convert_to(text, 'UTF8') from ${sql.lit(offset + 1)} for ${sql.lit(length)})`
+  const slice = sql`substring(part from first for ${sql.lit(SLICE_BYTES)})`
+  return sql`select ${slice} from (select ${part} as part from (${text}) as row (text) offset 0) as row,
+    generate_series(1, greatest(octet_length(part), 1), ${sql.lit(SLICE_BYTES)}) as first order by first`.compile(from)
+    .sql
 }
 
-interface Range {
-  readonly start: number // from 1
-  readonly length: number
-}
-
-interface PartRow {
-  readonly part: Uint8Array
-}
-
-/** The part in bytes: `substr` of a text counts characters. */
-const part = (column: string, param: Param<Range>) =>
-  sql<Uint8Array>`substring(convert_to(${sql.ref(column)}, 'UTF8') from ${param('start')}::integer for ${param('length')}::integer)`.as(
-    'part',
-  )
-
-const RUN_TEXTS: Readonly<Record<string, Query<Range & { id: string }, PartRow>>> = Object.fromEntries(
-  RUN_CONTENT.map((column) => [
-    column,
-    compile<Range & { id: string }, PartRow>((param) =>
-      from.selectFrom('runs').select(part(column, param)).where('id', '=', param('id')),
-    ),
-  ]),
-)
-
-const MESSAGE_CONTENT = compile<Range & { sessionId: string; seq: number; id: string }, PartRow>((param) =>
-  from
+function textOf(ref: TextRef): Expression<unknown> {
+  if (ref.of === 'run') {
+    return from.selectFrom('runs').select(sql.ref(ref.member).as('text')).where('id', '=', literal(ref.id))
+  }
+  if (ref.of === 'step') {
+    const { runId, seq } = ref
+    return from
+      .selectFrom('steps')
+      .select('result')
+      .where('run_id', '=', literal(runId))
+      .where('seq', '=', sql.lit(seq))
+  }
+  return from
     .selectFrom('messages')
-    .select(part('content', param))
-    .where('session_id', '=', param('sessionId'))
-    .where('seq', '=', param('seq'))
-    .where('id', '=', param('id')),
-)
+    .select('content')
+    .where('session_id', '=', literal(ref.sessionId))
+    .where('seq', '=', sql.lit(ref.seq))
+    .where('id', '=', literal(ref.id))
+}
 
-const STEP_RESULT = compile<Range & { runId: string; seq: number }, PartRow>((param) =>
-  from
-    .selectFrom('steps')
-    .select(part('result', param))
-    .where('run_id', '=', param('runId'))
-    .where('seq', '=', param('seq')),
-)
+/** A copy cannot have parameters. */
+const literal = (text: string) => sql<string>`${sql.raw(pg.escapeLiteral(encodeText(text)))}`

@@ -10,6 +10,7 @@ type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.reha
 
 export const tokenWrites: WriteAppliers<TokenWrite> = {
   async 'token.insert'({ db }, { type, token }) {
+    if (token.parentId !== undefined) await db.run(LOCK_FAMILIES, {})
     const orphaned = await parentProblem(db, token)
     if (orphaned !== undefined && !(await isTaken(db, token))) return { type, current: orphaned.parent }
     const { changes } = await db.run(insertToken, toTokenRow(token))
@@ -18,10 +19,12 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
       : { type, current: (await findToken(db, token.id)) ?? (await findTokenByDigest(db, token.digest)) }
   },
   async 'token.revoke'({ db }, { type, id, at }) {
+    await db.run(LOCK_FAMILIES, {})
     const { changes } = await db.run(REVOKE_FAMILY, { id, at })
     return changes > 0 || (await findToken(db, id)) !== undefined ? changes : { type }
   },
   async 'token.retire'({ db }, { type, id, replacedBy, at, until }) {
+    await db.run(LOCK_FAMILIES, {})
     const isNow = until <= at
     const values = { id, replacedBy, at, revokedAt: isNow ? at : null, until: isNow ? null : until }
     if ((await db.run(retireToken, values)).changes === 0) return { type, current: await findToken(db, id) }
@@ -38,6 +41,17 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
   },
   'token.touch': async ({ db }, { id, at }) => (await db.run(touchToken, { id, at })).changes,
 }
+
+/** The first key of the advisory lock of token families; the second is the hash of the schema. */
+const FAMILY_LOCK = 0x62_65_72_76
+
+/**
+ * A revocation must find every token below, also one that another process mints at the same time: that process has either
+ * committed before, or reads the revoked parent. A statement of its own, so that the next one sees what was committed.
+ */
+const LOCK_FAMILIES = compile<object, unknown>(() => ({
+  compile: () => sql`select pg_advisory_xact_lock(${sql.lit(FAMILY_LOCK)}, hashtext(current_schema()))`.compile(from),
+}))
 
 /** Returns `{ parent }` if the parent is missing or may no longer mint this token. */
 async function parentProblem(db: Connection, { parentId, createdAt }: TokenRecord) {

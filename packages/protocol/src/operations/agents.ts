@@ -5,7 +5,7 @@ import { listOf, PageEntries } from '../resources/list.ts'
 import { AbortRequest, RunOutcome, RunRequest } from '../resources/runs.ts'
 import { RUN_SIGHT } from './runs.ts'
 
-const RUN_REFUSALS = [
+export const RUN_REFUSALS = [
   'agent-not-found',
   'session-not-found',
   'invalid-input',

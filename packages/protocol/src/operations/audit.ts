@@ -35,6 +35,7 @@ export const auditOperations = {
     path: '/audit/verify',
     scope: 'audit:verify',
     idempotent: false,
+    changesNothing: true,
     body: VerifyAuditRequest,
     responses: {
       200: { schema: AuditVerification, description: 'Whether the chain is intact, and if not, the first bad entry.' },

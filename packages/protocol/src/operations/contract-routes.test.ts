@@ -42,6 +42,13 @@ GET    /sessions/:sessionId/runs                  -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/export                I  sessions:export:{sessionId}
 GET    /sessions/:sessionId/events                -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/replay                I  traces:read:sanitized (raw: traces:read:raw)
+POST   /agents/:agentId/chat                      I  agents:invoke:{agentId}
+GET    /agents/:agentId/chat/:chatId/stream       -  agents:invoke:{agentId}
+GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
+POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
+POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
+GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}
+GET    /agents/:agentId/ag-ui/:runId              -  agents:invoke:{agentId}
 POST   /session/ws-ticket                         I  any principal
 GET    /ws                                        -  any principal
 POST   /memory/search                             -  memory:read
@@ -68,6 +75,8 @@ POST   /mcp/servers                               I  mcp:write
 DELETE /mcp/servers/:serverId                     I  mcp:write:{serverId}
 GET    /mcp/servers/:serverId/tools               -  mcp:read:{serverId}
 POST   /mcp/servers/:serverId/tools/:toolName/call  I  mcp:call:{serverId}
+POST   /mcp                                       -  any principal
+GET    /mcp                                       -  any principal
 GET    /tokens                                    -  tokens:read
 GET    /tokens/self                               -  any principal
 GET    /tokens/:tokenId                           -  tokens:read:{tokenId}
@@ -85,7 +94,20 @@ DELETE /triggers/:triggerId                       I  triggers:write:{triggerId}
 POST   /triggers/:triggerId/fire                  I  triggers:fire:{triggerId}
 POST   /triggers/:triggerId/disable               I  triggers:write:{triggerId}
 POST   /triggers/:triggerId/enable                I  triggers:write:{triggerId}
+GET    /triggers/:triggerId/next                  -  triggers:read:{triggerId}
 GET    /triggers/:triggerId/fires                 -  triggers:read:{triggerId}
+GET    /webhooks                                  -  webhooks:read
+POST   /webhooks                                  I  webhooks:write
+GET    /webhooks/:webhookId                       -  webhooks:read:{webhookId}
+PATCH  /webhooks/:webhookId                       I  webhooks:write:{webhookId}
+DELETE /webhooks/:webhookId                       I  webhooks:write:{webhookId}
+POST   /webhooks/:webhookId/enable                I  webhooks:write:{webhookId}
+POST   /webhooks/:webhookId/disable               I  webhooks:write:{webhookId}
+POST   /webhooks/:webhookId/rotate                I  webhooks:write:{webhookId}
+POST   /webhooks/:webhookId/test                  I  webhooks:write:{webhookId}
+GET    /webhooks/:webhookId/deliveries            -  webhooks:read:{webhookId}
+GET    /webhooks/:webhookId/deliveries/:deliveryId  -  webhooks:read:{webhookId}
+POST   /webhooks/:webhookId/deliveries/:deliveryId/redeliver  I  webhooks:write:{webhookId}
 POST   /events/:name                              I  events:emit:{name}
 GET    /health                                    -  public
 GET    /health/live                               -  public
@@ -95,6 +117,10 @@ GET    /metrics                                   -  admin:metrics:read (when me
 GET    /openapi.json                              -  public
 GET    /asyncapi.json                             -  public
 GET    /docs                                      -  public
+POST   /console/codes                             I  any principal
+POST   /console/session                           -  public
+GET    /console/session                           -  any principal
+DELETE /console/session                           -  any principal
 `
 
 const describeScope = (scope: ScopeRule): string => {

@@ -1,11 +1,15 @@
 import type { Operation, OperationTable } from '../operation.ts'
+import { agUiOperations } from './ag-ui.ts'
 import { agentOperations } from './agents.ts'
 import { approvalOperations } from './approvals.ts'
 import { auditOperations } from './audit.ts'
+import { chatOperations } from './chat.ts'
+import { consoleOperations } from './console.ts'
 import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
 import { healthOperations } from './health.ts'
 import { mcpOperations } from './mcp.ts'
+import { mcpServerOperations } from './mcp-server.ts'
 import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
 import { namedEventOperations } from './named-events.ts'
@@ -15,6 +19,7 @@ import { sessionOperations } from './sessions.ts'
 import { skillOperations } from './skills.ts'
 import { tokenOperations } from './tokens.ts'
 import { triggerOperations } from './triggers.ts'
+import { webhookOperations } from './webhooks.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** Every operation, by resource group. Within a group, a literal path precedes a parameter that would match it. */
@@ -24,18 +29,23 @@ export const OPERATION_TABLES = {
   approvals: approvalOperations,
   workflows: workflowOperations,
   sessions: sessionOperations,
+  chat: chatOperations,
+  agui: agUiOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,
   consolidator: consolidatorOperations,
   skills: skillOperations,
   mcp: mcpOperations,
+  mcpserver: mcpServerOperations,
   tokens: tokenOperations,
   audit: auditOperations,
   triggers: triggerOperations,
+  webhooks: webhookOperations,
   events: namedEventOperations,
   health: healthOperations,
   metrics: metricOperations,
   docs: docsOperations,
+  console: consoleOperations,
 } as const satisfies Record<string, OperationTable>
 
 export type OperationGroup = keyof typeof OPERATION_TABLES

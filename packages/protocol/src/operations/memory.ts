@@ -24,6 +24,7 @@ export const memoryOperations = {
     path: '/memory/search',
     scope: 'memory:read',
     idempotent: false,
+    changesNothing: true,
     body: SearchRequest,
     responses: { 200: { schema: SearchResult, description: 'Facts with their scores, best first.' } },
     errors: [],

@@ -4,10 +4,12 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   actor: 'Return only entries by this subject, or by the token with this id.',
   agentId: 'Id under which the agent is registered.',
   approvalId: 'Id of the approval, `apr_…`.',
+  chatId: 'Id of the chat, as the AI SDK chose it, or the id of a session.',
   code: 'Return only runs whose error has this code.',
   conflictId: 'Id of the conflict between facts.',
   cursor: 'Position to continue from: `nextCursor` of the previous page.',
   deadLetterId: 'Id of the dead letter, a job that failed for good.',
+  deliveryId: 'Id of the delivery, `del_…`.',
   factId: 'Id of the fact, `mem_…`.',
   finishReason: 'Return only runs that ended for this reason.',
   format: 'Output format: one JSON object per line, or CSV.',
@@ -18,6 +20,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   lastEventId:
     'Id of the last event that the client received; the stream continues after it. Same as the header `Last-Event-ID`.',
   level: 'Return only lines of this level and of more severe levels.',
+  count: 'Maximum number of fires to compute.',
   limit: 'Maximum number of items to return. A page ends earlier at 4 MiB; follow `nextCursor` until it is null.',
   metadata:
     'Return only items with this metadata, at most 3 keys. In the URL, each key is a parameter of its own: `metadata.ticket=17`.',
@@ -39,6 +42,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   triggerId: 'Id of the trigger.',
   until: 'Return only items before this instant (ISO 8601).',
   userId: 'Return only items with this `userId`.',
+  v: 'Major version of the AI SDK that reads the stream. `6` is understood by both versions.',
   version: 'Return only runs of this version of their registration.',
+  webhookId: 'Id of the webhook, `whk_…` or one that you chose.',
   workflowId: 'Id under which the workflow is registered.',
 }

@@ -8,6 +8,7 @@ export const realtimeOperations = {
     path: '/session/ws-ticket',
     scope: 'principal',
     idempotent: true,
+    changesNothing: true,
     sealed: true,
     responses: { 201: { schema: WsTicket, description: 'The ticket, shown once.' } },
     errors: ['ticket-limit-exceeded', 'server-draining'],

@@ -199,6 +199,7 @@ export const runOperations = {
     path: '/runs/:runId/replay',
     scope: { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' },
     idempotent: true,
+    changesNothing: true,
     rereads: true,
     privileged: true,
     body: ReplayRequest,

@@ -1,7 +1,15 @@
 import * as v from 'valibot'
+import { Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
-import { CreateTriggerRequest, Fire, FireReceipt, PrunedTriggers, Trigger } from '../resources/triggers.ts'
+import {
+  CreateTriggerRequest,
+  Fire,
+  FireReceipt,
+  PrunedTriggers,
+  Trigger,
+  UpcomingFires,
+} from '../resources/triggers.ts'
 
 const WRITE = 'triggers:write:{triggerId}'
 
@@ -109,6 +117,17 @@ export const triggerOperations = {
     responses: { 200: { schema: Trigger, description: 'The updated trigger.' } },
     errors: ['trigger-not-found'],
     summary: 'Enable a trigger.',
+  },
+  listUpcomingFires: {
+    id: 'triggers.next',
+    method: 'GET',
+    path: '/triggers/:triggerId/next',
+    scope: 'triggers:read:{triggerId}',
+    idempotent: false,
+    query: v.strictObject({ count: PageEntries.limit, since: v.optional(Timestamp) }),
+    responses: { 200: { schema: UpcomingFires, description: 'The next fires, earliest first.' } },
+    errors: ['trigger-not-found'],
+    summary: 'Compute when a trigger will fire next.',
   },
   listFires: {
     id: 'triggers.fires',

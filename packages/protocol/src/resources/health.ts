@@ -5,11 +5,13 @@ export const CheckStatus = v.picklist(['ok', 'warn', 'fail', 'disabled'])
 const check = <Entries extends v.ObjectEntries>(entries: Entries) =>
   v.object({ status: CheckStatus, message: v.optional(v.string()), ...entries })
 
+export const StorageConnections = v.object({ busy: Count, idle: Count, waiting: Count })
 export const StorageCheck = check({
   walBytes: Count,
   thresholdBytes: Count,
   dbBytes: Count,
   writable: v.boolean(),
+  connections: v.optional(StorageConnections),
 })
 export const EmbedderCheck = check({ name: v.optional(v.string()) })
 export const SecretsCheck = check({ store: v.string() })
@@ -33,12 +35,16 @@ export const HealthChecks = v.object({
   replayBuffer: ReplayBufferCheck,
 })
 
-/** The health document; `checks` has exactly these seven members. */
+/** How closely a process follows what other processes commit to the same storage. */
+export const TailHealth = v.object({ current: v.boolean(), lagMs: Count, listening: v.boolean() })
+
+/** The health document; `tail` is present only with PostgreSQL. `checks` has exactly these seven members. */
 export const Health = v.object({
   status: v.picklist(['ok', 'degraded', 'failing']),
   version: v.string(),
   uptimeSeconds: Count,
   checks: HealthChecks,
+  tail: v.optional(TailHealth),
 })
 
 export const Liveness = v.object({ status: v.picklist(['ok']) })

@@ -13,6 +13,7 @@ export const LifecycleEvent = v.object({
   waitingFor: v.optional(v.unknown()),
   reason: v.optional(v.string()),
   via: v.optional(Via),
+  payload: v.optional(v.unknown()),
   delayMs: v.optional(v.number()),
   startAt: v.optional(v.string()),
   from: v.optional(ForkPoint),

@@ -113,5 +113,9 @@ export const Fire = v.object({
   reason: v.optional(v.string()),
 })
 
+/** When a trigger will fire, as far as its rule alone determines it. */
+export const UpcomingFire = v.object({ at: Timestamp })
+export const UpcomingFires = v.object({ fires: v.array(UpcomingFire) })
+
 export const FireReceipt = v.object({ fireId: v.string(), runId: v.string() })
 export const PrunedTriggers = v.object({ pruned: v.array(v.string()) })

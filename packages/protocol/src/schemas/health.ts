@@ -10,6 +10,8 @@ import {
   ReplayBufferCheck,
   SecretsCheck,
   StorageCheck,
+  StorageConnections,
+  TailHealth,
   TriggersCheck,
 } from '../resources/health.ts'
 import { SecretReferenceHealth, SecretsHealth } from '../resources/secrets-health.ts'
@@ -35,6 +37,15 @@ export const healthSchemas = {
     description: 'Result of a health check. `disabled`: the configuration does not use this part of the server.',
     example: 'ok',
   }),
+  StorageConnections: namedObject(StorageConnections, {
+    description: 'Connections of the server to PostgreSQL for reads.',
+    members: {
+      busy: 'Connections that execute a read.',
+      idle: 'Open connections that are free.',
+      waiting: 'Reads that wait for a connection.',
+    },
+    example: { busy: 1, idle: 6, waiting: 0 },
+  }),
   StorageCheck: namedObject(StorageCheck, {
     description: 'Health of the database and of the audit chain.',
     members: {
@@ -43,6 +54,7 @@ export const healthSchemas = {
       thresholdBytes: 'Size in bytes at which the write-ahead log makes the check warn.',
       dbBytes: 'Size of the database in bytes.',
       writable: 'Whether the database accepts writes.',
+      connections: 'Connections to PostgreSQL. Absent for a database file.',
     },
     example: checks.storage,
   }),
@@ -109,6 +121,15 @@ export const healthSchemas = {
     },
     example: checks,
   }),
+  TailHealth: namedObject(TailHealth, {
+    description: 'How closely a process follows what other processes commit to the same storage.',
+    members: {
+      current: 'Whether every commit that is older than a second is known.',
+      lagMs: 'Milliseconds since the end of the event log was last read.',
+      listening: 'Whether the database announces commits; otherwise the log is read at intervals.',
+    },
+    example: { current: true, lagMs: 120, listening: true },
+  }),
   Health: namedObject(Health, {
     description: 'Health of the server.',
     members: {
@@ -116,6 +137,7 @@ export const healthSchemas = {
       version: 'Version of the server.',
       uptimeSeconds: 'Seconds since the server started.',
       checks: 'Result of each check.',
+      tail: 'How closely this process follows other processes. Present only with PostgreSQL.',
     },
     example: { status: 'ok', version: '0.1.0', uptimeSeconds: 86_400, checks },
   }),

@@ -13,6 +13,8 @@ import {
   PrunedTriggers,
   Target,
   Trigger,
+  UpcomingFire,
+  UpcomingFires,
   WorkflowTarget,
 } from '../resources/triggers.ts'
 import { type NamedSchemas, namedObject, namedValue } from './named-schema.ts'
@@ -163,6 +165,16 @@ export const triggerSchemas = {
       status: 'completed',
       runId: RUN_ID,
     },
+  }),
+  UpcomingFire: namedObject(UpcomingFire, {
+    description: 'A time at which a trigger will fire.',
+    members: { at: 'When the trigger will fire, before its jitter.' },
+    example: { at: '2026-03-03T08:00:00.000Z' },
+  }),
+  UpcomingFires: namedObject(UpcomingFires, {
+    description: 'The next times at which a trigger will fire.',
+    members: { fires: 'The times, earliest first. Empty for a trigger that does not follow the clock.' },
+    example: { fires: [{ at: '2026-03-03T08:00:00.000Z' }] },
   }),
   FireReceipt: namedObject(FireReceipt, {
     description: 'The result of firing a trigger manually.',

@@ -1,11 +1,13 @@
 import {
   createAudit,
   createAuth,
+  createConsoleSessions,
   createEngine,
   createEventHub,
   createHotCache,
   createKeyRequest,
   createListRuns,
+  createLogFollower,
   createLogWatch,
   createReadHealth,
   createRealtime,
@@ -13,12 +15,15 @@ import {
   createRenderEnvelope,
   createRetention,
   createTriggers,
+  createWebhooks,
   type Daemon,
   targetsOf,
+  type Webhooks,
   withPublication,
   withReadCache,
+  withWebhookWake,
 } from '@perdure/core'
-import { convertSchema, createHttpApp } from '@perdure/http'
+import { type ConsoleAssets, convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -26,20 +31,25 @@ import type { Adapters } from '../start/adapters.ts'
 import type { AuditLocation } from '../start/audit-location.ts'
 import type { LifecycleParts } from '../start/lifecycle-parts.ts'
 import type { Secrets } from '../start/pre-bind.ts'
+import { secretReader } from '../start/resolve-references.ts'
 import { version } from '../version.ts'
 import { withCommitTiming } from './commit-timing.ts'
+import { reactionsOf } from './foreign-commits.ts'
 import { httpConfigOf } from './http-config.ts'
+import { createLazyInterop } from './interop.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
 import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
 
-export interface Parts extends Omit<LifecycleParts, 'triggers' | 'hooks' | 'given' | 'configDir'> {
+export interface Parts extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir'> {
   readonly adapters: Adapters
   readonly secrets: Secrets
   readonly auditLocation: AuditLocation
   /** Cipher of the main database; `undefined` if it is not encrypted. */
   readonly cipher: string | undefined
   readonly vitals: Vitals
+  /** `undefined` if the server does not serve the console. */
+  readonly consoleAssets?: ConsoleAssets | undefined
 }
 
 export type Composition = ReturnType<typeof compose>
@@ -52,13 +62,15 @@ export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution
   const { storage, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
+  const { tail } = storage
   const { server, realtime, auth } = config
 
   // Adapters
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
-  const { executor, isMine } = adapters.cluster
+  const { cluster } = adapters
+  const { executor, isMine, hasLease } = cluster
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
@@ -67,12 +79,13 @@ export function compose(parts: Parts) {
 
   // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the
   // outermost decorator.
-  const idempotency = withReadCache(storage.idempotency, meter)
+  const idempotency = withReadCache(storage.idempotency, meter, () => tail?.state().isCurrent ?? true)
   const timed = withCommitTiming(unattributedUnitOfWork(storage.unitOfWork, outside), platform)
+  const publishing = withPublication(timed, hub, { answers: idempotency, hasTail: tail !== undefined })
   const audit = createAudit({
     ...platform,
     ...parts.auditLocation,
-    main: { unitOfWork: withPublication(timed, hub, idempotency), audit: storage.audit },
+    main: { unitOfWork: withWebhookWake(publishing, () => webhooks.daemon), audit: storage.audit },
     keys: secrets.auditKeys,
     events: config.audit.events,
     retentionDays: config.audit.retentionDays,
@@ -82,6 +95,7 @@ export function compose(parts: Parts) {
   const answers = { recall, answerCache: idempotency }
 
   // Use cases
+  const resolveSecret = secretReader(adapters)
   const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine }
   const services = createServices({
     ...domain,
@@ -103,6 +117,7 @@ export function compose(parts: Parts) {
     workflows,
     services: services.forRuns,
     nesting: createAsyncNesting(),
+    cluster,
     isStorageShared,
     limits: { ...config.runs, idempotencyTtlMs: limits.idempotencyTtlMs },
     captureLogs: config.runs.captureLogs === 'ctx',
@@ -119,6 +134,16 @@ export function compose(parts: Parts) {
   })
   engine.observeRuns(triggers.observe)
   engine.onNamedEvent(triggers.fireEventTriggers)
+  const webhooks: Webhooks = createWebhooks({
+    ...domain,
+    ...config.webhooks,
+    sealer,
+    isSealerDurable: secrets.sealSecrets.length > 0,
+    isStorageShared,
+    sender: adapters.webhookSender,
+    resolveSecret,
+    version,
+  })
   const { tokenFreshness, ...useCases } = services.forEdges(engine)
   const { memory, consolidator } = services
   const gate = createAuth({
@@ -146,17 +171,19 @@ export function compose(parts: Parts) {
     checkEmbedder: memory.checkEmbedder,
     checkConsolidator: consolidator.checkConsolidator,
     wasBlocked: adapters.watchdog.wasBlocked,
+    hasLease,
   })
 
   // Edges
   const { admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
-  const { authenticate, watchCredential, attempts, lockoutDaemon } = gate
+  const { authenticate, watchCredential, checkCredentials, attempts, lockoutDaemon } = gate
   const { issueTicket, ...live } = createRealtime({
     ...domain,
     ...realtime,
     sealer,
     attempts,
     ticketStore: adapters.tickets,
+    areTicketsShared: executor !== undefined,
   })
   const streams = createEventStreams({
     ...domain,
@@ -165,6 +192,7 @@ export function compose(parts: Parts) {
     maxStreams: realtime.maxSseStreams,
     maxStreamsPerToken: realtime.maxSseStreamsPerToken,
     heartbeatMs: realtime.sseHeartbeatMs,
+    projectedHeartbeatMs: config.interop.heartbeatMs,
     stallMs: realtime.stallMs,
   })
   const webSockets = createWebSockets({
@@ -180,6 +208,12 @@ export function compose(parts: Parts) {
     stallMs: realtime.stallMs,
     isReady: () => phase.current() === 'ready',
   })
+  const consoleSessions = createConsoleSessions({
+    ...{ ...domain, ...realtime, authenticate, attempts, sealer },
+    peppers: secrets.peppers,
+    ticketStore: adapters.tickets,
+    areTicketsShared: executor !== undefined,
+  })
   const { droppedLogLines } = adapters
   const metricSources = {
     vitals,
@@ -193,11 +227,28 @@ export function compose(parts: Parts) {
     consolidator,
   }
   const readMetrics = createScrape({ meter, clock, ...metricSources })
+  const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
+  const interop = createLazyInterop({
+    ...{ ...domain, ...config.interop },
+    targets: targetsOf(agents, workflows),
+    startRun: engine.startRun,
+    resumeRun: engine.resumeRun,
+    resolveApproval: engine.resolveApproval,
+    abortRun: engine.abortRun,
+    keyRequest,
+    openProjectedStream: streams.openProjectedStream,
+    version,
+    registered: () => [...agents.list(), ...workflows.list()],
+    inputSchemaOf: ({ kind, id }) =>
+      (kind === 'agent' ? engine.readAgents.get(id) : engine.readWorkflows.get(id)).inputSchema,
+  })
   const app = createHttpApp({
     ...engine,
     ...useCases,
     ...gate,
     ...triggers,
+    ...interop,
+    ...webhooks,
     config: httpConfigOf(config),
     version,
     clock,
@@ -205,7 +256,8 @@ export function compose(parts: Parts) {
     logger,
     meter,
     tracer,
-    keyRequest: createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest }),
+    hasLease,
+    keyRequest,
     listRuns: createListRuns({
       ...{ ...domain, idempotency, readRuns: engine.readRuns },
       registered: () => [...agents.list(), ...workflows.list()],
@@ -217,6 +269,8 @@ export function compose(parts: Parts) {
     exportAudit,
     verifyAudit,
     issueTicket,
+    consoleSessions,
+    consoleAssets: parts.consoleAssets,
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
@@ -226,13 +280,17 @@ export function compose(parts: Parts) {
   })
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
+  // Without a tail, another process on the storage is noticed by looking for events that were not published.
+  tail?.follow(createLogFollower({ hub, answers: idempotency, ...reactionsOf({ engine, triggers, checkCredentials }) }))
+  const logWatch = tail === undefined ? [createLogWatch(domain)] : []
   const shared = lockoutDaemon === undefined ? [] : [lockoutDaemon]
   const daemons: readonly Daemon[] = [
     triggers.daemon,
+    webhooks.daemon,
     ...services.daemons,
     retention,
-    createLogWatch(domain),
+    ...logWatch,
     ...shared,
   ]
-  return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
+  return { app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
 }

@@ -2,9 +2,10 @@ import type { HttpConfig } from '@perdure/http'
 import type { ServerConfig } from '@perdure/protocol'
 
 /** Extracts the configuration that the HTTP layer reads. */
-export const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({
+export const httpConfigOf = ({ server, auth, docs, metrics, interop, console }: ServerConfig): HttpConfig => ({
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,
+  interopBodyLimitBytes: Math.max(server.bodyLimitBytes, interop.bodyLimitBytes),
   allowOrigins: server.cors.allowOrigins,
   csrfEnabled: server.csrf.enabled,
   trustProxy: server.trustProxy,
@@ -14,6 +15,11 @@ export const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): Htt
   host: server.host,
   allowedHosts: server.allowedHosts,
   docsEnabled: docs.enabled,
+  consoleEnabled: console.enabled,
+  consoleReadOnly: console.readOnly,
   metricsEnabled: metrics.enabled,
+  aiSdkEnabled: interop.enabled && interop.aiSdk,
+  agUiEnabled: interop.enabled && interop.agUi,
+  mcpEnabled: interop.enabled && interop.mcp,
   metricsRequireAuth: metrics.requireAuth,
 })

@@ -3,12 +3,13 @@ import type { Vitals } from '@perdure/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
 import type { EventStreams, WebSockets } from '@perdure/realtime'
 import { version } from '../version.ts'
+import { createServerMeter } from './storage-server-meter.ts'
 
 export interface ScrapeDeps {
   readonly meter: ReadableMeter
   readonly clock: Clock
   readonly vitals: Vitals
-  readonly storage: Pick<Storage, 'status'>
+  readonly storage: Pick<Storage, 'status' | 'tail'>
   readonly engine: Pick<Engine, 'readLoad'>
   readonly streams: Pick<EventStreams, 'size'>
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
@@ -24,6 +25,7 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
   const { meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
   let countedDrops = 0
+  const meterServer = createServerMeter(meter)
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
   return async () => {
@@ -45,9 +47,12 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     for (const { server, seconds } of deps.tokenFreshness()) {
       meter.gauge('svc_oauth_token_freshness_seconds', { server }, seconds)
     }
+    const tail = storage.tail?.state()
+    if (tail !== undefined) meter.gauge('svc_log_tail_lag_seconds', {}, tail.lagMs / 1_000)
     // A failed storage must not hide the other metrics.
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
+    if (status?.server !== undefined) meterServer(status.server)
     return meter.expose()
   }
 }

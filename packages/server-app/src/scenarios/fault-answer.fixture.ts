@@ -26,7 +26,15 @@ export async function read(response: Response): Promise<Seen> {
     return { status, json: {} }
   }
   const text = await response.text()
-  return { status, json: type.startsWith('application/json') && text !== '' ? JSON.parse(text) : {} }
+  if (type.startsWith('text/plain')) return { status, json: { error: /\(([a-zA-Z_-]+)\)/.exec(text)?.[1] } }
+  return { status, json: type.startsWith('application/json') && text !== '' ? withoutRpc(JSON.parse(text)) : {} }
+}
+
+/** A JSON-RPC error in the form of the other errors. */
+function withoutRpc(body: SeenBody & { readonly jsonrpc?: string }): SeenBody {
+  if (body.jsonrpc === undefined || body.error === undefined) return body
+  const { data } = body.error as { readonly data?: { readonly code?: string } }
+  return { error: data?.code }
 }
 
 /** Describes an answer that the operation does not declare; `undefined` if the answer is declared. */

@@ -1,3 +1,5 @@
+// The server loads it with the first request that needs it; that would take longer than the turns of the test.
+import '@perdure/interop'
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
@@ -41,6 +43,8 @@ export interface Machine {
   isDead(): boolean
   /** Crashes the process: it writes nothing more, and its answers are lost. */
   end(): void
+  /** Resolves once the storage has settled every commit that it received from the process. */
+  released(): Promise<void>
   fetch(request: Request): Promise<Response>
   start(): Promise<void>
 }
@@ -56,12 +60,18 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       life.isOver = true
     },
   })
-  const faulty = withFaults(storage, faults)
-  const { commit } = faulty.unitOfWork
-  // A crashed process writes nothing, and its pending commits never resolve.
-  const unitOfWork: Storage['unitOfWork'] = {
+  const sent = new Set<Promise<unknown>>()
+  // A crashed process writes nothing, not even what a fault delays, and its pending commits never resolve.
+  const untilCrash = ({ commit }: Storage['unitOfWork']): Storage['unitOfWork'] => ({
     commit: (writes) => (life.isOver ? never() : commit(writes).finally(() => life.isOver && never())),
+  })
+  const commit: Storage['unitOfWork']['commit'] = (writes) => {
+    const outcome = storage.unitOfWork.commit(writes)
+    sent.add(outcome)
+    return outcome.finally(() => sent.delete(outcome))
   }
+  const faulty = withFaults({ ...storage, unitOfWork: untilCrash({ commit }) }, faults)
+  const unitOfWork = untilCrash(faulty.unitOfWork)
   const note = (message: string, cause?: unknown) => void errors.push(`${message}: ${String(cause)}`)
   const ignore = () => undefined
   const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: note }
@@ -76,6 +86,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
+        webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
         tickets: createInMemoryTicketStore(),
@@ -102,6 +113,9 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
     isDead: () => life.isOver,
     end() {
       life.isOver = true
+    },
+    async released() {
+      await Promise.allSettled(sent)
     },
     fetch: (request) => composition.app.fetch(request),
     async start() {

@@ -62,13 +62,16 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
       injections[injections.length - 1] = sum(injected.values())
       if (end === 'ready' && !machine.isDead()) return machine
       machine.end()
+      await machine.released()
     }
   }
   let machine = await boot()
 
   const revive = async () => {
     injections[injections.length - 1] = sum(machine.faults.injected.values())
-    if (machine.isDead()) machine = await boot()
+    if (!machine.isDead()) return
+    await machine.released()
+    machine = await boot()
   }
 
   const get = async (method: string, path: string, body?: object): Promise<Seen> => {

@@ -167,6 +167,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
+        webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
         tickets: createInMemoryTicketStore(),

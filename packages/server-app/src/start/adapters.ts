@@ -6,6 +6,7 @@ import {
   createIdGenerator,
   createPrometheusMeter,
   createWatchdog,
+  createWebhookSender,
   envSecretResolver,
   fileSecretResolver,
   keyringSecretResolver,
@@ -36,6 +37,7 @@ import {
   type TicketStore,
   type Timers,
   type Tracer,
+  type WebhookSender,
 } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { version } from '../version.ts'
@@ -58,14 +60,19 @@ export interface Adapters {
   readonly secretResolvers: readonly SecretResolver[]
   readonly skills: SkillStore
   readonly mcp: McpClient
+  /** Sends webhook deliveries. */
+  readonly webhookSender: WebhookSender
   /**
-   * WebSocket tickets. By default, they are in the memory of this process: processes that share a storage need a store
-   * that they share too.
+   * WebSocket tickets. By default, they are in the storage if other processes use it too, otherwise in the memory of this
+   * process.
    */
   readonly tickets: TicketStore
-  /** The processes that share the storage. By default, this process has its storage for itself. */
+  /** The processes that share the storage. By default, those that the storage knows. */
   readonly cluster: Cluster
-  /** Failed attempts that are counted together with other processes. By default, this process counts alone, in memory. */
+  /**
+   * Failed attempts that are counted together with other processes. By default, they are in the storage if other processes
+   * use it too; otherwise this process counts alone, in memory.
+   */
   readonly lockouts: LockoutStore | undefined
   /** By default, the event loop is watched only if `runs.maxBlockMs` is set. */
   readonly watchdog: Watchdog
@@ -100,12 +107,26 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     cluster: given.cluster ?? soleNode,
     lockouts: given.lockouts,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
+    webhookSender: given.webhookSender ?? createWebhookSender(config.webhooks),
     mcp:
       given.mcp ??
       createMcpClient({
         ...{ clock, timers, logger, version, ...config.mcp, resolveSecret: readSecret },
         fetch: (url, init) => fetch(url, init),
       }),
+  }
+}
+
+/** The stores that the processes on one storage share; none if this process has its storage for itself. */
+export function sharedStoresOf(
+  { tickets, lockouts }: Storage,
+  { executor }: Cluster,
+  given: Partial<Adapters>,
+): Partial<Pick<Adapters, 'tickets' | 'lockouts'>> {
+  if (executor === undefined) return {}
+  return {
+    ...(tickets !== undefined && given.tickets === undefined ? { tickets } : {}),
+    ...(lockouts !== undefined && given.lockouts === undefined ? { lockouts } : {}),
   }
 }
 

@@ -2,8 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@perdure/ports'
+import { ServerConfigSchema } from '@perdure/protocol'
+import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createServer } from '../create-server.ts'
+import { checkpointPath } from './audit-location.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -43,6 +46,17 @@ describe('audit.checkpointPath', () => {
     await next.start()
     await next.stop()
     expect(statSync(join(directory, 'folder')).isDirectory()).toBe(true)
+  })
+
+  it('is by default a file of the schema, so that two schemas do not share one', () => {
+    const pathOf = (schema: string, enabled: boolean) =>
+      checkpointPath(v.parse(ServerConfigSchema, { storage: { kind: 'postgres', schema }, audit: { enabled } }), '/srv')
+
+    expect([pathOf('blue', false), pathOf('blue', true), pathOf('green', false)]).toEqual([
+      '/srv/.graphorin/blue.checkpoints',
+      '/srv/.graphorin/blue_audit.checkpoints',
+      '/srv/.graphorin/green.checkpoints',
+    ])
   })
 
   it('may name a file in a missing folder, which startup creates', async () => {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createCheckpointFile } from '@perdure/platform-node'
 import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
@@ -39,8 +39,12 @@ export async function openAuditLocation(parts: OpenAuditLocation): Promise<Audit
   const checkpoints = await checkpointsOf(parts)
   if (!audit.enabled) return { checkpoints }
   if (secrets.database !== undefined) {
-    const schema = `${storage.schema}_audit`
-    return { file: await openPostgres(config, secrets.database, { configDir, schema, onFatal }), checkpoints }
+    const schema = auditSchema(storage.schema)
+    const onWarning = (message: string) => parts.logger.warn(message)
+    return {
+      file: await openPostgres(config, secrets.database, { configDir, schema, onFatal, onWarning }),
+      checkpoints,
+    }
   }
   let isLost = false
   const file = await openSqliteStorage({
@@ -56,6 +60,8 @@ export async function openAuditLocation(parts: OpenAuditLocation): Promise<Audit
   })
   return { file, checkpoints }
 }
+
+const auditSchema = (schema: string): string => `${schema}_audit`
 
 async function checkpointsOf(parts: OpenAuditLocation): Promise<CheckpointLog | undefined> {
   const { config, configDir, secrets, ownsStorage, logger } = parts
@@ -89,10 +95,14 @@ async function requireAppendable(path: string): Promise<void> {
 }
 
 /**
- * Defaults to a file next to the audit chain. A storage that the caller passed in has no default, because its files do
+ * Defaults to a file next to the audit chain; for a chain in PostgreSQL, to a file named after its schema. A storage that the caller passed in has no default, because its files do
  * not belong to the server.
  */
 function defaultCheckpointPath({ audit, storage }: ServerConfig, ownsStorage: boolean): string | undefined {
+  if (storage.kind === 'postgres') {
+    const schema = audit.enabled ? auditSchema(storage.schema) : storage.schema
+    return audit.enabled || ownsStorage ? join(dirname(storage.path), `${schema}.checkpoints`) : undefined
+  }
   if (audit.enabled) return `${audit.path}.checkpoints`
   const isOwnFile = ownsStorage && storage.mode === 'server' && storage.path !== ':memory:'
   return isOwnFile ? `${storage.path}.audit-checkpoints` : undefined

@@ -1,6 +1,7 @@
 import type {
   AgentRegistry,
   ConfiguredMcpServer,
+  ConfiguredWebhook,
   PhaseHolder,
   TriggerRegistration,
   WorkflowRegistry,
@@ -22,6 +23,7 @@ export interface LifecycleParts {
   readonly phase: PhaseHolder
   readonly registeredSkills: SkillStore
   readonly mcpServers: readonly ConfiguredMcpServer[]
+  readonly webhookEndpoints: readonly ConfiguredWebhook[]
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
   readonly configDir: string

@@ -1,12 +1,12 @@
 import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/core'
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
-import type { Storage } from '@perdure/ports'
+import { type Storage, soleNode } from '@perdure/ports'
 import type { Composition } from '../compose/compose.ts'
 import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
 import type { Listener } from '../listener/listener.ts'
 import type { Listening, PerdureServer, Reachable } from '../perdure-server.ts'
-import { createPlatform, openTracer } from './adapters.ts'
+import { createPlatform, openTracer, sharedStoresOf } from './adapters.ts'
 import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
@@ -17,6 +17,11 @@ import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
+import { checkWebhookEndpoints } from './webhook-endpoints.ts'
+
+/** Loads the console only if the server serves it. */
+const openConsole = async (isEnabled: boolean) =>
+  isEnabled ? (await import('@perdure/console')).consoleAssets() : undefined
 
 /** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
@@ -60,6 +65,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const validate = async () => {
     const secrets = await validateBeforeBind(config, platform)
     await checkMcpSecrets(parts.mcpServers, platform)
+    await checkWebhookEndpoints(parts.webhookEndpoints, platform.webhookSender, platform)
     await checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
     return { secrets, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
   }
@@ -78,8 +84,10 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const vitals = openVitals()
     undo.push(vitals.close)
     if (given.mcp === undefined) undo.push(platform.mcp.close)
-    const adapters = { ...platform, storage, tracer }
-    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher })
+    const cluster = given.cluster ?? storage.cluster ?? soleNode
+    const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, tracer, cluster }
+    const consoleAssets = await openConsole(config.console.enabled)
+    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, consoleAssets })
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
@@ -87,6 +95,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     await composition.triggers.declare(parts.triggers)
+    await composition.webhooks.declare(parts.webhookEndpoints)
 
     await entry.open({ ...composition, logger, timers, maxHeaders: config.server.maxHeaders })
     undo.push(() => entry.close(listenerGraceMs()))
@@ -128,7 +137,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
 
   const openOwnStorage = async ({ storageEncryption: encryption, database }: Secrets) => {
     const onLogMissing = warnOfMissingLog(logger, config.storage.path)
-    const callbacks = { onFilesLost, onLogMissing, onFatal: onStorageFailure }
+    const onWarning = (message: string) => logger.warn(message)
+    const callbacks = { onFilesLost, onLogMissing, onWarning, onFatal: onStorageFailure }
     const storage = await openStorage({ config, configDir, encryption, database, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }

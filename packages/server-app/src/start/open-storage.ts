@@ -22,13 +22,22 @@ export interface OpenStorage {
   readonly onFilesLost?: ((error: AppError) => void) | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   readonly onLogMissing?: (() => void) | undefined
+  /** Called with a warning of the database server. */
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 /** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
-export function openStorage({ config, configDir, database, ...options }: OpenStorage): Promise<OpenedStorage> {
+export function openStorage({
+  config,
+  configDir,
+  database,
+  onWarning,
+  ...options
+}: OpenStorage): Promise<OpenedStorage> {
   const { path, mode, synchronous, schema } = config.storage
   if (database !== undefined) {
-    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', onFatal: options.onFatal })
+    const { onFatal } = options
+    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', onFatal, onWarning })
   }
   const file = path === ':memory:' ? path : resolve(configDir, path)
   return openSqliteStorage({ path: file, mode, synchronous, ...options })
@@ -39,6 +48,7 @@ export interface PostgresSchema {
   readonly schema: string
   readonly isGuest?: boolean | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
 /** Opens one schema of the configured database. @throws StartError `postgres-peer-missing`, and as the adapter */
@@ -48,8 +58,9 @@ export async function openPostgres(
   { configDir, ...options }: PostgresSchema,
 ): Promise<Storage> {
   const { openPostgresStorage } = await loadPostgres(configDir)
-  const { poolSize, statementTimeoutMs, commitWaitMs } = storage
-  return openPostgresStorage({ ...database, poolSize, statementTimeoutMs, commitWaitMs, ...options })
+  const { poolSize, statementTimeoutMs, commitWaitMs, listen, cluster, leaseMs, requireSyncStandby } = storage
+  const limits = { poolSize, statementTimeoutMs, commitWaitMs }
+  return openPostgresStorage({ ...database, ...limits, listen, cluster, leaseMs, requireSyncStandby, ...options })
 }
 
 /** A variable, so that the bundler leaves the package out. */

@@ -27,6 +27,8 @@ export interface Secrets {
 /** How the server reaches its PostgreSQL database. */
 export interface DatabaseAccess {
   readonly url: string
+  /** A URL of the same server that does not lead through a connection pooler. */
+  readonly listenUrl?: string | undefined
   /** The authority that signed the certificate of the server, in PEM. */
   readonly ca?: string | undefined
 }
@@ -63,7 +65,8 @@ export function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedRefe
     const bytes = secretOf(field)
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes).trim()
   }
-  return { url: text('storage.urlRef') ?? '', ca: text('storage.tls.caRef') }
+  const listenUrl = text('storage.listenUrlRef')
+  return { url: text('storage.urlRef') ?? '', listenUrl, ca: text('storage.tls.caRef') }
 }
 
 function checkBinding({ auth, server }: ServerConfig): void {

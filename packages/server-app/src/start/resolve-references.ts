@@ -71,6 +71,17 @@ export async function resolveSecret(deps: ResolveReferencesDeps, field: string, 
   return secret.bytes
 }
 
+/** Reads secrets by their references while the server runs; `undefined` for one that cannot be resolved. */
+export const secretReader =
+  (deps: ResolveReferencesDeps) =>
+  async (reference: string): Promise<string | undefined> => {
+    try {
+      return new TextDecoder().decode(await resolveSecret(deps, 'webhookEndpoints', reference))
+    } catch {
+      return undefined
+    }
+  }
+
 const unresolvable = (
   field: string,
   message: string,

@@ -20,6 +20,11 @@ const POSTGRES_FIELDS = [
   'storage.poolSize',
   'storage.statementTimeoutMs',
   'storage.commitWaitMs',
+  'storage.listen',
+  'storage.listenUrlRef',
+  'storage.cluster',
+  'storage.leaseMs',
+  'storage.requireSyncStandby',
   'storage.tls.caRef',
 ] as const
 
@@ -30,7 +35,7 @@ const POSTGRES_FIELDS = [
  * @throws StartError `config-invalid` that names the fields, `pepper-missing`
  */
 export function checkStorageFields(config: ServerConfig): void {
-  const { storage, auth } = config
+  const { storage, auth, audit } = config
   const { kind } = storage
   const defaults = v.parse(ServerConfigSchema, {})
   const isSet = (path: string) => valueAt(config, path) !== valueAt(defaults, path)
@@ -49,6 +54,12 @@ export function checkStorageFields(config: ServerConfig): void {
     throw new StartError('config-invalid', {
       message: 'storage.urlRef: missing, but storage.kind is postgres',
       hint: 'set storage.urlRef to a secret reference, such as env:DATABASE_URL, to a URL such as postgres://perdure@db.internal/perdure',
+    })
+  }
+  if (storage.cluster && audit.enabled) {
+    throw new StartError('config-invalid', {
+      message: 'audit.enabled: a chain of its own has one writer, but storage.cluster is set',
+      hint: 'set audit.enabled to false; privileged actions are recorded in the main database without it',
     })
   }
   if (auth.pepperRef === undefined) {

@@ -59,6 +59,8 @@ const TABLES: readonly TableSpec[] = [
   { name: 'changed_sessions', order: ['session_id'] },
   { name: 'extractions', order: ['session_id'] },
   { name: 'consolidation_spend', order: ['day'] },
+  { name: 'webhooks', order: ['id'] },
+  { name: 'webhook_deliveries', order: ['id'] },
 ]
 
 export interface ExportQuery {

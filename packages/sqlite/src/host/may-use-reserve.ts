@@ -11,6 +11,8 @@ const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'run.prune',
   'fire.prune',
   'lane.prune',
+  'delivery.prune',
+  'webhook.delete',
   'audit.prune',
 ])
 

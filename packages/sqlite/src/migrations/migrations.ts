@@ -22,6 +22,7 @@ import { foundSessions } from './0021-found-sessions.ts'
 import { usageOfChildren } from './0022-usage-of-children.ts'
 import { flowControl } from './0023-flow-control.ts'
 import { sharedStorage } from './0024-shared-storage.ts'
+import { webhooks } from './0025-webhooks.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -50,4 +51,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageOfChildren,
   flowControl,
   sharedStorage,
+  webhooks,
 ]

@@ -14,6 +14,7 @@ import type { TokenEnv, TriggerKind } from '@perdure/protocol'
 import type { Generated } from 'kysely'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit-schema.ts'
 import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
+import type { DeliveryTable, WebhookTable } from './webhook-schema.ts'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */
 export interface Schema {
@@ -47,6 +48,8 @@ export interface Schema {
   readonly jobs: JobTable
   readonly changed_sessions: { readonly session_id: string; readonly changed_at: number }
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
+  readonly webhooks: WebhookTable
+  readonly webhook_deliveries: DeliveryTable
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
 }
 

@@ -4,6 +4,7 @@ import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-writes.ts'
 import { blockWrites } from './block-store.ts'
 import { consolidationWrites } from './consolidation-store.ts'
+import { deliveryWrites } from './delivery-writes.ts'
 import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
 import { factWrites } from './fact-writes.ts'
@@ -21,6 +22,7 @@ import { stepWrites } from './step-writes.ts'
 import { threadWrites } from './thread-writes.ts'
 import { tokenWrites } from './token-writes.ts'
 import { triggerWrites } from './trigger-writes.ts'
+import { webhookWrites } from './webhook-store.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
 /** Applies the writes in order up to the first conflict. After a conflict or an error the host rolls back. */
@@ -58,6 +60,8 @@ const APPLIERS: WriteAppliers = {
   ...memoryConflictWrites,
   ...jobWrites,
   ...consolidationWrites,
+  ...webhookWrites,
+  ...deliveryWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

@@ -1,4 +1,13 @@
-import type { EpochMs, EventRange, EventStream, JsonText, LogHead, StoredEvent } from '@perdure/ports'
+import {
+  type EpochMs,
+  type EventRange,
+  type EventStream,
+  type JsonText,
+  type LogHead,
+  type LogScan,
+  MAX_SCANNED,
+  type StoredEvent,
+} from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from, type Param, type Query } from '../query/compile.ts'
@@ -50,6 +59,27 @@ export const readLogHead = (db: Connection): LogHead => ({
   trimmedThrough: Number(readMeta(db, 'trimmed_through')),
 })
 
+/** The head is read first: events that are appended in between belong to the next scan. */
+export function scanEvents(db: Connection, { types, range }: { types: readonly string[]; range: EventRange }): LogScan {
+  const { after, limit, maxLength } = range
+  const through = Math.max(after, Math.min(db.get(selectHead, {})?.position ?? 0, after + MAX_SCANNED))
+  const rows = db.each(SCAN, { types: JSON.stringify(types), after, through, limit: limit + 1 })
+  const { events, isWhole } = scanned(rows, limit, maxLength)
+  return { events, through: isWhole ? through : (events.at(-1)?.position ?? through) }
+}
+
+/** `isWhole` if no row follows the events. */
+function scanned(rows: Iterable<EventRow>, limit: number, maxLength = Number.POSITIVE_INFINITY) {
+  const events: StoredEvent[] = []
+  let length = 0
+  for (const row of rows) {
+    if (events.length === limit || length >= maxLength) return { events, isWhole: false }
+    events.push(toRecord(row))
+    length += row.payload.length
+  }
+  return { events, isWhole: true }
+}
+
 type StreamKind = 'run' | 'session' | 'topic'
 
 interface StreamId {
@@ -95,6 +125,25 @@ export const READ_BEFORE = {
   session: selectStream('session', ['<', 'desc']),
   topic: selectStream('topic', ['<', 'desc']),
 }
+
+interface ScanValues {
+  readonly types: string
+  readonly after: number
+  readonly through: number
+  readonly limit: number
+}
+
+export const SCAN: Query<ScanValues, EventRow> = compile((param) =>
+  from
+    .selectFrom('events')
+    .leftJoin('run_keys', 'run_keys.key', 'events.run_key')
+    .select(['position', 'run_id', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'])
+    .where('position', '>', param('after'))
+    .where('position', '<=', param('through'))
+    .where(sql<boolean>`type in (select value from json_each(${param('types')}))`)
+    .orderBy('position')
+    .limit(param('limit')),
+)
 
 const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count: number }> =>
   compile((param) =>

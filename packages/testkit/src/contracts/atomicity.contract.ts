@@ -19,6 +19,7 @@ import { at } from './optional-fields.ts'
 import { APPROVAL, BUSY, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
+import { seedWebhooks, WEBHOOK_CHANGES, WEBHOOK_CONFLICTS, webhookSnapshot } from './webhook-atomicity.ts'
 
 const SESSION = aSession({ id: 'ses-1' })
 const RESPONSE = { status: 200, body: '{}' }
@@ -35,6 +36,8 @@ const AUDIT_ENTRY = {
 
 const ORPHAN = anIdempotencyRecord({ id: 'orphan', runId: 'call-1' })
 const OF_SESSION = anIdempotencyRecord({ id: 'of-session', contentOf: 'ses-gone', response: RESPONSE })
+
+const SNAPSHOTS = [tokenSnapshot, laneSnapshot, triggerSnapshot, webhookSnapshot, memorySnapshot]
 
 const KEYS = ['executing', 'dead', 'prunable', 'fresh', 'orphan', 'of-session']
 
@@ -80,6 +83,7 @@ async function seed(storage: Storage): Promise<void> {
   await seedTokens(storage)
   await seedLanes(storage)
   await seedTriggers(storage)
+  await seedWebhooks(storage)
   await seedMemory(storage)
 }
 
@@ -159,6 +163,7 @@ const CHANGES: {
   ...LANE_CHANGES,
   ...TRIGGER_CHANGES,
   ...MEMORY_CHANGES,
+  ...WEBHOOK_CHANGES,
 }
 
 /** One write of every type that can conflict. Each conflicts after `seed`, with or without `CHANGES` in between. */
@@ -200,6 +205,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   ...LANE_CONFLICTS,
   ...TRIGGER_CONFLICTS,
   ...MEMORY_CONFLICTS,
+  ...WEBHOOK_CONFLICTS,
 }
 
 /** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */
@@ -225,10 +231,7 @@ async function snapshot(storage: Storage) {
       ),
     ),
     head: await events.head(),
-    ...(await tokenSnapshot(storage)),
-    ...(await laneSnapshot(storage)),
-    ...(await triggerSnapshot(storage)),
-    ...(await memorySnapshot(storage)),
+    nouns: await Promise.all(SNAPSHOTS.map((read) => read(storage))),
   }
 }
 

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { anEvent, aRun, aSession } from '../builders.ts'
 import { commit, insertRuns } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { eventScanCases } from './event-scan.contract.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 
 const OPTIONALS: Optionals<NewEvent> = {
@@ -248,7 +249,12 @@ const rangeCases: readonly ContractCase[] = [
   },
 ]
 
-export const eventLogCases: readonly ContractCase[] = [...storedCases, ...positionCases, ...rangeCases]
+export const eventLogCases: readonly ContractCase[] = [
+  ...storedCases,
+  ...positionCases,
+  ...rangeCases,
+  ...eventScanCases,
+]
 
 /** Requirements for every `EventLog` and for appending events. */
 export const eventLogContract = (harness: StorageHarness): void =>

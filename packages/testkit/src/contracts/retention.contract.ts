@@ -49,8 +49,10 @@ export const retentionCases: readonly ContractCase[] = [
       for (const [carrier, deletion] of deletions) {
         const event = anEvent({ ...carrier, at: at(5) })
         const { events } = await commit(storage, { type: 'event.append', events: [event, event] })
-        expect(events.map(({ position }) => position)).toEqual([given + 1, given + 2])
-        given += events.length
+        const [first = 0, second = 0] = events.map(({ position }) => position)
+        expect(first).toBeGreaterThan(given)
+        expect(second).toBe(first + 1)
+        given = second
         await commit(storage, deletion)
         const left = await Promise.all([
           positions(storage, { topic: 'log' }),
@@ -58,7 +60,9 @@ export const retentionCases: readonly ContractCase[] = [
           positions(storage, { runId: 'of-thread' }),
         ])
         expect(left).toEqual([[], [], []])
-        expect((await storage.events.head()).position).toBe(given)
+        const { position } = await storage.events.head()
+        expect(position).toBeGreaterThanOrEqual(given)
+        given = position
       }
     },
   },

@@ -5,6 +5,7 @@ import { auditLogCases } from './audit-log.contract.ts'
 import { blockStoreCases } from './block-store.contract.ts'
 import { consolidationStoreCases } from './consolidation-store.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
+import { deliveryStoreCases } from './delivery-store.contract.ts'
 import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { factStoreCases } from './fact-store.contract.ts'
@@ -23,6 +24,7 @@ import { stepStoreCases } from './step-store.contract.ts'
 import { tokenStoreCases } from './token-store.contract.ts'
 import { triggerStoreCases } from './trigger-store.contract.ts'
 import { unitOfWorkCases } from './unit-of-work.contract.ts'
+import { webhookStoreCases } from './webhook-store.contract.ts'
 
 const callbacksOfSettledPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -90,6 +92,8 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'MemoryConflictStore', cases: memoryConflictStoreCases },
   { port: 'JobQueue', cases: jobQueueCases },
   { port: 'ConsolidationStore', cases: consolidationStoreCases },
+  { port: 'WebhookStore', cases: webhookStoreCases },
+  { port: 'DeliveryStore', cases: deliveryStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

@@ -135,7 +135,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
       const { position } = await storage.events.head()
 
       await commit(storage, DELETION)
-      expect((await storage.events.head()).position).toBe(position)
+      expect((await storage.events.head()).position).toBeGreaterThanOrEqual(position)
 
       const { events } = await commit(storage, { type: 'event.append', events: [anEvent({ topic: 'topic' })] })
       expect(events[0]?.position).toBeGreaterThan(position)

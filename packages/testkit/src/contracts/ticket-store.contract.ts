@@ -24,8 +24,11 @@ const aTicket = (digest: string, over: Partial<TicketRecord> = {}): TicketRecord
   ...over,
 })
 
-const insertAll = (store: TicketStore, tickets: readonly TicketRecord[], now = NOW) =>
-  Promise.all(tickets.map((ticket) => store.insert(ticket, LIMITS, now)))
+async function insertAll(store: TicketStore, tickets: readonly TicketRecord[], now = NOW): Promise<readonly boolean[]> {
+  const inserted: boolean[] = []
+  for (const ticket of tickets) inserted.push(await store.insert(ticket, LIMITS, now))
+  return inserted
+}
 
 export const ticketStoreCases: readonly TicketStoreCase[] = [
   {
@@ -92,6 +95,20 @@ export const ticketStoreCases: readonly TicketStoreCase[] = [
 
       for (const ticket of tickets.slice(0, 5)) expect(await store.take(ticket.digest, NOW)).toEqual(ticket)
       expect(await store.insert(aTicket('last'), LIMITS, NOW)).toBe(true)
+    },
+  },
+  {
+    title: 'exceeds no limit when many callers insert at once',
+    async run(store) {
+      const insertAtOnce = (holders: number) =>
+        Promise.all(
+          Array.from({ length: 20 }, (_, index) =>
+            store.insert(aTicket(`${holders}-${index}`, { holder: `tok_${index % holders}` }), LIMITS, NOW),
+          ),
+        )
+
+      expect((await insertAtOnce(1)).filter(Boolean)).toHaveLength(2)
+      expect((await insertAtOnce(20)).filter(Boolean)).toHaveLength(3)
     },
   },
   {

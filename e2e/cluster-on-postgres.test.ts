@@ -1,0 +1,157 @@
+import { expect, it } from 'vitest'
+import { needsTool } from '../tooling/needed-tool.ts'
+import { canStartPostgres } from '../tooling/postgres-server.ts'
+import { type ClusterNode, LEASE_MS, startCluster } from './cluster-servers.ts'
+import { eventually } from './durable-server.ts'
+
+/** Generous: the machine may be slow. The printed times are the measure. */
+const TAKEOVER_MS = 30_000
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+const print = (what: string, since: number) => process.stderr.write(`${what}: ${Date.now() - since} ms\n`)
+
+/** The attempt of a run is `running`, as seen by this node. */
+const runsAgain = (node: ClusterNode, runId: string) =>
+  expect
+    .poll(() => node.run(runId), { interval: 20, timeout: TAKEOVER_MS })
+    .toMatchObject({
+      status: 'running',
+      attempt: 2,
+    })
+
+needsTool('postgresql', canStartPostgres()).describe('servers that share a schema', () => {
+  it('continue the workflows of a killed server: the executing, the sleeping and the waiting ones', async () => {
+    const cluster = await startCluster(3)
+    const [killed, ...others] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode]
+    const [held, napping, waiting] = [
+      await killed.execute('held', 'held', { gate: 'g' }),
+      await killed.execute('sleeper', 'nap', { ms: 1_500 }),
+      await killed.execute('waiter', 'bell', { event: 'bell' }),
+    ]
+    await eventually(() => cluster.ledger()).toContain('begun g')
+    await eventually(async () => (await others[0].run(waiting)).status).toBe('suspended')
+
+    const killedAt = Date.now()
+    await killed.kill('SIGKILL')
+    await runsAgain(others[0], held)
+    print('kill to running on another server', killedAt)
+    cluster.openGate('g')
+    const resumed = await others[1].call('POST', '/workflows/waiter/resume', {
+      body: { threadId: 'bell', payload: { rings: 3 } },
+    })
+
+    expect(resumed.status).toBe(202)
+    for (const [runId, result] of [
+      [held, 'ended'],
+      [napping, { slept: 1_500 }],
+      [waiting, { before: 'before', payload: { rings: 3 } }],
+    ] as const) {
+      await eventually(async () => (await others[1].run(runId)).status).toBe('completed')
+      expect(await others[0].run(runId)).toMatchObject({ result })
+    }
+    expect(cluster.ledger().toSorted()).toEqual(['before bell', 'begun g', 'late g', 'woke nap'])
+  })
+
+  it('continue the runs of a server that stops in order at once', async () => {
+    const cluster = await startCluster(2)
+    const [stopped, other] = cluster.nodes as [ClusterNode, ClusterNode]
+    const runId = await stopped.execute('held', 'held', { gate: 'g' })
+    await eventually(() => cluster.ledger()).toContain('begun g')
+
+    const stoppedAt = Date.now()
+    const stopping = stopped.kill('SIGTERM')
+    await runsAgain(other, runId)
+    print('SIGTERM to running on another server, after a drain of 300 ms', stoppedAt)
+
+    expect(await stopping).toEqual({ code: 0, signal: null })
+    expect(Date.now() - stoppedAt).toBeLessThan(TAKEOVER_MS)
+    cluster.openGate('g')
+    await eventually(async () => (await other.run(runId)).status).toBe('completed')
+  })
+
+  it('take over from a server that is paused, which writes nothing more and exits with 75', async () => {
+    const cluster = await startCluster(2)
+    const [paused, other] = cluster.nodes as [ClusterNode, ClusterNode]
+    const runId = await paused.execute('held', 'held', { gate: 'g' })
+    await eventually(() => cluster.ledger()).toContain('begun g')
+
+    process.kill(paused.pid, 'SIGSTOP')
+    await runsAgain(other, runId)
+    cluster.openGate('g')
+    await eventually(async () => (await other.run(runId)).status).toBe('completed')
+    const events = async () =>
+      (await other.call<{ items: readonly { type: string }[] }>('GET', `/runs/${runId}/events?limit=200`)).body.items
+    const before = await events()
+    process.kill(paused.pid, 'SIGCONT')
+
+    expect(await paused.kill('SIGCONT')).toEqual({ code: 75, signal: null })
+    expect(paused.stderr()).toContain('other servers have taken over the work of this one')
+    expect(await events()).toEqual(before)
+    expect(before.filter(({ type }) => type === 'run.completed')).toHaveLength(1)
+  })
+
+  it('execute the runs that one of them has accepted, as many at once as all of them have slots', async () => {
+    const cluster = await startCluster(3, { PERDURE_RUNS_CONCURRENCY: '1' })
+    const [first, ...others] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode]
+    const gates = ['a', 'b', 'c', 'd']
+    const runIds: string[] = []
+    for (const gate of gates) runIds.push(await first.execute('held', gate, { gate }))
+
+    const begun = () => cluster.ledger().filter((line) => line.startsWith('begun'))
+    await eventually(() => begun().length).toBe(3)
+    await pause(1_500)
+    expect(begun().toSorted()).toEqual(['begun a', 'begun b', 'begun c'])
+    cluster.openGate('b')
+    await eventually(() => begun()).toContain('begun d')
+
+    for (const gate of gates) cluster.openGate(gate)
+    for (const runId of runIds) await eventually(async () => (await others[0].run(runId)).status).toBe('completed')
+    expect(begun()).toHaveLength(4)
+  })
+
+  it('execute the runs of a session one at a time and in order, whichever of them accepts a run', async () => {
+    const cluster = await startCluster(3)
+    const { nodes } = cluster
+    const [first] = nodes as [ClusterNode]
+    const session = await first.call('POST', '/sessions', { body: {} })
+    const sessionId = session.body.id
+    const runIds: string[] = []
+    for (let n = 0; n < 9; n++) {
+      const node = nodes[n % nodes.length] as ClusterNode
+      const headers = { Prefer: 'respond-async' }
+      const accepted = await node.call('POST', '/agents/serial/run', { body: { input: {}, sessionId }, headers })
+      expect(accepted.status).toBe(202)
+      runIds.push(accepted.body.runId)
+    }
+    for (const runId of runIds) await eventually(async () => (await first.run(runId)).status).toBe('completed')
+
+    const lines = cluster.ledger().map((line) => line.split(' ').slice(0, 2).join(' '))
+    expect(lines).toEqual(runIds.flatMap((runId) => [`begin ${runId}`, `end ${runId}`]))
+  })
+
+  it('start one run for a key that all of them receive at once', async () => {
+    const cluster = await startCluster(3)
+    const start = (node: ClusterNode) =>
+      node.call('POST', '/workflows/waiter/execute', {
+        body: { input: { event: 'bell' } },
+        headers: { 'Idempotency-Key': 'once' },
+      })
+    const answers = await Promise.all([...cluster.nodes, ...cluster.nodes].map(start))
+    const accepted = answers.filter(({ status }) => status === 202)
+    expect(accepted.length).toBeGreaterThan(0)
+    expect(new Set(accepted.map(({ body }) => body.runId)).size).toBe(1)
+    expect(answers.every(({ status }) => status === 202 || status === 409)).toBe(true)
+  })
+
+  it('refuse a server that does not share the schema', async () => {
+    const cluster = await startCluster(1)
+    await expect(cluster.start({ PERDURE_STORAGE_CLUSTER: 'false' })).rejects.toThrow('error[storage-locked]')
+  })
+
+  it('keep their leases while they work', async () => {
+    const cluster = await startCluster(2)
+    await pause(2 * LEASE_MS)
+    for (const node of cluster.nodes) expect((await node.call('GET', '/health/ready')).status).toBe(200)
+  })
+})

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Answer, CallOptions, Shown } from './durable-server.ts'
+import {
+  bearer,
+  createSandbox,
+  createToken,
+  DURABLE_CONFIG,
+  type RunningServer,
+  startServer,
+} from './perdure-process.ts'
+
+/** The shortest lease that the configuration permits. */
+export const LEASE_MS = 3_000
+
+/** One server process of a cluster. */
+export interface ClusterNode extends Pick<RunningServer, 'kill' | 'stderr' | 'url'> {
+  readonly pid: number
+  call<T = Shown>(method: string, path: string, more?: CallOptions): Promise<Answer<T>>
+  execute(workflowId: string, threadId: string, input?: unknown): Promise<string>
+  run(runId: string): Promise<Shown>
+}
+
+/** Server processes on one schema. */
+export interface ServerCluster {
+  readonly nodes: readonly ClusterNode[]
+  /** @param env in addition to that of the cluster */
+  start(env?: NodeJS.ProcessEnv): Promise<ClusterNode>
+  ledger(): readonly string[]
+  openGate(gate: string): void
+}
+
+export async function startCluster(size: number, env: NodeJS.ProcessEnv = {}): Promise<ServerCluster> {
+  const sandbox = createSandbox({ PERDURE_STORAGE_CLUSTER: 'true', PERDURE_STORAGE_LEASE_MS: `${LEASE_MS}`, ...env })
+  const token = await createToken(sandbox)
+
+  const start = async (more: NodeJS.ProcessEnv = {}): Promise<ClusterNode> => {
+    const own = { ...sandbox, env: { ...sandbox.env, ...more } }
+    const server = await startServer(own, ['server', '--config', DURABLE_CONFIG])
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+    const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: { ...bearer(more.token ?? token), ...more.headers },
+        body: more.body === undefined ? null : JSON.stringify(more.body),
+      })
+      const text = await response.text()
+      return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
+    }
+    return {
+      ...{ kill: server.kill, stderr: server.stderr, url: server.url, pid: server.process.pid ?? 0, call },
+      execute: async (workflowId, threadId, input = {}) =>
+        (await call('POST', `/workflows/${workflowId}/execute`, { body: { input, threadId } })).body.runId,
+      run: async (runId) => (await call('GET', `/runs/${runId}`)).body,
+    }
+  }
+
+  const ledger = sandbox.env.E2E_LEDGER ?? ''
+  return {
+    nodes: await Promise.all(Array.from({ length: size }, () => start())),
+    start,
+    ledger: () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : []),
+    openGate: (gate) => writeFileSync(join(sandbox.dir, `gate-${gate}`), ''),
+  }
+}

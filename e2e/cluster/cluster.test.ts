@@ -1,0 +1,39 @@
+import { globSync } from 'node:fs'
+import { expect, vi } from 'vitest'
+import { needsTool } from '../../tooling/needed-tool.ts'
+import { canStartPostgres } from '../../tooling/postgres-server.ts'
+import { seedOf } from '../torture/seed.ts'
+import { attack } from './attack.ts'
+import { STRIKES } from './strikes.ts'
+
+const SECONDS = Number(process.env.E2E_CLUSTER_SECONDS ?? 60)
+const NODES = Number(process.env.E2E_CLUSTER_NODES ?? 3)
+const ROUNDS = Number(process.env.E2E_CLUSTER_ROUNDS ?? 1)
+const isLong = SECONDS > 300
+
+vi.setConfig({ testTimeout: ROUNDS * (SECONDS * 1_000 + 300_000) })
+
+const tools = canStartPostgres() && globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0
+
+needsTool('postgresql and libfaketime', tools).it(
+  'servers on one database lose nothing and do nothing twice while processes, networks and the database fail',
+  async () => {
+    const first = seedOf()
+    for (let round = 0; round < ROUNDS; round++) {
+      const report = await attack({
+        ...{ seed: first + round, nodes: NODES, seconds: SECONDS, clients: 6 },
+        // A server alone on its schema may have any clock.
+        strikes: STRIKES.filter((name) => NODES > 1 || name !== 'wrong clock'),
+        pausesMs: isLong ? [3_000, 30_000] : [1_000, 6_000],
+        ...(process.env.E2E_CLUSTER_LOG === undefined ? {} : { say: (line: string) => console.log(line) }),
+      })
+
+      const { violations, ...counts } = report
+      console.log(JSON.stringify({ seed: first + round, ...counts }))
+      expect(violations).toEqual([])
+      expect(counts.actions).toBeGreaterThanOrEqual(SECONDS / 5)
+      expect(counts.followed).toBeGreaterThan(0)
+      expect(counts.sockets).toBeGreaterThan(0)
+    }
+  },
+)

@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type RunningServer, type Sandbox, startServer } from '../perdure-process.ts'
+import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts'
+
+const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/cluster.config.mjs')]
+
+/** One server process at a time on the shared schema, with a network of its own to the database. */
+export interface Node {
+  readonly name: string
+  /** The connections of the node to the database. */
+  readonly network: FaultyProxy
+  /** The port of the API; `undefined` while no process listens. */
+  port(): number | undefined
+  /** Sends a signal to the process, if there is one. */
+  signal(signal: NodeJS.Signals): void
+  /** Ends the process and starts the next one as soon as the start succeeds. */
+  restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Starts a process that is not part of the node, and returns its error output if it refuses to start. */
+  refusalWith(env: NodeJS.ProcessEnv): Promise<string | undefined>
+  stop(): Promise<void>
+}
+
+export interface NodesOptions {
+  readonly count: number
+  readonly sandbox: Sandbox
+  readonly databaseUrl: string
+}
+
+/** An exit that nobody asked for. */
+export interface Exit {
+  readonly node: string
+  readonly code: number | null
+  readonly stderr: string
+}
+
+export type Nodes = Awaited<ReturnType<typeof openNodes>>
+
+/** Starts processes on one schema. A process that exits by itself is started again, as a supervisor would do. */
+export async function openNodes({ count, sandbox, databaseUrl }: NodesOptions) {
+  const exits: Exit[] = []
+  const refusals: string[] = []
+  const all = await Promise.all(
+    Array.from({ length: count }, (_, number) => openNode(`node${number}`, { sandbox, databaseUrl, exits, refusals })),
+  )
+  return {
+    all,
+    exits,
+    /** The error output of every start that failed, for example while the database was away. */
+    refusals,
+    ports: () => all.flatMap((node) => node.port() ?? []),
+    async stop() {
+      await Promise.all(all.map((node) => node.stop()))
+    },
+  }
+}
+
+interface NodeDeps {
+  readonly sandbox: Sandbox
+  readonly databaseUrl: string
+  readonly exits: Exit[]
+  readonly refusals: string[]
+}
+
+const RETRY_MS = 200
+
+async function openNode(name: string, { sandbox, databaseUrl, exits, refusals }: NodeDeps): Promise<Node> {
+  const direct = new URL(databaseUrl)
+  const network = await openFaultyProxy(Number(direct.port))
+  direct.port = String(network.port)
+  const dir = join(sandbox.dir, name)
+  mkdirSync(dir)
+  const withEnv = (env: NodeJS.ProcessEnv): Sandbox => ({
+    dir,
+    env: { ...sandbox.env, E2E_DATABASE_URL: direct.href, ...env },
+  })
+  let server: RunningServer | undefined
+  let isStopped = false
+
+  const start = async () => {
+    while (!isStopped) {
+      try {
+        const started = await startServer(withEnv({}), SERVE)
+        server = started
+        started.process.once('close', (code, signal) => {
+          if (server !== started) return
+          server = undefined
+          exits.push({ node: name, code: signal === null ? code : null, stderr: started.stderr() })
+          void start()
+        })
+        if (isStopped) await end('SIGKILL')
+        return
+      } catch (error) {
+        refusals.push(`${name}: ${error instanceof Error ? error.message : error}`)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+
+  const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    const ending = server
+    server = undefined
+    return ending?.kill(signal)
+  }
+
+  await start()
+  return {
+    name,
+    network,
+    port: () => (server === undefined ? undefined : Number(new URL(server.url).port)),
+    signal: (signal) => void server?.process.kill(signal),
+    async restart(signal) {
+      const ending = server
+      const ended = await end(signal)
+      if (ending !== undefined && signal === 'SIGTERM' && ended?.code !== 0) {
+        exits.push({ node: name, code: ended?.code ?? null, stderr: ending.stderr() })
+      }
+      await start()
+    },
+    async refusalWith(env) {
+      try {
+        await (await startServer(withEnv(env), SERVE)).kill('SIGKILL')
+        return undefined
+      } catch (error) {
+        return String(error)
+      }
+    },
+    async stop() {
+      isStopped = true
+      await end('SIGKILL')
+      await network.close()
+    },
+  }
+}

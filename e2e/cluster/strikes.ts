@@ -1,0 +1,131 @@
+import type { TestPostgres } from '../../tooling/postgres-server.ts'
+import { clockAt } from '../faked-clock.ts'
+import { pause } from './client.ts'
+import type { Database } from './database.ts'
+import type { Node, Nodes } from './nodes.ts'
+
+export interface Arena {
+  readonly nodes: Nodes
+  readonly postgres: TestPostgres
+  readonly database: Database
+  /** Returns a random integer from `min` to `max`. */
+  readonly between: (min: number, max: number) => number
+  /** How long a process is paused, in milliseconds. */
+  readonly pausesMs: readonly [min: number, max: number]
+  /** Called when a node does what it must not do. */
+  readonly violate: (violation: string) => void
+}
+
+/** A fault of one node. */
+type NodeStrike = (arena: Arena, node: Node) => Promise<void>
+
+/** A fault of the database, or of one node after the other. */
+type CommonStrike = (arena: Arena) => Promise<void>
+
+const heals =
+  (break_: (node: Node, arena: Arena) => void, holdMs: readonly [number, number]): NodeStrike =>
+  async (arena, node) => {
+    break_(node, arena)
+    await pause(arena.between(...holdMs))
+    node.network.heal()
+  }
+
+const NODE_STRIKES = {
+  kill: (_, node) => node.restart('SIGKILL'),
+  pause: async ({ between, pausesMs }, node) => {
+    node.signal('SIGSTOP')
+    await pause(between(...pausesMs))
+    node.signal('SIGCONT')
+  },
+  cut: async (_, node) => node.network.cut(),
+  shut: heals(({ network }) => network.shut(), [200, 8_000]),
+  delay: heals(({ network }, { between }) => network.delay(between(20, 5_000)), [1_000, 6_000]),
+  'half-open': heals(({ network }) => network.halfOpen(), [1_000, 8_000]),
+  'lost requests': heals(({ network }) => network.lose('requests'), [500, 6_000]),
+  'lost responses': heals(({ network }) => network.lose('responses'), [500, 6_000]),
+} satisfies Record<string, NodeStrike>
+
+const COMMON_STRIKES = {
+  'crash of PostgreSQL': async ({ postgres }) => {
+    postgres.stop('immediate')
+    await postgres.start()
+  },
+  'terminated sessions': async ({ database, between }) => database.terminate(between(1, 10) / 10),
+  /** New connections are refused while the sleepers hold the rest of `max_connections`. */
+  'exhausted connections': async ({ database, between }) => {
+    const sleeping = database.occupy(SLEEPERS, between(1_000, 4_000))
+    await pause(200)
+    await database.terminate(0.5).catch(() => undefined)
+    await sleeping
+  },
+  'wrong clock': async ({ nodes, between, violate }) => {
+    const [node] = nodes.all
+    const instant = new Date(Date.now() + (between(0, 1) === 0 ? -1 : 1) * 3_600_000).toISOString().slice(0, 19)
+    const refusal = await node?.refusalWith(clockAt({ dir: '', env: {} }, instant).env)
+    if (refusal === undefined) violate(`a server joined although its clock was at ${instant}`)
+  },
+  'rolling restart': async ({ nodes }) => {
+    for (const node of nodes.all) await node.restart('SIGTERM')
+  },
+} satisfies Record<string, CommonStrike>
+
+const SLEEPERS = 30
+
+export type StrikeName = keyof typeof NODE_STRIKES | keyof typeof COMMON_STRIKES
+
+export const STRIKES = [...Object.keys(NODE_STRIKES), ...Object.keys(COMMON_STRIKES)] as readonly StrikeName[]
+
+export interface StrikeOptions {
+  readonly names: readonly StrikeName[]
+  readonly gapMs: readonly [min: number, max: number]
+  /** Whether to go on. */
+  readonly isOn: () => boolean
+  readonly onStrike: (name: StrikeName, node: string | undefined) => void
+}
+
+/**
+ * Strikes at random moments, in a random order in which every strike has its turn. Strikes on different nodes overlap.
+ * Resolves when the last one is over and every node is whole again.
+ */
+export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: StrikeOptions): Promise<void> {
+  const { nodes, between } = arena
+  const struck = new Set<Node>()
+  const open = new Set<Promise<void>>()
+  let bag: StrikeName[] = []
+
+  const begin = (work: () => Promise<void>) => {
+    const one: Promise<void> = work().finally(() => open.delete(one))
+    one.catch(() => undefined)
+    open.add(one)
+    return one
+  }
+  const hold = async (held: readonly Node[], work: () => Promise<void>) => {
+    for (const node of held) struck.add(node)
+    await work().finally(() => {
+      for (const node of held) struck.delete(node)
+    })
+  }
+
+  while (isOn()) {
+    if (bag.length === 0) bag = [...names]
+    const [name] = bag.splice(between(0, bag.length - 1), 1)
+    if (name === undefined) break
+    if (isNodeStrike(name)) {
+      while (nodes.all.every((node) => struck.has(node))) await Promise.race(open)
+      const free = nodes.all.filter((node) => !struck.has(node))
+      const node = free[between(0, free.length - 1)]
+      if (node === undefined) continue
+      onStrike(name, node.name)
+      begin(() => hold([node], () => NODE_STRIKES[name](arena, node)))
+    } else {
+      // A rolling restart needs every node; a fault of the database does not last.
+      if (name === 'rolling restart') await Promise.all(open)
+      onStrike(name, undefined)
+      await begin(() => hold(name === 'rolling restart' ? nodes.all : [], () => COMMON_STRIKES[name](arena)))
+    }
+    await pause(between(...gapMs))
+  }
+  await Promise.all(open)
+}
+
+const isNodeStrike = (name: StrikeName): name is keyof typeof NODE_STRIKES => Object.hasOwn(NODE_STRIKES, name)

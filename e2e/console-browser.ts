@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { createRestClient } from '../packages/client/src/index.ts'
+import { CHROMIUM, CHROMIUM_FLAGS } from './browser-page.ts'
+import { createSandbox, createToken, type RunningServer, type Sandbox, startServer } from './perdure-process.ts'
+
+export const CONSOLE_CONFIG = join(import.meta.dirname, 'fixtures/console.config.mjs')
+
+/** A folder for screenshots, for manual review. */
+const PICTURES = process.env.CONSOLE_PICTURES
+
+/** A server with the console, its administrator, and a browser that resolves no other host. */
+export interface ConsoleWorld {
+  readonly sandbox: Sandbox
+  readonly browser: Browser
+  readonly token: string
+  readonly rest: ReturnType<typeof createRestClient>
+  server(): RunningServer
+  /** The URL of the console. */
+  url(): string
+  /** Starts the server again after a stop, on the same port. */
+  restart(): Promise<void>
+  closePages(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openConsoleWorld(env: NodeJS.ProcessEnv = {}): Promise<ConsoleWorld> {
+  const sandbox = createSandbox(env)
+  const token = await createToken(sandbox, 'admin:*', 'ops')
+  let server = await startServer(sandbox, ['server', '--config', CONSOLE_CONFIG])
+  const { url, port } = { url: server.url, port: new URL(server.url).port }
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    args: [...CHROMIUM_FLAGS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  })
+  return {
+    sandbox,
+    browser,
+    token,
+    rest: createRestClient({ baseUrl: url, token }),
+    server: () => server,
+    url: () => `${url.slice(0, url.lastIndexOf('/'))}/console/`,
+    async restart() {
+      server = await startServer(sandbox, ['server', '--config', CONSOLE_CONFIG, '--port', port])
+    },
+    async closePages() {
+      for (const context of browser.contexts()) await context.close()
+    },
+    async close() {
+      await browser.close()
+      await server.kill('SIGTERM')
+    },
+  }
+}
+
+/** A page of the console, and everything that its browser has requested and complained about. */
+export interface ConsolePage {
+  readonly page: Page
+  readonly context: BrowserContext
+  readonly requests: readonly string[]
+  /** Console errors, exceptions and violations of the Content-Security-Policy. */
+  readonly complaints: readonly string[]
+  /** Opens a page of the console by its fragment and waits for its heading. */
+  open(fragment: string): Promise<void>
+  picture(name: string): Promise<void>
+}
+
+type ContextOptions = Parameters<Browser['newContext']>[0]
+
+export async function newConsolePage(world: ConsoleWorld, options: ContextOptions = {}): Promise<ConsolePage> {
+  const context = await world.browser.newContext({ reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const requests: string[] = []
+  const complaints: string[] = []
+  page.on('request', (request) => request.url().startsWith('data:') || requests.push(request.url()))
+  page.on('websocket', (socket) => requests.push(socket.url()))
+  page.on('console', (message) => /error|warning/.test(message.type()) && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => console.error('CSP ' + event.violatedDirective + ' ' + event.blockedURI))`,
+  )
+  return {
+    page,
+    context,
+    requests,
+    complaints,
+    async open(fragment) {
+      await page.goto(world.url() + fragment)
+      await page.locator('main h1').first().waitFor()
+    },
+    async picture(name) {
+      if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}.png` })
+    },
+  }
+}
+
+/** Opens the console with a one-time code of this token. */
+export async function signedIn(
+  world: ConsoleWorld,
+  token = world.token,
+  options?: ContextOptions,
+): Promise<ConsolePage> {
+  const opened = await newConsolePage(world, options)
+  const { code } = await createRestClient({ baseUrl: world.server().url, token }).console.createCode()
+  await opened.page.goto(`${world.url()}#code=${code}`)
+  await opened.page.locator('.shell').waitFor()
+  return opened
+}
+
+/** The rules of WCAG 2.2 AA that the page breaks, with the elements. */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate<string[]>(`axe
+    .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))))`)
+}

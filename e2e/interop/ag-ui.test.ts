@@ -1,0 +1,256 @@
+import { join } from 'node:path'
+import { HttpAgent, type Message } from '@ag-ui/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DurableServer, eventually, startDurableServer } from '../durable-server.ts'
+
+const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+
+let server: DurableServer
+let kill = () => {}
+beforeAll(async () => {
+  server = await startDurableServer(CONFIG, {}, (end) => {
+    kill = end
+  })
+})
+afterAll(() => kill())
+
+interface OpenOptions {
+  readonly on?: Pick<DurableServer, 'url' | 'token'>
+  readonly threadId?: string
+  readonly messages?: Message[]
+  readonly fetch?: typeof fetch
+}
+
+let questions = 0
+
+function open(agentId: string, { on = server, threadId, messages, ...more }: OpenOptions = {}) {
+  questions += 1
+  const question: Message = { id: `q${questions}`, role: 'user', content: 'x' }
+  const agent = new HttpAgent({
+    url: `${on.url()}/agents/${agentId}/ag-ui`,
+    headers: { Authorization: `Bearer ${on.token}` },
+    threadId: threadId ?? `thread-${questions}`,
+    initialMessages: messages ?? [question],
+    ...more,
+  })
+  const events: { readonly type: string; readonly code?: string; readonly metadata?: { perdureRunId?: string } }[] = []
+  agent.subscribe({
+    onEvent: ({ event }) => void events.push(event as never),
+  })
+  return {
+    agent,
+    events,
+    types: () => events.map(({ type }) => type),
+    runId: () => events.find(({ type }) => type === 'RUN_STARTED')?.metadata?.perdureRunId ?? '',
+    text: () => textOf(agent.messages),
+  }
+}
+
+const textOf = (messages: readonly Message[]) =>
+  messages
+    .filter(({ role }) => role === 'assistant')
+    .map(({ content }) => content ?? '')
+    .join('')
+
+const shownBy = (messages: readonly Message[], runId: string) =>
+  JSON.parse(JSON.stringify(messages).replaceAll(runId, '<run>')).filter(
+    ({ role, content, toolCalls }: { role: string; content?: string; toolCalls?: unknown }) =>
+      role !== 'user' && (content !== '' || toolCalls !== undefined),
+  )
+
+/**
+ * Ends the response where the connection breaks. The client rejects two promises when the body of a response fails, and
+ * one of them cannot be caught.
+ */
+const endAtBreak: typeof fetch = async (...request) => {
+  const response = await fetch(...request)
+  const reader = response.body?.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done = true, value } = (await reader?.read().catch(() => undefined)) ?? {}
+      if (done || value === undefined) controller.close()
+      else controller.enqueue(value)
+    },
+  })
+  return new Response(body, response)
+}
+
+/** Ends the response after `k` blocks. */
+function cutAfter(k: number): typeof fetch {
+  return async (...request) => {
+    const response = await fetch(...request)
+    const blocks = (await response.text()).split(/(?<=\n\n)/).filter((block) => !block.startsWith(':'))
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const block of blocks.slice(0, k)) controller.enqueue(new TextEncoder().encode(block))
+        controller.close()
+      },
+    })
+    return new Response(body, response)
+  }
+}
+
+describe('AG-UI', () => {
+  it('shows the text of an answer, and the result of a run that says nothing', async () => {
+    const [talker, plain] = [open('talker'), open('plain')]
+    await Promise.all([talker.agent.runAgent(), plain.agent.runAgent()])
+
+    expect(talker.text()).toBe(Array.from({ length: 40 }, (_, n) => `x${n + 1} `).join(''))
+    expect(plain.text()).toBe('forty-two')
+    expect(talker.types().at(-1)).toBe('RUN_FINISHED')
+  })
+
+  it('shows tool calls with their results, state and reasoning', async () => {
+    const [tooler, stateful] = [open('tooler'), open('stateful')]
+    await Promise.all([tooler.agent.runAgent(), stateful.agent.runAgent()])
+
+    expect(tooler.agent.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'reasoning', content: 'I should write two mails.' },
+      { role: 'assistant', toolCalls: [{ id: 'call_1', function: { name: 'mail', arguments: '{"to":"call_1"}' } }] },
+      { role: 'tool', toolCallId: 'call_1', content: '{"sent":"call_1"}' },
+      { role: 'assistant', toolCalls: [{ id: 'call_2' }] },
+      { role: 'tool', toolCallId: 'call_2', content: expect.stringContaining('the mailbox is full') },
+      { role: 'assistant', content: 'One of two mails was sent.' },
+    ])
+    expect(stateful.agent.state).toEqual({ city: 'Basel', visits: 1 })
+  })
+
+  it('asks for approvals as interrupts, and continues with the answers', async () => {
+    const { agent, text } = open('asker')
+    await agent.runAgent()
+    const interrupts = agent.pendingInterrupts
+    expect(interrupts).toMatchObject([
+      { reason: 'tool_call', toolCallId: 'call_a', message: 'Send A?' },
+      { reason: 'tool_call', toolCallId: 'call_b', message: 'Send B?' },
+    ])
+
+    await agent.runAgent({
+      resume: [
+        { interruptId: interrupts[0]?.id ?? '', status: 'resolved', payload: { granted: true } },
+        { interruptId: interrupts[1]?.id ?? '', status: 'cancelled' },
+      ],
+    })
+    expect(agent.pendingInterrupts).toEqual([])
+    expect(text()).toBe('I need your approval.Sent: 1.')
+    expect(agent.messages).toContainEqual(expect.objectContaining({ role: 'tool', toolCallId: 'call_a' }))
+  })
+
+  it('asks for an approval of a child run, and shows the child', async () => {
+    const { agent, text, types } = open('parent')
+    await agent.runAgent()
+    const [interrupt] = agent.pendingInterrupts
+    await agent.runAgent({
+      resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }],
+    })
+
+    expect(text()).toBe('I ask my colleague.My colleague is done.')
+    expect(types()).toContain('SUBAGENT_STARTED')
+  })
+
+  it('passes the next message to a run that asked for input', async () => {
+    const { agent, text } = open('suspender')
+    await agent.runAgent()
+    expect(agent.pendingInterrupts).toMatchObject([{ reason: 'input' }])
+    const [interrupt] = agent.pendingInterrupts
+    await agent.runAgent({
+      resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { text: 'Bern' } }],
+    })
+
+    expect(text()).toBe('Which city?You said Bern.')
+  })
+
+  it.each([
+    ['an answer that is not a boolean', 'validation-failed', { granted: 'yes' }],
+    ['an unknown interrupt', 'approval-not-found', undefined],
+    ['answers to only some interrupts', 'interrupts-open', { granted: true }],
+  ])('refuses %s, and decides nothing', async (_, code, payload) => {
+    const asker = open('asker')
+    await asker.agent.runAgent()
+    const [first] = asker.agent.pendingInterrupts
+    const body = {
+      ...{ threadId: asker.agent.threadId, runId: 'r2', messages: [], state: {}, tools: [], context: [] },
+      resume: [{ interruptId: payload === undefined ? 'apr_none' : first?.id, status: 'resolved', payload }],
+    }
+    const response = await fetch(`${server.url()}/agents/asker/ag-ui`, {
+      ...{ method: 'POST', body: JSON.stringify(body) },
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    })
+
+    expect(await response.text()).toContain(`"code":"${code}"`)
+    expect((await server.approvals(asker.runId())).length).toBe(2)
+  })
+
+  it('refuses a new message while interrupts are open', async () => {
+    const { agent } = open('asker')
+    await agent.runAgent()
+    const later = open('asker', { threadId: agent.threadId })
+    await later.agent.runAgent().catch(() => undefined)
+
+    expect(later.events).toContainEqual(expect.objectContaining({ type: 'RUN_ERROR', code: 'interrupts-open' }))
+  })
+
+  it('reports a failure and an abort', async () => {
+    const [failer, gated] = [open('failer'), open('gated')]
+    await failer.agent.runAgent().catch(() => undefined)
+    const running = gated.agent.runAgent().catch(() => undefined)
+    await eventually(() => gated.text()).toBe('Before. ')
+    await server.post(`/runs/${gated.runId()}/abort`, {})
+    await running
+
+    expect(failer.events.at(-1)).toMatchObject({ type: 'RUN_ERROR', message: 'the model is gone' })
+    expect(gated.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
+  })
+
+  it.each(['tooler', 'asker', 'stateful', 'plain'])('shows %s the same after a cut at any event', async (agentId) => {
+    const uncut = open(agentId)
+    await uncut.agent.runAgent()
+    const expected = shownBy(uncut.agent.messages, uncut.runId())
+    for (let k = 1; k <= uncut.events.length; k += 2) {
+      const runId = `run-${agentId}-${k}`
+      const cut = open(agentId, { threadId: `cut-${agentId}-${k}`, fetch: cutAfter(k) })
+      await cut.agent.runAgent({ runId }).catch(() => undefined)
+      const again = open(agentId, { threadId: cut.agent.threadId, messages: cut.agent.messages })
+      await again.agent.runAgent({ runId })
+
+      expect(shownBy(again.agent.messages, again.runId()), `cut after ${k}`).toEqual(expected)
+      expect(again.agent.state).toEqual(uncut.agent.state)
+    }
+  })
+
+  it('resumes by the id of the last frame with exactly the frames after it', async () => {
+    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
+    const messages = [{ id: 'm1', role: 'user', content: 'x' }]
+    const body = JSON.stringify({ threadId: 'cursor', runId: 'cursor-run', messages })
+    const url = `${server.url()}/agents/tooler/ag-ui`
+    const whole = await framesOf(await fetch(url, { method: 'POST', headers, body }))
+    for (const [index, { id }] of whole.entries()) {
+      const rest = await framesOf(await fetch(`${url}/cursor-run`, { headers: { ...headers, 'last-event-id': id } }))
+      expect(rest).toEqual(whole.slice(index + 1))
+    }
+    expect(whole.at(-1)?.data).toContain('RUN_FINISHED')
+  })
+
+  it('continues after the server was killed, and says nothing twice', async () => {
+    const killed = await startDurableServer(CONFIG)
+    const first = open('crasher', { on: killed, fetch: endAtBreak })
+    const running = first.agent.runAgent({ runId: 'crash' }).catch(() => undefined)
+    await eventually(() => first.text()).toMatch(/c10 $/)
+    await killed.restart()
+    await running
+
+    const again = open('crasher', { on: killed, threadId: first.agent.threadId, messages: first.agent.messages })
+    await again.agent.runAgent({ runId: 'crash' })
+    const words = Array.from({ length: 10 }, (_, n) => `c${n + 1} `).join('')
+    expect(again.text()).toBe(`First. ${words}Last.`)
+    expect(killed.ledger()).toEqual(['crashed'])
+  })
+})
+
+async function framesOf(response: Response): Promise<readonly { readonly id: string; readonly data: string }[]> {
+  const text = await response.text()
+  return text.split('\n\n').flatMap((block) => {
+    const data = /^data: (.*)$/m.exec(block)?.[1]
+    return data === undefined ? [] : [{ id: /^id: (.*)$/m.exec(block)?.[1] ?? '', data }]
+  })
+}

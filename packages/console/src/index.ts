@@ -1,0 +1,1 @@
+export { type ConsoleAsset, type ConsoleAssets, consoleAssets } from './console-assets.ts'

@@ -1,0 +1,123 @@
+import type { PerdureClient } from '@perdure/client'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { connect } from './api/connection.ts'
+import { type Failure, failureOf } from './api/failure.ts'
+import { type Session, subjectOf, type Target } from './api/resources.ts'
+import { allows } from './api/scopes.ts'
+import { useStore } from './api/store.ts'
+import { Context } from './app-context.ts'
+import { createLiveFeed } from './live/live-feed.ts'
+import { SignInPage } from './pages/sign-in-page.tsx'
+import { FailureNote } from './parts/basics.tsx'
+import { watchRoute } from './route.ts'
+import { Shell } from './shell.tsx'
+
+const routes = watchRoute()
+const MESSAGE_MS = 6_000
+/** A connection may follow at most 200 subjects; some are left for the open page. */
+const MAX_FOLLOWED = 150
+
+type SignInState =
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'out'; readonly failure?: Failure }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  | { readonly kind: 'in'; readonly session: Session; readonly targets: readonly Target[] }
+
+interface Message {
+  readonly text: string
+  readonly kind: 'done' | 'failed'
+}
+
+/** One connection for the life of the page. */
+function createConnection() {
+  const feed = createLiveFeed(() => client)
+  const client: PerdureClient = connect(feed)
+  return { client, feed }
+}
+
+export function App() {
+  const route = useStore(routes)
+  const { client, feed } = useMemo(createConnection, [])
+  const [state, setState] = useState<SignInState>({ kind: 'reading' })
+  const [message, setMessage] = useState<Message | undefined>(undefined)
+
+  const enter = useCallback(async () => {
+    try {
+      const session = await client.console.session()
+      const targets = targetsOf(session)
+      setState({ kind: 'in', session, targets })
+      feed.follow(subjectsOf(session, targets))
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure.status === 401) setState({ kind: 'out', ...(failure.code === 'auth-required' ? {} : { failure }) })
+      else setState({ kind: 'failed', failure })
+    }
+  }, [client, feed])
+
+  const signIn = useCallback(
+    async (credential: { readonly token: string } | { readonly code: string }) => {
+      try {
+        await client.console.signIn(credential, { maxRetries: 0 })
+        await enter()
+      } catch (error) {
+        setState({ kind: 'out', failure: failureOf(error) })
+      }
+    },
+    [client, enter],
+  )
+
+  useEffect(() => {
+    const code = takeCode()
+    void (code === undefined ? enter() : signIn({ code }))
+  }, [enter, signIn])
+
+  const notify = useCallback((text: string, kind: Message['kind'] = 'done') => setMessage({ text, kind }), [])
+  useEffect(() => {
+    if (message === undefined) return
+    const timer = setTimeout(() => setMessage(undefined), MESSAGE_MS)
+    return () => clearTimeout(timer)
+  }, [message])
+
+  const signOut = useCallback(async () => {
+    await client.console.signOut().catch(() => undefined)
+    location.reload()
+  }, [client])
+
+  if (state.kind === 'reading') return <p class="quiet loading">Loading…</p>
+  if (state.kind === 'out') return <SignInPage failure={state.failure} onSignIn={signIn} />
+  if (state.kind === 'failed') {
+    return (
+      <main class="sign-in">
+        <FailureNote failure={state.failure} onRetry={() => void enter()} />
+      </main>
+    )
+  }
+  const { session, targets } = state
+  return (
+    <Context.Provider value={{ client, session, feed, targets, route, notify, signOut: () => void signOut() }}>
+      <Shell />
+      <div class="messages" role="status">
+        {message === undefined ? null : <p class={`message is-${message.kind}`}>{message.text}</p>}
+      </div>
+    </Context.Provider>
+  )
+}
+
+/** The one-time code in the address, which is removed from it at once, also from the history. */
+function takeCode(): string | undefined {
+  const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1]
+  if (code === undefined) return undefined
+  history.replaceState(null, '', '#/')
+  dispatchEvent(new HashChangeEvent('hashchange'))
+  return code
+}
+
+const targetsOf = ({ agents, workflows }: Session): readonly Target[] => [
+  ...agents.map((one) => ({ kind: 'agent', ...one }) as const),
+  ...workflows.map((one) => ({ kind: 'workflow', ...one }) as const),
+]
+
+const subjectsOf = ({ scopes }: Session, targets: readonly Target[]): readonly string[] => [
+  ...targets.slice(0, MAX_FOLLOWED).map(subjectOf),
+  ...(allows(scopes, 'approvals:read') ? ['approvals/events'] : []),
+]

@@ -1,0 +1,195 @@
+import { useEffect, useState } from 'preact/hooks'
+import { failureOf } from '../api/failure.ts'
+import type { Approval } from '../api/resources.ts'
+import { mayChange, useApp } from '../app-context.ts'
+import { Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { Ago } from '../parts/time.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { hrefOf } from '../route.ts'
+
+/** Decisions that runs wait for. */
+export function ApprovalsPage() {
+  const { client, feed, route } = useApp()
+  const { run } = route.query
+  const filter = run === undefined ? {} : { runId: run }
+  const waiting = useLoaded(() => client.approvals.list({ status: 'pending', limit: 100, ...filter }), [run])
+  const { reload } = waiting
+  useEffect(
+    () =>
+      feed.listen((event) => {
+        if (event.type.startsWith('approval.')) reload()
+      }, reload),
+    [feed, reload],
+  )
+  return (
+    <>
+      <Heading title="Approvals" />
+      {run === undefined ? null : (
+        <p>
+          Of run <a href={hrefOf(['runs', run])}>{shortId(run)}</a> only. <a href="#/approvals">Show all</a>
+        </p>
+      )}
+      <Shown loaded={waiting}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>Nothing waits for a decision.</Empty>
+          ) : (
+            <ul class="inbox">
+              {items.map((approval) => (
+                <li key={approval.id}>
+                  <ApprovalCard approval={approval} onDecided={reload} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+      <Decided />
+    </>
+  )
+}
+
+function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; readonly onDecided: () => void }) {
+  const app = useApp()
+  const { client, notify } = app
+  const [reason, setReason] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const decide = async (granted: boolean) => {
+    if (isBusy) return
+    setBusy(true)
+    try {
+      await client.approvals.resolve(approval.id, { granted, ...(reason === '' ? {} : { reason }) })
+      notify(granted ? `Approved ${approval.name}` : `Denied ${approval.name}`)
+    } catch (error) {
+      const { code, message } = failureOf(error)
+      notify(code === 'approval-resolved' ? 'Someone else has decided this differently' : message, 'failed')
+    }
+    setBusy(false)
+    onDecided()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'a') void decide(true)
+    if (event.key === 'd') void decide(false)
+  }
+  const canDecide = mayChange(app, 'approvals:resolve')
+  return (
+    <article
+      class="card approval"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys a and d act on the focused card; its buttons do the same
+      tabIndex={0}
+      aria-label={approval.title ?? approval.name}
+      onKeyDown={canDecide ? onKeyDown : undefined}
+    >
+      <h2>{approval.title ?? approval.name}</h2>
+      <Facts
+        rows={[
+          ['Asked by', approval.agentId ?? approval.workflowId],
+          ['Run', <a href={hrefOf(['runs', approval.runId])}>{shortId(approval.runId)}</a>],
+          ['Name', approval.name],
+          ['Waiting since', <Ago at={approval.createdAt} />],
+          ['Expires', approval.expiresAt === undefined ? undefined : <Ago at={approval.expiresAt} />],
+        ]}
+      />
+      <Arguments payload={approval.payload} />
+      {canDecide ? (
+        <div class="decide">
+          <input
+            type="text"
+            aria-label="Reason"
+            placeholder="Reason (optional)"
+            maxLength={512}
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void decide(true)}>
+            Approve{' '}
+            <span class="key" aria-hidden="true">
+              a
+            </span>
+          </button>
+          <button type="button" class="danger" disabled={isBusy} onClick={() => void decide(false)}>
+            Deny{' '}
+            <span class="key" aria-hidden="true">
+              d
+            </span>
+          </button>
+        </div>
+      ) : (
+        <p class="quiet">This session may read approvals, and not decide them.</p>
+      )}
+    </article>
+  )
+}
+
+/** The payload as a list of names and values if it is a flat object, otherwise as JSON. */
+function Arguments({ payload }: { readonly payload: unknown }) {
+  if (payload === undefined || payload === null) return null
+  const entries = typeof payload === 'object' && !Array.isArray(payload) ? Object.entries(payload) : []
+  const isFlat = entries.length > 0 && entries.every(([, value]) => typeof value !== 'object' || value === null)
+  if (!isFlat) return <JsonView value={payload} label="What would be done" />
+  return <Facts rows={entries.map(([name, value]) => [name, String(value)] as const)} />
+}
+
+function Decided() {
+  const { client } = useApp()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="decided" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Decided</summary>
+      {isOpen ? <DecidedList read={() => client.approvals.list({ limit: 50 })} /> : null}
+    </details>
+  )
+}
+
+function DecidedList({ read }: { readonly read: () => Promise<{ readonly items: readonly Approval[] }> }) {
+  const loaded = useLoaded(read, [])
+  return (
+    <Shown loaded={loaded}>
+      {({ items }) => {
+        const decided = items.filter(({ status }) => status !== 'pending')
+        if (decided.length === 0) return <Empty>No decisions yet.</Empty>
+        return (
+          <div class="scroll">
+            <table>
+              <caption class="hidden">Decided approvals, newest first</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Approval</th>
+                  <th scope="col">Decision</th>
+                  <th scope="col">By</th>
+                  <th scope="col">Reason</th>
+                  <th scope="col">Run</th>
+                  <th scope="col" class="number">
+                    Decided
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {decided.map((one) => (
+                  <tr key={one.id}>
+                    <th scope="row">{one.title ?? one.name}</th>
+                    <td>
+                      <Status value={one.status} />
+                    </td>
+                    <td>{one.by}</td>
+                    <td class="long">{one.reason}</td>
+                    <td>
+                      <a class="id" href={hrefOf(['runs', one.runId])}>
+                        {shortId(one.runId)}
+                      </a>
+                    </td>
+                    <td class="number">
+                      <Ago at={one.resolvedAt ?? one.expiresAt} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )
+      }}
+    </Shown>
+  )
+}

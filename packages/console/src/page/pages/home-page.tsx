@@ -1,0 +1,196 @@
+import { useEffect } from 'preact/hooks'
+import type { Health, RunSummary } from '../api/resources.ts'
+import { may, mayChange, useApp } from '../app-context.ts'
+import { Card, Empty, Heading, Shown, Status } from '../parts/basics.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { durationText } from '../parts/time.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { hrefOf } from '../route.ts'
+import { applyEvent } from './run-changes.ts'
+import { RunTable } from './run-table.tsx'
+import { trendsOf } from './trends.ts'
+
+const REFRESH_MS = 10_000
+const HEALTH_MS = 60_000
+
+/** What is going on, at a glance. */
+export function HomePage() {
+  const app = useApp()
+  const canReadRuns = may(app, 'runs:read')
+  return (
+    <>
+      <Heading title="Home" />
+      {canReadRuns ? <RecentRuns /> : <Empty>This session may not list runs. Open one by its id with / .</Empty>}
+      {may(app, 'approvals:read') ? <Waiting /> : null}
+      <HealthTiles />
+    </>
+  )
+}
+
+function RecentRuns() {
+  const { client, feed } = useApp()
+  const loaded = useLoaded(() => client.runs.list({ limit: 200 }), [])
+  const { change, reload } = loaded
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const reloadSoon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        reload()
+      }, REFRESH_MS)
+    }
+    const stop = feed.listen((event) => {
+      if (!event.type.startsWith('run.')) return
+      change((page) => {
+        if (!page.items.some(({ id }) => id === event.runId)) reloadSoon()
+        return { ...page, items: page.items.map((run) => (run.id === event.runId ? applyEvent(run, event) : run)) }
+      })
+    }, reloadSoon)
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [feed, change, reload])
+  return <Shown loaded={loaded}>{({ items }) => (items.length === 0 ? <FirstRun /> : <Overview runs={items} />)}</Shown>
+}
+
+function Overview({ runs }: { readonly runs: readonly RunSummary[] }) {
+  const active = runs.filter(({ completedAt }) => completedAt === undefined)
+  const failed = runs.filter(({ status }) => status === 'failed').slice(0, 5)
+  const trends = trendsOf(runs, Date.now())
+  return (
+    <>
+      <div class="tiles">
+        <Tile name="Runs in the last hour" value={String(trends.runs)} points={trends.runsOverTime} />
+        <Tile name="Failed" value={String(trends.failed)} points={trends.failedOverTime} isBad={trends.failed > 0} />
+        <Tile
+          name="Duration, 95th percentile"
+          value={trends.p95 === undefined ? '–' : durationText(trends.p95)}
+          points={trends.durations}
+        />
+        <Tile name="Tokens" value={trends.tokens.toLocaleString()} points={trends.tokensOverTime} />
+      </div>
+      {trends.isPartial ? <p class="quiet">From the newest {runs.length} runs.</p> : null}
+      <Card title="In progress" aside={<a href={hrefOf(['runs'])}>All runs</a>}>
+        {active.length === 0 ? (
+          <Empty>No run is active.</Empty>
+        ) : (
+          <RunTable runs={active.slice(0, 8)} caption="Active runs" />
+        )}
+      </Card>
+      <Card title="Last failures" aside={<a href={hrefOf(['runs'], { status: 'failed' })}>All failed runs</a>}>
+        {failed.length === 0 ? <Empty>No run has failed.</Empty> : <RunTable runs={failed} caption="Failed runs" />}
+      </Card>
+    </>
+  )
+}
+
+function Tile({
+  name,
+  value,
+  points,
+  isBad = false,
+}: {
+  readonly name: string
+  readonly value: string
+  readonly points: readonly number[]
+  readonly isBad?: boolean
+}) {
+  return (
+    <div class={`tile ${isBad ? 'is-bad' : ''}`}>
+      <span class="quiet">{name}</span>
+      <strong>{value}</strong>
+      <Sparkline points={points} />
+    </div>
+  )
+}
+
+function FirstRun() {
+  const app = useApp()
+  const target = app.targets.find(({ id }) => id === 'echo') ?? app.targets[0]
+  if (target === undefined)
+    return <Empty>No agent is registered yet. Add one to the configuration file of the server.</Empty>
+  return (
+    <Card title="Start your first run">
+      <p>
+        Nothing has run here yet. <strong>{target.id}</strong>: {target.description}
+      </p>
+      {mayChange(app, 'agents:invoke') ? (
+        <p class="actions">
+          <a class="button primary" href={hrefOf(['start', target.kind, target.id])}>
+            Run {target.id}
+          </a>
+        </p>
+      ) : null}
+    </Card>
+  )
+}
+
+function Waiting() {
+  const { client, feed } = useApp()
+  const loaded = useLoaded(() => client.approvals.list({ status: 'pending', limit: 5 }), [])
+  const { reload } = loaded
+  useEffect(
+    () =>
+      feed.listen((event) => {
+        if (event.type.startsWith('approval.')) reload()
+      }),
+    [feed, reload],
+  )
+  return (
+    <Card title="Waiting for a decision" aside={<a href={hrefOf(['approvals'])}>Decide</a>}>
+      <Shown loaded={loaded}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>Nothing waits for a decision.</Empty>
+          ) : (
+            <ul class="plain">
+              {items.map(({ id, title, name, agentId, workflowId }) => (
+                <li key={id}>
+                  <a href={hrefOf(['approvals'])}>{title ?? name}</a> <span class="quiet">{agentId ?? workflowId}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+const CHECK_NAMES: Readonly<Record<keyof Health['checks'], string>> = {
+  storage: 'Storage',
+  embedder: 'Embedder',
+  secrets: 'Secrets',
+  encryption: 'Encryption',
+  consolidator: 'Consolidator',
+  triggers: 'Triggers',
+  replayBuffer: 'Replay buffer',
+}
+
+function HealthTiles() {
+  const { client } = useApp()
+  const loaded = useLoaded(() => client.health.get() as Promise<Health>, [])
+  const { reload } = loaded
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), HEALTH_MS)
+    return () => clearInterval(timer)
+  }, [reload])
+  return (
+    <Shown loaded={loaded}>
+      {(health) => (
+        <Card title="Health" aside={<Status value={health.status} />}>
+          <ul class="checks">
+            {Object.entries(health.checks).map(([name, check]) => (
+              <li key={name}>
+                <span>{CHECK_NAMES[name as keyof Health['checks']] ?? name}</span>
+                <Status value={check.status} />
+                {check.message === undefined ? null : <span class="quiet">{check.message}</span>}
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </Shown>
+  )
+}

@@ -1,0 +1,97 @@
+import { useEffect } from 'preact/hooks'
+import { may, useApp } from '../app-context.ts'
+import { Empty, Heading, shortId } from '../parts/basics.tsx'
+import { DataTable } from '../parts/data-table.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { Paged, usePages } from '../parts/paged.tsx'
+import { Ago } from '../parts/time.tsx'
+import { hrefOf } from '../route.ts'
+
+/** Conversations. */
+export function SessionsPage() {
+  const { client } = useApp()
+  const loaded = usePages((cursor) => client.sessions.list({ limit: 50, cursor }), [])
+  return (
+    <>
+      <Heading title="Sessions" />
+      <Paged loaded={loaded}>
+        {(sessions) => (
+          <DataTable
+            rows={sessions}
+            keyOf={({ id }) => id}
+            caption="Sessions, newest first"
+            empty="There are no sessions. A run that names a session creates it."
+            columns={[
+              {
+                head: 'Session',
+                cell: ({ id }) => (
+                  <a class="id" href={hrefOf(['sessions', id])} title={id}>
+                    {shortId(id)}
+                  </a>
+                ),
+              },
+              { head: 'Title', cell: ({ title }) => title },
+              { head: 'User', cell: ({ userId }) => userId },
+              { head: 'Agent', cell: ({ agentId }) => agentId },
+              { head: 'Last change', cell: ({ updatedAt }) => <Ago at={updatedAt} />, isNumber: true },
+            ]}
+          />
+        )}
+      </Paged>
+    </>
+  )
+}
+
+/** The transcript of one session; new messages appear as they are written. */
+export function SessionPage({ sessionId }: { readonly sessionId: string }) {
+  const app = useApp()
+  const { client } = app
+  const loaded = usePages((cursor) => client.sessions.messages(sessionId, { limit: 50, cursor }), [sessionId])
+  const { reload } = loaded
+  useEffect(() => {
+    const ending = new AbortController()
+    const follow = async () => {
+      for await (const item of client.subscribe(`session:${sessionId}/events`, { signal: ending.signal })) {
+        if (item.type === 'gap' || item.event.type === 'session.message') reload()
+      }
+    }
+    // The list says why the session cannot be read.
+    follow().catch(() => undefined)
+    return () => ending.abort()
+  }, [client, sessionId, reload])
+  return (
+    <>
+      <Heading
+        title={
+          <>
+            <span class="crumb">
+              <a href="#/sessions">Sessions</a> /{' '}
+            </span>
+            <span class="id">{sessionId}</span>
+          </>
+        }
+      >
+        {may(app, 'runs:read') ? <a href={hrefOf(['runs'], { session: sessionId })}>Runs of this session</a> : null}
+      </Heading>
+      <Paged loaded={loaded}>
+        {(messages) =>
+          messages.length === 0 ? (
+            <Empty>Nobody has said anything in this session.</Empty>
+          ) : (
+            <ol class="chat">
+              {messages.map(({ id, role, content, runId, createdAt }) => (
+                <li key={id} class={`by-${role}`}>
+                  <div class="quiet">
+                    <strong>{role}</strong> <Ago at={createdAt} />{' '}
+                    {runId === undefined ? null : <a href={hrefOf(['runs', runId])}>run</a>}
+                  </div>
+                  <JsonView value={content} label={`Message of the ${role}`} />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Paged>
+    </>
+  )
+}

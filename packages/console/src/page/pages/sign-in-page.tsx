@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks'
+import type { Failure } from '../api/failure.ts'
+import { FailureNote } from '../parts/basics.tsx'
+
+/** Asks for a token or a code. Neither is kept in the page. */
+export function SignInPage({
+  failure,
+  onSignIn,
+}: {
+  readonly failure: Failure | undefined
+  readonly onSignIn: (credential: { readonly token: string } | { readonly code: string }) => Promise<void>
+}) {
+  const [text, setText] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const value = text.trim()
+    if (value === '') return
+    setBusy(true)
+    setText('')
+    await onSignIn(value.startsWith('perdure_') ? { token: value } : { code: value })
+    setBusy(false)
+  }
+  return (
+    <main class="sign-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <h1>Sign in to Perdure</h1>
+        <p class="quiet">
+          Paste an access token, or a one-time code from <code>perdure console</code>.
+        </p>
+        <label class="stacked">
+          Token or code
+          <input
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </label>
+        {failure === undefined ? null : <FailureNote failure={failure} />}
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isBusy}>
+            Sign in
+          </button>
+        </p>
+        <p class="quiet">
+          This browser gets a session for 12 hours at most, with the scopes of the token. The page stores no token.
+        </p>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,142 @@
+import { useEffect } from 'preact/hooks'
+import { useApp } from '../app-context.ts'
+import { Card, Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
+import { DataTable } from '../parts/data-table.tsx'
+import { Ago, Took } from '../parts/time.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { hrefOf } from '../route.ts'
+import { waitReason } from '../run/wait-reason.ts'
+
+/** Workflows, and what their suspended runs wait for. */
+export function WorkflowsPage() {
+  const { targets } = useApp()
+  const workflows = targets.filter(({ kind }) => kind === 'workflow')
+  return (
+    <>
+      <Heading title="Workflows" />
+      {workflows.length === 0 ? <Empty>No workflow is registered.</Empty> : null}
+      {workflows.map(({ id, description }) => (
+        <WorkflowCard key={id} id={id} description={description} />
+      ))}
+    </>
+  )
+}
+
+const SHOWN = 20
+
+function WorkflowCard({ id, description }: { readonly id: string; readonly description: string }) {
+  const { client, feed } = useApp()
+  const loaded = useLoaded(() => client.runs.list({ workflowId: id, limit: SHOWN }), [id])
+  const { reload } = loaded
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = feed.listen(({ subject }) => {
+      if (!subject.startsWith(`workflow:${id}/`)) return
+      timer ??= setTimeout(() => {
+        timer = undefined
+        reload()
+      }, 2_000)
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+    }
+  }, [feed, id, reload])
+  return (
+    <Card title={id} aside={<a href={hrefOf(['start', 'workflow', id])}>Start</a>}>
+      <p class="quiet">{description}</p>
+      <Shown loaded={loaded}>
+        {({ items }) => (
+          <DataTable
+            rows={items}
+            keyOf={(run) => run.id}
+            caption={`Threads of ${id}, newest first`}
+            empty="No run of this workflow is stored."
+            columns={[
+              {
+                head: 'Thread',
+                cell: (run) => (
+                  <a class="id" href={hrefOf(['workflows', id, run.threadId ?? ''])} title={run.threadId}>
+                    {shortId(run.threadId ?? '')}
+                  </a>
+                ),
+              },
+              { head: 'Status', cell: (run) => <Status value={run.status} /> },
+              {
+                head: 'Run',
+                cell: (run) => (
+                  <a class="id" href={hrefOf(['runs', run.id])}>
+                    {shortId(run.id)}
+                  </a>
+                ),
+              },
+              { head: 'Duration', cell: (run) => <Took from={run.startedAt} to={run.completedAt} />, isNumber: true },
+              { head: 'Created', cell: (run) => <Ago at={run.createdAt} />, isNumber: true },
+            ]}
+          />
+        )}
+      </Shown>
+    </Card>
+  )
+}
+
+/** One thread: its steps in order, what it waits for and why. */
+export function ThreadPage({ workflowId, threadId }: { readonly workflowId: string; readonly threadId: string }) {
+  const { client, feed } = useApp()
+  const loaded = useLoaded(() => client.workflows.state(workflowId, { threadId }), [workflowId, threadId])
+  const { reload } = loaded
+  useEffect(
+    () =>
+      feed.listen(({ subject }) => {
+        if (subject.startsWith(`workflow:${workflowId}/`)) reload()
+      }),
+    [feed, workflowId, reload],
+  )
+  return (
+    <>
+      <Heading
+        title={
+          <>
+            <span class="crumb">
+              <a href="#/workflows">Workflows</a> / {workflowId} /{' '}
+            </span>
+            <span class="id">{shortId(threadId)}</span>
+          </>
+        }
+      />
+      <Shown loaded={loaded}>
+        {({ status, runId, steps, waitingFor, checkpointId }) => (
+          <>
+            <Facts
+              rows={[
+                ['Status', <Status key="status" value={status} />],
+                [
+                  'Run',
+                  <a key="run" href={hrefOf(['runs', runId])}>
+                    {shortId(runId)}
+                  </a>,
+                ],
+                ['Last checkpoint', checkpointId],
+              ]}
+            />
+            {waitingFor.map((wait, at) => (
+              <p key={`${wait.kind} ${wait.name ?? at}`} class="note wait">
+                {waitReason(wait)}{' '}
+                {wait.approvalId === undefined ? null : <a href={hrefOf(['approvals'], { run: runId })}>Decide it</a>}
+                {wait.runId === undefined ? null : <a href={hrefOf(['runs', wait.runId])}>Open the child run</a>}
+              </p>
+            ))}
+            <ol class="steps">
+              {steps.map((step) => (
+                <li key={step.seq} class={`step-${step.status}`}>
+                  <strong>{step.name}</strong> <span class="quiet">{step.kind}</span> <Status value={step.status} />
+                </li>
+              ))}
+            </ol>
+            {steps.length === 0 ? <Empty>No step is recorded yet.</Empty> : null}
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}

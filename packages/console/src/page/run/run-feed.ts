@@ -1,0 +1,58 @@
+import type { PerdureClient } from '@perdure/client'
+import { useEffect, useState } from 'preact/hooks'
+import { type Failure, failureOf } from '../api/failure.ts'
+import type { Event, Run } from '../api/resources.ts'
+import { targetOf } from '../api/resources.ts'
+import { createSpanFold, type Span } from './span-fold.ts'
+
+/** The log of a run as far as it was read. */
+export interface RunLog {
+  readonly events: readonly Event[]
+  readonly spans: readonly Span[]
+  /** Changes with every event. */
+  readonly version: number
+  /** Earlier events were removed by retention. */
+  readonly hasGap: boolean
+  readonly failure: Failure | undefined
+}
+
+const EMPTY: RunLog = { events: [], spans: [], version: 0, hasGap: false, failure: undefined }
+
+/** Reads the log of a run from its first event, and follows it while the run is active. */
+export function useRunLog(client: PerdureClient, run: Run | undefined): RunLog {
+  const [log, setLog] = useState(EMPTY)
+  const { kind, id } = run === undefined ? { kind: '', id: '' } : targetOf(run)
+  const runId = run?.id
+  useEffect(() => {
+    if (runId === undefined) return
+    const ending = new AbortController()
+    const events: Event[] = []
+    const fold = createSpanFold()
+    let hasGap = false
+    let isDue = false
+    const draw = (failure?: Failure) => setLog({ events, spans: fold.spans, version: events.length, hasGap, failure })
+    const drawSoon = () => {
+      if (isDue) return
+      isDue = true
+      requestAnimationFrame(() => {
+        isDue = false
+        if (!ending.signal.aborted) draw()
+      })
+    }
+    const read = async () => {
+      const options = { signal: ending.signal, bufferSize: 10_000 }
+      for await (const item of client.subscribe(`${kind}:${id}/runs/${runId}/events`, options)) {
+        if (item.type === 'gap') hasGap = true
+        else {
+          events.push(item.event)
+          fold.add(item.event)
+        }
+        drawSoon()
+      }
+    }
+    setLog(EMPTY)
+    read().catch((error) => ending.signal.aborted || draw(failureOf(error)))
+    return () => ending.abort()
+  }, [client, kind, id, runId])
+  return log
+}

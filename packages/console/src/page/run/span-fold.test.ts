@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { Event } from '../api/resources.ts'
+import { createSpanFold, type Span } from './span-fold.ts'
+
+const RUN = 'run_1'
+let position = 0
+
+const event = (type: string, payload: object = {}, atMs = 0): Event => ({
+  eventId: `e.${++position}`,
+  subject: 'agent:a/events',
+  type,
+  payload: { runId: RUN, ...payload },
+  at: new Date(atMs).toISOString(),
+  runId: RUN,
+})
+
+function fold(...events: readonly Event[]): readonly Span[] {
+  const spans = createSpanFold()
+  for (const one of events) spans.add(one)
+  return spans.spans
+}
+
+describe('createSpanFold', () => {
+  it('makes one span of the start and the end of a step', () => {
+    const spans = fold(
+      event('step.start', { seq: 1, step: 'fetch', kind: 'step' }, 10),
+      event('step.end', { seq: 1, step: 'fetch', kind: 'step' }, 30),
+    )
+
+    expect(spans).toMatchObject([{ name: 'fetch', kind: 'step', start: 10, end: 30, status: 'done', seq: 1 }])
+  })
+
+  it('makes a span per try of a step that is retried', () => {
+    const failure = { error: { code: 'run-failed', message: 'no paper' } }
+    const spans = fold(
+      event('step.start', { seq: 1, step: 'print', kind: 'step' }),
+      event('step.error', { seq: 1, ...failure, willRetry: true }, 10),
+      event('step.end', { seq: 1 }, 20),
+    )
+
+    expect(spans.map(({ status, end }) => [status, end])).toEqual([
+      ['failed', 10],
+      ['done', 20],
+    ])
+    expect(spans[0]?.detail).toBe('run-failed: no paper')
+  })
+
+  it('joins the tool of ctx.tool with its step, and keeps the failure of the tool', () => {
+    const call = { toolCallId: `${RUN}.2`, toolName: 'send' }
+    const spans = fold(
+      event('step.start', { seq: 2, step: 'send', kind: 'step' }),
+      event('tool.execute.start', { ...call, args: { to: 'a' } }, 1),
+      event('tool.execute.error', { ...call, error: { kind: 'timeout', message: 'too slow' } }, 8),
+      event('step.end', { seq: 2 }, 9),
+    )
+
+    expect(spans).toMatchObject([
+      { name: 'send', kind: 'tool', status: 'failed', detail: 'timeout: too slow', input: { to: 'a' }, end: 9 },
+    ])
+  })
+
+  it('keeps a tool of the agent apart from steps', () => {
+    const spans = fold(
+      event('tool.execute.start', { toolCallId: 'call-7', toolName: 'search' }),
+      event('tool.execute.end', { toolCallId: 'call-7', result: 3 }, 5),
+    )
+
+    expect(spans).toMatchObject([{ name: 'search', kind: 'tool', status: 'done', output: 3, end: 5 }])
+  })
+
+  it('names what a suspended run waits for', () => {
+    const waitingFor = [{ kind: 'approval', name: 'deploy' }, { kind: 'resume' }]
+    const spans = fold(event('run.suspended', { waitingFor }, 5), event('run.resumed', {}, 50))
+
+    expect(spans).toMatchObject([{ kind: 'wait', name: 'waiting for approval deploy, resume', start: 5, end: 50 }])
+  })
+
+  it('ends open spans with their run, as failed if the run failed', () => {
+    const start = event('step.start', { seq: 1, step: 'fetch', kind: 'step' })
+
+    expect(fold(start, event('run.failed', {}, 9))).toMatchObject([{ status: 'failed', end: 9 }])
+    expect(fold(start, event('run.completed', {}, 9))).toMatchObject([{ status: 'done', end: 9 }])
+    expect(fold(start)).toMatchObject([{ status: 'running', end: undefined }])
+  })
+
+  it('ignores ends without a start, and payloads of another form', () => {
+    const odd = { ...event('step.start'), payload: 'text' }
+
+    expect(fold(event('step.end', { seq: 9 }), event('tool.execute.end', {}), event('other.type'))).toEqual([])
+    expect(fold(odd)).toMatchObject([{ name: 'step', seq: undefined }])
+  })
+})

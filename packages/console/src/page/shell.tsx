@@ -1,0 +1,128 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { useStore } from './api/store.ts'
+import { may, useApp } from './app-context.ts'
+import type { Liveness } from './live/live-feed.ts'
+import { PAGES, type PageSpec } from './pages.tsx'
+import { Palette } from './palette.tsx'
+import { Empty, Heading } from './parts/basics.tsx'
+
+/** The frame of every page: navigation, connection, and the page itself. */
+export function Shell() {
+  const app = useApp()
+  const { route, session, signOut } = app
+  const [id = ''] = route.path
+  const allowed = PAGES.filter((page) => isAllowed(app, page))
+  const page = PAGES.find((one) => one.id === id)
+  const main = useRef<HTMLElement>(null)
+  const address = route.path.join('/')
+  const isFirst = useRef(true)
+  useEffect(() => {
+    document.title = `${session.env === 'local' ? '[dev] ' : ''}${page?.label ?? 'Not found'} · Perdure`
+    if (isFirst.current) isFirst.current = false
+    else main.current?.querySelector('h1')?.focus({ preventScroll: true })
+  }, [address])
+  return (
+    <div class="shell">
+      <header class="side">
+        <a class="skip" href={location.hash} onClick={(event) => focusMain(event, main.current)}>
+          Skip to the page
+        </a>
+        <div class="brand">
+          Perdure{' '}
+          {session.env === null || session.env === 'live' ? null : (
+            <span class={`env env-${session.env}`}>{session.env === 'local' ? 'dev' : session.env}</span>
+          )}
+        </div>
+        <nav aria-label="Pages">
+          {allowed.map((one) => (
+            <a key={one.id} href={`#/${one.id}`} aria-current={one.id === id ? 'page' : undefined}>
+              {one.label}
+            </a>
+          ))}
+        </nav>
+        <div class="foot">
+          <ConnectionPill />
+          <Palette pages={allowed} />
+          <span class="quiet who" title={session.scopes.join('\n')}>
+            {session.subject}
+            {session.readOnly ? ' · read only' : ''}
+          </span>
+          {session.expiresAt === undefined ? null : (
+            <button type="button" class="link" onClick={signOut}>
+              Sign out
+            </button>
+          )}
+        </div>
+      </header>
+      <main ref={main} tabIndex={-1}>
+        <OfflineBanner />
+        {page === undefined ? (
+          <>
+            <Heading title="Not found" />
+            <Empty>
+              No page has this address. <a href="#/">Home</a>
+            </Empty>
+          </>
+        ) : isAllowed(app, page) ? (
+          page.draw(route)
+        ) : (
+          <>
+            <Heading title="403" />
+            <Empty>
+              Your token does not allow this page. It needs {page.scopes.map((scope) => scope).join(' or ')}
+              {session.readOnly && page.isChange ? ', and console.readOnly must be off' : ''}.
+            </Empty>
+          </>
+        )}
+      </main>
+    </div>
+  )
+}
+
+const isAllowed = (app: ReturnType<typeof useApp>, { scopes, isChange }: PageSpec): boolean =>
+  (scopes.length === 0 || scopes.some((scope) => may(app, scope))) && !(isChange && app.session.readOnly)
+
+function focusMain(event: Event, main: HTMLElement | null): void {
+  event.preventDefault()
+  main?.focus()
+}
+
+const WORDS: Readonly<Record<Liveness, string>> = {
+  connecting: 'connecting',
+  live: 'live',
+  resuming: 'resuming',
+  offline: 'offline',
+  refused: 'refused',
+}
+
+function ConnectionPill() {
+  const { feed } = useApp()
+  const liveness = useStore(feed.liveness)
+  const lastEventId = useStore(feed.lastEventId)
+  return (
+    <span class={`pill pill-${liveness}`} role="status" title={`Last event: ${lastEventId ?? 'none yet'}`}>
+      {WORDS[liveness]}
+    </span>
+  )
+}
+
+function OfflineBanner() {
+  const { feed } = useApp()
+  const liveness = useStore(feed.liveness)
+  if (liveness === 'offline') {
+    return (
+      <p class="note warn" role="status">
+        The server does not answer. This page shows what it last knew, and continues by itself when the server is back.
+      </p>
+    )
+  }
+  if (liveness === 'refused') {
+    return (
+      <p class="note bad" role="alert">
+        The server has closed the connection of this session: it was revoked, it expired, or it may follow nothing. Sign
+        in again.
+      </p>
+    )
+  }
+  return null
+}

@@ -1,0 +1,169 @@
+import { AppError, type Clock, plusMs, type TicketStore, type TokenRecord, type TokenStore } from '@perdure/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import { requireAudit } from '../audit/require-audit.ts'
+import type { Authenticate } from '../auth/authenticate.ts'
+import type { AttemptLimiter } from '../auth/lockout.ts'
+import { type NewTokenDeps, newToken } from '../auth/new-token.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { createTickets } from '../realtime/tickets.ts'
+
+export interface ConsoleSessionsDeps extends CommitOnceDeps, NewTokenDeps {
+  readonly clock: Clock
+  readonly tokens: Pick<TokenStore, 'find'>
+  /** Codes are stored like WebSocket tickets, and count against the same limits. */
+  readonly ticketStore: TicketStore
+  /** Whether other processes take codes from the store, so that it uses the clock that they share. */
+  readonly areTicketsShared: boolean
+  readonly attempts: AttemptLimiter
+  readonly authenticate: Authenticate
+  readonly maxTicketsPerToken: number
+}
+
+/** A credential, and the request that carries it. */
+export interface SignInRequest {
+  /** Either a code or a token. */
+  readonly credential: { readonly code?: string | undefined; readonly token?: string | undefined }
+  readonly clientAddress: string
+  readonly origin: Principal['origin']
+}
+
+export interface SignedIn {
+  readonly session: ConsoleSession
+  /** The value of the session cookie. */
+  readonly cookie: string
+  readonly maxAgeSeconds: number
+}
+
+export interface ConsoleSession {
+  readonly subject: string
+  readonly scopes: readonly string[]
+  readonly env: TokenRecord['env'] | null
+  readonly expiresAt?: string
+}
+
+/**
+ * Sessions of the web console. A session is a token of its own: minted with the scopes of the token that signed in,
+ * revoked together with that token, and sent as a cookie.
+ */
+export interface ConsoleSessions {
+  /**
+   * Issues a code that signs in once, as the caller.
+   *
+   * @throws AppError `validation-failed` for a caller without a token; `ticket-limit-exceeded`
+   */
+  issueCode(request: { readonly principal: Principal; readonly key?: KeyedRequest | undefined }): Promise<Reply>
+  /** @throws AppError `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`, `audit-unavailable` */
+  signIn(request: SignInRequest): Promise<SignedIn>
+  read(principal: Principal): Promise<ConsoleSession>
+  /** Revokes the session; does nothing for a caller who has sent a bearer token. */
+  signOut(principal: Principal): Promise<void>
+}
+
+const CODE_TTL_MS = 300_000
+const SESSION_MS = 12 * 3_600_000
+
+/** A WebSocket ticket must not sign in, and a code must not open a WebSocket. */
+const codeDigest = (digest: Pick<ConsoleSessionsDeps['digest'], 'sha256'>) => ({
+  sha256: (code: string) => digest.sha256(`console-code:${code}`),
+})
+
+export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSessions {
+  const { clock, tokens, unitOfWork, authenticate } = deps
+  const codes = createTickets({
+    ...deps,
+    digest: codeDigest(deps.digest),
+    store: deps.ticketStore,
+    now: deps.areTicketsShared ? clock.now : clock.monotonicMs,
+    ttlMs: CODE_TTL_MS,
+    maxPerToken: deps.maxTicketsPerToken,
+  })
+
+  const principalOf = async ({ credential, clientAddress }: SignInRequest): Promise<Principal> => {
+    const { code = '', token } = credential
+    if (token !== undefined) return authenticate(`Bearer ${token}`, clientAddress)
+    return codes.redeem(code, undefined, clientAddress).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.id !== 'auth-invalid') throw error
+      throw new AppError('auth-invalid', {
+        message: 'the code is unknown, expired or already used',
+        hint: 'run perdure console for a new code, or sign in with a token',
+      })
+    })
+  }
+
+  const tokenOf = async ({ tokenId }: Principal): Promise<TokenRecord | undefined> =>
+    tokenId === undefined ? undefined : tokens.find(tokenId)
+
+  return {
+    async issueCode({ principal, key }) {
+      if (principal.tokenId === undefined) {
+        throw new AppError('validation-failed', {
+          message: 'the caller has no token, so a code would sign in to nothing',
+          hint: 'with auth.kind none, open the console without a code',
+        })
+      }
+      const once = await commitOnce(deps, key, async () => {
+        const { ticket, expiresAt, ttlMs } = await codes.issue(principal, undefined)
+        const body = { code: ticket, expiresAt: new Date(expiresAt).toISOString(), ttlMs }
+        return { writes: [], reply: { status: 201, body }, remember: true }
+      })
+      return once.kind === 'replayed' ? once.reply : once.decision.reply
+    },
+
+    async signIn(request) {
+      const principal = { ...(await principalOf(request)), origin: request.origin }
+      const parent = await tokenOf(principal)
+      if (parent === undefined) {
+        throw new AppError('validation-failed', {
+          message: 'auth.kind is none, so nobody signs in',
+          hint: 'open the console without a code',
+        })
+      }
+      const now = clock.now()
+      const until = plusMs(now, SESSION_MS)
+      const expiresAt = parent.expiresAt === undefined || parent.expiresAt > until ? until : parent.expiresAt
+      const { scopes, env } = parent
+      const minted = newToken(
+        deps,
+        { name: 'console', scopes, subject: principal.subject, env, expiresAt },
+        { createdBy: principal.subject, parentId: parent.id },
+      )
+      const outcome = await requireAudit(() =>
+        unitOfWork.commit([
+          { type: 'token.insert', token: minted.record },
+          auditWrite(principal, { at: now, action: 'console.sign-in', target: minted.record.id }),
+        ]),
+      )
+      // The token was revoked after it was checked.
+      if (!outcome.committed) throw new AppError('auth-revoked')
+      return {
+        session: sessionOf(principal, minted.record),
+        cookie: minted.token,
+        maxAgeSeconds: Math.floor((expiresAt - now) / 1_000),
+      }
+    },
+
+    read: async (principal) => sessionOf(principal, await tokenOf(principal)),
+
+    async signOut(principal) {
+      const { browserSession } = principal
+      if (browserSession === undefined) return
+      const at = clock.now()
+      await requireAudit(() =>
+        unitOfWork.commit([
+          { type: 'token.revoke', id: browserSession, at },
+          auditWrite(principal, { at, action: 'console.sign-out', target: browserSession }),
+        ]),
+      )
+    },
+  }
+}
+
+const sessionOf = ({ subject, scopes }: Principal, token: TokenRecord | undefined): ConsoleSession => ({
+  subject,
+  scopes,
+  env: token?.env ?? null,
+  ...(token?.expiresAt === undefined ? {} : { expiresAt: new Date(token.expiresAt).toISOString() }),
+})

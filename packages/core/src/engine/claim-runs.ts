@@ -1,0 +1,46 @@
+import type { Clock, Cluster, ClusterTarget } from '@perdure/ports'
+import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
+import type { Admission } from './admission.ts'
+import { queuedSince } from './run-line.ts'
+import type { Runner } from './runner.ts'
+
+export interface ClaimRunsDeps extends SupervisedLoopDeps {
+  readonly cluster: Pick<Cluster, 'claim'>
+  readonly clock: Clock
+  readonly admission: Pick<Admission, 'freeSlots'>
+  readonly runner: Pick<Runner, 'isLive' | 'relaunch'>
+  /** The code that this process has. */
+  readonly clusterTargets: () => readonly ClusterTarget[]
+}
+
+const EVERY_MS = 500
+/** Runs whose lanes are full take no slot of the process, so a round may claim more runs than it has free slots. */
+const MOST_PER_ROUND = 1_000
+
+/**
+ * Executes queued runs of all processes while this process has free slots. `wake` claims at once, for a signal that a
+ * run was queued elsewhere.
+ */
+export function createClaimRuns(deps: ClaimRunsDeps): SupervisedLoop {
+  const { cluster, clock, admission, runner, clusterTargets } = deps
+
+  const claimSome = async (): Promise<number> => {
+    const limit = admission.freeSlots()
+    if (limit === 0) return 0
+    const runs = await cluster.claim({ targets: clusterTargets(), now: clock.now(), limit })
+    for (const run of runs) if (!runner.isLive(run.id)) runner.relaunch(run, queuedSince(run))
+    return runs.length
+  }
+
+  return createSupervisedLoop(deps, {
+    name: 'queued runs',
+    async work() {
+      for (let claimed = 0; claimed < MOST_PER_ROUND; ) {
+        const count = await claimSome()
+        if (count === 0) break
+        claimed += count
+      }
+      return EVERY_MS
+    },
+  })
+}

@@ -1,0 +1,47 @@
+import type { TailedEvent } from '@perdure/ports'
+import type { RunWaiters } from '../runs/run-waiters.ts'
+import type { OutcomeWatch } from './outcome-watch.ts'
+import type { AbortReason, Runner } from './runner.ts'
+
+export interface ForeignChangesDeps {
+  readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live'>
+  readonly runWaiters: Pick<RunWaiters, 'awaited'>
+  readonly outcomeWatch: Pick<OutcomeWatch, 'check' | 'wake'>
+  /** Called for a run that another process has queued. */
+  readonly onQueued?: (() => void) | undefined
+}
+
+/** Applies what other processes commit to the runs that execute, or that callers wait for, in this process. */
+export interface ForeignChanges {
+  onEvent(event: Pick<TailedEvent, 'type' | 'runId'>): void
+  /** Reads all of these runs, because the events of some may be unknown. */
+  checkAll(): void
+  /** Whether a run executes here, or a caller waits for one. */
+  isWaiting(): boolean
+}
+
+/** A run that fails from outside has used up its time budget. */
+const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map([
+  ['run.completed', 'aborted'],
+  ['run.aborted', 'aborted'],
+  ['run.failed', 'budget-exhausted'],
+])
+
+const QUEUED: ReadonlySet<string> = new Set(['run.queued', 'run.resumed'])
+
+export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
+  const { runner, runWaiters, outcomeWatch } = deps
+  return {
+    onEvent({ type, runId }) {
+      if (runId === undefined) return
+      if (QUEUED.has(type)) deps.onQueued?.()
+      const abortReason = ABORT_REASONS.get(type)
+      if (abortReason !== undefined) runner.abort(runId, abortReason)
+      // Any other event of a run that executes here may have ended one of its waits.
+      else runner.notify(runId)
+      if (abortReason !== undefined || type === 'run.suspended') void outcomeWatch.check(runId)
+    },
+    checkAll: outcomeWatch.wake,
+    isWaiting: () => runWaiters.awaited().length > 0 || runner.live().length > 0,
+  }
+}

@@ -1,0 +1,14 @@
+import { AppError, EVERY_ROW, type Visibility, type WebhookRecord, type WebhookStore } from '@perdure/ports'
+
+/** Whether a caller may see and manage the webhook. */
+export const isVisibleWebhook = ({ id, createdBy }: WebhookRecord, visibility: Visibility): boolean =>
+  visibility === EVERY_ROW ||
+  visibility.owner === createdBy ||
+  (Array.isArray(visibility.ids) && visibility.ids.includes(id))
+
+/** @throws AppError `webhook-not-found` */
+export async function findWebhook(webhooks: WebhookStore, id: string, visibility: Visibility): Promise<WebhookRecord> {
+  const webhook = await webhooks.find(id)
+  if (webhook === undefined || !isVisibleWebhook(webhook, visibility)) throw new AppError('webhook-not-found')
+  return webhook
+}

@@ -1,0 +1,218 @@
+import {
+  AppError,
+  EVERY_ROW,
+  type EventLog,
+  type IdGenerator,
+  type Page,
+  type PageQuery,
+  plusMs,
+  type Sealer,
+  type Visibility,
+  type WebhookRecord,
+  type WebhookSender,
+  type WebhookStore,
+} from '@perdure/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import { requireAudit } from '../audit/require-audit.ts'
+import type { Principal } from '../auth/principal.ts'
+import { pageByName } from '../collections/page-by-name.ts'
+import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { disabledWebhook, enabledWebhook } from './disabled-webhook.ts'
+import { findWebhook, isVisibleWebhook } from './find-webhook.ts'
+import { EVERY_OWNER, toWebhookResource, type WebhookResource } from './webhook-resource.ts'
+import { generateSecret, sealSecret } from './webhook-secret.ts'
+
+export interface ManageWebhooksDeps extends CommitOnceDeps {
+  readonly webhooks: WebhookStore
+  readonly events: Pick<EventLog, 'head'>
+  readonly ids: IdGenerator
+  readonly sealer: Sealer
+  /** Whether sealed texts can be opened after a restart. */
+  readonly isSealerDurable: boolean
+  readonly sender: Pick<WebhookSender, 'refusalOf'>
+  readonly basePath: string
+  /** Wakes the daemon to pick up the change. */
+  readonly wake: () => void
+}
+
+export interface WebhookCall {
+  readonly webhookId: string
+  readonly principal: Principal
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+}
+
+export interface NewWebhook {
+  readonly id?: string | undefined
+  readonly url: string
+  readonly events?: readonly string[] | undefined
+  readonly targets?: readonly string[] | undefined
+  /** A subject, or `*` for every owner; by default the caller. */
+  readonly owner?: string | undefined
+}
+
+export type WebhookUpdate = Pick<NewWebhook, 'url' | 'events' | 'targets'>
+
+/** Administers webhooks. Each change is one commit that includes its audit entry. */
+export interface ManageWebhooks {
+  list(page: PageQuery, visibility: Visibility): Promise<Page<WebhookResource>>
+  /** @throws AppError `webhook-not-found` */
+  get(webhookId: string, visibility: Visibility): Promise<WebhookResource>
+  /**
+   * Adds a webhook, which receives the events from now on. The answer contains its secret, which is shown only once.
+   * @throws AppError `webhook-exists`, `webhook-limit`, `webhook-pepper-missing`, `webhook-url-denied`, `scope-denied`
+   */
+  create(call: Omit<WebhookCall, 'webhookId'> & { readonly webhook: NewWebhook }): Promise<Reply>
+  /** @throws AppError `webhook-not-found`, `webhook-configured`, `webhook-url-denied` */
+  update(call: WebhookCall & { readonly change: Partial<WebhookUpdate> }): Promise<Reply>
+  /** Deletes the webhook and its deliveries. @throws AppError `webhook-not-found`, `webhook-configured` */
+  remove(call: WebhookCall): Promise<Reply>
+  /** Delivers events from now on. @throws AppError `webhook-not-found` */
+  enable(call: WebhookCall): Promise<Reply>
+  /** Sends nothing until the webhook is enabled. @throws AppError `webhook-not-found` */
+  disable(call: WebhookCall): Promise<Reply>
+  /**
+   * Replaces the secret. The previous one signs as well for `graceSeconds`.
+   * @throws AppError `webhook-not-found`, `webhook-configured`, `webhook-pepper-missing`
+   */
+  rotate(call: WebhookCall & { readonly graceSeconds: number }): Promise<Reply>
+}
+
+const MAX_WEBHOOKS = 1_000
+
+export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
+  const { webhooks, events, clock, ids, sealer, sender, basePath } = deps
+
+  const once = async (key: KeyedRequest | undefined, decide: () => Promise<Decision>): Promise<Reply> => {
+    const outcome = await requireAudit(() => commitOnce(deps, key, decide))
+    if (outcome.kind === 'replayed') return outcome.reply
+    deps.wake()
+    return outcome.decision.reply
+  }
+
+  const change = (
+    { webhookId, principal, visibility, key }: WebhookCall,
+    action: string,
+    changed: (webhook: WebhookRecord) => Promise<WebhookRecord> | WebhookRecord,
+  ) =>
+    once(key, async () => {
+      const webhook = await changed(await findWebhook(webhooks, webhookId, visibility))
+      const entry = { at: clock.now(), action, target: webhookId }
+      return {
+        writes: [{ type: 'webhook.replace', webhook }, auditWrite(principal, entry)],
+        reply: { status: 200, body: toWebhookResource(webhook) },
+        remember: true,
+      }
+    })
+
+  const checkUrl = (url: string) => {
+    const refusal = sender.refusalOf(url)
+    if (refusal !== undefined) {
+      const hint = 'use a public https: address, or ask the operator to add its host to webhooks.allowHosts'
+      throw new AppError('webhook-url-denied', { message: refusal, hint })
+    }
+  }
+
+  const newSecret = (webhookId: string) => {
+    if (!deps.isSealerDurable) throw new AppError('webhook-pepper-missing', { hint: 'set auth.pepperRef' })
+    const secret = generateSecret(ids)
+    return { secret, stored: sealSecret(sealer, webhookId, secret) }
+  }
+
+  return {
+    async list(page, visibility) {
+      const visible = (await webhooks.list()).filter((webhook) => isVisibleWebhook(webhook, visibility))
+      return pageByName(visible.map(toWebhookResource), ({ id }) => id, page)
+    },
+    get: async (webhookId, visibility) => toWebhookResource(await findWebhook(webhooks, webhookId, visibility)),
+    async create({ webhook, principal, visibility, key }) {
+      const { id = ids.newId('webhook'), url, events: patterns = ['*'], targets } = webhook
+      checkUrl(url)
+      const owner = webhook.owner ?? principal.subject
+      if (owner !== principal.subject && visibility !== EVERY_ROW) {
+        throw new AppError('scope-denied', { hint: 'use a token with the scope webhooks:write to name another owner' })
+      }
+      const { secret, stored } = newSecret(id)
+      return once(key, async () => {
+        const existing = await webhooks.list()
+        if (existing.some((other) => other.id === id)) throw new AppError('webhook-exists')
+        if (existing.length >= MAX_WEBHOOKS) throw new AppError('webhook-limit')
+        const { position } = await events.head()
+        const now = clock.now()
+        const record: WebhookRecord = {
+          id,
+          url,
+          events: patterns,
+          targets,
+          owner: owner === EVERY_OWNER ? undefined : owner,
+          source: 'api',
+          secrets: [stored],
+          position,
+          createdBy: principal.subject,
+          version: 1,
+          createdAt: now,
+        }
+        const entry = { at: now, action: 'webhooks.create', target: id, detail: { url, owner } }
+        return {
+          writes: [{ type: 'webhook.insert', webhook: record }, auditWrite(principal, entry)],
+          reply: {
+            status: 201,
+            body: { ...toWebhookResource(record), secret },
+            location: `${basePath}/webhooks/${id}`,
+          },
+          remember: true,
+        }
+      })
+    },
+    async update({ change: { url, events: patterns, targets }, ...call }) {
+      if (url !== undefined) checkUrl(url)
+      return change(call, 'webhooks.update', (webhook) => ({
+        ...refuseConfigured(webhook),
+        url: url ?? webhook.url,
+        events: patterns ?? webhook.events,
+        targets: targets ?? webhook.targets,
+        version: webhook.version + 1,
+      }))
+    },
+    remove: ({ webhookId, principal, visibility, key }) =>
+      once(key, async () => {
+        refuseConfigured(await findWebhook(webhooks, webhookId, visibility))
+        const entry = { at: clock.now(), action: 'webhooks.delete', target: webhookId }
+        return {
+          writes: [{ type: 'webhook.delete', id: webhookId }, auditWrite(principal, entry)],
+          reply: { status: 204 },
+          remember: true,
+        }
+      }),
+    enable: (call) =>
+      change(call, 'webhooks.enable', async (webhook) => enabledWebhook(webhook, (await events.head()).position)),
+    disable: (call) =>
+      change(call, 'webhooks.disable', (webhook) => disabledWebhook(webhook, clock.now(), 'disabled by an operator')),
+    async rotate({ graceSeconds, ...call }) {
+      const { webhookId, principal, visibility, key } = call
+      const { secret, stored } = newSecret(webhookId)
+      return once(key, async () => {
+        const webhook = refuseConfigured(await findWebhook(webhooks, webhookId, visibility))
+        const [current] = webhook.secrets
+        const now = clock.now()
+        const expiresAt = plusMs(now, graceSeconds * 1_000)
+        const previous = current === undefined || graceSeconds === 0 ? [] : [{ ...current, expiresAt }]
+        const rotated = { ...webhook, secrets: [stored, ...previous], version: webhook.version + 1 }
+        const entry = { at: now, action: 'webhooks.rotate', target: webhookId }
+        return {
+          writes: [{ type: 'webhook.replace', webhook: rotated }, auditWrite(principal, entry)],
+          reply: { status: 200, body: { ...toWebhookResource(rotated), secret } },
+          remember: true,
+        }
+      })
+    },
+  }
+}
+
+/** @throws AppError `webhook-configured` */
+function refuseConfigured(webhook: WebhookRecord): WebhookRecord {
+  if (webhook.source === 'api') return webhook
+  throw new AppError('webhook-configured', { hint: 'change webhookEndpoints in the configuration' })
+}

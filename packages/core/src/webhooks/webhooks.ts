@@ -1,0 +1,46 @@
+import type { UnitOfWork } from '@perdure/ports'
+import { WEBHOOK_EVENTS } from '@perdure/protocol'
+import { type ConfiguredWebhook, declareWebhooks } from './declare-webhooks.ts'
+import { createManageDeliveries, type ManageDeliveriesDeps } from './manage-deliveries.ts'
+import { createManageWebhooks, type ManageWebhooksDeps } from './manage-webhooks.ts'
+import { createQueueDeliveries, type QueueDeliveriesDeps } from './queue-deliveries.ts'
+import { createSendDelivery, type SendDeliveryDeps } from './send-delivery.ts'
+import { createWebhookDaemon, type WebhookDaemonDeps } from './webhook-daemon.ts'
+
+export type WebhooksDeps = Omit<ManageWebhooksDeps & ManageDeliveriesDeps, 'wake'> &
+  QueueDeliveriesDeps &
+  SendDeliveryDeps &
+  Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery'>
+
+/** Wires the use cases of webhooks. */
+export function createWebhooks(deps: WebhooksDeps) {
+  const daemon = createWebhookDaemon({
+    ...deps,
+    queueDeliveries: createQueueDeliveries(deps),
+    sendDelivery: createSendDelivery(deps),
+  })
+  const { wake } = daemon
+  return {
+    manageWebhooks: createManageWebhooks({ ...deps, wake }),
+    manageDeliveries: createManageDeliveries({ ...deps, wake }),
+    daemon,
+    declare: (configured: readonly ConfiguredWebhook[]) => declareWebhooks(deps, configured),
+  }
+}
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+const DELIVERED: ReadonlySet<string> = new Set(WEBHOOK_EVENTS)
+
+/** Calls `wake` after each commit with an event that webhooks deliver, while `isActive`. */
+export const withWebhookWake = (
+  unitOfWork: UnitOfWork,
+  daemon: () => { isActive(): boolean; wake(): void } | undefined,
+): UnitOfWork => ({
+  async commit(writes) {
+    const outcome = await unitOfWork.commit(writes)
+    const target = daemon()
+    if (target?.isActive() && outcome.committed && outcome.events.some(({ type }) => DELIVERED.has(type))) target.wake()
+    return outcome
+  },
+})

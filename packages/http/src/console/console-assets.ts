@@ -1,0 +1,10 @@
+/** One file of the console. */
+export interface ConsoleAsset {
+  readonly type: string
+  readonly body: Uint8Array
+  readonly brotli: Uint8Array
+  readonly gzip: Uint8Array
+}
+
+/** The files of the console by name. `index.html` refers to the others, whose names change with their content. */
+export type ConsoleAssets = ReadonlyMap<string, ConsoleAsset>

@@ -1,0 +1,24 @@
+import type { HttpConfig } from './http-app-deps.ts'
+
+/** The configuration of the test app, with small limits. */
+export const TEST_CONFIG: HttpConfig = {
+  basePath: '/v1',
+  bodyLimitBytes: 1_000,
+  interopBodyLimitBytes: 1_000,
+  allowOrigins: [],
+  csrfEnabled: true,
+  trustProxy: 0,
+  perIpRequests: 1_000,
+  requireKey: 'warn',
+  authKind: 'token',
+  host: '127.0.0.1',
+  allowedHosts: [],
+  docsEnabled: true,
+  consoleEnabled: true,
+  consoleReadOnly: false,
+  metricsEnabled: true,
+  aiSdkEnabled: true,
+  agUiEnabled: true,
+  mcpEnabled: true,
+  metricsRequireAuth: true,
+}

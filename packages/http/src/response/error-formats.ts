@@ -1,0 +1,58 @@
+import type { AppError } from '@perdure/ports'
+import { type Dialect, ERRORS } from '@perdure/protocol'
+import { toEnvelope } from './envelope.ts'
+
+export interface ErrorBody {
+  readonly text: string
+  readonly contentType: string
+}
+
+/** The body of an error response in the form that the clients of a protocol show. */
+export function errorBody(error: AppError, requestId: string, { dialect, json }: AskedIn): ErrorBody {
+  const format = dialect === undefined ? undefined : FORMATS[dialect]
+  return format?.(error, requestId, json) ?? jsonBody(error, requestId)
+}
+
+/** The protocol of the request, and its body as far as it was read. */
+export interface AskedIn {
+  readonly dialect?: Dialect | undefined
+  readonly json?: unknown
+}
+
+const jsonBody = (error: AppError, requestId: string): ErrorBody => ({
+  text: JSON.stringify(toEnvelope(error, requestId)),
+  contentType: 'application/json; charset=utf-8',
+})
+
+const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string, json: unknown) => ErrorBody } = {
+  'ag-ui': jsonBody,
+  // The client shows the body as the text of its error.
+  'ai-sdk': (error, requestId) => {
+    const { error: code, message, hint } = toEnvelope(error, requestId)
+    return {
+      text: `${message} (${code})${hint === undefined ? '' : `: ${hint}`}`,
+      contentType: 'text/plain; charset=utf-8',
+    }
+  },
+  mcp: (error, requestId, json) => {
+    const { error: code, message, hint } = toEnvelope(error, requestId)
+    const data = { code, hint, requestId, retryAfterMs: error.retryAfterMs }
+    return {
+      text: JSON.stringify({ jsonrpc: '2.0', id: rpcIdIn(json), error: { code: rpcCodeOf(error), message, data } }),
+      contentType: 'application/json; charset=utf-8',
+    }
+  },
+}
+
+/** The id of the JSON-RPC request; `null` if it has none or was not read. */
+function rpcIdIn(json: unknown): string | number | null {
+  const id = typeof json === 'object' && json !== null && 'id' in json ? json.id : null
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}
+
+const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
+const INTERNAL_ERROR = -32603
+
+const rpcCodeOf = ({ id }: AppError): number =>
+  id === 'invalid-json' ? PARSE_ERROR : ERRORS[id].status < 500 ? INVALID_REQUEST : INTERNAL_ERROR

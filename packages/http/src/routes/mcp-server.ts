@@ -1,0 +1,21 @@
+import type { mcpServerOperations } from '@perdure/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { McpCall, UseCases } from '../http-app-deps.ts'
+
+/** `/mcp`: this server as an MCP server. */
+export const mcpServerRoutes = ({ mcpServer }: Pick<UseCases, 'mcpServer'>): Handlers<typeof mcpServerOperations> => ({
+  sendMcpMessage: (call) => mcpServer.send(toMcpCall(call), call.body),
+  resumeMcpStream: (call) => mcpServer.resume(toMcpCall(call)),
+})
+
+const toMcpCall = ({
+  principal,
+  visibility,
+  traceparent,
+  hangUp,
+  lastEventId,
+  acceptsEventStream,
+  header,
+}: McpCall): McpCall => ({
+  ...{ principal, visibility, traceparent, hangUp, lastEventId, acceptsEventStream, header },
+})

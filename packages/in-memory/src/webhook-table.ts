@@ -1,0 +1,37 @@
+import type { WebhookRecord, WebhookStore } from '@perdure/ports'
+import { putEntry, type UndoLog } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface WebhookTable {
+  readonly store: WebhookStore
+  readonly appliers: Pick<WriteAppliers, 'webhook.insert' | 'webhook.replace'>
+  has(id: string): boolean
+  remove(id: string, undo: UndoLog): void
+}
+
+export function createWebhookTable(): WebhookTable {
+  const webhooks = new Map<string, WebhookRecord>()
+
+  return {
+    store: {
+      find: async (id) => webhooks.get(id),
+      list: async () => Array.from(webhooks.values()).sort((one, other) => (one.id < other.id ? -1 : 1)),
+    },
+    appliers: {
+      'webhook.insert'({ type, webhook }, { undo }) {
+        const current = webhooks.get(webhook.id)
+        if (current !== undefined) return { type, current }
+        putEntry(webhooks, [webhook.id, webhook], undo)
+        return 1
+      },
+      'webhook.replace'({ type, webhook }, { undo }) {
+        const current = webhooks.get(webhook.id)
+        if (current?.version !== webhook.version - 1) return { type, current }
+        putEntry(webhooks, [webhook.id, Object.freeze({ ...webhook, createdAt: current.createdAt })], undo)
+        return 1
+      },
+    },
+    has: (id) => webhooks.has(id),
+    remove: (id, undo) => putEntry(webhooks, [id, undefined], undo),
+  }
+}

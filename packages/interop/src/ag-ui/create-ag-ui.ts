@@ -1,0 +1,220 @@
+import { awaitsResume, checkInput, type Reply, type ResumeRun, type RunTargets, type StartRun } from '@perdure/core'
+import { AppError, EVERY_ROW, fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
+import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
+import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
+import { agentInput, chatInput, messagesIn } from '../chat/chat-input.ts'
+import {
+  type ChatSessionDeps,
+  chatSessionId,
+  EXTERNAL_ID,
+  MAX_METADATA,
+  MESSAGE_REF,
+  newestRuns,
+  PROTOCOL,
+} from '../chat/chat-session.ts'
+import { type DecideDeps, decideApprovals, isDecisionOn, rootInChat } from '../chat/decide-approvals.ts'
+import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
+import type { LogEvent } from '../fold/log-event.ts'
+import { type SentResume, sentResumes } from './decisions.ts'
+import { errorStream } from './error-stream.ts'
+import type { AgUiMessage } from './message.ts'
+import { createAgUiProjector } from './projector.ts'
+import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage } from './request.ts'
+
+export interface AgUiDeps extends ChatSessionDeps, RunLogDeps, DecideDeps {
+  readonly targets: RunTargets
+  readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
+  readonly runs: ChatSessionDeps['runs']
+  readonly startRun: StartRun
+  readonly resumeRun: ResumeRun
+  readonly openProjectedStream: OpenProjectedStream
+  readonly historyRuns: number
+}
+
+/** The routes of AG-UI. */
+export interface AgUi {
+  /** Starts a run, follows one that the client has started before, or answers the interrupts of one. */
+  run(call: ChatCall, body: AgUiRequestBody): Promise<Response | Reply>
+  /** Streams a run again: the frames after the cursor, or first what it has shown so far. */
+  connect(call: ChatCall, runId: string): Promise<Response>
+}
+
+const LIMIT = 100
+
+export function createAgUi(deps: AgUiDeps): AgUi {
+  const { targets, startRun, resumeRun } = deps
+
+  const open = (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
+    const { agentId, principal, hangUp, lastEventId, visibility } = call
+    const { threadId, runId: clientRunId } = body
+    return deps.openProjectedStream({
+      ...{ runId: run, visibility, hangUp, lastEventId, start, tokenId: principal.tokenId },
+      projector: createAgUiProjector({
+        ...{ runId: run, agentId, sessionId, threadId, clientRunId },
+        history: history ?? asked(body.messages),
+      }),
+      headers: { 'X-Perdure-Run-Id': run },
+    })
+  }
+
+  const start = async (call: ChatCall, body: AgUiRequestBody, sessionId: string): Promise<Response | Reply> => {
+    const { agentId, principal, traceparent, key } = call
+    const target = targets.get('agent', agentId)
+    const messages = newMessages(body.messages).map(toChatMessage)
+    if (messages.length === 0)
+      return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
+    const chat = { ...chatInput(messages), ...offeredBy(body) }
+    const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+    const reply = await startRun({
+      target: { kind: 'agent', id: agentId },
+      body: { input, sessionId, metadata: { [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) } },
+      newSession: { metadata: { [EXTERNAL_ID]: body.threadId.slice(0, MAX_METADATA) } },
+      ...{ key, principal, traceparent, answer: 'accepted' },
+    })
+    return reply.runId === undefined ? reply : open(call, body, { run: reply.runId, sessionId, start: 'first' })
+  }
+
+  const resume = async (call: ChatCall, body: AgUiRequestBody, { newest, sessionId }: Thread) => {
+    const { principal, visibility, key } = call
+    const sent = await sentResumes(
+      deps,
+      newest,
+      body.resume ?? [],
+      async (approval) => (await rootInChat(deps, approval, { visibility, sessionId })) !== undefined,
+    )
+    if ('refusal' in sent) return refuse(body, ...sent.refusal)
+    const via = { protocol: 'ag-ui', ref: body.runId }
+    if ('input' in sent) {
+      const isOpen = newest !== undefined && awaitsResume(newest as RunRecord)
+      const request = { payload: sent.input, principal, visibility, key, via, answer: 'accepted' } as const
+      if (isOpen) await resumeRun({ runId: newest.id, ...request })
+      const isResumption = (event: LogEvent) => event.type === 'run.resumed' && viaIn(event.payload) === body.runId
+      return open(call, body, { run: newest?.id ?? '', sessionId, start: isOpen ? isResumption : 'now' })
+    }
+    return decide(call, body, { sessionId, sent, via })
+  }
+
+  const decide = async (call: ChatCall, body: AgUiRequestBody, { sessionId, sent, via }: Deciding) => {
+    const decided = await decideApprovals(deps, { ...call, sessionId, via }, sent.decisions)
+    if (decided === undefined) return refuse(body, 'approval-not-found', 'the thread has no such interrupt')
+    const { runId, approvalIds, isNew } = decided
+    return open(call, body, { run: runId, sessionId, start: isNew ? isDecisionOn(approvalIds) : 'now' })
+  }
+
+  return {
+    async run(call, body) {
+      targets.get('agent', call.agentId)
+      const refusal = refusalOf(body)
+      if (refusal !== undefined) return refuse(body, ...refusal)
+      const { agentId, visibility, principal } = call
+      const sessionId = await chatSessionId(deps, principal, body.threadId)
+      const runs = await newestRuns(deps, { agentId, sessionId, visibility }, LIMIT)
+      const [newest] = runs
+      if (body.resume !== undefined && body.resume.length > 0) return resume(call, body, { newest, sessionId })
+      const known = runs.find(({ metadata }) => metadata[MESSAGE_REF] === body.runId)
+      if (known !== undefined) return open(call, body, { run: known.id, sessionId, start: 'now' })
+      if (newest === undefined) return start(call, body, sessionId)
+      if (await takesInput(deps, newest, body.runId)) {
+        const input = chatInput(newMessages(body.messages).map(toChatMessage))
+        return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
+      }
+      if (await hasOpenApprovals(deps, newest)) {
+        return refuse(body, 'interrupts-open', 'the run of the thread waits for decisions: answer them in resume')
+      }
+      return start(call, body, sessionId)
+    },
+    async connect(call, runId) {
+      const { agentId, visibility } = call
+      const run = await findRun(deps, { agentId, visibility }, runId)
+      if (run === undefined) throw new AppError('run-not-found')
+      const { sessionId = '' } = run
+      const earlier =
+        sessionId === '' ? [] : await newestRuns(deps, { agentId, sessionId, visibility }, deps.historyRuns)
+      const history = await historyBefore(deps, run, earlier)
+      const session = sessionId === '' ? undefined : await deps.sessions.find(sessionId, EVERY_ROW)
+      const threadId = session?.metadata[EXTERNAL_ID] ?? sessionId
+      const clientRunId = run.metadata[MESSAGE_REF] ?? run.id
+      const body = { threadId, runId: clientRunId, messages: [] }
+      return open(call, body, { run: run.id, sessionId, start: 'now', history })
+    },
+  }
+}
+
+/** What the client passes to the agent besides the messages. */
+const offeredBy = ({ state, tools, context, forwardedProps: settings }: AgUiRequestBody): object =>
+  Object.fromEntries(Object.entries({ state, tools, context, settings }).filter(([, value]) => !isEmpty(value)))
+
+interface Opening {
+  readonly run: string
+  readonly sessionId: string
+  readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
+  readonly history?: readonly AgUiMessage[]
+}
+
+interface Thread {
+  readonly newest: ListedRun | undefined
+  readonly sessionId: string
+}
+
+interface Deciding {
+  readonly sessionId: string
+  readonly sent: Extract<SentResume, { readonly decisions: unknown }>
+  readonly via: { readonly protocol: string; readonly ref: string }
+}
+
+const refuse = (body: AgUiRequestBody, code: string, message: string): Response => errorStream(body, { code, message })
+
+const MAX_TOOLS = 100
+
+function refusalOf({ protocolVersion, tools = [] }: AgUiRequestBody): readonly [string, string] | undefined {
+  if (tools.length > MAX_TOOLS) {
+    throw new AppError('body-too-large', { message: `body.tools: must have at most ${MAX_TOOLS} tools` })
+  }
+  if (protocolVersion === undefined || /^[01]\./.test(protocolVersion)) return undefined
+  return ['protocol-version', `protocol version ${protocolVersion} is not supported: use 1.0`]
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+const inputResume = (runId: string, payload: unknown) =>
+  ({ interruptId: `${runId}.resume`, status: 'resolved', payload }) as const
+
+async function hasOpenApprovals({ approvals }: Pick<AgUiDeps, 'approvals'>, run: ListedRun): Promise<boolean> {
+  if (run.status !== 'suspended') return false
+  const { items } = await approvals.list({ runId: run.id, status: 'pending' }, { limit: 1, order: 'asc' }, EVERY_ROW)
+  return items.length > 0
+}
+
+/** Finds a run by its own id, or by the id that the client gave it. */
+async function findRun(
+  { runs }: Pick<AgUiDeps, 'runs'>,
+  { agentId, visibility }: Pick<ChatCall, 'agentId' | 'visibility'>,
+  runId: string,
+): Promise<ListedRun | undefined> {
+  const run = await runs.find(runId, visibility)
+  if (run !== undefined) return run.kind === 'agent' && run.targetId === agentId ? run : undefined
+  const filter = { kind: 'agent', targetId: agentId, metadata: { [MESSAGE_REF]: runId } } as const
+  return (await runs.list(filter, { limit: 1, order: 'desc' }, visibility)).items[0]
+}
+
+/** The messages of the earlier runs, oldest first, and those that started this run. */
+async function historyBefore(
+  deps: RunLogDeps,
+  run: ListedRun,
+  newestFirst: readonly ListedRun[],
+): Promise<readonly AgUiMessage[]> {
+  const earlier = newestFirst.filter((one) => one.createdAt < run.createdAt).toReversed()
+  const told = await Promise.all(earlier.map(async (one) => [...questionsOf(one), ...(await answersOf(deps, one))]))
+  return [...told.flat(), ...questionsOf(run)]
+}
+
+const questionsOf = ({ id, input }: ListedRun): readonly AgUiMessage[] =>
+  messagesIn(fromJsonText(input)).map((message, index) => toAgUiMessage(message, `${id}.user.${index}`))
+
+async function answersOf(deps: RunLogDeps, run: ListedRun): Promise<readonly AgUiMessage[]> {
+  const { id: runId, targetId: agentId, sessionId } = run
+  const projector = createAgUiProjector({ runId, agentId, sessionId, threadId: '', clientRunId: '', history: [] })
+  for await (const event of eventsOf(deps, run)) projector.next(event)
+  return projector.messages()
+}

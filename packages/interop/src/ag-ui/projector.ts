@@ -1,0 +1,282 @@
+import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { type ItemChange, itemChanges, itemKey } from '../fold/item-changes.ts'
+import { fieldsOf, isFields, type LogEvent, textIn } from '../fold/log-event.ts'
+import { outputText } from '../fold/output-text.ts'
+import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
+import type { TextItem, Transcript, TranscriptItem } from '../fold/transcript.ts'
+import type { Frame, Projector, RunView } from '../projection.ts'
+import {
+  type AgUiEvent,
+  childEvents,
+  closingEvents,
+  customEvent,
+  messageEvents,
+  nothingOpen,
+  type Open,
+  reasoningEvents,
+  textEvents,
+  toolEvents,
+} from './item-events.ts'
+import { type AgUiMessage, messagesOf, resultOf, type SaidItem } from './message.ts'
+
+export interface AgUiView extends RunView {
+  readonly threadId: string
+  /** The id that the client gave this part of the run. */
+  readonly clientRunId: string
+  /** The messages of the thread before this run. */
+  readonly history: readonly AgUiMessage[]
+}
+
+export interface AgUiProjector extends Projector {
+  /** The messages of the thread as a client has them. */
+  messages(): readonly AgUiMessage[]
+}
+
+/** Shows a run as events of AG-UI. */
+export function createAgUiProjector(view: AgUiView): AgUiProjector {
+  let fold = beginFold(view.runId)
+  let open = nothingOpen()
+  let at = 0
+  const shown = new Map<string, TranscriptItem>()
+
+  const toFrame = (event: AgUiEvent): Frame => ({ data: JSON.stringify({ ...event, timestamp: at }) })
+  const run = { threadId: view.threadId, runId: view.clientRunId }
+
+  const messages = (): readonly AgUiMessage[] => [
+    ...view.history,
+    ...[...shown.values()].filter(isSaid).flatMap(messagesOf),
+  ]
+
+  const show = ({ before, after }: ItemChange, delta?: string): readonly AgUiEvent[] => {
+    if (after === undefined) return []
+    const known = before === undefined ? undefined : shown.get(itemKey(after))
+    // A client cannot replace a result.
+    if (known?.kind === 'tool' && resultOf(known) !== undefined) return []
+    shown.set(itemKey(after), after)
+    return partEvents(known, after, { open, delta })
+  }
+
+  /** Closes and forgets these items. A snapshot without them replaces the messages of the client. */
+  const withdraw = (items: readonly TranscriptItem[]): readonly AgUiEvent[] => {
+    const said = items.filter((item) => isSaid(item) && shown.has(itemKey(item)))
+    for (const item of items) shown.delete(itemKey(item))
+    if (said.length === 0) return []
+    const closed = closingEvents({ ...open, steps: new Map(), children: new Set() })
+    for (const set of [open.text, open.reasoning, open.calls]) set.clear()
+    return [...closed, { type: 'MESSAGES_SNAPSHOT', messages: messages() }, ...reopened()]
+  }
+
+  /** Starts the blocks and calls again that are open in the transcript; clients append to what the snapshot has. */
+  const reopened = (): readonly AgUiEvent[] =>
+    [...shown.values()].flatMap((item) => {
+      if (item.kind === 'text' && item.isOpen && !open.text.has(item.id)) {
+        return textEvents(undefined, item, open, '')
+      }
+      if (item.kind === 'reasoning' && item.isOpen) return reasoningEvents(undefined, item, open, '')
+      return item.kind === 'tool' && item.status === 'calling' ? toolEvents(undefined, item, open) : []
+    })
+
+  const itemEvents = (before: FoldState, event: LogEvent): readonly AgUiEvent[] => {
+    const changes = itemChanges(before.content.items, fold.content.items)
+    const replaced = changes.filter((change) => isReplaced(change, event))
+    const gone = replaced.flatMap((change) => (change.before === undefined ? [] : [change.before]))
+    return [...withdraw(gone), ...changes.flatMap((change) => show(change, appended(change, event)))]
+  }
+
+  const stepEvents = (before: FoldState): readonly AgUiEvent[] => {
+    const current = fold.run.openSteps
+    if (before.run.openSteps === current) return []
+    const ended = [...open.steps].filter(([seq]) => !current.some((step) => step.seq === seq))
+    for (const [seq] of ended) open.steps.delete(seq)
+    const begun = current.filter(({ seq, kind }) => kind === 'step' && !open.steps.has(seq))
+    return [
+      ...ended.map(([, stepName]) => ({ type: 'STEP_FINISHED', stepName })),
+      ...begun.map(({ seq, step }) => {
+        const stepName = [...open.steps.values()].includes(step) ? `${step} #${seq}` : step
+        open.steps.set(seq, stepName)
+        return { type: 'STEP_STARTED', stepName }
+      }),
+    ]
+  }
+
+  const stateEvents = (before: FoldState, event: LogEvent): readonly AgUiEvent[] => {
+    const { state } = fold.content
+    if (before.content.state === state || state.length === 0) return []
+    const { patch } = fieldsOf(event)
+    const isDelta = event.type === 'part.state-delta' && before.content.state.length > 0
+    return [isDelta ? { type: 'STATE_DELTA', delta: patch } : { type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]
+  }
+
+  const resultEvents = (): readonly AgUiEvent[] => {
+    const hasText = [...shown.values()].some(
+      (item) => item.kind === 'text' && item.phase === undefined && item.text !== '',
+    )
+    const text = hasText ? '' : outputText({ items: [], result: fold.run.result })
+    if (text === '' || fold.run.status !== 'completed') return []
+    const id = `${view.runId}.result`
+    const item: TextItem = { kind: 'text', id, messageId: id, text, isOpen: false, isExplicit: true, restarts: 0 }
+    return show({ after: item })
+  }
+
+  const close = (last: AgUiEvent): readonly Frame[] => {
+    const closed = [...resultEvents(), ...closingEvents(open), last].map(toFrame)
+    open = nothingOpen()
+    return closed
+  }
+  const hasEnded = () => ENDED.has(fold.run.status ?? '')
+
+  return {
+    next(event) {
+      const before = fold
+      fold = foldEvent(before, event)
+      if (fold === before) return []
+      at = Date.parse(event.at)
+      const events = [
+        ...itemEvents(before, event),
+        ...stepEvents(before),
+        ...stateEvents(before, event),
+        ...otherEvents(event),
+      ]
+      const frames = events.map(toFrame)
+      return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
+    },
+    opening(of) {
+      const started = { type: 'RUN_STARTED', ...run, protocolVersion: '1.0', metadata: { perdureRunId: view.runId } }
+      open = nothingOpen()
+      if (of === 'rest') return [toFrame(started)]
+      const { state } = fold.content
+      const frames = [
+        started,
+        { type: 'MESSAGES_SNAPSHOT', messages: messages() },
+        ...(state.length === 0 ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]),
+        ...reopened(),
+      ].map(toFrame)
+      return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames
+    },
+    rest() {
+      if (fold.run.status !== 'suspended') return undefined
+      const transcript = transcriptOf(fold)
+      if (!awaitsClient(transcript)) return undefined
+      const outcome = { type: 'interrupt', interrupts: interruptsOf(transcript) }
+      return close({ type: 'RUN_FINISHED', ...run, outcome })
+    },
+    messages,
+  }
+}
+
+function partEvents(
+  known: TranscriptItem | undefined,
+  item: TranscriptItem,
+  { open, delta }: { readonly open: Open; readonly delta: string | undefined },
+): readonly AgUiEvent[] {
+  switch (item.kind) {
+    case 'text':
+      return textEvents(known as typeof item | undefined, item, open, delta)
+    case 'reasoning':
+      return reasoningEvents(known as typeof item | undefined, item, open, delta)
+    case 'tool':
+      return toolEvents(known as typeof item | undefined, item, open)
+    case 'child':
+      return childEvents(item, open)
+    case 'message':
+      return known === undefined ? messageEvents(item) : []
+    default: {
+      const custom = customEvent(item)
+      return custom === undefined ? [] : [custom]
+    }
+  }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+
+const isSaid = (item: TranscriptItem): item is SaidItem =>
+  item.kind === 'text' || item.kind === 'reasoning' || item.kind === 'tool' || item.kind === 'message'
+
+/** Whether the client shows something that the item does not say any more. */
+function isReplaced({ before, after }: ItemChange, event: LogEvent): boolean {
+  if (before === undefined || after === undefined) return after === undefined
+  if (before.kind === 'tool' && after.kind === 'tool') {
+    const isTakenBack = !after.argsText.startsWith(before.argsText)
+    return isTakenBack || (RANK[before.status] ?? 0) > (RANK[after.status] ?? 0)
+  }
+  if ((before.kind !== 'text' && before.kind !== 'reasoning') || before.kind !== after.kind) return false
+  if (before.restarts !== after.restarts) return true
+  if (!before.isOpen && (after.isOpen || after.text !== before.text)) return true
+  return appended({ before, after }, event) === undefined && !after.text.startsWith(before.text)
+}
+
+/** A call that falls behind was withdrawn. */
+const RANK: Readonly<Record<string, number>> = {
+  calling: 0,
+  called: 1,
+  'awaiting-approval': 1,
+  executing: 1,
+  done: 2,
+  failed: 2,
+  denied: 2,
+}
+
+/** The text that the event has appended to the block; `undefined` when the event did something else. */
+function appended({ before, after }: ItemChange, event: LogEvent): string | undefined {
+  if (event.type !== 'text.delta' && event.type !== 'reasoning.delta') return undefined
+  if (before === undefined || after === undefined || !('text' in before) || !('text' in after)) return undefined
+  const delta = textIn(fieldsOf(event), 'delta')
+  const isAppended = after.isOpen && before.restarts === after.restarts
+  return isAppended && after.text.length === before.text.length + (delta?.length ?? 0) ? delta : undefined
+}
+
+/** What an event shows that is not in the transcript. */
+function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
+  const fields = isFields(payload) ? payload : {}
+  if (type === 'part.data' && fields.transient === true && typeof fields.name === 'string') {
+    return [{ type: 'CUSTOM', name: fields.name, value: fields.data ?? null }]
+  }
+  if (type !== 'approval.resolved' && type !== 'approval.expired') return []
+  const { approvalId, by, reason, decision } = fields
+  const granted = type === 'approval.resolved' && decision === 'granted'
+  return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, granted, by, reason } }]
+}
+
+const RESPONSE = {
+  type: 'object',
+  properties: { granted: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['granted'],
+}
+
+function interruptsOf(transcript: Transcript): readonly object[] {
+  if (waitsForAnswer(transcript)) return [{ id: `${transcript.runId}.resume`, reason: 'input' }]
+  return transcript.items.flatMap((item) => {
+    if (item.kind !== 'approval' || item.status !== 'pending') return []
+    const { id, name, title, payload, toolCallId } = item
+    return [
+      {
+        ...{ id, reason: toolCallId === undefined ? 'approval' : 'tool_call', responseSchema: RESPONSE },
+        ...(title === undefined ? {} : { message: title }),
+        ...(toolCallId === undefined ? {} : { toolCallId }),
+        metadata: { name, ...(payload === undefined ? {} : { payload }) },
+      },
+    ]
+  })
+}
+
+function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {
+  const { status, finishReason, result, error, usage } = transcript
+  const used = usage.map(({ provider, model, inputTokens, outputTokens }) => ({
+    provider,
+    model,
+    inputTokens,
+    outputTokens,
+  }))
+  const more = { ...(used.length === 0 ? {} : { usage: used }) }
+  if (status === 'completed') {
+    const value = result === undefined || result === null ? {} : { result }
+    return { type: 'RUN_FINISHED', ...run, outcome: { type: 'success' }, ...value, ...more }
+  }
+  if (status === 'aborted' && finishReason === 'aborted') {
+    return { type: 'RUN_FINISHED', ...run, outcome: { type: 'cancelled' }, ...more }
+  }
+  const { message = `the run ended: ${finishReason}`, code = finishReason ?? 'run-failed' } = isFields(error)
+    ? error
+    : {}
+  return { type: 'RUN_ERROR', message: String(message), code: String(code) }
+}

@@ -1,0 +1,202 @@
+import {
+  type AbortRun,
+  awaitsResume,
+  checkInput,
+  type KeyedRequest,
+  type KeyRequest,
+  type Reply,
+  type ResolveApproval,
+  type ResumeRun,
+  type RunTargets,
+  type StartRun,
+} from '@perdure/core'
+import { AppError, type ApprovalStore, type Clock, type RunRecord } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
+import { takesInput, viaIn } from '../chat/awaited-input.ts'
+import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
+import { agentInput, type ChatInput, chatInput } from '../chat/chat-input.ts'
+import {
+  type ChatSessionDeps,
+  chatSessionId,
+  EXTERNAL_ID,
+  MAX_METADATA,
+  MESSAGE_REF,
+  newestRuns,
+  PROTOCOL,
+} from '../chat/chat-session.ts'
+import { decideApprovals, isDecisionOn } from '../chat/decide-approvals.ts'
+import type { LogEvent } from '../fold/log-event.ts'
+import { type ChatHistoryDeps, chatHistory } from './chat-history.ts'
+import type { AiSdkVersion } from './chunk.ts'
+import { createAiSdkProjector } from './projector.ts'
+import { decisionsIn, newMessages, toChatMessage, type UiMessage } from './ui-message.ts'
+
+export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps {
+  readonly targets: RunTargets
+  readonly approvals: ApprovalStore
+  readonly clock: Clock
+  readonly startRun: StartRun
+  readonly resumeRun: ResumeRun
+  readonly resolveApproval: ResolveApproval
+  readonly abortRun: AbortRun
+  readonly keyRequest: KeyRequest
+  readonly openProjectedStream: OpenProjectedStream
+  readonly basePath: string
+  readonly historyRuns: number
+  readonly replayEndedMs: number
+}
+
+export interface ChatRequestBody {
+  readonly id: string
+  readonly messages: readonly UiMessage[]
+  readonly trigger: 'submit-message' | 'regenerate-message'
+  readonly messageId?: string | undefined
+  readonly [setting: string]: unknown
+}
+
+type Version = '6' | '7'
+
+/** The routes of the AI SDK. */
+export interface Chats {
+  /** Starts a run, or passes decisions or input to the run that waits for them, and streams the answer. */
+  send(call: ChatCall, body: ChatRequestBody, version: Version): Promise<Response | Reply>
+  /** Streams the newest answer of the chat again, then live; 204 if there is nothing to follow. */
+  stream(call: ChatCall, chatId: string, version: Version): Promise<Response | Reply>
+  messages(call: ChatCall, chatId: string): Promise<readonly UiMessage[]>
+  /** Aborts the active run of the chat; 204 if there is none. */
+  stop(call: ChatCall, chatId: string): Promise<Reply>
+}
+
+const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
+
+export function createChats(deps: ChatsDeps): Chats {
+  const { targets, clock, startRun, resumeRun, abortRun, historyRuns, replayEndedMs } = deps
+
+  const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string) => {
+    const target = targets.get('agent', agentId)
+    const sessionId = await chatSessionId(deps, principal, chatId)
+    const chat = { agentId, sessionId, visibility }
+    return { target, sessionId, chat, newest: async () => (await newestRuns(deps, chat, 1))[0] }
+  }
+
+  const open = (
+    { agentId, principal, hangUp, lastEventId, visibility }: ChatCall,
+    { runId, sessionId, version, start, replayed }: Opening,
+  ): Promise<Response> =>
+    deps.openProjectedStream({
+      ...{ runId, visibility, hangUp, lastEventId, start, tokenId: principal.tokenId },
+      projector: createAiSdkProjector({ runId, agentId, sessionId }, Number(version) as AiSdkVersion),
+      headers: {
+        ...HEADERS,
+        'X-Perdure-Run-Id': runId,
+        ...(replayed === true ? { 'Idempotency-Replayed': 'true' } : {}),
+      },
+    })
+
+  const start = async (call: ChatCall, body: ChatRequestBody, version: Version): Promise<Response | Reply> => {
+    const { agentId, principal, traceparent } = call
+    const { target, sessionId } = await chatOf(call, body.id)
+    const asked = newMessages(body.messages)
+    const last = asked.at(-1)
+    if (last === undefined) throw nothingToDo()
+    const chat = chatInput(asked.map(toChatMessage), settingsOf(body))
+    const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+    const reply = await startRun({
+      target: { kind: 'agent', id: agentId },
+      body: { input, sessionId, metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) } },
+      newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
+      key: call.key ?? (await messageKey(deps, call, { body, last })),
+      ...{ principal, traceparent, answer: 'accepted' },
+    })
+    const { runId, replayed } = reply
+    return runId === undefined ? reply : open(call, { runId, sessionId, version, start: 'first', replayed })
+  }
+
+  const continueWith = async (call: ChatCall, run: RunRecord, chat: ChatInput & { readonly ref: string }) => {
+    const { principal, visibility, key } = call
+    const { text, messages, ref } = chat
+    const via = { protocol: 'ai-sdk', ref }
+    const request = { runId: run.id, payload: { text, messages }, principal, visibility, via }
+    if (awaitsResume(run)) await resumeRun({ ...request, key, answer: 'accepted' })
+    return (event: LogEvent) => event.type === 'run.resumed' && viaIn(event.payload) === ref
+  }
+
+  return {
+    async send(call, body, version) {
+      const { sessionId, newest } = await chatOf(call, body.id)
+      const last = body.messages.at(-1)
+      if (last?.role === 'assistant' && body.trigger === 'submit-message') {
+        const decided = await decideApprovals(
+          deps,
+          { ...call, sessionId, via: { protocol: 'ai-sdk', ref: last.id } },
+          decisionsIn(last),
+        )
+        if (decided === undefined) throw nothingToDo()
+        const { runId, approvalIds } = decided
+        return open(call, { runId, sessionId, version, start: isDecisionOn(approvalIds) })
+      }
+      const run = body.trigger === 'submit-message' ? await newest() : undefined
+      if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
+        return start(call, body, version)
+      }
+      const chat = chatInput(newMessages(body.messages).map(toChatMessage))
+      const begin = await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
+      return open(call, { runId: run.id, sessionId, version, start: begin })
+    },
+    async stream(call, chatId, version) {
+      const { sessionId, newest } = await chatOf(call, chatId)
+      const run = await newest()
+      const isOver = run?.completedAt !== undefined && run.completedAt + replayEndedMs < clock.now()
+      if (run === undefined || isOver) return { status: 204 }
+      return open(call, { runId: run.id, sessionId, version, start: 'now' })
+    },
+    async messages(call, chatId) {
+      const { chat } = await chatOf(call, chatId)
+      return chatHistory(deps, await newestRuns(deps, chat, historyRuns))
+    },
+    async stop(call, chatId) {
+      const { principal, visibility, key } = call
+      const { newest } = await chatOf(call, chatId)
+      const run = await newest()
+      if (run === undefined || isTerminal(run.status)) return { status: 204 }
+      const via = { protocol: 'ai-sdk' }
+      return abortRun({ runId: run.id, reason: 'stopped by the client', principal, visibility, key, via })
+    },
+  }
+}
+
+interface Opening {
+  readonly runId: string
+  readonly sessionId: string
+  readonly version: Version
+  readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
+  /** Whether an earlier request with the same key started the run. */
+  readonly replayed?: boolean | undefined
+}
+
+/**
+ * The key of a message that is sent without an Idempotency-Key: a client that repeats the request gets the stream of the
+ * run that the first one started. A message that replaces another one has no key, because it can have the same id.
+ */
+async function messageKey(
+  { keyRequest, basePath }: ChatsDeps,
+  { agentId, principal: { subject }, visibility }: ChatCall,
+  { body, last }: { readonly body: ChatRequestBody; readonly last: UiMessage },
+): Promise<KeyedRequest | undefined> {
+  if (body.trigger !== 'submit-message' || body.messageId !== undefined || last.id === '') return undefined
+  const path = `${basePath}/agents/${encodeURIComponent(agentId)}/chat`
+  const identity = { subject, method: 'POST', path, query: [['chat', body.id]] as const, body: { parts: last.parts } }
+  const key = `${body.id} ${last.id}`.replace(/[^\x21-\x7e]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  return key.length > 255 ? undefined : { ...(await keyRequest(identity, key)), visibility }
+}
+
+const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId']
+
+const settingsOf = (body: ChatRequestBody) =>
+  Object.fromEntries(Object.entries(body).filter(([member]) => !KNOWN.includes(member)))
+
+const nothingToDo = () =>
+  new AppError('validation-failed', {
+    message: 'body.messages: the last message is neither a new message of the user nor an answer to an open approval',
+    hint: 'to follow a run that is answering, use GET /agents/:agentId/chat/:chatId/stream',
+  })

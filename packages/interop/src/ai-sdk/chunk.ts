@@ -1,0 +1,14 @@
+import type { Frame } from '../projection.ts'
+
+/** A chunk of the UI message stream of the AI SDK. */
+export interface Chunk {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+/** The major version of the AI SDK for which a stream is written. */
+export type AiSdkVersion = 6 | 7
+
+export const toFrame = (chunk: Chunk): Frame => ({ data: JSON.stringify(chunk) })
+
+export const DONE: Frame = { data: '[DONE]' }

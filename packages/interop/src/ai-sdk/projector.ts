@@ -1,0 +1,180 @@
+import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { itemChanges, itemKey } from '../fold/item-changes.ts'
+import { fieldsOf, type LogEvent, textIn } from '../fold/log-event.ts'
+import { outputText } from '../fold/output-text.ts'
+import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
+import type { TextItem, Transcript } from '../fold/transcript.ts'
+import type { Frame, Projector, RunView } from '../projection.ts'
+import { type AiSdkVersion, type Chunk, DONE, toFrame } from './chunk.ts'
+import { createMessageParts, type ShownPart } from './message-parts.ts'
+
+/** A larger state is shown only when the run rests or ends, because each change repeats the whole state. */
+const MAX_LIVE_STATE = 262_144
+
+/** A message of the assistant as far as it is written. */
+export interface ShownMessage {
+  readonly id: string
+  readonly parts: readonly ShownPart[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** What the user has answered to it, if it asked for input. */
+  readonly answer?: unknown
+}
+
+export interface AiSdkProjector extends Projector {
+  /** The messages of the run. Each answer of the user to a question for input begins another one. */
+  messages(): readonly ShownMessage[]
+}
+
+/** Shows a run as messages of the assistant: one, and another one after each question for input. */
+export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSdkProjector {
+  let fold = beginFold(view.runId)
+  let hasHiddenState = false
+  let parts = createMessageParts(version)
+  const finished: ShownMessage[] = []
+
+  const message = (): ShownMessage => ({
+    id: messageIdOf(view.runId, finished.length),
+    parts: parts.list(),
+    metadata: metadata(),
+  })
+
+  const metadata = () => ({ ...view, ...usageOf(fold) })
+
+  /** The answer of a run that has said nothing, as a text of its own. */
+  const resultChunks = (): readonly Chunk[] => {
+    const { run, content } = fold
+    const hasText = parts
+      .list()
+      .some(({ item }) => item.kind === 'text' && item.phase === undefined && item.text !== '')
+    if (run.status !== 'completed' || hasText) return []
+    const text = outputText({ items: [], result: run.result })
+    return text === '' ? [] : parts.show({ after: resultBlock(view.runId, text) }, content)
+  }
+
+  const flushState = (): readonly Chunk[] => {
+    if (!hasHiddenState) return []
+    hasHiddenState = false
+    return parts.showState(fold.content.state[0])
+  }
+
+  const stateChunks = (before: FoldState): readonly Chunk[] => {
+    const { state } = fold.content
+    if (before.content.state === state || state.length === 0) return []
+    hasHiddenState = true
+    return JSON.stringify(state[0]).length > MAX_LIVE_STATE ? [] : flushState()
+  }
+
+  const itemChunks = (before: FoldState, event: LogEvent): readonly Chunk[] => {
+    const { content } = fold
+    const changes = itemChanges(before.content.items, content.items)
+    const withdrawn = changes.filter(({ after }) => after === undefined)
+    const keys = withdrawn.flatMap((change) => (change.before === undefined ? [] : [itemKey(change.before)]))
+    return [
+      ...parts.withdraw(keys, content),
+      ...changes.flatMap((change) => {
+        const delta = change.after === undefined ? undefined : appended(change.before, change.after, event)
+        return change.after === undefined ? [] : parts.show(change, content, delta)
+      }),
+    ]
+  }
+
+  const endChunks = (): readonly Frame[] => [
+    ...[...flushState(), ...resultChunks(), ...parts.endStep(), ...finishOf(transcriptOf(fold))].map(toFrame),
+    DONE,
+  ]
+  const hasEnded = () => ENDED.has(fold.run.status ?? '')
+
+  return {
+    next(event) {
+      const before = fold
+      fold = foldEvent(before, event)
+      if (fold === before) return []
+      if (event.type === 'run.resumed' && waitsForAnswer(transcriptOf(before))) {
+        finished.push({ ...message(), answer: fieldsOf(event).payload })
+        parts = createMessageParts(version)
+      }
+      const chunks = [...itemChunks(before, event), ...stateChunks(before), ...eventChunks(event, metadata)]
+      if (MARKS.has(event.type)) parts.mark()
+      if (event.type === 'run.suspended') chunks.push(...flushState())
+      const frames = chunks.map(toFrame)
+      return hasEnded() ? [...frames, ...endChunks()] : frames
+    },
+    opening(of) {
+      const start = toFrame({
+        type: 'start',
+        messageId: messageIdOf(view.runId, finished.length),
+        messageMetadata: metadata(),
+      })
+      if (of === 'rest') return [start]
+      const shown = [start, ...parts.all(fold.content).map(toFrame)]
+      return hasEnded() ? [...shown, ...endChunks()] : shown
+    },
+    rest() {
+      if (fold.run.status !== 'suspended') return undefined
+      const transcript = transcriptOf(fold)
+      if (!awaitsClient(transcript)) return undefined
+      const finishReason = waitsForAnswer(transcript) ? 'stop' : 'tool-calls'
+      return [...[...parts.endStep(), { type: 'finish', finishReason }].map(toFrame), DONE]
+    },
+    messages: () => [...finished, message()],
+  }
+}
+
+const messageIdOf = (runId: string, earlier: number): string =>
+  earlier === 0 ? `msg_${runId}` : `msg_${runId}-${earlier + 1}`
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+
+/** The events between which a new attempt can withdraw what was shown. */
+const MARKS: ReadonlySet<string> = new Set(['step.start', 'step.end', 'step.error', 'run.suspended'])
+
+const resultBlock = (runId: string, text: string): TextItem => ({
+  ...{ kind: 'text', id: `${runId}.result`, messageId: `${runId}.result`, text },
+  ...{ isOpen: false, isExplicit: true, restarts: 0 },
+})
+
+/** The text that the event has appended to the block; `undefined` when the event did something else. */
+function appended(
+  before: { readonly kind: string } | undefined,
+  after: { readonly kind: string },
+  event: LogEvent,
+): string | undefined {
+  if (before === undefined || (event.type !== 'text.delta' && event.type !== 'reasoning.delta')) return undefined
+  const [was, is] = [before as TextItem, after as TextItem]
+  const delta = textIn(fieldsOf(event), 'delta')
+  const isAppended =
+    is.isOpen && was.restarts === is.restarts && is.text.length === was.text?.length + (delta?.length ?? 0)
+  return isAppended ? delta : undefined
+}
+
+function usageOf({ run: { usage } }: FoldState): { readonly usage?: object } {
+  if (usage.length === 0) return {}
+  const sum = (member: 'inputTokens' | 'outputTokens' | 'costUsd') =>
+    usage.reduce((total, one) => total + one[member], 0)
+  return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), costUsd: sum('costUsd') } }
+}
+
+/** What an event shows that is not an item of the transcript. */
+function eventChunks(event: LogEvent, metadata: () => object): readonly Chunk[] {
+  const fields = fieldsOf(event)
+  if (event.type === 'usage') return [{ type: 'message-metadata', messageMetadata: metadata() }]
+  if (event.type === 'part.data' && fields.transient === true && typeof fields.name === 'string') {
+    return [{ type: `data-${fields.name}`, data: fields.data ?? null, transient: true }]
+  }
+  if (event.type !== 'approval.resolved' && event.type !== 'approval.expired') return []
+  const { approvalId, by, reason } = fields
+  const granted = event.type === 'approval.resolved' && fields.decision === 'granted'
+  return [{ type: 'data-perdure-decision', data: { approvalId, granted, by, reason }, transient: true }]
+}
+
+function finishOf({ status, reason, finishReason, error }: Transcript): readonly Chunk[] {
+  if (status === 'completed') return [{ type: 'finish', finishReason: 'stop' }]
+  if (status === 'aborted') return [{ type: 'abort', reason: reason ?? finishReason ?? 'aborted' }]
+  return [
+    { type: 'error', errorText: errorTextOf(error) },
+    { type: 'finish', finishReason: 'error' },
+  ]
+}
+
+const errorTextOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : 'the run failed'

@@ -1,0 +1,84 @@
+import { type Content, find } from '../fold/content.ts'
+import type { ApprovalItem, ToolItem } from '../fold/transcript.ts'
+import type { AiSdkVersion, Chunk } from './chunk.ts'
+
+/**
+ * The stages of a tool call in the order in which a client needs them: start, input, approval request, approval response,
+ * outcome. A stage that has not been reached is missing.
+ */
+export type Stages = readonly (Chunk | undefined)[]
+
+/** The stage at which the input is complete. */
+export const INPUT = 1
+
+export function toolStages(tool: ToolItem, content: Content, version: AiSdkVersion): Stages {
+  const { id: toolCallId, name: toolName, title, args, executor, status, approvalId } = tool
+  const isComplete = status !== 'calling' || 'args' in tool
+  const call = {
+    ...{ toolCallId, toolName, dynamic: true },
+    // Keeps the client from executing the tool.
+    ...(executor === 'server' ? { providerExecuted: true } : {}),
+    ...(title === undefined ? {} : { title }),
+  }
+  return [
+    { type: 'tool-input-start', ...call },
+    isComplete ? { type: 'tool-input-available', ...call, input: args ?? {} } : undefined,
+    approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
+    approvalId === undefined ? undefined : responseOf(find(content, 'approval', approvalId), version),
+    outcomeOf(tool),
+  ]
+}
+
+function outcomeOf({ id: toolCallId, status, result, isPreliminary, error }: ToolItem): Chunk | undefined {
+  if (status === 'denied') return { type: 'tool-output-denied', toolCallId }
+  if (status === 'failed') {
+    return { type: 'tool-output-error', toolCallId, errorText: error?.message ?? 'the tool failed' }
+  }
+  if (isPreliminary === true) {
+    return { type: 'tool-output-available', toolCallId, output: result ?? null, preliminary: true }
+  }
+  return status === 'done' ? { type: 'tool-output-available', toolCallId, output: result ?? null } : undefined
+}
+
+/** An approval that no tool call of this run has requested is shown as a tool call of its own. */
+export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): Stages {
+  const { id, name, title, payload, status, by, reason, answer } = approval
+  const call = { toolCallId: id, toolName: `approval.${name}`, dynamic: true, providerExecuted: true }
+  const input = { ...(title === undefined ? {} : { title }), ...(payload === undefined ? {} : { payload }) }
+  const said = {
+    ...(by === undefined ? {} : { by }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(answer === undefined ? {} : { answer }),
+  }
+  return [
+    { type: 'tool-input-start', ...call },
+    { type: 'tool-input-available', ...call, input },
+    { type: 'tool-approval-request', approvalId: id, toolCallId: id },
+    responseOf(approval, version),
+    status === 'granted'
+      ? { type: 'tool-output-available', toolCallId: id, output: { granted: true, ...said } }
+      : status === 'pending'
+        ? undefined
+        : { type: 'tool-output-denied', toolCallId: id },
+  ]
+}
+
+/** Only version 7 has a chunk for the decision. */
+function responseOf(approval: ApprovalItem | undefined, version: AiSdkVersion): Chunk | undefined {
+  if (approval === undefined || approval.status === 'pending' || version === 6) return undefined
+  const { id: approvalId, status, reason = status === 'expired' ? 'the approval expired' : undefined } = approval
+  return {
+    ...{ type: 'tool-approval-response', approvalId, approved: status === 'granted' },
+    ...(reason === undefined ? {} : { reason }),
+  }
+}
+
+/** The stages of `after` from the first one that differs. */
+export function laterStages(before: Stages, after: Stages, canRepeatInput: boolean): readonly Chunk[] {
+  const first = after.findIndex((stage, index) => JSON.stringify(stage) !== JSON.stringify(before[index]))
+  if (first === -1) return []
+  const isTakenBack = after.slice(first).every((stage) => stage === undefined)
+  // The start and the input can be repeated only in their own step: elsewhere they would be a second call.
+  const from = canRepeatInput ? (isTakenBack ? INPUT : first) : Math.max(first, INPUT + 1)
+  return after.slice(from).filter((stage) => stage !== undefined)
+}

@@ -1,0 +1,66 @@
+import { AppError } from '@perdure/ports'
+import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
+import type { SentDecision } from '../chat/decide-approvals.ts'
+
+export interface UiPart {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+/** A message as the AI SDK sends and shows it. */
+export interface UiMessage {
+  readonly id: string
+  readonly role: 'system' | 'user' | 'assistant'
+  readonly metadata?: unknown
+  readonly parts: readonly UiPart[]
+}
+
+export function toChatMessage({ id, role, parts }: UiMessage): ChatMessage {
+  return { id, role, content: parts.flatMap(toChatPart) }
+}
+
+function toChatPart({ type, text, mediaType, url, filename, data }: UiPart): readonly ChatPart[] {
+  if (type === 'text' && typeof text === 'string') return [{ type: 'text', text }]
+  if (type === 'file' && typeof mediaType === 'string' && typeof url === 'string') {
+    return [{ type: 'file', mediaType, url, ...(typeof filename === 'string' ? { name: filename } : {}) }]
+  }
+  return type.startsWith('data-') ? [{ type: 'data', data }] : []
+}
+
+export function toUiMessage(message: ChatMessage, id: string): UiMessage {
+  const role = message.role === 'assistant' || message.role === 'system' ? message.role : 'user'
+  return { id: message.id ?? id, role, parts: message.content.map(toUiPart) }
+}
+
+const toUiPart = (part: ChatPart): UiPart =>
+  part.type === 'file'
+    ? {
+        ...{ type: 'file', mediaType: part.mediaType, url: part.url },
+        ...(part.name === undefined ? {} : { filename: part.name }),
+      }
+    : part.type === 'text'
+      ? { type: 'text', text: part.text }
+      : { type: 'data-input', data: part.data }
+
+/** The messages after the last answer: earlier ones are in the transcript, and a client cannot change them. */
+export const newMessages = (messages: readonly UiMessage[]): readonly UiMessage[] =>
+  messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+
+/**
+ * The decisions that the message holds. Only `approved: true` grants.
+ *
+ * @throws AppError `validation-failed` for a response whose `approved` is not a boolean
+ */
+export function decisionsIn({ parts }: UiMessage): readonly SentDecision[] {
+  return parts.flatMap(({ state, approval }) => {
+    if (state !== 'approval-responded') return []
+    const { id, approved, reason } = (approval ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof id !== 'string' || typeof approved !== 'boolean') {
+      throw new AppError('validation-failed', {
+        message: 'body.messages: an approval response needs approval.id and approval.approved, a boolean',
+        hint: 'answer with addToolApprovalResponse of the AI SDK',
+      })
+    }
+    return [{ approvalId: id, granted: approved, ...(typeof reason === 'string' ? { reason } : {}) }]
+  })
+}

@@ -1,0 +1,28 @@
+import type { KeyedRequest, Principal } from '@perdure/core'
+import type { Visibility } from '@perdure/ports'
+import type { LogEvent } from '../fold/log-event.ts'
+import type { Projector } from '../projection.ts'
+
+/** Opens the stream of a run in the form of a protocol. @throws AppError `run-not-found`, `overloaded` */
+export type OpenProjectedStream = (request: {
+  readonly runId: string
+  readonly visibility: Visibility
+  readonly tokenId?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  readonly lastEventId?: string | undefined
+  readonly projector: Projector
+  readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
+  readonly headers?: Readonly<Record<string, string>>
+}) => Promise<Response>
+
+/** A request of a chat protocol to one agent. */
+export interface ChatCall {
+  readonly agentId: string
+  readonly principal: Principal
+  /** The runs that the caller may see. */
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+  readonly traceparent?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  readonly lastEventId?: string | undefined
+}

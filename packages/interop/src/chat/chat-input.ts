@@ -1,0 +1,89 @@
+import { AppError } from '@perdure/ports'
+import { isFields } from '../fold/log-event.ts'
+
+/** A part of a message of a chat. */
+export type ChatPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly name?: string }
+  | { readonly type: 'data'; readonly data: unknown }
+
+export interface ChatMessage {
+  /** The id that the client gave the message. */
+  readonly id?: string
+  readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  readonly content: readonly ChatPart[]
+}
+
+/** The input of an agent that is called through a chat protocol, unless its schema demands another form. */
+export interface ChatInput {
+  /** The text of the last message. */
+  readonly text: string
+  /** The new messages. `ctx.session.messages()` has the earlier ones. */
+  readonly messages: readonly ChatMessage[]
+  /** Other members of the request, which the application defines. */
+  readonly settings?: Readonly<Record<string, unknown>>
+}
+
+export function chatInput(
+  messages: readonly ChatMessage[],
+  settings: Readonly<Record<string, unknown>> = {},
+): ChatInput {
+  const text = textOf(messages.at(-1))
+  return Object.keys(settings).length === 0 ? { text, messages } : { text, messages, settings }
+}
+
+const textOf = (message: ChatMessage | undefined): string =>
+  (message?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+
+/** The members under which an input schema may expect the text of the message. */
+const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 'input'] as const
+
+/**
+ * The input of the agent: the chat itself without a schema, else the first form that the schema accepts: the chat, the
+ * text, the text parsed as a JSON object, or an object with the text as one of the members above.
+ *
+ * @param check parses an input by the schema of the agent; throws `invalid-input`
+ * @throws AppError `invalid-input`
+ */
+export async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): Promise<unknown> {
+  const { text } = chat
+  const object = parsedObject(text)
+  const forms = [
+    chat,
+    text,
+    ...(object === undefined ? [] : [object]),
+    ...TEXT_MEMBERS.map((member) => ({ [member]: text })),
+  ]
+  for (const form of forms) if (await isAccepted(form, check)) return form
+  throw new AppError('invalid-input', {
+    message: `input: the schema of the agent accepts neither the chat, nor its text, nor { ${TEXT_MEMBERS.join(' | ')}: text }`,
+    hint: 'send the input as JSON in the text of the message, or let the schema accept one of these forms',
+  })
+}
+
+async function isAccepted(input: unknown, check: (input: unknown) => unknown): Promise<boolean> {
+  try {
+    await check(input)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.id === 'invalid-input') return false
+    throw error
+  }
+}
+
+function parsedObject(text: string): object | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFields(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The messages of a stored chat input; empty for an input of another form. */
+export const messagesIn = (input: unknown): readonly ChatMessage[] =>
+  isFields(input) && Array.isArray(input.messages) && input.messages.every(isChatMessage) ? input.messages : []
+
+const isChatMessage = (message: unknown): message is ChatMessage =>
+  isFields(message) && typeof message.role === 'string' && Array.isArray(message.content)

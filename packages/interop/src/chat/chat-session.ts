@@ -1,0 +1,65 @@
+import type { Principal } from '@perdure/core'
+import {
+  type Digest,
+  EVERY_ROW,
+  type ListedRun,
+  type RunStore,
+  type SessionStore,
+  type Visibility,
+} from '@perdure/ports'
+import { OPERATOR_ID } from '@perdure/protocol'
+
+export interface ChatSessionDeps {
+  readonly sessions: Pick<SessionStore, 'find'>
+  readonly runs: Pick<RunStore, 'list' | 'find'>
+  readonly digest: Pick<Digest, 'sha256'>
+}
+
+/** The metadata by which a session and a run remember the ids of a client. */
+export const EXTERNAL_ID = 'interop.id'
+export const PROTOCOL = 'interop.protocol'
+export const MESSAGE_REF = 'interop.ref'
+
+export const MAX_METADATA = 512
+
+/**
+ * The session of a chat. An id of a session that the caller owns names that session. Any other id names a session of the
+ * caller: equal ids of two callers never meet, and an id can have any form.
+ */
+export async function chatSessionId(
+  { sessions, digest }: ChatSessionDeps,
+  { subject }: Pick<Principal, 'subject'>,
+  externalId: string,
+): Promise<string> {
+  const named = OPERATOR_ID.test(externalId) ? await sessions.find(externalId, EVERY_ROW) : undefined
+  return named?.owner === subject ? externalId : derivedId(digest, subject, externalId)
+}
+
+/** 130 bits of the hash, in base 32. */
+function derivedId(digest: Pick<Digest, 'sha256'>, owner: string, externalId: string): string {
+  const hash = BigInt(`0x${digest.sha256(`${owner}\0${externalId}`)}`)
+  return `x${(hash >> 126n).toString(32).padStart(26, '0')}`
+}
+
+export interface ChatRuns {
+  readonly agentId: string
+  readonly sessionId: string
+  readonly visibility: Visibility
+}
+
+/** The newest runs of a chat, newest first, without the children of runs. */
+export async function newestRuns(
+  { runs }: ChatSessionDeps,
+  { agentId, sessionId, visibility }: ChatRuns,
+  limit: number,
+): Promise<readonly ListedRun[]> {
+  const filter = { kind: 'agent', targetId: agentId, sessionId } as const
+  const found: ListedRun[] = []
+  let cursor: string | undefined
+  do {
+    const page = await runs.list(filter, { limit, order: 'desc', cursor }, visibility)
+    found.push(...page.items.filter(({ parentRunId }) => parentRunId === undefined))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && found.length < limit)
+  return found.slice(0, limit)
+}

@@ -1,0 +1,120 @@
+import { authorizeOperation, awaitsResume, type Principal, type ResolveApproval, type ResumeRun } from '@perdure/core'
+import {
+  AppError,
+  type ApprovalRecord,
+  type ApprovalStore,
+  EVERY_ROW,
+  type RunStore,
+  type Visibility,
+} from '@perdure/ports'
+import { OPERATION_TABLES } from '@perdure/protocol'
+import { isFields } from '../fold/log-event.ts'
+import { type Decision, parsePauseId, readAnswer } from './elicitation.ts'
+import { invalidParams, type RpcRefusal } from './json-rpc.ts'
+import { type ReadTranscriptDeps, readTranscript } from './read-transcript.ts'
+
+export interface AnswersDeps extends ReadTranscriptDeps {
+  readonly runs: Pick<RunStore, 'find'>
+  readonly approvals: ApprovalStore
+  readonly resumeRun: ResumeRun
+  readonly resolveApproval: ResolveApproval
+}
+
+/** The caller whose user has answered. */
+export interface Answering {
+  readonly principal: Principal
+  readonly visibility: Visibility
+}
+
+/** What became of an answer. */
+export type Taken = 'taken' | 'nothing' | 'unknown' | 'malformed'
+
+/** Passes several answers, by the ids of their questions. `isCancelled`: the user wants to answer one of them later. */
+export async function takeAnswers(
+  deps: AnswersDeps,
+  caller: Answering,
+  answers: unknown,
+): Promise<RpcRefusal | { readonly isCancelled: boolean }> {
+  if (!isFields(answers)) return invalidParams('params.inputResponses: must be an object')
+  let isCancelled = false
+  for (const [id, answer] of Object.entries(answers)) {
+    const taken = await takeAnswer(deps, caller, id, answer)
+    if (taken === 'malformed') return invalidParams(`params.inputResponses.${id}: not an answer to the question`)
+    isCancelled ||= taken === 'nothing' && readAnswer(answer)?.kind === 'none'
+  }
+  return { isCancelled }
+}
+
+const VIA = { protocol: 'mcp' }
+
+/**
+ * Passes the answer of a user to the run that waits for it. `unknown`: the id names nothing that the caller may see. A
+ * decision that somebody else took meanwhile stands.
+ *
+ * @throws AppError `scope-denied` if the caller may not decide
+ */
+export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: string, result: unknown): Promise<Taken> {
+  const decision = readAnswer(result)
+  const pause = parsePauseId(id)
+  if (pause !== undefined) return takeInput(deps, caller, pause, decision)
+  const approval = await deps.approvals.find(id, EVERY_ROW)
+  const run = approval === undefined ? undefined : await deps.runs.find(approval.runId, caller.visibility)
+  if (approval === undefined || run === undefined) return 'unknown'
+  if (decision === undefined) return 'malformed'
+  if (decision.kind === 'none' || approval.status !== 'pending') return 'nothing'
+  const verdict = verdictOf(decision)
+  if (verdict === undefined) return 'malformed'
+  return decide(deps, caller, approval, verdict).then(() => 'taken' as const, passLateAnswer)
+}
+
+/**
+ * A run that asks by a call may still be executing when the answer arrives; one that asks by suspending itself needs only
+ * the right to resume it.
+ */
+async function decide(
+  { resumeRun, resolveApproval }: AnswersDeps,
+  { principal, visibility }: Answering,
+  { id, runId, seq }: ApprovalRecord,
+  verdict: { readonly granted: boolean; readonly reason?: string },
+): Promise<unknown> {
+  if (seq === undefined) {
+    const approvals = [{ id, ...verdict }]
+    return resumeRun({ runId, principal, visibility, approvals, via: VIA, answer: 'accepted' })
+  }
+  const { subject: by, tokenId } = principal
+  const mayDecide = authorizeOperation(principal, OPERATION_TABLES.approvals.resolveApproval, { approvalId: id })
+  return resolveApproval({ approvalId: id, ...verdict, by, tokenId, visibility: mayDecide, via: VIA })
+}
+
+/** Only `granted: true` grants. */
+function verdictOf(decision: Exclude<Decision, { kind: 'none' }>) {
+  if (decision.kind === 'denied') return { granted: false }
+  const { granted, reason } = decision.content
+  if (typeof granted !== 'boolean') return undefined
+  return { granted, ...(typeof reason === 'string' && reason !== '' ? { reason } : {}) }
+}
+
+async function takeInput(
+  deps: AnswersDeps,
+  { principal, visibility }: Answering,
+  { runId, continuation }: { readonly runId: string; readonly continuation: number },
+  decision: Decision | undefined,
+): Promise<Taken> {
+  const run = await deps.runs.find(runId, visibility)
+  if (run === undefined) return 'unknown'
+  if (decision === undefined) return 'malformed'
+  if (decision.kind !== 'accepted') return 'nothing'
+  const { text } = decision.content
+  if (typeof text !== 'string') return 'malformed'
+  if (!awaitsResume(run) || (await readTranscript(deps, run)).continuation !== continuation) return 'nothing'
+  const payload = { text, messages: [{ role: 'user', content: [{ type: 'text', text }] }] }
+  const resumed = deps.resumeRun({ runId, payload, principal, visibility, via: VIA, answer: 'accepted' })
+  return resumed.then(() => 'taken' as const, passLateAnswer)
+}
+
+function passLateAnswer(error: unknown): Taken {
+  if (error instanceof AppError && LATE.has(error.id)) return 'nothing'
+  throw error
+}
+
+const LATE: ReadonlySet<string> = new Set(['approval-resolved', 'run-not-suspended', 'run-not-active'])

@@ -1,0 +1,58 @@
+import { isFields } from '../fold/log-event.ts'
+import type { ApprovalItem } from '../fold/transcript.ts'
+
+/** What an elicitation asks for: a decision, or input for a run that has paused. */
+export interface Question {
+  /** The id of the approval, or of the pause. It is the id of the request to the client as well. */
+  readonly id: string
+  readonly params: object
+}
+
+const DECISION = {
+  type: 'object',
+  properties: {
+    granted: { type: 'boolean', title: 'Grant', description: 'Whether to grant the request.' },
+    reason: { type: 'string', title: 'Reason', description: 'Why. Optional.' },
+  },
+  required: ['granted'],
+}
+
+const INPUT = {
+  type: 'object',
+  properties: { text: { type: 'string', title: 'Answer', description: 'The answer to the run.' } },
+  required: ['text'],
+}
+
+const MAX_PAYLOAD = 2_000
+
+export function approvalQuestion({ id, name, title, payload }: ApprovalItem): Question {
+  const details = payload === undefined ? '' : `\n\n${JSON.stringify(payload).slice(0, MAX_PAYLOAD)}`
+  return { id, params: { mode: 'form', message: `${title ?? name}${details}`, requestedSchema: DECISION } }
+}
+
+export const inputQuestion = (runId: string, continuation: number, text: string): Question => ({
+  id: pauseId(runId, continuation),
+  params: { mode: 'form', message: text === '' ? 'The run waits for input.' : text, requestedSchema: INPUT },
+})
+
+const pauseId = (runId: string, continuation: number): string => `pause_${continuation}_${runId}`
+
+/** The pause that an id names; `undefined` for the id of an approval. */
+export function parsePauseId(id: string): { readonly runId: string; readonly continuation: number } | undefined {
+  const [, continuation = '', runId = ''] = /^pause_(\d{1,9})_(.+)$/.exec(id) ?? []
+  return runId === '' ? undefined : { runId, continuation: Number(continuation) }
+}
+
+export type Decision =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'denied'; readonly reason?: string }
+  | { readonly kind: 'accepted'; readonly content: Readonly<Record<string, unknown>> }
+
+/** Reads the result of an elicitation. Only an explicit `accept` has an effect that the user may not want. */
+export function readAnswer(result: unknown): Decision | undefined {
+  if (!isFields(result)) return undefined
+  const { action, content } = result
+  if (action === 'cancel') return { kind: 'none' }
+  if (action === 'decline') return { kind: 'denied' }
+  return action === 'accept' && isFields(content) ? { kind: 'accepted', content } : undefined
+}

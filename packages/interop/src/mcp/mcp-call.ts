@@ -1,0 +1,30 @@
+import type { Principal } from '@perdure/core'
+import type { Visibility } from '@perdure/ports'
+import type { Client, ReadHeader } from './era.ts'
+import type { RpcId, RpcRefusal } from './json-rpc.ts'
+import type { CallStreamRequest } from './open-call-stream.ts'
+
+/** A message of a client, and who sent it. */
+export interface McpCall {
+  readonly principal: Principal
+  /** The runs that the caller may see. */
+  readonly visibility: Visibility
+  readonly traceparent?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  readonly lastEventId?: string | undefined
+  readonly acceptsEventStream: boolean
+  readonly header: ReadHeader
+}
+
+/** Which answer a client follows. */
+export interface Followed {
+  readonly runId: string
+  readonly requestId: RpcId
+  readonly client: Client
+  readonly start: CallStreamRequest['start']
+  readonly lastEventId?: string | undefined
+  readonly waitMs?: number | undefined
+}
+
+/** What a handler returns: the result of the request, an error, or a whole response. */
+export type Answer = { readonly result: object } | RpcRefusal | Response

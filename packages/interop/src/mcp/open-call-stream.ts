@@ -1,0 +1,22 @@
+import type { Visibility } from '@perdure/ports'
+import type { LogEvent } from '../fold/log-event.ts'
+import type { Frame, Projector } from '../projection.ts'
+
+export interface CallStreamRequest {
+  readonly runId: string
+  readonly visibility: Visibility
+  readonly tokenId?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  /** The id of the last frame that the client received, without what `frameIdOf` adds. */
+  readonly lastEventId?: string | undefined
+  readonly projector: Projector
+  readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The id of a frame as the client receives it. */
+  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /** Ends the stream with these frames after this time, in milliseconds. */
+  readonly deadline?: { readonly afterMs: number; frames(): readonly Frame[] } | undefined
+}
+
+/** Opens the stream of a run as the answer to a call. @throws AppError `run-not-found`, `overloaded` */
+export type OpenCallStream = (request: CallStreamRequest) => Promise<Response>

@@ -1,0 +1,68 @@
+import type { AbortRun } from '@perdure/core'
+import { AppError, type ApprovalStore, fromJsonText, type RunStore } from '@perdure/ports'
+import { structuredResult } from './call-result.ts'
+import type { Client } from './era.ts'
+import { invalidParams, type RpcRequest } from './json-rpc.ts'
+import type { Answer, Followed, McpCall } from './mcp-call.ts'
+import { MAX_WAIT_MS } from './server-tools.ts'
+
+export interface RunToolsDeps {
+  readonly runs: Pick<RunStore, 'find'>
+  readonly approvals: ApprovalStore
+  readonly abortRun: AbortRun
+}
+
+type RunTool = (
+  call: McpCall,
+  args: Readonly<Record<string, unknown>>,
+  context: { readonly request: RpcRequest; readonly client: Client },
+) => Promise<Answer>
+
+const MAX_LISTED = 100
+
+/** The tools by which a client follows runs that it has started. */
+export function createRunTools(
+  { runs, approvals, abortRun }: RunToolsDeps,
+  follow: (call: McpCall, followed: Followed) => Promise<Answer>,
+): Readonly<Record<string, RunTool>> {
+  const findRun = async ({ visibility }: McpCall, runId: unknown) =>
+    typeof runId === 'string' ? runs.find(runId, visibility) : undefined
+
+  return {
+    async perdure_run_wait(call, { runId, waitMs = MAX_WAIT_MS }, { request, client }) {
+      if (typeof waitMs !== 'number' || !(waitMs >= 0 && waitMs <= MAX_WAIT_MS)) {
+        return invalidParams(`params.arguments.waitMs: must be a number from 0 to ${MAX_WAIT_MS}`)
+      }
+      const run = await findRun(call, runId)
+      if (run === undefined) return unknownRun
+      return follow(call, { runId: run.id, requestId: request.id, client, start: 'now', waitMs })
+    },
+
+    async perdure_run_cancel(call, { runId }) {
+      const run = await findRun(call, runId)
+      if (run === undefined) return unknownRun
+      const { principal, visibility } = call
+      const status = await abortRun({
+        ...{ runId: run.id, reason: 'cancelled by the client', principal, visibility, via: { protocol: 'mcp' } },
+      }).then(() => 'aborted', passEnded(run.status))
+      return { result: structuredResult({ runId: run.id, status }) }
+    },
+
+    async perdure_approvals({ visibility }) {
+      const { items } = await approvals.list({ status: 'pending' }, { limit: MAX_LISTED, order: 'asc' }, visibility)
+      const listed = items.map(({ id, runId, name, title, payload, createdAt }) => ({
+        ...{ approvalId: id, runId, name, title, createdAt: new Date(createdAt).toISOString() },
+        payload: payload === undefined ? undefined : fromJsonText(payload),
+      }))
+      return { result: structuredResult({ approvals: listed }) }
+    },
+  }
+}
+
+const unknownRun = invalidParams('params.arguments.runId: no such run, or the token may not see it')
+
+/** A run that has ended already keeps its status. */
+const passEnded = (status: string) => (error: unknown) => {
+  if (error instanceof AppError && error.id === 'run-not-active') return status
+  throw error
+}

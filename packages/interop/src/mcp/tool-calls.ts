@@ -1,0 +1,184 @@
+import type { AbortRun, KeyRequest, Reply, StartRun } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { ERRORS } from '@perdure/protocol'
+import { isFields } from '../fold/log-event.ts'
+import { type AnswersDeps, takeAnswers } from './answers.ts'
+import { errorResult, resultOf } from './call-result.ts'
+import { formatCursor } from './cursor.ts'
+import type { Client, ToResult } from './era.ts'
+import { invalidParams, type RpcRequest, rpcResponse } from './json-rpc.ts'
+import type { Answer, Followed, McpCall } from './mcp-call.ts'
+import type { OpenCallStream } from './open-call-stream.ts'
+import { createCallProjector } from './projector.ts'
+import { readTranscript } from './read-transcript.ts'
+import { createRunTools, type RunToolsDeps } from './run-tools.ts'
+import { toTask } from './tasks.ts'
+import type { Target, Tools } from './tools.ts'
+
+export interface ToolCallsDeps extends AnswersDeps, RunToolsDeps {
+  readonly startRun: StartRun
+  readonly abortRun: AbortRun
+  readonly keyRequest: KeyRequest
+  readonly openProjectedStream: OpenCallStream
+  readonly basePath: string
+  /** How long a call without progress notifications waits for its run. Milliseconds. */
+  readonly mcpCallTimeoutMs: number
+}
+
+/** A run that ends this soon needs no task. */
+const TASK_AFTER_MS = 250
+
+export function createToolCalls(
+  deps: ToolCallsDeps,
+  { tools, toResult }: { readonly tools: Tools; readonly toResult: ToResult },
+) {
+  const { runs, startRun, mcpCallTimeoutMs } = deps
+
+  const follow = async (call: McpCall, followed: Followed): Promise<Response> => {
+    const { runId, requestId, start, lastEventId } = followed
+    const client = call.acceptsEventStream ? followed.client : withoutStream(followed.client)
+    const { progressToken } = client
+    const projector = createCallProjector({ runId, requestId, client, toResult: (result) => toResult(client, result) })
+    const waitMs = followed.waitMs ?? (progressToken === undefined ? mcpCallTimeoutMs : undefined)
+    const response = await deps.openProjectedStream({
+      ...{ runId, visibility: call.visibility, tokenId: call.principal.tokenId, hangUp: call.hangUp },
+      ...{ projector, start, lastEventId },
+      frameIdOf: (frameId) => formatCursor({ runId, requestId, progressToken, frameId }),
+      ...(waitMs === undefined ? {} : { deadline: { afterMs: waitMs, frames: projector.result } }),
+      headers: { 'X-Perdure-Run-Id': runId },
+    })
+    return call.acceptsEventStream ? response : lastMessage(response)
+  }
+
+  /** The run exists already: a server that can open no further stream tells the client how to get the result. */
+  const followOrTell = async (call: McpCall, followed: Followed): Promise<Answer> => {
+    try {
+      return await follow(call, followed)
+    } catch (error) {
+      if (!(error instanceof AppError && error.id === 'overloaded')) throw error
+      const run = await runs.find(followed.runId, call.visibility)
+      if (run === undefined) throw error
+      return { result: resultOf(await readTranscript(deps, run)) }
+    }
+  }
+
+  const runTools = createRunTools(deps, followOrTell)
+
+  const keyOf = async ({ principal, visibility }: McpCall, { idempotencyKey }: Client, body: object) => {
+    if (idempotencyKey === undefined) return undefined
+    const path = `${deps.basePath}/mcp`
+    const identity = { subject: principal.subject, method: 'POST', path, query: [], body }
+    return { ...(await deps.keyRequest(identity, idempotencyKey)), visibility }
+  }
+
+  /** Starts the run; `undefined` if the caller should correct its arguments. */
+  const start = async (call: McpCall, client: Client, { target, args }: Asked): Promise<Reply | Answer> => {
+    const { principal, traceparent } = call
+    try {
+      const input = await tools.inputOf(target, args)
+      return await startRun({
+        target: { kind: target.kind, id: target.id },
+        body: { input, metadata: { 'interop.protocol': 'mcp' } },
+        key: await keyOf(call, client, { target: target.id, args }),
+        ...{ principal, traceparent },
+        ...(client.hasTasks ? { answer: 'outcome', waitMs: TASK_AFTER_MS } : { answer: 'accepted' }),
+      })
+    } catch (error) {
+      if (error instanceof AppError && isCorrectable(error)) return { result: errorResult(textOf(error)) }
+      throw error
+    }
+  }
+
+  const startAndFollow = async (call: McpCall, request: RpcRequest, client: Client, asked: Asked): Promise<Answer> => {
+    const reply = await start(call, client, asked)
+    if (!('runId' in reply) || reply.runId === undefined) return reply as Answer
+    const { runId } = reply
+    if (!client.hasTasks) return followOrTell(call, { runId, requestId: request.id, client, start: 'first' })
+    const run = await runs.find(runId, call.visibility)
+    if (run === undefined) throw new AppError('run-not-found')
+    const transcript = await readTranscript(deps, run)
+    return {
+      result: run.completedAt === undefined ? { resultType: 'task', ...toTask(run, transcript) } : resultOf(transcript),
+    }
+  }
+
+  /** Continues a call whose result was `input_required`. */
+  const answerAndFollow = async (
+    call: McpCall,
+    request: RpcRequest,
+    client: Client,
+    { target }: Asked,
+  ): Promise<Answer> => {
+    const { requestState, inputResponses = {} } = request.params ?? {}
+    const run = typeof requestState === 'string' ? await runs.find(requestState, call.visibility) : undefined
+    if (run?.kind !== target.kind || run.targetId !== target.id) return invalidParams('params.requestState: unknown')
+    const answered = await takeAnswers(deps, call, inputResponses)
+    if ('code' in answered) return answered
+    const asking = answered.isCancelled ? { ...client, elicits: false } : client
+    return followOrTell(call, { runId: run.id, requestId: request.id, client: asking, start: 'now' })
+  }
+
+  /** Takes answers of a client without a handshake. A user who cancels is not asked again by this call. */
+  const withAnswers = async (
+    call: McpCall,
+    client: Client,
+    answers: unknown,
+    next: (asking: Client) => Promise<Answer>,
+  ): Promise<Answer> => {
+    if (client.era === 'legacy' || answers === undefined) return next(client)
+    const answered = await takeAnswers(deps, call, answers)
+    if ('code' in answered) return answered
+    return next(answered.isCancelled ? { ...client, elicits: false } : client)
+  }
+
+  return {
+    follow,
+    /** Calls a tool: starts a run, and answers with its events and its result. */
+    async call(call: McpCall, request: RpcRequest, client: Client): Promise<Answer> {
+      const { name, arguments: args = {}, inputResponses } = request.params ?? {}
+      if (typeof name !== 'string') return invalidParams('params.name: must be a string')
+      if (!isFields(args)) return invalidParams('params.arguments: must be an object')
+      const runTool = Object.hasOwn(runTools, name) ? runTools[name] : undefined
+      if (runTool !== undefined) {
+        return withAnswers(call, client, inputResponses, (asking) => runTool(call, args, { request, client: asking }))
+      }
+      const target = tools.find(call.principal, name)
+      if (target === undefined) return invalidParams(`unknown tool ${name.slice(0, 128)}`)
+      const follows = isAnswer(client, request) ? answerAndFollow : startAndFollow
+      return follows(call, request, client, { target, args })
+    },
+  }
+}
+
+interface Asked {
+  readonly target: Target
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+const isAnswer = ({ era }: Client, { params }: RpcRequest): boolean =>
+  era === 'modern' && (params?.requestState !== undefined || params?.inputResponses !== undefined)
+
+/** Without a stream, a legacy client cannot be asked, and nobody reads progress. */
+const withoutStream = (client: Client): Client => ({
+  ...client,
+  elicits: client.elicits && client.era === 'modern',
+  isPrimed: false,
+  progressToken: undefined,
+})
+
+/** The result, for a client that reads no event stream. */
+async function lastMessage(response: Response): Promise<Response> {
+  const text = await response.text()
+  const last = text.split('\n').findLast((line) => line.startsWith('data: '))
+  const runId = response.headers.get('x-perdure-run-id') ?? ''
+  if (last === undefined) throw new AppError('overloaded', { retryAfterMs: 1_000 })
+  return rpcResponse(JSON.parse(last.slice('data: '.length)) as object, 200, { 'X-Perdure-Run-Id': runId })
+}
+
+/** A refusal that a model can react to; others are errors of the request. */
+const isCorrectable = ({ id }: AppError): boolean => {
+  const { status } = ERRORS[id]
+  return status === 400 || status === 404 || status === 409
+}
+
+const textOf = ({ id, message, hint }: AppError): string => `${message} (${id})${hint === undefined ? '' : `: ${hint}`}`

@@ -1,0 +1,93 @@
+import { authorizeOperation, checkInput, type Principal, type RunTargets } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { OPERATION_TABLES } from '@perdure/protocol'
+import { agentInput, chatInput } from '../chat/chat-input.ts'
+import { SERVER_TOOLS, type ToolDescription } from './server-tools.ts'
+
+export type Target = ReturnType<RunTargets['get']>
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+export interface ToolsDeps {
+  /** The default versions of the registered agents and workflows. */
+  readonly registered: () => readonly Target[]
+  /** The JSON Schema of the input; `undefined` if there is none. */
+  readonly inputSchemaOf: (target: Target) => JsonSchema | undefined
+}
+
+/** The tools of this server, as one caller sees them. */
+export interface Tools {
+  list(principal: Principal): readonly ToolDescription[]
+  /** The agent or workflow behind the tool; `undefined` if the caller may not use it or it does not exist. */
+  find(principal: Principal, name: string): Target | undefined
+  /** The input of a run from the arguments of a call. @throws AppError `invalid-input` */
+  inputOf(target: Target, args: Readonly<Record<string, unknown>>): Promise<unknown>
+}
+
+export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
+  const named = (): ReadonlyMap<string, Target> => {
+    const tools = new Map<string, Target>()
+    for (const target of registered()) {
+      const isTaken = tools.has(target.id) || RESERVED.test(target.id)
+      tools.set(isTaken ? `${target.kind}_${target.id}` : target.id, target)
+    }
+    return tools
+  }
+
+  const objectSchema = (target: Target): JsonSchema | undefined => {
+    const schema = inputSchemaOf(target)
+    return schema?.type === 'object' ? schema : undefined
+  }
+
+  const describe = (name: string, target: Target): ToolDescription => ({
+    name,
+    ...(target.description === '' ? {} : { description: target.description }),
+    inputSchema: objectSchema(target) ?? (takesText(target) ? TEXT_SCHEMA : ANY_SCHEMA),
+    annotations: { openWorldHint: true, destructiveHint: target.tags.includes('destructive') },
+  })
+
+  return {
+    list: (principal) =>
+      [...named()]
+        .filter(([, target]) => mayUse(principal, target))
+        .map(([name, target]) => describe(name, target))
+        .concat(SERVER_TOOLS)
+        .sort((one, other) => (one.name < other.name ? -1 : 1)),
+    find(principal, name) {
+      const target = named().get(name)
+      return target !== undefined && mayUse(principal, target) ? target : undefined
+    },
+    async inputOf(target, args) {
+      const isText = typeof args.text === 'string' && Object.keys(args).length === 1
+      if (objectSchema(target) !== undefined || !isText || !takesText(target)) return args
+      const chat = chatInput([{ role: 'user', content: [{ type: 'text', text: String(args.text) }] }])
+      return target.input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))
+    },
+  }
+}
+
+/** The prefix of the tools that the server has besides agents and workflows. */
+const RESERVED = /^perdure_/
+
+const ANY_SCHEMA = { type: 'object' }
+
+const TEXT_SCHEMA = {
+  type: 'object',
+  properties: { text: { type: 'string', description: 'The message to the agent.' } },
+  required: ['text'],
+}
+
+/** An agent without a schema is called as in a chat; a workflow without a schema takes every object. */
+const takesText = ({ kind, input }: Target): boolean => kind === 'agent' || input !== undefined
+
+function mayUse(principal: Principal, { kind, id }: Target): boolean {
+  const { agents, workflows } = OPERATION_TABLES
+  const operation = kind === 'agent' ? agents.runAgent : workflows.executeWorkflow
+  try {
+    authorizeOperation(principal, operation, kind === 'agent' ? { agentId: id } : { workflowId: id })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.id === 'scope-denied') return false
+    throw error
+  }
+}

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net'
+import type { WebhookSender } from '@perdure/ports'
+import { isPublicAddress } from './public-address.ts'
+import type { Resolve } from './send-webhook.ts'
+
+export interface WebhookSenderOptions {
+  /** Hosts that may use http: and addresses that are not public; with the port, unless it is the default port. */
+  readonly allowHosts: readonly string[]
+  /** Replaces the resolver of the operating system. */
+  readonly resolve?: Resolve | undefined
+}
+
+/** Sends webhook deliveries over HTTP. The code that sends is loaded with the first delivery. */
+export function createWebhookSender({ allowHosts, resolve }: WebhookSenderOptions): WebhookSender {
+  const isAllowed = (url: URL) => allowHosts.some((host) => new URL(`${url.protocol}//${host}`).host === url.host)
+
+  const refusalOf = (text: string): string | undefined => {
+    const url = URL.parse(text)
+    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'the URL must begin with https:'
+    if (url.username !== '' || url.password !== '') return 'the URL must not contain credentials'
+    if (isAllowed(url)) return undefined
+    if (url.protocol === 'http:') return 'the URL must begin with https:, unless webhooks.allowHosts lists its host'
+    const address = url.hostname.replace(/^\[|\]$/g, '')
+    return isIP(address) !== 0 && !isPublicAddress(address) ? `${address} is not a public address` : undefined
+  }
+
+  return {
+    refusalOf,
+    async send(request) {
+      const refusal = refusalOf(request.url)
+      if (refusal !== undefined) return { error: refusal }
+      const { sendWebhook } = await import('./send-webhook.ts')
+      return sendWebhook(request, { isAllowed: isAllowed(new URL(request.url)), resolve })
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import type { CommitSignal } from './commit-signals.ts'
+import type { StoredEvent } from './event-log.ts'
+import type { JsonText } from './json-text.ts'
+
+/** An event of the log. Its payload is missing if no reader wanted it; then only the log has it. */
+export interface TailedEvent extends Omit<StoredEvent, 'payload'> {
+  readonly payload?: JsonText | undefined
+}
+
+/** Consecutive events of the log, and what other processes have changed. */
+export interface TailedCommits {
+  /** In the order of their positions, right behind the events that were delivered before. Some belong to no stream. */
+  readonly events: readonly TailedEvent[]
+  /** Those of the events that other processes have committed. */
+  readonly foreign: readonly TailedEvent[]
+  /** Changes by other processes that are not events. */
+  readonly signals: readonly CommitSignal[]
+}
+
+/** The streams that have readers in this process. */
+export interface WatchedStreams {
+  readonly runIds: readonly string[]
+  readonly sessionIds: readonly string[]
+  readonly topics: readonly string[]
+}
+
+/** What a process does with the commits of all processes. Its methods must not throw. */
+export interface LogFollower {
+  /** The streams whose payloads are wanted. */
+  watched(): WatchedStreams
+  /** Whether somebody waits for what other processes commit: a reader, a caller or the code of a run. */
+  isWaiting(): boolean
+  deliver(commits: TailedCommits): void
+  /**
+   * The events up to this position are not delivered, because they are too many: everything that depends on the commits
+   * of other processes must be read again.
+   */
+  skip(position: number): void
+}
+
+export interface TailState {
+  /** Whether every commit that is older than a second was delivered. */
+  readonly isCurrent: boolean
+  /** How long ago the end of the log was reached for the last time. */
+  readonly lagMs: number
+  /** Whether the database announces the commits of other processes; otherwise the log is read at intervals. */
+  readonly isListening: boolean
+}
+
+/**
+ * Port. Follows the log of a storage that several processes share. A storage without this port has no other writer: its
+ * own commits are all commits. Must pass `logTailContract`.
+ */
+export interface LogTail {
+  /**
+   * Delivers every later commit of every process, each event once and in the order of positions. A commit of this process
+   * is delivered before its promise resolves, unless commits of other processes come first. A commit of another process
+   * is delivered after the promise of every commit of this process on which it may depend has resolved. Called once,
+   * before the first commit of this process.
+   */
+  follow(follower: LogFollower): void
+  state(): TailState
+}

@@ -1,0 +1,24 @@
+/** One HTTP request of a webhook delivery. */
+export interface WebhookRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** What an attempt came to. Without a response, `error` says why. */
+export type WebhookResponse =
+  | { readonly status: number; readonly retryAfterMs?: number | undefined }
+  | { readonly error: string }
+
+/**
+ * Port. Sends webhook deliveries. Refuses to connect to an address that is not public, unless the operator allows the
+ * host: the address of the connection decides, not the name.
+ */
+export interface WebhookSender {
+  /** Resolves with the response, or with the reason why there is none. Never follows a redirect. */
+  send(request: WebhookRequest): Promise<WebhookResponse>
+  /** Why the URL can never be used: its form, its protocol or a literal address; `undefined` if it can. */
+  refusalOf(url: string): string | undefined
+}

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cluster } from '@perdure/ports'
+import { type ClusterMember, clusterContract } from '@perdure/testkit'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
+import { createTestSchema } from '../test-schema.fixture.ts'
+
+const LEASE_MS = 2_000
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('members of a cluster on a PostgreSQL server', () => {
+  const schema = createTestSchema()
+
+  clusterContract({
+    name: 'PostgreSQL',
+    async open() {
+      await (await schema.open()).close()
+      return {
+        async join(): Promise<ClusterMember> {
+          let isStalled = false
+          const beforeBeat = async () => (isStalled ? new Promise<void>(() => undefined) : undefined)
+          const storage = await schema.open({ keepRows: true, cluster: true, leaseMs: LEASE_MS, beforeBeat })
+          return {
+            storage,
+            cluster: storage.cluster as Cluster,
+            stall: () => {
+              isStalled = true
+            },
+            leave: () => storage.close(),
+          }
+        },
+        pass: () => sleep(20),
+        close: async () => undefined,
+      }
+    },
+  })
+})

@@ -1,0 +1,152 @@
+import { type AppError, type Cluster, type Duty, isLeaseLost, leaseLost } from '@perdure/ports'
+import type { Connection } from '../connection/connection.ts'
+import type { Node } from '../host/node.ts'
+import {
+  DISMISS,
+  LIST_DEPARTED,
+  LIST_DUTIES,
+  REAP,
+  RELEASE_DUTIES,
+  RENEW_LEASE,
+  TAKE_DUTIES,
+} from './member-statements.ts'
+import { claimRuns, firstInLine, releaseClaims } from './queued-runs.ts'
+
+export interface MembershipOptions {
+  readonly node: Node
+  /** For everything but the lease, so that a slow statement cannot cost the lease. */
+  readonly db: Connection
+  readonly leaseMs: number
+  /** Called once, when other members have given this node up. */
+  readonly onLeaseLost: (error: AppError) => void
+  /** A test can hold up the renewal of the lease. */
+  readonly beforeBeat?: (() => Promise<void>) | undefined
+}
+
+export interface Membership extends Cluster {
+  readonly executor: string
+  /** Stops renewing the lease, and gives up every duty. */
+  stop(): Promise<void>
+}
+
+const BEATS_PER_LEASE = 6
+const LONGEST_BEAT_MS = 1_000
+
+/**
+ * Keeps the node a member of its cluster: renews its lease on the clock of the database, takes the duties of departed
+ * members, and reaps members whose lease ran out.
+ */
+export async function createMembership(options: MembershipOptions): Promise<Membership> {
+  const { node, db, leaseMs, onLeaseLost, beforeBeat } = options
+  const monotonicMs = () => performance.now()
+  const self = { id: node.id }
+  const beatMs = Math.min(LONGEST_BEAT_MS, leaseMs / BEATS_PER_LEASE)
+  let lastBeatMs = monotonicMs()
+  /** Since when the lease never ran out. */
+  let unbrokenSinceMs = lastBeatMs
+  let duties: ReadonlySet<Duty> = new Set()
+  let state: 'member' | 'retired' | 'stopped' = 'member'
+  let timer: NodeJS.Timeout | undefined
+  let working: Promise<void> | undefined
+
+  const hasLease = () => monotonicMs() - lastBeatMs < leaseMs
+
+  const renewLease = async () => {
+    const sentAtMs = monotonicMs()
+    await within(leaseMs / 2, async () => {
+      await beforeBeat?.()
+      await node.renew()
+      const { changes } = await node.control().run(RENEW_LEASE, { ...self, leaseMs })
+      if (changes === 0) throw leaseLost()
+    })
+    if (sentAtMs - lastBeatMs >= leaseMs) unbrokenSinceMs = sentAtMs
+    lastBeatMs = sentAtMs
+  }
+
+  const takeDuties = async () => {
+    if (state !== 'member') return
+    await db.run(TAKE_DUTIES, self)
+    const held = await db.all(LIST_DUTIES, self)
+    if (state === 'member') duties = new Set(held.map(({ name }) => name))
+  }
+
+  /** After an outage of the database every lease is over, and nobody may be reaped for that. */
+  const reap = async () => {
+    if (monotonicMs() - unbrokenSinceMs >= leaseMs) await db.run(REAP, self)
+  }
+
+  const beat = async () => {
+    try {
+      await renewLease()
+    } catch (error) {
+      if (isGivenUp(error)) return giveUp(error)
+      // The connection may be silent: the next beat uses another one.
+      await node.drop().catch(() => undefined)
+      return
+    }
+    for (const work of [reap, takeDuties]) await work().catch(() => undefined)
+  }
+
+  const giveUp = (error: AppError) => {
+    state = 'stopped'
+    lastBeatMs = Number.NEGATIVE_INFINITY
+    onLeaseLost(error)
+  }
+
+  const tick = () => {
+    working = beat().finally(() => {
+      if (state !== 'stopped') timer = setTimeout(tick, beatMs)
+    })
+  }
+
+  const retire = async () => {
+    state = 'retired'
+    duties = new Set()
+    await db.run(RELEASE_DUTIES, self)
+    await releaseClaims(db, node.id)
+  }
+
+  await takeDuties()
+  timer = setTimeout(tick, beatMs)
+
+  return {
+    executor: node.id,
+    isMine: (duty) => duties.has(duty) && hasLease(),
+    hasLease,
+    claim: async (query) => (state === 'member' && hasLease() ? claimRuns(db, { ...query, node: node.id }) : []),
+    firstInLine: (line) => firstInLine(db, line),
+    async departed() {
+      const rows = await db.all(LIST_DEPARTED, {})
+      return rows.map(({ id, departed_ms }) => ({ executor: id, departedMs: departed_ms }))
+    },
+    async dismiss(executor) {
+      await db.run(DISMISS, { id: executor })
+    },
+    retire,
+    async stop() {
+      const isGone = state === 'stopped'
+      state = 'stopped'
+      clearTimeout(timer)
+      await working
+      clearTimeout(timer)
+      if (!isGone) await retire().catch(() => undefined)
+    },
+  }
+}
+
+const isGivenUp = (error: unknown): error is AppError => error instanceof Error && isLeaseLost(error)
+
+/** Rejects if the work takes longer: a connection can fall silent without an error. */
+async function within(ms: number, work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the lease was not renewed in time')), ms)
+  })
+  const done = work()
+  done.catch(() => undefined)
+  try {
+    await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

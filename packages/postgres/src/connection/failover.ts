@@ -1,0 +1,70 @@
+import { LOCK_LOG } from '../rows/event-writes.ts'
+import type { Session } from './session.ts'
+
+/** A server writes fewer positions per second than this. */
+const POSITIONS_PER_SECOND = 200_000
+const LEAST_JUMP = 1_000_000
+
+interface Origin {
+  /** Identifies the database server and its copies, such as standbys. */
+  readonly system: string
+  /** Changes when a standby is promoted, and after a recovery to a moment in the past. */
+  readonly timeline: string
+}
+
+interface Compared {
+  readonly found: Origin
+  /** The origin of the newest events; its members are null in a new schema. */
+  readonly stored: { readonly [Member in keyof Origin]: string | null }
+}
+
+/**
+ * Compares the server with the one that wrote the newest events, and protects cursors if it is another one.
+ *
+ * A promoted standby may lack the last events, whose positions clients have seen: the log goes on at a position that was
+ * never used. A restored dump is another history: it gets an epoch of its own, so that older cursors get a gap.
+ */
+export async function followServer(session: Session): Promise<void> {
+  if (isSame(await compare(session))) return
+  await execute(session, 'begin')
+  try {
+    await execute(session, LOCK_LOG.sql)
+    // Another process may have been faster.
+    const { found, stored } = await compare(session)
+    if (stored.system !== null && stored.system !== found.system) await execute(session, NEW_EPOCH)
+    else if (stored.timeline !== null && stored.timeline !== found.timeline) await execute(session, JUMP)
+    await execute(session, STORE, [found.system, found.timeline])
+    await execute(session, 'commit')
+  } catch (error) {
+    await execute(session, 'rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+const isSame = ({ found, stored }: Compared): boolean =>
+  found.system === stored.system && found.timeline === stored.timeline
+
+async function compare(session: Session): Promise<Compared> {
+  const { rows } = await execute(session, COMPARE)
+  const { system, timeline, storedSystem, storedTimeline } = rows[0] as Record<string, string> & Origin
+  return { found: { system, timeline }, stored: { system: storedSystem ?? null, timeline: storedTimeline ?? null } }
+}
+
+const execute = (session: Session, text: string, values: unknown[] = []) => session.execute({ text, values })
+
+/** The first eight digits in the name of a file of the write-ahead log are the timeline. */
+const COMPARE = `select (select system_identifier::text from pg_control_system()) as "system",
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as "timeline",
+  (select value from meta where name = 'system') as "storedSystem",
+  (select value from meta where name = 'timeline') as "storedTimeline"`
+
+const STORE = `insert into meta (name, value) values ('system', $1), ('timeline', $2)
+  on conflict (name) do update set value = excluded.value`
+
+const NEW_EPOCH = `update meta set value = substr(replace(gen_random_uuid()::text, '-', ''), 1, 16) where name = 'epoch'`
+
+/** An event in no stream, behind everything that may have been lost since the newest event. */
+const JUMP = `insert into events (position, type, at, payload)
+  select position + ${LEAST_JUMP} + ${POSITIONS_PER_SECOND} * greatest(0, ceil((now_ms - at) / 1000.0))::bigint, '', now_ms, ''
+  from (select position, at, (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
+    from events order by position desc limit 1) as newest`

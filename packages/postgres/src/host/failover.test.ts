@@ -1,0 +1,169 @@
+import { connect, createServer } from 'node:net'
+import type { CommitOutcome, Storage } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
+import pg from 'pg'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
+import {
+  canStartPostgres,
+  isPostgresAvailable,
+  startPostgres,
+  startStandby,
+} from '../../../../tooling/postgres-server.ts'
+import { openPostgresStorage } from '../open-postgres-storage.ts'
+import { createTestSchema } from '../test-schema.fixture.ts'
+
+const append = (storage: Storage): Promise<CommitOutcome> =>
+  storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all' })] }])
+
+const positionsOf = (outcomes: readonly CommitOutcome[]): readonly number[] =>
+  outcomes.flatMap((outcome) => (outcome.committed ? outcome.events.map(({ position }) => position) : []))
+
+/** A name that leads to one server after the other. */
+async function createRoute(first: string) {
+  let target = new URL(first)
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy()).on('close', () => other.destroy())
+      one.pipe(other)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const url = new URL(first)
+  url.port = String(port)
+  return {
+    url: url.href,
+    leadTo(next: string) {
+      target = new URL(next)
+    },
+  }
+}
+
+needsTool('PostgreSQL', canStartPostgres()).describe('a failover to a standby', () => {
+  it('uses no position again that was lost with the primary, and keeps the epoch', async () => {
+    const primary = await startPostgres()
+    onTestFinished(primary.remove)
+    const first = await openPostgresStorage({ url: primary.url })
+    const kept = positionsOf([await append(first)])
+    const standby = await startStandby(primary.url)
+    onTestFinished(standby.remove)
+    const route = await createRoute(primary.url)
+    await first.close()
+    const storage = await openPostgresStorage({ url: route.url, commitWaitMs: 30_000 })
+    onTestFinished(() => storage.close())
+    const { epoch } = await storage.events.head()
+
+    standby.stop('immediate')
+    const lost = positionsOf([await append(storage), await append(storage)])
+    primary.stop('immediate')
+    await standby.start()
+    standby.promote()
+    route.leadTo(standby.url)
+    const later = positionsOf([await append(storage), await append(storage)])
+
+    const stored = await storage.events.read({ topic: 'all' }, { after: 0, limit: 100 })
+    expect(stored.map(({ position }) => position)).toEqual([...kept, ...later])
+    expect(later[0]).toBeGreaterThan(Math.max(...lost) + 1_000_000)
+    expect(later[1]).toBe((later[0] ?? 0) + 1)
+    expect((await storage.events.head()).epoch).toBe(epoch)
+  })
+})
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on another server', () => {
+  const schema = createTestSchema()
+
+  it('gets a new epoch, once', async () => {
+    const storage = await schema.open()
+    await append(storage)
+    const before = await storage.events.head()
+    await storage.close()
+    await schema.query(`update meta set value = 'of the server of the dump' where name = 'system'`)
+
+    const url = await schema.url()
+    const reopen = async () => {
+      const restored = await openPostgresStorage({ url, schema: schema.name })
+      const head = await restored.events.head()
+      await restored.close()
+      return head
+    }
+    const [after, again] = [await reopen(), await reopen()]
+
+    expect(after.epoch).not.toBe(before.epoch)
+    expect([after.position, again]).toEqual([before.position, after])
+  })
+})
+
+needsTool('PostgreSQL', canStartPostgres()).describe('replication', () => {
+  const statementsOn = async (url: string) => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    return (text: string) => client.query(text)
+  }
+
+  it('is warned about while every standby is asynchronous, and can be demanded to be synchronous', async () => {
+    const primary = await startPostgres()
+    onTestFinished(primary.remove)
+    const warnings: string[] = []
+    const options = {
+      url: primary.url,
+      requireSyncStandby: true,
+      onWarning: (message: string) => warnings.push(message),
+    }
+    const alone = await openPostgresStorage(options)
+    const statusAlone = await alone.status()
+    await alone.close()
+    const standby = await startStandby(primary.url)
+    onTestFinished(standby.remove)
+    const query = await statementsOn(primary.url)
+    await vi.waitUntil(async () => (await query('select 1 from pg_stat_replication')).rowCount === 1, {
+      timeout: 60_000,
+    })
+
+    const storage = await openPostgresStorage(options)
+    onTestFinished(() => storage.close())
+    const before = await storage.status()
+    await query(`alter system set synchronous_standby_names = '*'`)
+    await query('select pg_reload_conf()')
+
+    expect([statusAlone.writable, before.writable]).toEqual([false, false])
+    expect(before.message).toMatch('No synchronous standby')
+    expect(warnings).toEqual([expect.stringContaining('asynchronously')])
+    await vi.waitUntil(async () => (await storage.status()).writable, { timeout: 60_000 })
+  })
+
+  it('is reported if a commit stops waiting for it', async () => {
+    const primary = await startPostgres()
+    onTestFinished(primary.remove)
+    const warnings: string[] = []
+    const storage = await openPostgresStorage({ url: primary.url, onWarning: (message) => warnings.push(message) })
+    onTestFinished(() => storage.close())
+    await append(storage)
+    const query = await statementsOn(primary.url)
+    await query(`alter system set synchronous_standby_names = 'nobody'`)
+    await query('select pg_reload_conf()')
+
+    const outcomes: CommitOutcome[] = []
+    const appending = (async () => {
+      // The server takes a while to apply its setting.
+      while (warnings.length === 0) outcomes.push(await append(storage))
+    })()
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+      where wait_event = 'SyncRep' and application_name like 'perdure %'`
+    const isWarned = async () => (await query(cancel)) && warnings.length > 0
+    await vi.waitUntil(isWarned, { timeout: 60_000 })
+    await query('alter system reset synchronous_standby_names')
+    await query('select pg_reload_conf()')
+    await query(cancel)
+    await appending
+
+    expect(outcomes.map(({ committed }) => committed)).toEqual(outcomes.map(() => true))
+    expect(warnings).toEqual(warnings.map(() => expect.stringContaining('01000')))
+  })
+})

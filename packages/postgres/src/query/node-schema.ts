@@ -1,0 +1,31 @@
+import type { Duty } from '@perdure/ports'
+import type { Generated } from 'kysely'
+
+export interface NodeTable {
+  readonly id: string
+  readonly name: string
+  readonly role: NodeRole
+  readonly started_at: Generated<Date>
+  readonly lease_until: Date | null
+}
+
+/** `sole`: the only server; `member`: one of several servers; `guest`: a command beside servers. */
+export type NodeRole = 'sole' | 'member' | 'guest'
+
+export interface DepartedNodeTable {
+  readonly id: string
+  readonly departed_at: Generated<Date>
+}
+
+export interface DutyTable {
+  readonly name: Duty
+  readonly node: string
+}
+
+/** One transaction of a node. */
+export interface NodeGroupTable {
+  readonly node: string
+  readonly number: number
+  readonly first_position: number | null
+  readonly completed: number | null // responses
+}

@@ -1,0 +1,113 @@
+import type { DeliveryCounts, DeliveryRecord, DeliveryStatus, EpochMs, Page, PageQuery } from '@perdure/ports'
+import { type Expression, sql } from 'kysely'
+import type { Connection } from '../connection/connection.ts'
+import { bounded } from '../query/bounded.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import type { DeliveryTable } from '../query/webhook-schema.ts'
+import { toDelivery } from './delivery-row.ts'
+
+export interface DeliveryListRequest {
+  readonly filter: { readonly webhookId: string; readonly status?: DeliveryStatus | undefined }
+  readonly page: PageQuery
+}
+
+export async function findDelivery(db: Connection, id: string): Promise<DeliveryRecord | undefined> {
+  const row = await db.get(SELECT_DELIVERY, { id })
+  return row === undefined ? undefined : toDelivery(row)
+}
+
+/** Finds the delivery of the same webhook and position. */
+export async function findDeliveryOfPosition(
+  db: Connection,
+  { webhookId, position }: DeliveryRecord,
+): Promise<DeliveryRecord | undefined> {
+  const row = position === 0 ? undefined : await db.get(SELECT_DELIVERY_OF_POSITION, { webhookId, position })
+  return row === undefined ? undefined : toDelivery(row)
+}
+
+export async function listDeliveries(db: Connection, request: DeliveryListRequest): Promise<Page<DeliveryRecord>> {
+  const { filter, page } = request
+  const query = db.variant(`deliveries ${filter.status} ${pageVariant(page)}`, () => deliveryListQuery(request))
+  const rows = await db.all(query, { webhookId: filter.webhookId, ...pageValues(page) })
+  return toPage(rows, page, { toRecord: toDelivery, rankOf: (row) => row.created_at })
+}
+
+export const unattemptedDeliveries = async (
+  db: Connection,
+  request: { readonly webhookId: string; readonly limit: number },
+): Promise<readonly DeliveryRecord[]> => (await db.all(UNATTEMPTED_DELIVERIES, request)).map(toDelivery)
+
+export const dueRetries = async (
+  db: Connection,
+  request: { readonly webhookId: string; readonly now: EpochMs; readonly limit: number },
+): Promise<readonly DeliveryRecord[]> => (await db.all(DUE_RETRIES, request)).map(toDelivery)
+
+export async function countDeliveries(db: Connection): Promise<DeliveryCounts> {
+  const { pending, dead } = (await db.get(COUNT_DELIVERIES, {})) ?? { pending: 0, dead: 0 }
+  return { pending, dead }
+}
+
+const SELECT_DELIVERY = compile<{ id: string }, DeliveryTable>((param) =>
+  from.selectFrom('webhook_deliveries').selectAll().where('id', '=', param('id')),
+)
+
+const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: number }, DeliveryTable>((param) =>
+  from
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', param('webhookId'))
+    .where('position', '=', param('position'))
+    .where(sql<boolean>`position > 0`),
+)
+
+/** The status is a literal, so that the partial indexes apply. */
+const deliveryListQuery = ({
+  filter: { status },
+  page,
+}: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryTable> =>
+  compile((param) =>
+    bounded(
+      from
+        .selectFrom('webhook_deliveries')
+        .selectAll()
+        .where('webhook_id', '=', param('webhookId'))
+        .$if(status !== undefined, (query) => query.where(sql<boolean>`status = ${sql.lit(status)}`))
+        .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
+        .orderBy('created_at', page.order)
+        .orderBy('id', page.order)
+        .limit(param('limit')) as unknown as Expression<DeliveryTable>,
+      ['error'],
+    ),
+  )
+
+const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryTable>((param) =>
+  from
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', param('webhookId'))
+    .where(sql<boolean>`status = 'pending' and attempts = 0`)
+    .orderBy('position')
+    .orderBy('id')
+    .limit(param('limit')),
+)
+
+const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryTable>((param) =>
+  from
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', param('webhookId'))
+    .where(sql<boolean>`status = 'pending'`)
+    .where(sql<boolean>`attempts > 0`)
+    .where('due_at', '<=', param('now'))
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(param('limit')),
+)
+
+const COUNT_DELIVERIES = compile<object, DeliveryCounts>(() => ({
+  compile: () =>
+    sql<DeliveryCounts>`
+      select (select count(*)::integer from webhook_deliveries where status = 'pending') as pending,
+        (select count(*)::integer from webhook_deliveries where status = 'dead') as dead`.compile(from),
+}))

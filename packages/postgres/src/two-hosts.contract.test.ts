@@ -1,0 +1,55 @@
+import type { Storage } from '@perdure/ports'
+import {
+  eventLogContract,
+  fireStoreContract,
+  idempotencyStoreContract,
+  jobQueueContract,
+  laneStoreContract,
+  runStoreContract,
+  stepStoreContract,
+  tokenStoreContract,
+  unitOfWorkContract,
+} from '@perdure/testkit'
+import { needsTool } from '../../../tooling/needed-tool.ts'
+import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
+import { createTestSchema } from './test-schema.fixture.ts'
+
+/** One storage whose calls go to two processes by turns. */
+function alternating(processes: readonly Storage[]): Storage {
+  let calls = 0
+  const next = () => processes[calls++ % processes.length] as Storage
+  const ports = Object.keys(processes[0] ?? {}).map((port) => {
+    const methods = new Proxy({}, { get: (_, method) => Reflect.get(Reflect.get(next(), port), method) })
+    return [port, methods]
+  })
+  return {
+    ...Object.fromEntries(ports),
+    status: () => next().status(),
+    close: async () => void (await Promise.all(processes.map((storage) => storage.close()))),
+  }
+}
+
+const reason = 'the answers of two processes have no common order'
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a PostgreSQL server', () => {
+  const schema = createTestSchema()
+
+  const harness = {
+    name: 'PostgreSQL, by turns through two processes',
+    open: async () => alternating([await schema.open(), await schema.open({ keepRows: true, isGuest: true })]),
+  }
+  unitOfWorkContract({ ...harness, skips: [{ test: 'resolves commits in the order of the calls', reason }] })
+  // The ports whose rows two processes change at the same time.
+  for (const contract of [
+    eventLogContract,
+    fireStoreContract,
+    idempotencyStoreContract,
+    jobQueueContract,
+    laneStoreContract,
+    runStoreContract,
+    stepStoreContract,
+    tokenStoreContract,
+  ]) {
+    contract(harness)
+  }
+})

@@ -1,0 +1,54 @@
+import type { OperationTable } from '../operation.ts'
+import { AgUiCapabilities, AgUiRequest } from '../resources/ag-ui.ts'
+import { RUN_REFUSALS } from './agents.ts'
+import { RUN_SIGHT } from './runs.ts'
+
+const AG_UI = { scope: 'agents:invoke:{agentId}', sight: RUN_SIGHT, dialect: 'ag-ui' } as const
+
+/** The protocol AG-UI, with Server-Sent Events. */
+export const agUiOperations = {
+  runAgUi: {
+    ...AG_UI,
+    id: 'agui.run',
+    method: 'POST',
+    path: '/agents/:agentId/ag-ui',
+    idempotent: true,
+    body: AgUiRequest,
+    responses: { 200: { stream: 'event-stream', description: 'The events of the run. They end when the run waits.' } },
+    errors: [
+      ...RUN_REFUSALS,
+      'run-not-found',
+      'run-not-suspended',
+      'run-not-active',
+      'approval-not-found',
+      'approval-resolved',
+      'overloaded',
+    ],
+    summary: 'Run an agent for an AG-UI client, or answer the interrupts of its run.',
+  },
+  getAgUiCapabilities: {
+    ...AG_UI,
+    id: 'agui.capabilities',
+    method: 'GET',
+    path: '/agents/:agentId/ag-ui/capabilities',
+    idempotent: false,
+    responses: { 200: { schema: AgUiCapabilities, description: 'The capabilities.' } },
+    errors: ['agent-not-found'],
+    summary: 'Describe what AG-UI clients can use of an agent.',
+  },
+  connectAgUi: {
+    ...AG_UI,
+    id: 'agui.connect',
+    method: 'GET',
+    path: '/agents/:agentId/ag-ui/:runId',
+    idempotent: false,
+    responses: {
+      200: {
+        stream: 'event-stream',
+        description: 'What the run has shown so far, or what follows Last-Event-ID; then live.',
+      },
+    },
+    errors: ['run-not-found', 'overloaded'],
+    summary: 'Follow a run again as an AG-UI client.',
+  },
+} as const satisfies OperationTable

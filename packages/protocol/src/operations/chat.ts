@@ -1,0 +1,74 @@
+import type { OperationTable } from '../operation.ts'
+import { ChatRequest, ChatStreamQuery, UiMessages } from '../resources/chat.ts'
+import { RunOutcome } from '../resources/runs.ts'
+import { RUN_REFUSALS } from './agents.ts'
+import { RUN_SIGHT } from './runs.ts'
+
+const CHAT = {
+  scope: 'agents:invoke:{agentId}',
+  sight: RUN_SIGHT,
+  dialect: 'ai-sdk',
+} as const
+
+/** The UI message stream of the AI SDK. */
+export const chatOperations = {
+  sendChat: {
+    ...CHAT,
+    id: 'chat.send',
+    method: 'POST',
+    path: '/agents/:agentId/chat',
+    idempotent: true,
+    query: ChatStreamQuery,
+    body: ChatRequest,
+    responses: {
+      200: { stream: 'event-stream', description: 'The answer as a UI message stream.' },
+    },
+    errors: [
+      ...RUN_REFUSALS,
+      'run-not-found',
+      'run-not-suspended',
+      'run-not-active',
+      'approval-not-found',
+      'approval-resolved',
+      'overloaded',
+    ],
+    summary: 'Send the messages of an AI SDK chat, and stream the answer.',
+  },
+  streamChat: {
+    ...CHAT,
+    id: 'chat.stream',
+    method: 'GET',
+    path: '/agents/:agentId/chat/:chatId/stream',
+    idempotent: false,
+    query: ChatStreamQuery,
+    responses: {
+      200: { stream: 'event-stream', description: 'The newest answer of the chat from its start, then live.' },
+      204: { description: 'The chat has no answer to resume.' },
+    },
+    errors: ['agent-not-found', 'run-not-found', 'overloaded'],
+    summary: 'Resume the stream of an AI SDK chat.',
+  },
+  listChatMessages: {
+    ...CHAT,
+    id: 'chat.messages',
+    method: 'GET',
+    path: '/agents/:agentId/chat/:chatId/messages',
+    idempotent: false,
+    responses: { 200: { schema: UiMessages, description: 'The messages, oldest first.' } },
+    errors: ['agent-not-found'],
+    summary: 'Read the messages of an AI SDK chat.',
+  },
+  stopChat: {
+    ...CHAT,
+    id: 'chat.stop',
+    method: 'POST',
+    path: '/agents/:agentId/chat/:chatId/stop',
+    idempotent: true,
+    responses: {
+      200: { schema: RunOutcome, description: 'The run that was answering is aborted.' },
+      204: { description: 'The chat has no active run.' },
+    },
+    errors: ['agent-not-found', 'run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
+    summary: 'Abort the run that answers in an AI SDK chat.',
+  },
+} as const satisfies OperationTable

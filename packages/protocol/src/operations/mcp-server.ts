@@ -1,0 +1,37 @@
+import type { OperationTable } from '../operation.ts'
+import { McpMessage } from '../resources/mcp-message.ts'
+import { RUN_SIGHT } from './runs.ts'
+
+const MCP = {
+  path: '/mcp',
+  // Each tool demands the scope of its agent or workflow.
+  scope: 'principal',
+  sight: RUN_SIGHT,
+  dialect: 'mcp',
+} as const
+
+/** Streamable HTTP of the Model Context Protocol. */
+export const mcpServerOperations = {
+  sendMcpMessage: {
+    ...MCP,
+    id: 'mcpserver.send',
+    method: 'POST',
+    idempotent: false,
+    body: McpMessage,
+    responses: {
+      200: { stream: 'event-stream', description: 'The answer: JSON, or for a tool call that streams, events.' },
+      202: { description: 'The notification or answer is accepted.' },
+    },
+    errors: ['run-not-found', 'queue-full', 'overloaded', 'server-draining', 'storage-full'],
+    summary: 'Send a message of the Model Context Protocol.',
+  },
+  resumeMcpStream: {
+    ...MCP,
+    id: 'mcpserver.resume',
+    method: 'GET',
+    idempotent: false,
+    responses: { 200: { stream: 'event-stream', description: 'The rest of the answer to an earlier tool call.' } },
+    errors: ['run-not-found', 'overloaded'],
+    summary: 'Resume the answer to a tool call by its Last-Event-ID.',
+  },
+} as const satisfies OperationTable

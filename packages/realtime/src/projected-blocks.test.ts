@@ -1,0 +1,58 @@
+import { EVERY_ROW } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import type { ProjectedStart, RunProjector } from './projected-blocks.ts'
+import { createRunLog, RUN_ID } from './run-log.fixture.ts'
+
+/** Shows each event as two frames. */
+function createPairs(): RunProjector {
+  const shown: string[] = []
+  return {
+    next({ type }) {
+      shown.push(type)
+      return [{ data: `${type} 1` }, { data: `${type} 2` }]
+    },
+    opening: (of) => [{ data: of === 'all' ? `so far ${shown.join(',')}` : 'rest' }],
+    rest: () => undefined,
+  }
+}
+
+async function setUp() {
+  const { streams, append, complete } = await createRunLog()
+  await append('a.x', 'b.x')
+  await complete()
+  const read = async (start: ProjectedStart, lastEventId?: string) => {
+    const request = { runId: RUN_ID, visibility: EVERY_ROW, projector: createPairs(), start, lastEventId } as const
+    const text = await (await streams.openProjectedStream(request)).text()
+    return text.split('\n\n').flatMap((block) => {
+      const [, id = '', data] = /^(?:id: (.*)\n)?data: (.*)$/.exec(block) ?? []
+      return data === undefined ? [] : [{ id, data }]
+    })
+  }
+  return { read, dataOf: async (start: ProjectedStart) => (await read(start)).map(({ data }) => data) }
+}
+
+const END = ['run.completed 1', 'run.completed 2']
+
+describe('a projected stream', () => {
+  it('begins with the first event, with what was shown, or with the event that the reader names', async () => {
+    const { dataOf } = await setUp()
+
+    expect(await dataOf('first')).toEqual(['rest', 'a.x 1', 'a.x 2', 'b.x 1', 'b.x 2', ...END])
+    expect(await dataOf('now')).toEqual(['so far a.x,b.x,run.completed'])
+    expect(await dataOf(({ type }) => type === 'b.x')).toEqual(['rest', 'b.x 1', 'b.x 2', ...END])
+    expect(await dataOf(() => false)).toEqual(['rest'])
+  })
+
+  it('continues after any frame with exactly the frames after it', async () => {
+    const { read } = await setUp()
+    const whole = await read('first')
+
+    for (const [index, { id }] of whole.entries()) expect(await read('now', id)).toEqual(whole.slice(index + 1))
+  })
+
+  it.each(['junk', 'e2.1/1', 'e1.99/1', 'e1.1'])('ignores the cursor %s', async (cursor) => {
+    const { read } = await setUp()
+
+    expect(await read('first', cursor)).toEqual(await read('first'))
+  })
+})

@@ -1,0 +1,176 @@
+import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
+import { fromJsonText, type RunRecord } from '@perdure/ports'
+import { RUN_ENDING_EVENTS } from '@perdure/protocol'
+import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
+import type { Follower } from './follow.ts'
+import { formatBlock } from './sse/block.ts'
+
+/** An event as a projector reads it. */
+export interface ProjectedEvent {
+  readonly eventId: string
+  readonly type: string
+  readonly payload: unknown
+  readonly at: string
+}
+
+export interface ProjectedFrame {
+  readonly data: string
+  readonly event?: string
+  readonly retryMs?: number
+}
+
+/** Shows the events of one run as frames of a protocol, to one reader. */
+export interface RunProjector {
+  /** Takes the next event of the run, beginning with the first one, and returns its frames. */
+  next(event: ProjectedEvent): readonly ProjectedFrame[]
+  /** The frames that begin the response. `all`: they also show what the events so far have shown. */
+  opening(of: 'rest' | 'all'): readonly ProjectedFrame[]
+  /** The frames that end the response while the run waits for its client; `undefined` while it stays open. */
+  rest(): readonly ProjectedFrame[] | undefined
+}
+
+/**
+ * Where a response without a cursor begins. `first`: with the first event of the run. `now`: with what the run has shown
+ * so far. A function: with the first event for which it returns true, or after the newest event if there is none.
+ */
+export type ProjectedStart = 'first' | 'now' | ((event: ProjectedEvent) => boolean)
+
+export interface ProjectedStream {
+  readonly source: EventSource
+  readonly run: RunRecord
+  readonly projector: RunProjector
+  readonly start: ProjectedStart
+  /** The id of the last frame that the reader received. */
+  readonly cursor: FrameCursor | undefined
+  /** The id of a frame as the reader receives it. */
+  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /** Position of the newest event when the stream was opened. */
+  readonly head: number
+}
+
+/** A frame: the position of its event, and its place among the frames of that event, from 1. */
+export interface FrameCursor {
+  readonly position: number
+  readonly place: number
+}
+
+const CHUNK_LENGTH = 32_768
+
+/** Parses the id of a frame, `<event id>/<place>`. `undefined` for an id of another log, and for anything else. */
+export function parseFrameId(id: string | undefined, epoch: string): FrameCursor | undefined {
+  const [, eventId = '', place = ''] = /^(.{1,64})\/(\d{1,9})$/.exec(id ?? '') ?? []
+  const cursor = parseEventId(eventId)
+  return cursor?.epoch === epoch ? { position: cursor.position, place: Number(place) } : undefined
+}
+
+/**
+ * The frames of a run. The whole log of the run passes the projector, because what a frame shows can depend on every
+ * earlier event; the reader gets the frames after its cursor, or from the start of its response.
+ */
+export function createProjectedBlocks(stream: ProjectedStream, follower: Follower): BlockSource {
+  const { source, run, projector, start, cursor, head, frameIdOf = (id) => id } = stream
+  const { epoch } = source
+  let isSkipping = true
+  let last: FrameCursor = { position: 0, place: 0 }
+  let page: readonly DeliveredEvent[] = []
+  let hasEnded = false
+
+  const idOf = ({ position, place }: FrameCursor) => frameIdOf(`${formatEventId({ epoch, position })}/${place}`)
+
+  /** Only the last frame has an id, so that a reader that lost one of them gets all of them again. */
+  const open = (of: 'rest' | 'all'): string => {
+    isSkipping = false
+    const frames = projector.opening(of)
+    return frames
+      .map((frame, index) => formatBlock(index === frames.length - 1 ? { ...frame, id: idOf(last) } : frame))
+      .join('')
+  }
+
+  const toBlocks = (frames: readonly ProjectedFrame[]): string => {
+    let blocks = ''
+    for (const frame of frames) {
+      last = { ...last, place: last.place + 1 }
+      const isKnown = cursor?.position === last.position && last.place <= cursor.place
+      if (!isSkipping && !isKnown) blocks += formatBlock({ ...frame, id: idOf(last) })
+    }
+    return blocks
+  }
+
+  const beginsWith = (event: ProjectedEvent, position: number): boolean => {
+    if (cursor !== undefined) return position >= cursor.position
+    if (start === 'now') return position > head
+    return start === 'first' || start(event)
+  }
+
+  const project = (event: ProjectedEvent, position: number): string => {
+    const begins = isSkipping && beginsWith(event, position)
+    const shown = begins && cursor === undefined && start === 'now' ? open('all') : ''
+    const frames = projector.next(event)
+    // The event with which a response begins can begin a message, which the opening names.
+    const opening = begins && cursor === undefined && start !== 'now' ? open('rest') : shown
+    if (begins) isSkipping = false
+    last = { position, place: 0 }
+    return opening + toBlocks(frames)
+  }
+
+  const renderPage = (): string => {
+    let blocks = ''
+    for (const [index, { position, type, envelope }] of page.entries()) {
+      blocks += project(fromJsonText(envelope) as ProjectedEvent, position)
+      hasEnded = RUN_ENDING_EVENTS.includes(type)
+      if (!hasEnded && blocks.length < CHUNK_LENGTH) continue
+      page = page.slice(index + 1)
+      return blocks
+    }
+    page = []
+    return blocks
+  }
+
+  /** The log has no more events for now. */
+  const atEnd = (step: typeof WAITING | typeof ENDED): NextBlocks => {
+    if (step === ENDED) {
+      // The event that ended the run has been deleted.
+      hasEnded = true
+      return project(endOf(run, formatEventId({ epoch, position: head })), head) + (isSkipping ? beginAtEnd() : '')
+    }
+    const opening = isSkipping ? beginAtEnd() : ''
+    const closing = projector.rest()
+    if (closing === undefined) return opening === '' ? WAITING : opening
+    hasEnded = true
+    return opening + toBlocks(closing)
+  }
+
+  const beginAtEnd = (): string => {
+    isSkipping = false
+    return cursor === undefined ? open(start === 'now' ? 'all' : 'rest') : ''
+  }
+
+  const take = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
+    if (typeof step === 'symbol') return atEnd(step)
+    page = step
+    return renderPage()
+  }
+
+  return {
+    next() {
+      if (hasEnded) return isSkipping ? beginAtEnd() : ENDED
+      if (page.length > 0) return renderPage()
+      const step = follower.next()
+      return step instanceof Promise ? step.then(take) : take(step)
+    },
+    close: follower.close,
+  }
+}
+
+/** The event that ended the run, from its record. */
+function endOf(run: RunRecord, eventId: string): ProjectedEvent {
+  const { id: runId, status, attempt, finishReason, result, error, abortReason, completedAt } = run
+  const shown = error === undefined ? undefined : { code: error.code, message: error.message }
+  return {
+    ...{ eventId, type: `run.${status}`, at: new Date(completedAt ?? run.createdAt).toISOString() },
+    payload: {
+      ...{ runId, status, attempt, finishReason, error: shown, reason: abortReason },
+      result: result === undefined ? undefined : fromJsonText(result),
+    },
+  }
+}

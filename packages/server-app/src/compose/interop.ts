@@ -1,0 +1,30 @@
+import type { UseCases } from '@perdure/http'
+import type { Interop, InteropDeps } from '@perdure/interop'
+
+/**
+ * The use cases of other protocols. Their code is loaded by the first request to one of their routes, so that a server
+ * without such clients does not pay for it.
+ */
+export function createLazyInterop(deps: InteropDeps): Pick<UseCases, 'chats' | 'agUi' | 'mcpServer'> {
+  let loading: Promise<Interop> | undefined
+  const load = () => {
+    loading ??= import('@perdure/interop').then(({ createInterop }) => createInterop(deps))
+    return loading
+  }
+  return {
+    chats: {
+      send: async (...request) => (await load()).chats.send(...request),
+      stream: async (...request) => (await load()).chats.stream(...request),
+      messages: async (...request) => (await load()).chats.messages(...request),
+      stop: async (...request) => (await load()).chats.stop(...request),
+    },
+    agUi: {
+      run: async (...request) => (await load()).agUi.run(...request),
+      connect: async (...request) => (await load()).agUi.connect(...request),
+    },
+    mcpServer: {
+      send: async (...request) => (await load()).mcpServer.send(...request),
+      resume: async (...request) => (await load()).mcpServer.resume(...request),
+    },
+  }
+}

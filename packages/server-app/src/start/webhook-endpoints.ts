@@ -1,0 +1,65 @@
+import { type ConfiguredWebhook, webhookKeyOf } from '@perdure/core'
+import { StartError, type WebhookSender } from '@perdure/ports'
+import { OperatorId, SecretReference, WebhookEvents, WebhookTargets, WebhookUrl } from '@perdure/protocol'
+import * as v from 'valibot'
+import { type ResolveReferencesDeps, resolveSecret } from './resolve-references.ts'
+
+const Endpoint = v.strictObject({
+  id: OperatorId,
+  url: WebhookUrl,
+  secretRef: SecretReference,
+  previousSecretRef: v.optional(SecretReference),
+  events: v.optional(WebhookEvents, ['*']),
+  targets: v.optional(WebhookTargets),
+  owner: v.optional(v.string()),
+})
+
+/**
+ * A webhook of the configuration. `secretRef` refers to the secret that signs, in the form `whsec_…`;
+ * `previousSecretRef` to one that still signs as well. `events` are types or patterns such as `run.*`. `targets` are
+ * the ids of agents and workflows, and `owner` is the subject whose rows the endpoint learns of; by default, all.
+ */
+export type WebhookRegistration = v.InferInput<typeof Endpoint>
+
+/** @throws StartError `config-invalid` that names the member at fault */
+export function readWebhookEndpoints(registrations: readonly WebhookRegistration[]): readonly ConfiguredWebhook[] {
+  const ids = new Set<string>()
+  return registrations.map((registration, index) => {
+    const parsed = v.safeParse(Endpoint, registration)
+    if (!parsed.success) {
+      const [issue] = parsed.issues
+      const path = v.getDotPath(issue) ?? 'registration'
+      throw invalid(index, issue.expected === 'never' ? `${path}: unknown member` : `${path}: ${issue.message}`)
+    }
+    const { id, secretRef, previousSecretRef, ...endpoint } = parsed.output
+    if (ids.has(id)) throw invalid(index, `id: ${id} is registered twice`)
+    ids.add(id)
+    const secrets = [{ ref: secretRef }, ...(previousSecretRef === undefined ? [] : [{ ref: previousSecretRef }])]
+    return { id, ...endpoint, secrets }
+  })
+}
+
+/**
+ * Checks the addresses and the secrets of the endpoints.
+ *
+ * @throws StartError `config-invalid`, `secret-unresolvable`
+ */
+export async function checkWebhookEndpoints(
+  webhooks: readonly ConfiguredWebhook[],
+  sender: Pick<WebhookSender, 'refusalOf'>,
+  deps: ResolveReferencesDeps,
+): Promise<void> {
+  for (const [index, { id, url, secrets }] of webhooks.entries()) {
+    const refusal = sender.refusalOf(url)
+    if (refusal !== undefined) throw invalid(index, `url: ${refusal}`, 'add the host to webhooks.allowHosts')
+    for (const { ref } of secrets) {
+      const secret = await resolveSecret(deps, `webhookEndpoints ${id}`, ref ?? '')
+      if (webhookKeyOf(new TextDecoder().decode(secret)) !== undefined) continue
+      const hint = 'generate one: echo "whsec_$(openssl rand -base64 32)"'
+      throw invalid(index, `secretRef: ${ref} is not whsec_ and the base64 of 24 to 64 bytes`, hint)
+    }
+  }
+}
+
+const invalid = (index: number, message: string, hint = 'register { id, url, secretRef, events }') =>
+  new StartError('config-invalid', { message: `webhookEndpoints.${index}: ${message}`, hint })

@@ -1,0 +1,110 @@
+import type { Storage, WebhookRecord } from '@perdure/ports'
+import { expect } from 'vitest'
+import { aDelivery, aWebhook } from '../webhook-builders.ts'
+import { commit, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+
+const OPTIONALS: Optionals<WebhookRecord> = {
+  targets: ['echo', 'mail'],
+  owner: 'bob',
+  disabledAt: at(5),
+  disabledReason: 'answered 410 "Gone"',
+}
+
+const insert = (storage: Storage, ...webhooks: readonly WebhookRecord[]) =>
+  commit(storage, ...webhooks.map((webhook) => ({ type: 'webhook.insert', webhook }) as const))
+
+export const webhookStoreCases: readonly ContractCase[] = [
+  {
+    title: 'round-trips a webhook with all, one and none of the optional fields',
+    async run(storage) {
+      const webhooks = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        aWebhook({ id: `hook-${index}`, ...fields }),
+      )
+      const rotated = aWebhook({ id: 'rotated', secrets: [{ ref: 'env:NEW' }, { sealed: 'old', expiresAt: at(9) }] })
+      await insert(storage, ...webhooks, rotated)
+
+      for (const webhook of [...webhooks, rotated]) expect(await storage.webhooks.find(webhook.id)).toEqual(webhook)
+      expect(await storage.webhooks.find('unknown')).toBeUndefined()
+    },
+  },
+  {
+    title: 'lists all webhooks by id in code-unit order, regardless of the order in which they were added',
+    async run(storage) {
+      expect(await storage.webhooks.list()).toEqual([])
+      await insert(storage, ...['b', 'a_1', 'B', '9', 'a-1'].map((id) => aWebhook({ id })))
+
+      expect((await storage.webhooks.list()).map(({ id }) => id)).toEqual(['9', 'B', 'a-1', 'a_1', 'b'])
+    },
+  },
+  {
+    title: 'refuses a webhook with a taken id and returns the existing webhook',
+    async run(storage) {
+      await insert(storage, aWebhook())
+
+      const webhook = aWebhook({ url: 'https://other.example/' })
+      const outcome = await refused(storage, { type: 'webhook.insert', webhook })
+
+      expect(outcome.conflict).toEqual({ type: 'webhook.insert', current: aWebhook() })
+    },
+  },
+  {
+    title: 'replaces a webhook whose version is the one before and keeps its creation time',
+    async run(storage) {
+      await insert(storage, aWebhook(OPTIONALS), aWebhook({ id: 'other' }))
+
+      await commit(storage, {
+        type: 'webhook.replace',
+        webhook: aWebhook({ position: 7, version: 2, createdAt: at(99) }),
+      })
+
+      expect(await storage.webhooks.find('hook')).toEqual(aWebhook({ position: 7, version: 2 }))
+      expect(await storage.webhooks.find('other')).toEqual(aWebhook({ id: 'other' }))
+      const late = { type: 'webhook.replace', webhook: aWebhook({ position: 3, version: 2 }) } as const
+      expect((await refused(storage, late)).conflict).toMatchObject({ current: { position: 7, version: 2 } })
+    },
+  },
+  {
+    title: 'lets exactly one of many concurrent callers replace a webhook',
+    async run(storage) {
+      await insert(storage, aWebhook())
+
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, position) =>
+          storage.unitOfWork.commit([{ type: 'webhook.replace', webhook: aWebhook({ position, version: 2 }) }]),
+        ),
+      )
+
+      expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+      const unknown = aWebhook({ id: 'unknown', version: 2 })
+      expect((await refused(storage, { type: 'webhook.replace', webhook: unknown })).conflict).toEqual({
+        type: 'webhook.replace',
+      })
+    },
+  },
+  {
+    title: 'deletes a webhook with its deliveries and allows its id to be used again',
+    async run(storage) {
+      await insert(storage, aWebhook(), aWebhook({ id: 'kept' }))
+      const kept = aDelivery({ id: 'kept', webhookId: 'kept' })
+      for (const delivery of [aDelivery(), kept]) await commit(storage, { type: 'delivery.insert', delivery })
+
+      const { counts } = await commit(
+        storage,
+        { type: 'webhook.delete', id: 'hook' },
+        { type: 'webhook.delete', id: 'unknown' },
+      )
+
+      expect(counts).toEqual([1, 0])
+      expect((await storage.webhooks.list()).map(({ id }) => id)).toEqual(['kept'])
+      expect(await storage.deliveries.find(aDelivery().id)).toBeUndefined()
+      expect(await storage.deliveries.find('kept')).toEqual(kept)
+      await insert(storage, aWebhook({ createdBy: 'bob' }))
+    },
+  },
+]
+
+/** Requirements for every `WebhookStore` and its writes. */
+export const webhookStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'WebhookStore', cases: webhookStoreCases }], harness)

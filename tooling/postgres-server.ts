@@ -81,11 +81,11 @@ export async function startPostgres(
 }
 
 /** Starts a standby that follows the server of the URL. */
-export async function startStandby(url: string): Promise<TestPostgres> {
+export async function startStandby(url: string, settings: readonly string[] = []): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))
   prepareFolder(folder)
   runProgram('pg_basebackup', ['-D', join(folder, 'data'), '-R', '--checkpoint=fast', '-d', url], folder)
-  return serve(folder)
+  return serve(folder, settings)
 }
 
 async function serve(folder: string, more: readonly string[] = []): Promise<TestPostgres> {

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { startPostgres } from '../../tooling/postgres-server.ts'
 import { createSandbox, createToken, removeFolder } from '../perdure-process.ts'
 import { followBySse, followByWebSocket, gapsOf, idsOf } from '../realtime-client.ts'
 import { inspectionOf } from '../torture/inspection.ts'
@@ -12,7 +11,9 @@ import type { Dump, LedgerLine } from './history.ts'
 import { judge } from './judge.ts'
 import { prepare, startLoad } from './load.ts'
 import { openNodes } from './nodes.ts'
-import { type StrikeName, strike } from './strikes.ts'
+import { observeLeftovers } from './observe-leftovers.ts'
+import { openPrimary } from './primary.ts'
+import { type Faults, type StrikeName, strike } from './strikes.ts'
 
 export interface AttackOptions {
   readonly seed: number
@@ -33,6 +34,8 @@ export interface Report {
   readonly followed: number
   /** Tickets that opened a socket. */
   readonly sockets: number
+  /** How long something belonged to a process without a lease while another process could recover it. */
+  readonly longestLeftoverMs: number
   /** Processes that exited by themselves, by exit code. */
   readonly exits: Readonly<Record<string, number>>
 }
@@ -41,15 +44,17 @@ export interface Report {
 export async function attack(options: AttackOptions): Promise<Report> {
   const { seed, clients, say = () => undefined } = options
   const random = createRandom(seed)
-  const postgres = await startPostgres(undefined, [`max_connections=${MAX_CONNECTIONS}`])
+  const primary = await openPrimary([`max_connections=${MAX_CONNECTIONS}`])
   const sandbox = createSandbox({
-    ...{ E2E_DATABASE_URL: postgres.url, PERDURE_STORAGE_LEASE_MS: String(LEASE_MS) },
+    ...{ E2E_DATABASE_URL: primary.url, PERDURE_STORAGE_LEASE_MS: String(LEASE_MS) },
     ...(options.nodes > 1 ? { PERDURE_STORAGE_CLUSTER: 'true' } : {}),
   })
   const admin = { name: 'admin', secret: await createToken(sandbox) }
-  const nodes = await openNodes({ count: options.nodes, sandbox, databaseUrl: postgres.url })
+  const nodes = await openNodes({ count: options.nodes, sandbox, databaseUrl: primary.url })
   const proxy = await openFrontProxy(nodes.ports)
   const client = createClient({ url: proxy.url, admin, random })
+  const schema = sandbox.env.PERDURE_STORAGE_SCHEMA ?? ''
+  const faults: Faults = { nodes: new Set(), isDatabaseStruck: false }
   const broken: string[] = []
   const strikes: Record<string, number> = {}
   try {
@@ -58,10 +63,17 @@ export async function attack(options: AttackOptions): Promise<Report> {
     const hall = { url: () => proxy.url, token: admin.secret, subject: 'session:hall/events' }
     const readers = [followBySse, followByWebSocket].map((follow) => follow({ ...hall, path: '/sessions/hall/events' }))
     await Promise.all(readers.map(({ following }) => following))
+    const observer = observeLeftovers({
+      ...{ url: primary.url, schema, leaseMs: LEASE_MS },
+      unhindered() {
+        if (faults.isDatabaseStruck) return undefined
+        return new Set(nodes.all.flatMap((node) => (faults.nodes.has(node) ? [] : (node.pid() ?? []))))
+      },
+    })
     const load = startLoad(client, clients)
     const began = performance.now()
     const arena = {
-      ...{ nodes, postgres, database: createDatabase(postgres.url), between: client.between },
+      ...{ nodes, primary, database: createDatabase(primary.url, schema), faults, between: client.between },
       ...{ pausesMs: options.pausesMs, violate: (violation: string) => broken.push(violation) },
     }
     await strike(arena, {
@@ -77,6 +89,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
     await client.ask({ path: '/triggers/beat/disable', key: 'beat-disable' })
     if (!(await endsWithin(STALLED_MS, untilIdle(client)))) broken.push('runs stay active')
     say('every run is over')
+    const leftovers = await observer.stop()
     const inspection = inspectionOf(sandbox)
     const dump = await readDump(client, await inspection.executingKeys())
     await untilRead(readers, dump)
@@ -85,7 +98,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
     }))
     for (const reader of readers) await reader.stop()
     const { exchanges, revocations, ticketUses } = client
-    const history = { exchanges, revocations, ticketUses, readings, leftovers: [], ledger: readLedger(sandbox.env) }
+    const history = { exchanges, revocations, ticketUses, readings, leftovers, ledger: readLedger(sandbox.env) }
     const odd = nodes.exits.filter(({ code }) => !EXPECTED_EXITS.includes(code ?? 0))
     return {
       violations: [
@@ -98,6 +111,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
       ...{ strikes, actions: load.actions(), requests: client.counts.requests, runs: dump.runs.length },
       followed: dump.followed.length,
       sockets: ticketUses.filter(({ accepted }) => accepted === 1).length,
+      longestLeftoverMs: Math.round(Math.max(0, ...leftovers.map(({ ms }) => ms))),
       exits: Object.fromEntries(
         [...Map.groupBy(nodes.exits, ({ code }) => code)].map(([code, all]) => [code, all.length]),
       ),
@@ -106,7 +120,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
     client.end()
     await nodes.stop()
     await proxy.close()
-    postgres.remove()
+    await primary.close()
     removeFolder(sandbox.dir)
   }
 }

@@ -4,11 +4,14 @@ import { needsTool } from '../../tooling/needed-tool.ts'
 import { canStartPostgres } from '../../tooling/postgres-server.ts'
 import { seedOf } from '../torture/seed.ts'
 import { attack } from './attack.ts'
-import { STRIKES } from './strikes.ts'
+import { STRIKES, type StrikeName } from './strikes.ts'
 
 const SECONDS = Number(process.env.E2E_CLUSTER_SECONDS ?? 60)
 const NODES = Number(process.env.E2E_CLUSTER_NODES ?? 3)
 const ROUNDS = Number(process.env.E2E_CLUSTER_ROUNDS ?? 1)
+const CHOSEN = process.env.E2E_CLUSTER_STRIKES?.split(',')
+/** A server alone on its schema may have any clock, and nobody gives it up. */
+const ONLY_IN_CLUSTERS: readonly StrikeName[] = ['wrong clock', 'late commits']
 const isLong = SECONDS > 300
 
 vi.setConfig({ testTimeout: ROUNDS * (SECONDS * 1_000 + 300_000) })
@@ -22,8 +25,7 @@ needsTool('postgresql and libfaketime', tools).it(
     for (let round = 0; round < ROUNDS; round++) {
       const report = await attack({
         ...{ seed: first + round, nodes: NODES, seconds: SECONDS, clients: 6 },
-        // A server alone on its schema may have any clock.
-        strikes: STRIKES.filter((name) => NODES > 1 || name !== 'wrong clock'),
+        strikes: STRIKES.filter((name) => CHOSEN?.includes(name) ?? (NODES > 1 || !ONLY_IN_CLUSTERS.includes(name))),
         pausesMs: isLong ? [3_000, 30_000] : [1_000, 6_000],
         ...(process.env.E2E_CLUSTER_LOG === undefined ? {} : { say: (line: string) => console.log(line) }),
       })

@@ -16,6 +16,8 @@ export interface FaultyProxy {
   halfOpen(): void
   /** Forwards again, and delivers the held bytes in order. */
   heal(): void
+  /** Resets every connection, and forwards new ones to another port. */
+  leadTo(targetPort: number): void
   close(): Promise<void>
 }
 
@@ -27,10 +29,11 @@ interface Faults {
   readonly lost?: readonly Direction[]
 }
 
-export async function openFaultyProxy(targetPort: number): Promise<FaultyProxy> {
+export async function openFaultyProxy(firstPort: number): Promise<FaultyProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   const flushes = new Set<() => void>()
   let faults: Faults = {}
+  let targetPort = firstPort
 
   const end = (pair: readonly [Socket, Socket]) => {
     if (!pairs.delete(pair)) return
@@ -101,6 +104,10 @@ export async function openFaultyProxy(targetPort: number): Promise<FaultyProxy> 
     heal() {
       faults = {}
       for (const flush of flushes) flush()
+    },
+    leadTo(port) {
+      targetPort = port
+      cut()
     },
     async close() {
       cut()

@@ -12,6 +12,8 @@ export interface Node {
   readonly network: FaultyProxy
   /** The port of the API; `undefined` while no process listens. */
   port(): number | undefined
+  /** The id of the process that listens. */
+  pid(): number | undefined
   /** Sends a signal to the process, if there is one. */
   signal(signal: NodeJS.Signals): void
   /** Ends the process and starts the next one as soon as the start succeeds. */
@@ -108,6 +110,7 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals }:
     name,
     network,
     port: () => (server === undefined ? undefined : Number(new URL(server.url).port)),
+    pid: () => server?.process.pid,
     signal: (signal) => void server?.process.kill(signal),
     async restart(signal) {
       const ending = server

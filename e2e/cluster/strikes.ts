@@ -1,19 +1,26 @@
-import type { TestPostgres } from '../../tooling/postgres-server.ts'
 import { clockAt } from '../faked-clock.ts'
 import { pause } from './client.ts'
 import type { Database } from './database.ts'
 import type { Node, Nodes } from './nodes.ts'
+import type { Primary } from './primary.ts'
 
 export interface Arena {
   readonly nodes: Nodes
-  readonly postgres: TestPostgres
+  readonly primary: Primary
   readonly database: Database
+  /** The faults at this moment. */
+  readonly faults: Faults
   /** Returns a random integer from `min` to `max`. */
   readonly between: (min: number, max: number) => number
   /** How long a process is paused, in milliseconds. */
   readonly pausesMs: readonly [min: number, max: number]
   /** Called when a node does what it must not do. */
   readonly violate: (violation: string) => void
+}
+
+export interface Faults {
+  readonly nodes: Set<Node>
+  isDatabaseStruck: boolean
 }
 
 /** A fault of one node. */
@@ -37,6 +44,22 @@ const NODE_STRIKES = {
     await pause(between(...pausesMs))
     node.signal('SIGCONT')
   },
+  /**
+   * Pauses a process whose commits are still on their way to the database, which receives them when others have given
+   * the process up and recovered its runs.
+   */
+  'late commits': async ({ between, database }, node) => {
+    const pid = node.pid()
+    node.network.lose('requests')
+    await pause(between(20, 400))
+    node.signal('SIGSTOP')
+    for (const until = performance.now() + GIVEN_UP_MS; performance.now() < until; await pause(200)) {
+      if (pid === undefined || (await database.hasForgotten(pid).catch(() => false))) break
+    }
+    node.network.heal()
+    await pause(200)
+    node.signal('SIGCONT')
+  },
   cut: async (_, node) => node.network.cut(),
   shut: heals(({ network }) => network.shut(), [200, 8_000]),
   delay: heals(({ network }, { between }) => network.delay(between(20, 5_000)), [1_000, 6_000]),
@@ -46,10 +69,8 @@ const NODE_STRIKES = {
 } satisfies Record<string, NodeStrike>
 
 const COMMON_STRIKES = {
-  'crash of PostgreSQL': async ({ postgres }) => {
-    postgres.stop('immediate')
-    await postgres.start()
-  },
+  'crash of PostgreSQL': ({ primary }) => primary.crash(),
+  'promoted standby': ({ primary }) => primary.failOver(),
   'terminated sessions': async ({ database, between }) => database.terminate(between(1, 10) / 10),
   /** New connections are refused while the sleepers hold the rest of `max_connections`. */
   'exhausted connections': async ({ database, between }) => {
@@ -71,6 +92,9 @@ const COMMON_STRIKES = {
 
 const SLEEPERS = 30
 
+/** A paused process is given up and its runs are recovered within this time, unless the database is away. */
+const GIVEN_UP_MS = 15_000
+
 export type StrikeName = keyof typeof NODE_STRIKES | keyof typeof COMMON_STRIKES
 
 export const STRIKES = [...Object.keys(NODE_STRIKES), ...Object.keys(COMMON_STRIKES)] as readonly StrikeName[]
@@ -88,8 +112,8 @@ export interface StrikeOptions {
  * Resolves when the last one is over and every node is whole again.
  */
 export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: StrikeOptions): Promise<void> {
-  const { nodes, between } = arena
-  const struck = new Set<Node>()
+  const { nodes, between, faults } = arena
+  const struck = faults.nodes
   const open = new Set<Promise<void>>()
   let bag: StrikeName[] = []
 
@@ -121,7 +145,9 @@ export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: Str
       // A rolling restart needs every node; a fault of the database does not last.
       if (name === 'rolling restart') await Promise.all(open)
       onStrike(name, undefined)
+      faults.isDatabaseStruck = true
       await begin(() => hold(name === 'rolling restart' ? nodes.all : [], () => COMMON_STRIKES[name](arena)))
+      faults.isDatabaseStruck = false
     }
     await pause(between(...gapMs))
   }

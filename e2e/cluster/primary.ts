@@ -1,0 +1,63 @@
+import { openSession, type Session } from '../../packages/postgres/src/connection/session.ts'
+import { startPostgres, startStandby, type TestPostgres } from '../../tooling/postgres-server.ts'
+import { pause } from './client.ts'
+import { openFaultyProxy } from './faulty-proxy.ts'
+
+/** The database behind one address, which follows the primary. */
+export interface Primary {
+  readonly url: string
+  /** Kills the server, and starts it again. */
+  crash(): Promise<void>
+  /** Kills the server, and promotes a standby that has every acknowledged commit. */
+  failOver(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openPrimary(settings: readonly string[]): Promise<Primary> {
+  let current: TestPostgres = await startPostgres(undefined, settings)
+  const portOf = (server: TestPostgres) => Number(new URL(server.url).port)
+  const name = await openFaultyProxy(portOf(current))
+  const url = new URL(current.url)
+  url.port = String(name.port)
+
+  return {
+    url: url.href,
+    async crash() {
+      current.stop('immediate')
+      await current.start()
+    },
+    async failOver() {
+      const standby = await startStandby(current.url, settings)
+      await waitForCommits(current.url)
+      const lost = current
+      lost.stop('immediate')
+      standby.promote()
+      current = standby
+      name.leadTo(portOf(standby))
+      lost.remove()
+    },
+    async close() {
+      await name.close()
+      current.remove()
+    },
+  }
+}
+
+const STANDBY_MS = 30_000
+
+/** Makes the server acknowledge a commit only when the standby has it. */
+async function waitForCommits(url: string): Promise<void> {
+  const server = { url, schema: 'public', statementTimeoutMs: 60_000, pipeline: false }
+  const session: Session = await openSession(server, { name: 'failover', planning: 'default' })
+  const execute = async (text: string) => (await session.execute({ text, values: [] })).rows
+  try {
+    await execute(`alter system set synchronous_standby_names = '*'`)
+    await execute('select pg_reload_conf()')
+    for (const until = performance.now() + STANDBY_MS; ; await pause(50)) {
+      if ((await execute(`select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 1) return
+      if (performance.now() > until) throw new Error('the standby never became synchronous')
+    }
+  } finally {
+    await session.close()
+  }
+}

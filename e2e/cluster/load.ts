@@ -18,10 +18,11 @@ const errand: Action = async (client, name) => {
   for (let turn = 0; ; turn++) {
     const state = await client.get(`/workflows/errand/state?threadId=${name}`)
     if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
-    const [wait] = state.body.waitingFor ?? []
-    if (wait?.kind === 'event')
+    const waits = state.body.waitingFor ?? []
+    if (waits[0]?.kind === 'event')
       await client.ask({ path: `/events/event-${name}`, key: `${name}-event-${turn}`, body: {} })
-    if (wait?.approvalId !== undefined) await decideTwice(client, `${name}-${turn}`, wait.approvalId)
+    const approvalIds = waits.flatMap(({ approvalId }) => approvalId ?? [])
+    await Promise.all(approvalIds.map((id) => decideTwice(client, `${name}-${turn}-${id}`, id)))
     await pause(20 + client.random() * 60)
   }
   const { body: run } = await client.get(`/runs/${body.runId}`)

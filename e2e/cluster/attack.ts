@@ -99,12 +99,13 @@ export async function attack(options: AttackOptions): Promise<Report> {
     for (const reader of readers) await reader.stop()
     const { exchanges, revocations, ticketUses } = client
     const history = { exchanges, revocations, ticketUses, readings, leftovers, ledger: readLedger(sandbox.env) }
+    const logged = (surprise: string) => nodes.linesOf(/req_\w+/.exec(surprise)?.[0] ?? surprise).join(' ')
     const odd = nodes.exits.filter(({ code }) => !EXPECTED_EXITS.includes(code ?? 0))
     return {
       violations: [
         ...judge(history, dump),
         ...broken,
-        ...client.surprises.map((surprise) => `unexpected response: ${surprise}`),
+        ...client.surprises.map((surprise) => `unexpected response: ${surprise} ${logged(surprise)}`),
         ...odd.map(({ node, code, stderr }) => `${node} exited with ${code}: ${stderr.slice(-2_000)}`),
         ...(await inspection.problems()),
       ],

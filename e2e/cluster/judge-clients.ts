@@ -11,9 +11,13 @@ const RECOVERY_MS = 3_000
 export const judgeClients = {
   'each key has one run and one answer': ({ exchanges }: History, { runs, repeated, executingKeys }: Dump) => {
     const answers = new Map<string, Set<string>>()
-    for (const { key, status, text } of exchanges) {
+    const started = new Map<string, Set<string>>()
+    for (const exchange of exchanges) {
+      const { key, status, text } = exchange
       if (key === undefined || status >= 300) continue
-      answers.set(key, (answers.get(key) ?? new Set()).add(`${status} ${text}`))
+      if (!isCutShort(exchange)) answers.set(key, (answers.get(key) ?? new Set()).add(`${status} ${text}`))
+      const { runId } = bodyOf(exchange)
+      if (runId !== undefined) started.set(key, (started.get(key) ?? new Set()).add(runId))
     }
     const violations = executingKeys.map((key) => `the key ${key} is still executing`)
     for (const [key, seen] of answers) {
@@ -21,6 +25,9 @@ export const judgeClients = {
       if (again !== undefined) seen.add(again.answer)
       if (seen.size > 1) violations.push(`the key ${key} was answered ${[...seen].join(' and ')}`)
       if (again?.isReplayed === false) violations.push(`the key ${key} was forgotten`)
+    }
+    for (const [key, runIds] of started) {
+      if (runIds.size > 1) violations.push(`the key ${key} started the runs ${[...runIds]}`)
     }
     for (const [name, same] of Map.groupBy(runs, (run) => run.name)) {
       if (name !== undefined && same.length > 1) {
@@ -93,6 +100,9 @@ export const judgeClients = {
   'nothing belongs to a dead process': ({ leftovers }: History) =>
     leftovers.flatMap(({ what, ms }) => (ms > RECOVERY_MS ? [`${what} for ${ms} ms`] : [])),
 } satisfies Record<string, (history: History, dump: Dump) => readonly string[]>
+
+/** A server that drains answers callers that wait for a queued run. This is not the answer of their key. */
+const isCutShort = ({ path, status }: Exchange): boolean => status === 202 && /^\/agents\/[^/]+\/run$/.test(path)
 
 interface Acknowledged {
   readonly id?: string

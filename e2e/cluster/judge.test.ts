@@ -28,6 +28,7 @@ const GOOD_HISTORY: History = {
   exchanges: [
     exchange({ key: 'k', text: TEXT }),
     exchange({ key: 'k', text: TEXT, sentAt: 5 }),
+    exchange({ key: 'k', status: 202, text: '{"runId":"a","status":"queued"}' }),
     exchange({ method: 'PATCH', path: '/sessions/s', key: 'k1', text: '{"id":"s","title":"old"}' }),
     exchange({ method: 'PATCH', path: '/sessions/s', key: 'k2', text: '{"id":"s","title":"new"}' }),
     exchange({ method: 'PATCH', path: '/sessions/s', key: 'k1', text: '{"id":"s","title":"old"}' }),
@@ -73,6 +74,11 @@ const PLANTED: Readonly<Record<keyof typeof INVARIANTS, Readonly<Record<string, 
       dump: { repeated: new Map([['k', { answer: `200 ${TEXT}`, isReplayed: false }]]) },
     },
     'two runs of one request': { dump: { runs: [RUN, run('b', { name: RUN.name ?? '' })] } },
+    'two runs of one key': {
+      history: {
+        exchanges: [exchange({ key: 'k', text: TEXT }), exchange({ key: 'k', status: 202, text: '{"runId":"b"}' })],
+      },
+    },
     'a key without a response': { dump: { executingKeys: ['k'] } },
   },
   'nothing acknowledged is missing': {

@@ -42,14 +42,19 @@ export type Nodes = Awaited<ReturnType<typeof openNodes>>
 export async function openNodes({ count, sandbox, databaseUrl }: NodesOptions) {
   const exits: Exit[] = []
   const refusals: string[] = []
+  const logs: (() => string)[] = []
   const all = await Promise.all(
-    Array.from({ length: count }, (_, number) => openNode(`node${number}`, { sandbox, databaseUrl, exits, refusals })),
+    Array.from({ length: count }, (_, number) =>
+      openNode(`node${number}`, { sandbox, databaseUrl, exits, refusals, logs }),
+    ),
   )
   return {
     all,
     exits,
     /** The error output of every start that failed, for example while the database was away. */
     refusals,
+    /** What the processes have logged about a request. */
+    linesOf: (requestId: string) => logs.flatMap((log) => log().split('\n')).filter((line) => line.includes(requestId)),
     ports: () => all.flatMap((node) => node.port() ?? []),
     async stop() {
       await Promise.all(all.map((node) => node.stop()))
@@ -62,11 +67,12 @@ interface NodeDeps {
   readonly databaseUrl: string
   readonly exits: Exit[]
   readonly refusals: string[]
+  readonly logs: (() => string)[]
 }
 
 const RETRY_MS = 200
 
-async function openNode(name: string, { sandbox, databaseUrl, exits, refusals }: NodeDeps): Promise<Node> {
+async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, logs }: NodeDeps): Promise<Node> {
   const direct = new URL(databaseUrl)
   const network = await openFaultyProxy(Number(direct.port))
   direct.port = String(network.port)
@@ -84,6 +90,7 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals }:
       try {
         const started = await startServer(withEnv({}), SERVE)
         server = started
+        logs.push(started.stderr)
         started.process.once('close', (code, signal) => {
           if (server !== started) return
           server = undefined

@@ -8,6 +8,8 @@ it.each([
   ['57P01', 'lost'],
   ['08006', 'lost'],
   ['53300', 'lost'],
+  // The server ended the session of a paused process, which held a transaction open.
+  ['25P03', 'lost'],
   ['40001', 'contended'],
   ['40P01', 'contended'],
   ['55P03', 'contended'],

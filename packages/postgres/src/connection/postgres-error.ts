@@ -17,7 +17,7 @@ export type ErrorKind =
   | 'foreign'
 
 const KINDS: readonly (readonly [pattern: RegExp, kind: ErrorKind])[] = [
-  [/^(?:08...|57P0[1-5]|53300)$/, 'lost'],
+  [/^(?:08...|57P0[1-5]|25P0[34]|53300)$/, 'lost'],
   [/^(?:40001|40P01|55P03)$/, 'contended'],
   [/^57014$/, 'timeout'],
   [/^25006$/, 'read-only'],

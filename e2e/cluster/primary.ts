@@ -44,6 +44,7 @@ export async function openPrimary(settings: readonly string[]): Promise<Primary>
 }
 
 const STANDBY_MS = 30_000
+const SETTING_MS = 500
 
 /** Makes the server acknowledge a commit only when the standby has it. */
 async function waitForCommits(url: string): Promise<void> {
@@ -54,9 +55,11 @@ async function waitForCommits(url: string): Promise<void> {
     await execute(`alter system set synchronous_standby_names = '*'`)
     await execute('select pg_reload_conf()')
     for (const until = performance.now() + STANDBY_MS; ; await pause(50)) {
-      if ((await execute(`select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 1) return
+      if ((await execute(`select 1 from pg_stat_replication where sync_state = 'sync'`)).length === 1) break
       if (performance.now() > until) throw new Error('the standby never became synchronous')
     }
+    // Commits wait only when another process of the server has read the setting as well.
+    await pause(SETTING_MS)
   } finally {
     await session.close()
   }

@@ -29,16 +29,14 @@ function alternating(processes: readonly Storage[]): Storage {
   }
 }
 
-const reason = 'the answers of two processes have no common order'
-
 needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   const harness = {
     name: 'PostgreSQL, by turns through two processes',
+    processes: 2,
     open: async () => alternating([await schema.open(), await schema.open({ keepRows: true, isGuest: true })]),
   }
-  unitOfWorkContract({ ...harness, skips: [{ test: 'resolves commits in the order of the calls', reason }] })
   // The ports whose rows two processes change at the same time.
   for (const contract of [
     eventLogContract,
@@ -49,6 +47,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a Postgr
     runStoreContract,
     stepStoreContract,
     tokenStoreContract,
+    unitOfWorkContract,
   ]) {
     contract(harness)
   }

@@ -1,10 +1,13 @@
 import type { Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
-/** One requirement for every adapter; `run` tests it on an empty storage that no other case uses. */
+/**
+ * One requirement for every adapter; `run` tests it on an empty storage that no other case uses.
+ * `processes` counts the processes behind this storage; call n goes to process n modulo `processes`.
+ */
 export interface ContractCase {
   readonly title: string
-  run(storage: Storage): Promise<void>
+  run(storage: Storage, processes: number): Promise<void>
 }
 
 export interface ContractSuite {
@@ -26,6 +29,8 @@ export interface StorageHarness {
   /** Releases what `open` acquired, including the storage. If missing, the suite only closes the storage. */
   close?(storage: Storage): Promise<void>
   readonly skips?: readonly ContractSkip[]
+  /** How many processes take the calls in turn. Default 1. */
+  readonly processes?: number
 }
 
 /** Registers the suites with vitest; each case runs on a fresh storage. */
@@ -57,7 +62,7 @@ function registerCase({ title, run }: ContractCase, harness: StorageHarness): vo
     }
     const storage = await harness.open()
     try {
-      await run(storage)
+      await run(storage, harness.processes ?? 1)
     } finally {
       await (harness.close?.(storage) ?? storage.close())
     }

@@ -126,13 +126,7 @@ export function stopServer(data: string, mode: 'immediate' | 'fast'): void {
 }
 
 /** Tests stop the server, never the machine, so nothing has to reach the disk. */
-const SETTINGS = [
-  'fsync=off',
-  'full_page_writes=off',
-  'listen_addresses=127.0.0.1',
-  'max_connections=200',
-  'autovacuum_naptime=5s',
-]
+const SETTINGS = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', 'max_connections=200']
 
 function prepareFolder(folder: string): void {
   const { uid, gid } = serverIds()

@@ -4,12 +4,15 @@ import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
 
 needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', () => {
-  const schema = createTestSchema()
+  const harness = (name: string, options = {}) => {
+    const schema = createTestSchema()
+    return { name, open: () => schema.reuse(options), close: async () => undefined }
+  }
 
-  storageContract({ name: 'PostgreSQL', open: () => schema.open() })
-  storageContract({ name: 'PostgreSQL, every commit alone', open: () => schema.open({ groups: false }) })
+  storageContract(harness('PostgreSQL'))
+  storageContract(harness('PostgreSQL, every commit alone', { groups: false }))
 
-  const unpipelined = { name: 'PostgreSQL, without pipelining', open: () => schema.open({ pipeline: false }) }
+  const unpipelined = harness('PostgreSQL, without pipelining', { pipeline: false })
   unitOfWorkContract(unpipelined)
   eventLogContract(unpipelined)
 })

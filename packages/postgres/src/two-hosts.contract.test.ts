@@ -35,7 +35,8 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a Postgr
   const harness = {
     name: 'PostgreSQL, by turns through two processes',
     processes: 2,
-    open: async () => alternating([await schema.open(), await schema.open({ keepRows: true, isGuest: true })]),
+    open: async () => alternating([await schema.reuse(), await schema.reuse({ keepRows: true, isGuest: true })]),
+    close: async () => undefined,
   }
   // The ports whose rows two processes change at the same time.
   for (const contract of [

@@ -14,7 +14,7 @@ const alternating = <Store extends object>(stores: readonly Store[]): Store => {
 
 needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', () => {
   const schema = createTestSchema()
-  const openTwo = async () => [await schema.open(), await schema.open({ keepRows: true, isGuest: true })] as const
+  const openTwo = async () => [await schema.reuse(), await schema.reuse({ keepRows: true, isGuest: true })] as const
   const missing = (): never => {
     throw new Error('the storage has no such store')
   }
@@ -30,7 +30,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', 
   })
 
   it('forgets spent tickets after ten thousand further ones', async () => {
-    const { tickets = missing() } = await schema.open()
+    const { tickets = missing() } = await schema.reuse()
     const limits = { perHolder: 9, total: 9 }
     const insert = (digest: string) =>
       tickets.insert({ digest, holder: 'a', principal: '{}' as never, expiresAt: 10 }, limits, 1)

@@ -24,7 +24,7 @@ export interface ContractSkip {
 /** What the suites need from an adapter. */
 export interface StorageHarness {
   readonly name: string
-  /** Opens an empty storage. */
+  /** Opens an empty storage. The positions of its events may begin anywhere. */
   open(): Promise<Storage>
   /** Releases what `open` acquired, including the storage. If missing, the suite only closes the storage. */
   close?(storage: Storage): Promise<void>

@@ -104,7 +104,9 @@ const storedCases: readonly ContractCase[] = [
 
       expect(stored).toEqual(events.map((event) => ({ ...event, position: expect.any(Number) })))
       expect(await storage.events.read({ topic }, { after: 0, limit: 50 })).toEqual(stored)
-      expect(await storage.events.readBefore({ topic }, { before: 1_000, limit: 50 })).toEqual(stored.toReversed())
+      expect(await storage.events.readBefore({ topic }, { before: Number.MAX_SAFE_INTEGER, limit: 50 })).toEqual(
+        stored.toReversed(),
+      )
     },
   },
   {
@@ -215,7 +217,8 @@ const rangeCases: readonly ContractCase[] = [
       expect(await read(200)).toEqual(own.slice(0, 2))
       expect(await read(10_000)).toEqual(own.slice(0, 4))
 
-      const before = (maxLength: number) => storage.events.readBefore(RUN, { before: 1_000, limit: 4, maxLength })
+      const before = (maxLength: number) =>
+        storage.events.readBefore(RUN, { before: Number.MAX_SAFE_INTEGER, limit: 4, maxLength })
       const newest = own.toReversed()
       expect(await before(1)).toEqual(newest.slice(0, 1))
       expect(await before(101)).toEqual(newest.slice(0, 2))

@@ -72,7 +72,7 @@ async function readAll({ runs, runTimers, lanes, steps, approvals, sessions, tok
     tokens: await tokens.list(page),
     record: await idempotency.find(anIdempotencyRecord().id, at(0)),
     events: await events.read({ topic: 'topic' }, { after: 0, limit: 10 }),
-    newest: await events.readBefore({ topic: 'topic' }, { before: 100, limit: 10 }),
+    newest: await events.readBefore({ topic: 'topic' }, { before: Number.MAX_SAFE_INTEGER, limit: 10 }),
     head: await events.head(),
   }
 }

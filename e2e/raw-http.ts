@@ -17,16 +17,30 @@ export interface RawExchange {
 export interface RawOptions {
   /** Closes the connection after this many complete answers; default: waits until the server closes it. */
   readonly answers?: number
+  /** Closes the connection after this time; default: never. */
+  readonly patienceMs?: number
 }
 
 /** Writes the bytes to a new connection. An event stream counts as complete once its head has arrived. */
-export function exchange(port: number, bytes: Buffer, { answers: enough }: RawOptions = {}): Promise<RawExchange> {
+export function exchange(
+  port: number,
+  bytes: Buffer,
+  { answers: enough, patienceMs }: RawOptions = {},
+): Promise<RawExchange> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const isHead = bytes.subarray(0, 5).toString('latin1').toUpperCase() === 'HEAD '
     let text = ''
     socket.on('error', () => undefined)
-    socket.on('close', () => resolve({ ...parseAnswers(text, isHead), isClosed: true }))
+    const giveUp = () => {
+      resolve({ ...parseAnswers(text, isHead), isClosed: false })
+      socket.destroy()
+    }
+    const timer = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs)
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve({ ...parseAnswers(text, isHead), isClosed: true })
+    })
     socket.setEncoding('latin1').on('data', (chunk) => {
       text += chunk
       if (enough === undefined) return

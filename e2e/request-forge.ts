@@ -1,3 +1,4 @@
+import { createMcpForge } from './mcp-forge.ts'
 import { ODD_HEADERS, ODD_NUMBERS, ODD_TEXTS, RAW_VALUES } from './odd-values.ts'
 
 /** The subset of JSON Schema that the OpenAPI document of the server uses. */
@@ -174,12 +175,14 @@ export function createForge(random: Random, ids: readonly string[]) {
       chance(0.06) ? [[header, chance(0.2) ? escapeOdd(pick(ODD_TEXTS)) : pick(values)] as [string, string]] : [],
     )
 
-  return (endpoint: Endpoint): Forged => ({
-    endpoint,
-    target: targetOf(endpoint),
-    headers: headersOf(),
-    body: bodyOf(endpoint),
-  })
+  const forgeMcp = createMcpForge(random, ids)
+
+  return (endpoint: Endpoint): Forged => {
+    const forged = { endpoint, target: targetOf(endpoint), headers: headersOf(), body: bodyOf(endpoint) }
+    if (!endpoint.path.endsWith('/mcp') || endpoint.method !== 'POST' || chance(0.2)) return forged
+    const { headers, body } = forgeMcp()
+    return { ...forged, headers: [...forged.headers, ...headers], body }
+  }
 }
 
 const nested = (depth: number): unknown => {

@@ -1,14 +1,6 @@
-import { authorizeOperation, type Principal, type ResolveApproval, type ResumeRun } from '@perdure/core'
-import {
-  AppError,
-  type ApprovalRecord,
-  type ApprovalStore,
-  EVERY_ROW,
-  type RunStore,
-  type Visibility,
-} from '@perdure/ports'
-import { OPERATION_TABLES } from '@perdure/protocol'
+import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunStore } from '@perdure/ports'
 import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
+import { type DecideRunDeps, type Decider, decideRun, type RunDecision } from './decide-run.ts'
 
 export interface SentDecision {
   readonly approvalId: string
@@ -16,24 +8,13 @@ export interface SentDecision {
   readonly reason?: string
 }
 
-export interface DecideDeps {
+export interface DecideDeps extends DecideRunDeps {
   readonly approvals: Pick<ApprovalStore, 'find'>
   readonly runs: Pick<RunStore, 'find'>
-  readonly resumeRun: ResumeRun
-  readonly resolveApproval: ResolveApproval
 }
 
-interface Deciding {
-  readonly principal: Principal
-  readonly visibility: Visibility
+interface Deciding extends Decider {
   readonly sessionId: string
-  /** The protocol, and the id of the message or request that holds the decisions. */
-  readonly via: Via
-}
-
-interface Via {
-  readonly protocol: string
-  readonly ref: string
 }
 
 export interface Decided {
@@ -58,38 +39,19 @@ export async function decideApprovals(
 ): Promise<Decided | undefined> {
   let rootId: string | undefined
   const approvalIds = new Set<string>()
-  const open = new Map<string, SentDecision[]>()
-  for (const decision of decisions) {
-    const approval = await deps.approvals.find(decision.approvalId, EVERY_ROW)
+  const open = new Map<string, RunDecision[]>()
+  for (const { approvalId, ...decision } of decisions) {
+    const approval = await deps.approvals.find(approvalId, EVERY_ROW)
     const root = approval === undefined ? undefined : await rootInChat(deps, approval, { visibility, sessionId })
     if (approval === undefined || root === undefined) continue
     rootId = root
     approvalIds.add(approval.id)
-    if (approval.status === 'pending') open.set(approval.runId, [...(open.get(approval.runId) ?? []), decision])
+    const ofRun = open.get(approval.runId) ?? []
+    if (approval.status === 'pending') open.set(approval.runId, [...ofRun, { approval, ...decision }])
   }
   if (rootId === undefined) return undefined
-  for (const [runId, ofRun] of open) await decide(deps, { runId, principal, visibility, via }, ofRun)
+  for (const ofRun of open.values()) await decideRun(deps, { principal, visibility, via }, ofRun)
   return { runId: rootId, approvalIds, isNew: open.size > 0 }
-}
-
-async function decide(
-  { resumeRun, resolveApproval }: DecideDeps,
-  { runId, principal, visibility, via }: Omit<Deciding, 'sessionId'> & { readonly runId: string },
-  decisions: readonly SentDecision[],
-): Promise<void> {
-  const approvals = decisions.map(({ approvalId, ...decision }) => ({ id: approvalId, ...decision }))
-  try {
-    await resumeRun({ runId, approvals, principal, visibility, via, answer: 'accepted' })
-  } catch (error) {
-    if (isError(error, 'approval-resolved')) return
-    if (!isError(error, 'run-not-suspended')) throw error
-    // Other code of the run, which is a child of the one that the client sees as suspended, is still executing.
-    const { subject: by, tokenId, origin } = principal
-    for (const { approvalId, ...decision } of decisions) {
-      const rows = authorizeOperation(principal, RESOLVE, { approvalId })
-      await resolveApproval({ approvalId, ...decision, by, tokenId, origin, visibility: rows, via }).catch(passLate)
-    }
-  }
 }
 
 /** Whether the event reports a decision on one of the approvals. */
@@ -98,14 +60,6 @@ export const isDecisionOn =
   (event: LogEvent): boolean =>
     (event.type === 'approval.resolved' || event.type === 'approval.expired') &&
     approvalIds.has(String(fieldsOf(event).approvalId))
-
-const RESOLVE = OPERATION_TABLES.approvals.resolveApproval
-
-function passLate(error: unknown): void {
-  if (!isError(error, 'approval-resolved')) throw error
-}
-
-const isError = (error: unknown, id: AppError['id']): boolean => error instanceof AppError && error.id === id
 
 const MAX_DEPTH = 32
 

@@ -1,23 +1,14 @@
-import { authorizeOperation, awaitsResume, type Principal, type ResolveApproval, type ResumeRun } from '@perdure/core'
-import {
-  AppError,
-  type ApprovalRecord,
-  type ApprovalStore,
-  EVERY_ROW,
-  type RunStore,
-  type Visibility,
-} from '@perdure/ports'
-import { OPERATION_TABLES } from '@perdure/protocol'
+import { awaitsResume, type Principal } from '@perdure/core'
+import { type ApprovalStore, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
+import { type DecideRunDeps, decideRun, isLate } from '../chat/decide-run.ts'
 import { isFields } from '../fold/log-event.ts'
 import { type Decision, parsePauseId, readAnswer } from './elicitation.ts'
 import { invalidParams, type RpcRefusal } from './json-rpc.ts'
 import { type ReadTranscriptDeps, readTranscript } from './read-transcript.ts'
 
-export interface AnswersDeps extends ReadTranscriptDeps {
+export interface AnswersDeps extends ReadTranscriptDeps, DecideRunDeps {
   readonly runs: Pick<RunStore, 'find'>
   readonly approvals: ApprovalStore
-  readonly resumeRun: ResumeRun
-  readonly resolveApproval: ResolveApproval
 }
 
 /** The caller whose user has answered. */
@@ -64,26 +55,8 @@ export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: strin
   if (decision.kind === 'none' || approval.status !== 'pending') return 'nothing'
   const verdict = verdictOf(decision)
   if (verdict === undefined) return 'malformed'
-  return decide(deps, caller, approval, verdict).then(() => 'taken' as const, passLateAnswer)
-}
-
-/**
- * A run that asks by a call may still be executing when the answer arrives; one that asks by suspending itself needs only
- * the right to resume it.
- */
-async function decide(
-  { resumeRun, resolveApproval }: AnswersDeps,
-  { principal, visibility }: Answering,
-  { id, runId, seq }: ApprovalRecord,
-  verdict: { readonly granted: boolean; readonly reason?: string },
-): Promise<unknown> {
-  if (seq === undefined) {
-    const approvals = [{ id, ...verdict }]
-    return resumeRun({ runId, principal, visibility, approvals, via: VIA, answer: 'accepted' })
-  }
-  const { subject: by, tokenId } = principal
-  const mayDecide = authorizeOperation(principal, OPERATION_TABLES.approvals.resolveApproval, { approvalId: id })
-  return resolveApproval({ approvalId: id, ...verdict, by, tokenId, visibility: mayDecide, via: VIA })
+  const isTaken = await decideRun(deps, { ...caller, via: VIA }, [{ approval, ...verdict }])
+  return isTaken ? 'taken' : 'nothing'
 }
 
 /** Only `granted: true` grants. */
@@ -113,8 +86,6 @@ async function takeInput(
 }
 
 function passLateAnswer(error: unknown): Taken {
-  if (error instanceof AppError && LATE.has(error.id)) return 'nothing'
+  if (isLate(error)) return 'nothing'
   throw error
 }
-
-const LATE: ReadonlySet<string> = new Set(['approval-resolved', 'run-not-suspended', 'run-not-active'])

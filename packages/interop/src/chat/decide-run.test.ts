@@ -1,0 +1,88 @@
+import { AppError, EVERY_ROW } from '@perdure/ports'
+import { anApproval } from '@perdure/testkit'
+import { describe, expect, it } from 'vitest'
+import { type DecideRunDeps, decideRun } from './decide-run.ts'
+
+const DECIDER = {
+  principal: {
+    subject: 'ana',
+    scopes: ['approvals:resolve'],
+    origin: { requestId: 'r1', method: 'POST', route: '/v1/mcp' },
+  },
+  visibility: EVERY_ROW,
+  via: { protocol: 'mcp' },
+}
+const ofCall = (id: string) => ({ approval: anApproval({ id, seq: 1 }), granted: true })
+const ofSuspension = (id: string) => ({ approval: anApproval({ id, seq: undefined }), granted: true })
+
+/** Takes decisions, except for the approvals that are named with an error. */
+function deciding(resumeError: AppError | undefined, errors: Readonly<Record<string, AppError>> = {}) {
+  const taken: object[] = []
+  const deps: DecideRunDeps = {
+    async resumeRun(request) {
+      if (resumeError !== undefined) throw resumeError
+      taken.push(request)
+      return { status: 202 }
+    },
+    async resolveApproval(request) {
+      const { [request.approvalId]: error } = errors
+      if (error !== undefined) throw error
+      taken.push(request)
+      return { status: 200 }
+    },
+  }
+  return { deps, taken }
+}
+
+describe('decideRun', () => {
+  it('decides several approvals together', async () => {
+    const { deps, taken } = deciding(undefined)
+
+    expect(await decideRun(deps, DECIDER, [ofCall('apr_1'), ofSuspension('apr_2')])).toBe(true)
+    expect(taken).toEqual([
+      expect.objectContaining({
+        approvals: [expect.objectContaining({ id: 'apr_1' }), expect.objectContaining({ id: 'apr_2' })],
+      }),
+    ])
+  })
+
+  it('passes the request of the caller to the inbox, for the audit', async () => {
+    const { deps, taken } = deciding(undefined)
+
+    await decideRun(deps, DECIDER, [ofCall('apr_1')])
+
+    expect(taken).toEqual([
+      expect.objectContaining({ approvalId: 'apr_1', by: 'ana', origin: DECIDER.principal.origin }),
+    ])
+  })
+
+  it('takes the other decisions when one approval has been decided meanwhile', async () => {
+    const late = new AppError('approval-resolved')
+    const { deps, taken } = deciding(late, { apr_1: late })
+
+    expect(await decideRun(deps, DECIDER, [ofCall('apr_1'), ofCall('apr_2')])).toBe(true)
+    expect(taken).toEqual([expect.objectContaining({ approvalId: 'apr_2' })])
+  })
+
+  it.each(['approval-resolved', 'run-not-suspended', 'run-not-active'] as const)(
+    'takes nothing when the answer comes too late: %s',
+    async (id) => {
+      const error = new AppError(id)
+      const { deps } = deciding(error, { apr_1: error, apr_2: error })
+
+      for (const decisions of [[ofCall('apr_1')], [ofSuspension('apr_1')], [ofCall('apr_1'), ofCall('apr_2')]]) {
+        expect(await decideRun(deps, DECIDER, decisions)).toBe(false)
+      }
+    },
+  )
+
+  it('refuses a caller without the right to decide', async () => {
+    const { deps, taken } = deciding(undefined)
+    const principal = { ...DECIDER.principal, scopes: ['agents:invoke'] }
+
+    await expect(decideRun(deps, { ...DECIDER, principal }, [ofCall('apr_1')])).rejects.toMatchObject({
+      id: 'scope-denied',
+    })
+    expect(taken).toEqual([])
+  })
+})

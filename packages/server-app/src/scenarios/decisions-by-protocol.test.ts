@@ -1,0 +1,65 @@
+import type { AgentRegistration } from '@perdure/core'
+import { describe, expect, it } from 'vitest'
+import { startedServer } from '../embedding/embedded-server.fixture.ts'
+
+const asks: AgentRegistration = {
+  id: 'asks',
+  description: 'Asks once.',
+  agent: { id: 'asks', run: async (_, { approval }) => (await approval('publish')).granted },
+}
+
+/** A server on which the agent `asks` waits for a decision. */
+async function waiting() {
+  const server = await startedServer({ agents: [asks] })
+  const send = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    server.fetch(
+      new Request(`http://localhost/v1${path}`, {
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      }),
+    )
+  const read = async (response: Promise<Response>) => (await (await response).json()) as Record<string, never>
+  const entries = async () => (await read(send('/audit?order=asc&limit=200'))).items as readonly object[]
+  return { send, read, entries }
+}
+
+const ENTRY = {
+  action: 'approvals.resolve',
+  decision: 'allowed',
+  method: 'POST',
+  requestId: 'r7',
+  detail: { granted: true },
+}
+
+describe('a decision that comes through another protocol', () => {
+  it('is audited with its request when it answers an elicitation of MCP', async () => {
+    const { send, read, entries } = await waiting()
+    const called = read(send('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asks' } }))
+    const { structuredContent } = (await called).result as Record<
+      string,
+      Record<string, readonly [Record<string, string>]>
+    >
+    const id = structuredContent?.approvals?.[0].approvalId
+    const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { granted: true } } }
+
+    expect((await send('/mcp', answer, { 'x-request-id': 'r7' })).status).toBe(202)
+
+    expect(await entries()).toEqual([expect.objectContaining({ ...ENTRY, route: '/v1/mcp', target: id })])
+  })
+
+  it('is audited with its request when it is sent in a message of the AI SDK', async () => {
+    const { send, read, entries } = await waiting()
+    const text = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
+    await (await send('/agents/asks/chat', { id: 'c1', messages: [text] })).text()
+    const approvals = (await read(send('/approvals'))).items as ReadonlyArray<Record<string, string>>
+    const [{ id, toolCallId } = {}] = approvals
+    const part = { type: 'dynamic-tool', toolName: 'publish', toolCallId, state: 'approval-responded', input: {} }
+    const answer = { id: 'a1', role: 'assistant', parts: [{ ...part, approval: { id, approved: true } }] }
+
+    await (await send('/agents/asks/chat', { id: 'c1', messages: [text, answer] }, { 'x-request-id': 'r7' })).text()
+
+    expect(await entries()).toEqual([
+      expect.objectContaining({ ...ENTRY, route: '/v1/agents/:agentId/chat', target: id }),
+    ])
+  })
+})

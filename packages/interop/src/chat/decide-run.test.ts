@@ -1,13 +1,13 @@
 import { AppError, EVERY_ROW } from '@perdure/ports'
 import { anApproval } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { type DecideRunDeps, decideRun } from './decide-run.ts'
+import { type DecideRunDeps, type Decider, decideRun } from './decide-run.ts'
 
-const DECIDER = {
+const DECIDER: Decider = {
   principal: {
     subject: 'ana',
     scopes: ['approvals:resolve'],
-    origin: { requestId: 'r1', method: 'POST', route: '/v1/mcp' },
+    origin: { requestId: 'r1', method: 'POST', route: '/v1/mcp', ip: '127.0.0.1' },
   },
   visibility: EVERY_ROW,
   via: { protocol: 'mcp' },

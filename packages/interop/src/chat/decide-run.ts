@@ -7,7 +7,7 @@ export interface DecideRunDeps {
   readonly resolveApproval: ResolveApproval
 }
 
-/** Who decides, and by which protocol. */
+/** The caller who answers for the user of a client. */
 export interface Decider {
   readonly principal: Principal
   readonly visibility: Visibility

@@ -2,6 +2,14 @@ import type { AgentRegistration } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { startedServer } from '../embedding/embedded-server.fixture.ts'
 
+/** The members of answers that the tests read. */
+interface Read {
+  readonly items: ReadonlyArray<{ readonly id: string; readonly toolCallId?: string }>
+  readonly result: {
+    readonly structuredContent: { readonly approvals: ReadonlyArray<{ readonly approvalId: string }> }
+  }
+}
+
 const asks: AgentRegistration = {
   id: 'asks',
   description: 'Asks once.',
@@ -18,8 +26,8 @@ async function waiting() {
         ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
       }),
     )
-  const read = async (response: Promise<Response>) => (await (await response).json()) as Record<string, never>
-  const entries = async () => (await read(send('/audit?order=asc&limit=200'))).items as readonly object[]
+  const read = async (response: Promise<Response>) => (await (await response).json()) as Read
+  const entries = async () => (await read(send('/audit?order=asc&limit=200'))).items
   return { send, read, entries }
 }
 
@@ -35,11 +43,7 @@ describe('a decision that comes through another protocol', () => {
   it('is audited with its request when it answers an elicitation of MCP', async () => {
     const { send, read, entries } = await waiting()
     const called = read(send('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asks' } }))
-    const { structuredContent } = (await called).result as Record<
-      string,
-      Record<string, readonly [Record<string, string>]>
-    >
-    const id = structuredContent?.approvals?.[0].approvalId
+    const id = (await called).result.structuredContent.approvals[0]?.approvalId
     const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { granted: true } } }
 
     expect((await send('/mcp', answer, { 'x-request-id': 'r7' })).status).toBe(202)
@@ -51,7 +55,7 @@ describe('a decision that comes through another protocol', () => {
     const { send, read, entries } = await waiting()
     const text = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
     await (await send('/agents/asks/chat', { id: 'c1', messages: [text] })).text()
-    const approvals = (await read(send('/approvals'))).items as ReadonlyArray<Record<string, string>>
+    const approvals = (await read(send('/approvals'))).items
     const [{ id, toolCallId } = {}] = approvals
     const part = { type: 'dynamic-tool', toolName: 'publish', toolCallId, state: 'approval-responded', input: {} }
     const answer = { id: 'a1', role: 'assistant', parts: [{ ...part, approval: { id, approved: true } }] }

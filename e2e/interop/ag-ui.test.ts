@@ -160,6 +160,45 @@ describe('AG-UI', () => {
     expect(text()).toBe('Which city?You said Bern.')
   })
 
+  it('performs tools that the client has offered, and continues with their results', async () => {
+    const { agent, text } = open('picker')
+    const tools = ['pickColor', 'pickSize'].map((name) => ({ name, description: name, parameters: {} }))
+    await agent.runAgent({ tools })
+    expect(agent.pendingInterrupts).toEqual([])
+    const calls = agent.messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+    expect(calls.map(({ id, function: { name } }) => [id, name])).toEqual([
+      ['call_pick', 'pickColor'],
+      ['call_size', 'pickSize'],
+    ])
+
+    agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'call_pick', content: 'red' })
+    agent.addMessage({ id: 't2', role: 'tool', toolCallId: 'call_size', content: '', error: 'closed' })
+    const messages = [...agent.messages]
+    await agent.runAgent({ tools, runId: 'picked' })
+    expect(text()).toBe('You offer 2 tools.Color red, size closed.')
+
+    const again = open('picker', { threadId: agent.threadId, messages })
+    await again.agent.runAgent({ tools, runId: 'picked' })
+    expect(again.text()).toBe(text())
+    expect(again.agent.messages.filter(({ role }) => role === 'tool')).toHaveLength(2)
+  })
+
+  it('asks for tools that the client has not offered as interrupts', async () => {
+    const { agent, text } = open('picker')
+    await agent.runAgent()
+    expect(agent.pendingInterrupts).toMatchObject([
+      { id: 'call_pick', reason: 'client_tool', metadata: { name: 'pickColor', payload: { of: ['red', 'blue'] } } },
+      { id: 'call_size', reason: 'client_tool', message: 'Which size?' },
+    ])
+    await agent.runAgent({
+      resume: [
+        { interruptId: 'call_pick', status: 'resolved', payload: 'blue' },
+        { interruptId: 'call_size', status: 'cancelled' },
+      ],
+    })
+    expect(text()).toBe('You offer 0 tools.Color blue, size cancelled.')
+  })
+
   it.each([
     ['an answer that is not a boolean', 'validation-failed', { granted: 'yes' }],
     ['an unknown interrupt', 'approval-not-found', undefined],
@@ -202,21 +241,24 @@ describe('AG-UI', () => {
     expect(gated.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } })
   })
 
-  it.each(['tooler', 'asker', 'stateful', 'plain'])('shows %s the same after a cut at any event', async (agentId) => {
-    const uncut = open(agentId)
-    await uncut.agent.runAgent()
-    const expected = shownBy(uncut.agent.messages, uncut.runId())
-    for (let k = 1; k <= uncut.events.length; k += 2) {
-      const runId = `run-${agentId}-${k}`
-      const cut = open(agentId, { threadId: `cut-${agentId}-${k}`, fetch: cutAfter(k) })
-      await cut.agent.runAgent({ runId }).catch(() => undefined)
-      const again = open(agentId, { threadId: cut.agent.threadId, messages: cut.agent.messages })
-      await again.agent.runAgent({ runId })
+  it.each(['tooler', 'asker', 'stateful', 'plain', 'picker'])(
+    'shows %s the same after a cut at any event',
+    async (agentId) => {
+      const uncut = open(agentId)
+      await uncut.agent.runAgent()
+      const expected = shownBy(uncut.agent.messages, uncut.runId())
+      for (let k = 1; k <= uncut.events.length; k += 2) {
+        const runId = `run-${agentId}-${k}`
+        const cut = open(agentId, { threadId: `cut-${agentId}-${k}`, fetch: cutAfter(k) })
+        await cut.agent.runAgent({ runId }).catch(() => undefined)
+        const again = open(agentId, { threadId: cut.agent.threadId, messages: cut.agent.messages })
+        await again.agent.runAgent({ runId })
 
-      expect(shownBy(again.agent.messages, again.runId()), `cut after ${k}`).toEqual(expected)
-      expect(again.agent.state).toEqual(uncut.agent.state)
-    }
-  })
+        expect(shownBy(again.agent.messages, again.runId()), `cut after ${k}`).toEqual(expected)
+        expect(again.agent.state).toEqual(uncut.agent.state)
+      }
+    },
+  )
 
   it('resumes by the id of the last frame with exactly the frames after it', async () => {
     const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
@@ -229,6 +271,32 @@ describe('AG-UI', () => {
       expect(rest).toEqual(whole.slice(index + 1))
     }
     expect(whole.at(-1)?.data).toContain('RUN_FINISHED')
+  })
+
+  it('keeps a tool call and its result over kills', async () => {
+    const killed = await startDurableServer(CONFIG)
+    const first = open('picker', { on: killed, fetch: endAtBreak })
+    await first.agent.runAgent()
+    await killed.restart()
+    const url = `${killed.url()}/agents/picker/ag-ui`
+    const resume = first.agent.pendingInterrupts.map(({ id: interruptId }) => ({
+      interruptId,
+      status: 'resolved',
+      payload: 1,
+    }))
+    const request = {
+      method: 'POST',
+      headers: { authorization: `Bearer ${killed.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ threadId: first.agent.threadId, runId: 'r2', messages: first.agent.messages, resume }),
+    }
+    await fetch(url, request).then((response) => response.body?.cancel())
+    await killed.restart()
+
+    const again = open('picker', { on: killed, threadId: first.agent.threadId, messages: first.agent.messages })
+    again.agent.pendingInterrupts = first.agent.pendingInterrupts
+    await again.agent.runAgent({ runId: 'r2', resume: resume as never })
+    expect(again.text()).toBe('You offer 0 tools.Color 1, size 1.')
+    expect(killed.ledger()).toEqual(['picked 1'])
   })
 
   it('continues after the server was killed, and says nothing twice', async () => {

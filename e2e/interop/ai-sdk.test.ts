@@ -169,7 +169,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     expect(failer.errors).toEqual(['the model is gone'])
   })
 
-  it.each(['tooler', 'asker', 'stateful', 'plain', 'returner', 'failer'])(
+  it.each(['tooler', 'asker', 'stateful', 'plain', 'returner', 'failer', 'picker'])(
     'resumes the stream of %s at any point with the same parts',
     async (agentId) => {
       const uncut = open(version, agentId)
@@ -249,6 +249,71 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     expect(answer().id).not.toBe(first)
     const { body } = await server.get<Message[]>(`/agents/plain/chat/${chat.id}/messages`)
     expect(body.map(({ id }) => id)).toEqual(messages().map(({ id }) => id))
+  })
+
+  it('performs tools of the page, and continues with their results in the same message', async () => {
+    const asked: unknown[] = []
+    const { chat, answer, text, errors, messages } = open(version, 'picker', {
+      body: { tools: [{ name: 'pickColor', parameters: { type: 'object' } }, { name: 'pickSize' }] },
+      onToolCall: ({ toolCall }: { toolCall: unknown }) => void asked.push(toolCall),
+    })
+    await chat.sendMessage({ text: 'x' })
+    expect(asked).toMatchObject([
+      { toolCallId: 'call_pick', toolName: 'pickColor', input: { of: ['red', 'blue'] } },
+      { toolCallId: 'call_size', toolName: 'pickSize', input: {} },
+    ])
+    expect(toolsOf(answer()).map(({ state }) => state)).toEqual(['input-available', 'input-available'])
+
+    await chat.addToolOutput({ tool: 'pickColor', toolCallId: 'call_pick', output: 'red' })
+    await chat.addToolOutput({ state: 'output-error', tool: 'x', toolCallId: 'call_size', errorText: 'closed' })
+    await eventually(() => text()).toBe('You offer 2 tools.Color red, size closed.')
+    await eventually(() => chat.status).toBe('ready')
+
+    expect(messages()).toHaveLength(2)
+    expect(toolsOf(answer())).toMatchObject([
+      { state: 'output-available', output: 'red' },
+      { state: 'output-error', errorText: 'closed' },
+    ])
+    expect(errors).toEqual([])
+  })
+
+  it('sends the results of a run that says nothing more once', async () => {
+    let requests = 0
+    const { chat, answer } = open(version, 'silentpicker', {
+      fetch: (...request: Parameters<typeof fetch>) => {
+        requests += 1
+        return fetch(...request)
+      },
+    })
+    await chat.sendMessage({ text: 'x' })
+    await chat.addToolOutput({ tool: 'pickColor', toolCallId: 'call_pick', output: 'red' })
+    await eventually(() => chat.status).toBe('ready')
+    await eventually(async () => (await server.get(`/runs/${answer().id.slice(4)}`)).body.status).toBe('completed')
+
+    expect(requests).toBe(2)
+  })
+
+  it('takes a repeated or forged tool result once or not at all', async () => {
+    const mine = open(version, 'picker', { isAutomatic: false })
+    const other = open(version, 'silentpicker', { isAutomatic: false })
+    await Promise.all([mine.chat.sendMessage({ text: 'x' }), other.chat.sendMessage({ text: 'x' })])
+    const post = async (answer: Message, output: unknown) => {
+      const parts = answer.parts.map((part) =>
+        'toolCallId' in part ? { ...part, state: 'output-available', output } : part,
+      )
+      return fetch(`${server.url()}/agents/picker/chat`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ id: mine.chat.id, messages: [{ ...answer, parts }] }),
+      })
+    }
+    expect((await post(other.answer(), 'forged')).status).toBe(400)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(mine.answer(), 'red')))
+    const texts = await Promise.all(answers.map((response) => response.text()))
+
+    expect(new Set(texts.map((text) => /Color \w+, size \w+/.exec(text)?.[0]))).toEqual(
+      new Set(['Color red, size red']),
+    )
   })
 
   it('ignores approvals of another chat', async () => {

@@ -15,6 +15,8 @@ export interface ChatOptions {
   readonly messages?: readonly Message[]
   readonly isAutomatic?: boolean
   readonly fetch?: typeof fetch
+  readonly onToolCall?: ai7.ChatOnToolCallCallback<Message>
+  readonly body?: object
 }
 
 /** The chat of the AI SDK without a user interface. Collects what a page would show. */
@@ -26,6 +28,7 @@ export function openChat({
   id,
   messages = [],
   isAutomatic = true,
+  onToolCall,
   ...more
 }: ChatOptions) {
   const ai = CLIENTS[version]
@@ -58,7 +61,14 @@ export function openChat({
     state: shown,
     onError: (error) => void errors.push(error.message),
     onData: (part) => void dataParts.push(part),
-    ...(isAutomatic ? { sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithApprovalResponses } : {}),
+    ...(onToolCall === undefined ? {} : { onToolCall }),
+    ...(isAutomatic
+      ? {
+          sendAutomaticallyWhen: (now) =>
+            ai.lastAssistantMessageIsCompleteWithApprovalResponses(now) ||
+            ai.lastAssistantMessageIsCompleteWithToolCalls(now),
+        }
+      : {}),
   })
   return {
     chat,

@@ -63,6 +63,7 @@ export type {
   StateWriter,
   TextWriter,
 } from './durable/authoring.ts'
+export type { ClientToolCall } from './durable/client-tool.ts'
 export type { Effect } from './durable/effect.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './durable/step.ts'
@@ -77,6 +78,7 @@ export type { CheckedRun, RunForecast } from './engine/check-runs.ts'
 export { isGenerator } from './engine/emit-all.ts'
 export type { ForeignChanges } from './engine/foreign-changes.ts'
 export type { ForkRun, ForkRunRequest } from './engine/fork-run.ts'
+export { clientToolCalls, type SentToolResult } from './engine/match-tool-results.ts'
 export type { Recovered } from './engine/recover-runs.ts'
 export type { ResumeRun } from './engine/resume-run.ts'
 export type { RunLoad } from './engine/run-load.ts'

@@ -5,11 +5,11 @@ import type { RunError, RunUsage } from './run-store.ts'
 import type { WithStored } from './stored-text.ts'
 
 /** Kind of durable call: work that the run does, or something it waits for. */
-export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'version'
+export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'version' | 'client-tool'
 
 /**
- * `started`: its code is executing, or was executing when the process died. `waiting`: a timer, event, approval or
- * child run will end it.
+ * `started`: its code is executing, or was executing when the process died. `waiting`: a timer, event, approval,
+ * child run or tool result will end it.
  */
 export type StepStatus = 'started' | 'waiting' | 'completed' | 'failed'
 
@@ -24,7 +24,8 @@ export interface StepRecord {
   readonly result?: JsonText | undefined
   readonly error?: RunError | undefined
   readonly dueAt?: EpochMs | undefined // while waiting: when a timer ends the call
-  readonly eventName?: string | undefined // while waiting: the named event that ends the call
+  /** While waiting: the named event that ends the call. For a client tool: `tool:` and the id of the tool call. */
+  readonly eventName?: string | undefined
   readonly approvalId?: string | undefined
   readonly childRunId?: string | undefined
   readonly usage?: RunUsage | undefined // after the end: usage of the child run

@@ -101,7 +101,7 @@ export {
   UpdateFactRequest,
 } from './resources/memory.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
-export { Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
+export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
 export {
   AbortRequest,
   Budget,

@@ -2,6 +2,7 @@ export {
   type AgentContext,
   type AgentEvent,
   type AgentRegistration,
+  type ClientToolCall,
   classifyProviderResponse,
   createRetry,
   defineAgent,

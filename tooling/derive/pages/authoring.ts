@@ -32,6 +32,7 @@ const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['Option `retry` of a step', `${CORE}/durable/step.ts`, 'StepRetry', ''],
   ['Argument of a step or tool function', `${CORE}/durable/step.ts`, 'StepTry', 'The argument of a step function, and the second argument of a tool’s `execute`.'],
   ['Options of `tool`', `${CORE}/durable/tool.ts`, 'ToolCall', '`tool` returns `{ ok: true, value }` or `{ ok: false, error: { kind, message } }`.'],
+  ['Argument of `clientTool`', `${CORE}/durable/client-tool.ts`, 'ClientToolCall', 'The result is that of `tool`.'],
   ['Options of `approval`', `${CORE}/durable/approval-options.ts`, 'ApprovalOptions', ''],
   ['Result of `approval`', `${CORE}/durable/approval-options.ts`, 'ApprovalDecision', ''],
   ['Argument of `suspend`', `${CORE}/durable/suspension.ts`, 'SuspendRequest', ''],

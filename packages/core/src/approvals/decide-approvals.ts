@@ -5,6 +5,7 @@ import {
   type EpochMs,
   EVERY_ROW,
   fromJsonText,
+  type NewEvent,
   type RunRecord,
   type RunStore,
   type StepRecord,
@@ -42,6 +43,9 @@ export interface DecisionPlan {
   readonly resolved: readonly ResolvedApproval[]
   /** Passed to the run when these resolutions resume it. */
   readonly payload?: unknown
+  /** Other waits of the run that end in the same commit, and the events that tell why. */
+  readonly waits?: readonly ResolvedWait[]
+  readonly events?: readonly NewEvent[]
   /** The protocol through which the decisions came. */
   readonly via?: Via | undefined
   readonly writes: readonly Write[]
@@ -67,9 +71,9 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
       let onCommitted: (() => void) | undefined
       const result = await commitOnce(deps, key, async () => {
         const plan = await prepare()
-        const { run, resolved } = plan
+        const { run, resolved, waits: others = [] } = plan
         onCommitted = undefined
-        if (resolved.length === 0) return { writes: plan.writes, ...plan.answer(undefined) }
+        if (resolved.length + others.length === 0) return { writes: plan.writes, ...plan.answer(undefined) }
         const stillOpen = await otherPending(deps, plan)
         const waits = await resolveWaits(deps, plan, stillOpen)
         onCommitted = () => deps.wakeRun(run, waits)
@@ -83,12 +87,12 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
 
 async function resolveWaits(
   deps: DecideApprovalsDeps,
-  { run, resolved, payload, via }: DecisionPlan,
+  { run, resolved, waits = [], payload, via }: DecisionPlan,
   stillOpen: readonly string[] | undefined,
 ): Promise<WaitResolution> {
   const resolvedWaits = await Promise.all(resolved.map((one) => resolvedWaitOf(deps.steps, one)))
   const resumes = stillOpen?.length === 0
-  return planResolution(run, resolvedWaits.flat(), {
+  return planResolution(run, [...resolvedWaits.flat(), ...waits], {
     at: deps.clock.now(),
     via,
     resumption: resumes ? storeResumption(payload) : undefined,
@@ -96,7 +100,7 @@ async function resolveWaits(
 }
 
 const writesOf = (
-  { resolved, writes, via }: DecisionPlan,
+  { resolved, writes, via, events = [] }: DecisionPlan,
   waits: WaitResolution,
   {
     stillOpen = [],
@@ -114,7 +118,10 @@ const writesOf = (
   ...waits.writes,
   // Otherwise two concurrent decisions could each see the other approval as pending, and neither would resume the run.
   ...(stillOpen.length === 0 ? [] : [{ type: 'approval.fence', ids: stillOpen } as const]),
-  { type: 'event.append', events: [...resolved.flatMap((one) => eventsOf(one, { via, ancestors })), ...waits.events] },
+  {
+    type: 'event.append',
+    events: [...resolved.flatMap((one) => eventsOf(one, { via, ancestors })), ...events, ...waits.events],
+  },
 ]
 
 const eventsOf = (

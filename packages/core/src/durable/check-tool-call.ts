@@ -25,7 +25,7 @@ export function checkToolCall<A, T>(call: ToolCall<A, T>): void {
   if (typeof approval === 'object') checkApprovalOptions(approval)
 }
 
-const toolCallIdProblem = (id: unknown): Problem =>
+export const toolCallIdProblem = (id: unknown): Problem =>
   id === undefined || (typeof id === 'string' && TOOL_CALL_ID.test(id))
     ? undefined
     : 'toolCallId must be 1 to 128 visible ASCII characters'

@@ -1,4 +1,4 @@
-import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@perdure/ports'
+import { type EpochMs, fromJsonText, type NewEvent, type StepRecord, type Write } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
@@ -16,6 +16,8 @@ type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'child
 /** The writes and events of a wait besides its own record. */
 interface Waiting extends Entry {
   readonly detail: WaitDetail
+  /** Events of the agent. They precede the record, so that a new attempt, which does not repeat them, keeps them. */
+  readonly said?: readonly NewEvent[]
   /** Called once the wait is durable. */
   readonly onRecorded?: () => void
 }
@@ -33,7 +35,7 @@ export async function callWait(
   if (recorded?.status === 'waiting') return ledger.wait(seq)
   if (recorded !== undefined) return ledger.replay(recorded)
 
-  const { detail, writes = [], events = [], onRecorded } = begin(seq)
+  const { detail, writes = [], said = [], events = [], onRecorded } = begin(seq)
   const startedAt = clock.now()
   const step: StepRecord = {
     runId: run.id,
@@ -47,7 +49,7 @@ export async function callWait(
   }
   const insert: Write = { type: 'step.insert', step }
   const started = stepEvent(run, 'step.start', { step, at: startedAt, detail: { dueAt: isoOf(step.dueAt) } })
-  await ledger.busy(() => journal.record({ writes: [insert, ...writes], events: [started, ...events] }))
+  await ledger.busy(() => journal.record({ writes: [insert, ...writes], events: [...said, started, ...events] }))
   onRecorded?.()
   if (step.dueAt !== undefined) onDue(step.dueAt)
   return ledger.wait(seq)

@@ -2,6 +2,7 @@ import { AppError, fromJsonText, type Logger } from '@perdure/ports'
 import type { Authoring } from '../durable/authoring.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
+import { callClientTool } from '../durable/client-tool-call.ts'
 import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
@@ -78,6 +79,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       return suspension
     },
     tool: (call) => callTool(scope, call),
+    clientTool: (call) => callClientTool(scope, call),
     usage: async (report) => {
       checkUsage(report)
       await (ledger.isReplaying() ? ledger.yieldTurn() : budget.add(report))

@@ -3,6 +3,7 @@ import type { DecideApprovals, DecisionPlan, ResolvedApproval } from '../approva
 import { decisionAudit, isUndecided, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
 import type { Principal } from '../auth/principal.ts'
+import { clientToolEnd } from '../durable/client-tool-result.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { replayAnswer } from '../idempotency/recall.ts'
@@ -15,6 +16,7 @@ import { awaitedReply, outcomeReply } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
+import { matchToolResults, type SentToolResult } from './match-tool-results.ts'
 import { requeueParked } from './park-run.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
 
@@ -29,11 +31,14 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   /** Executes a run that is committed as queued. */
   readonly relaunch: (run: RunRecord) => void
   readonly basePath: string
+  readonly maxResultBytes: number
 }
 
 export interface ResumeRunRequest extends RunToChange {
   readonly payload?: unknown
   readonly approvals?: readonly DecisionRef[] | undefined
+  /** Results of tool calls that the client has performed. */
+  readonly toolResults?: readonly SentToolResult[] | undefined
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
   /** The protocol through which the request came. */
@@ -43,12 +48,12 @@ export interface ResumeRunRequest extends RunToChange {
 }
 
 /**
- * Resumes a suspended run: decides the named approvals, all of them or none, passes a payload to a run that waits for a
- * payload, or tries the code of a parked run again. Answers with the outcome of the run, or with its current status when the run still waits for something
+ * Resumes a suspended run: decides the named approvals and passes the results of tool calls, all of them or none, passes a
+ * payload to a run that waits for one, or tries the code of a parked run again. Answers with the outcome of the run, or with its current status when the run still waits for something
  * else.
  *
- * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
- *   `server-draining`
+ * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `tool-call-not-found`,
+ *   `tool-call-ended`, `run-not-active`, `scope-denied`, `server-draining`
  */
 export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
 
@@ -61,7 +66,7 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
     const waiting = new AbortController()
     const outcome = runWaiters.wait(run.id, { suspendedAt: run.suspendedAt, signal: waiting.signal })
     outcome.catch(() => undefined)
-    const isDecision = (request.approvals ?? []).length > 0
+    const isDecision = (request.approvals ?? []).length + (request.toolResults ?? []).length > 0
     try {
       const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
       if (reply === undefined && request.answer === 'accepted') return { status: 202, runId: run.id }
@@ -73,14 +78,16 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
 }
 
 async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<RunRecord> {
-  const { approvals = [], payload, via, answer, ...asked } = request
+  const { approvals = [], toolResults = [], payload, via, answer, ...asked } = request
   const run = await findRunToChange(deps, asked)
+  // Other code of the run can be executing while a call waits for its result.
+  if (toolResults.length > 0 && approvals.length === 0) return run
   if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run
   if (parkReasonOf(run) !== undefined) return parkedRun(run, payload)
   throw new AppError('run-not-suspended', {
     message: 'the run waits for an event, a timer or an approval, not for a payload',
-    hint: 'decide its approvals, or emit the event it waits for',
+    hint: 'decide its approvals, send the tool results or emit the event it waits for',
   })
 }
 
@@ -93,7 +100,7 @@ function parkedRun(run: RunRecord, payload: unknown): RunRecord {
 }
 
 /**
- * Decides the approvals. Returns `undefined` when the run continues: the outcome of the run then becomes the answer and
+ * Decides the approvals and passes the tool results. Returns `undefined` when the run continues: the outcome of the run then becomes the answer and
  * is stored under the key.
  */
 async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Reply | undefined> {
@@ -106,7 +113,7 @@ async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<R
       return {
         ...deciding,
         answer(resumed) {
-          goesOn = resumed !== undefined
+          goesOn = resumed !== undefined || (deciding.waits ?? []).length > 0
           return goesOn ? { reply: { status: 200 }, remember: false, runId: request.runId } : deciding.answer(resumed)
         },
       }
@@ -118,7 +125,7 @@ async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<R
 
 async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<DecisionPlan> {
   const { clock, basePath } = deps
-  const { principal, payload, via, approvals = [] } = request
+  const { principal, payload, via, approvals = [], toolResults = [] } = request
   const run = await findSuspended(deps, request)
   const matched = await matchDecisions(deps, { run, principal }, approvals)
   const at = clock.now()
@@ -127,16 +134,23 @@ async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<
     .map(
       ({ approval, decision }): ResolvedApproval => ({ approval, resolution: resolutionOf(decision, principal, at) }),
     )
-  const waits = await waitsOf(deps, run)
+  const results = await matchToolResults(deps, run, toolResults)
   const ids = new Set(resolved.map(({ approval }) => approval.id))
-  const waitingFor = waits.filter(({ approvalId }) => approvalId === undefined || !ids.has(approvalId))
+  const waitingFor = (run.status === 'suspended' ? await waitsOf(deps, run) : []).filter(
+    ({ approvalId }) => approvalId === undefined || !ids.has(approvalId),
+  )
   return {
     run,
     resolved,
     payload,
     via,
+    waits: results,
+    events: results.flatMap(({ step, outcome }) => clientToolEnd(step, { outcome, via, at }).events(run)),
     writes: resolved.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
-    answer: () => ({ reply: outcomeReply(run, basePath, { waitingFor }), remember: true }),
+    answer: () => ({
+      reply: outcomeReply(run, basePath, run.status === 'suspended' ? { waitingFor } : {}),
+      remember: true,
+    }),
   }
 }
 

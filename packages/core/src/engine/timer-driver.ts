@@ -16,6 +16,7 @@ import {
 } from '@perdure/ports'
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
+import { clientToolEnd, TIMED_OUT } from '../durable/client-tool-result.ts'
 import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
 import { activeAncestors } from '../runs/active-ancestors.ts'
 
@@ -175,6 +176,7 @@ async function launchDue({ runTimers, launch }: TimerDriverDeps, { after, throug
 
 async function endOf({ approvals, runs, clock }: TimerDriverDeps, step: StepRecord): Promise<WaitResult> {
   if (step.kind === 'sleep' || step.kind === 'event') return {}
+  if (step.kind === 'client-tool') return clientToolEnd(step, { outcome: TIMED_OUT, at: clock.now() })
   const approval = step.approvalId === undefined ? undefined : await approvals.find(step.approvalId, EVERY_ROW)
   if (approval === undefined) return {}
   const at: EpochMs = clock.now()

@@ -30,6 +30,7 @@ export interface WaitingFor {
   readonly kind: string
   readonly name?: string | undefined // missing when the run waits for code
   readonly approvalId?: string | undefined
+  readonly toolCallId?: string | undefined // of a client tool
   readonly runId?: string | undefined
   readonly dueAt?: string | undefined
   readonly seq?: number | undefined // of the recorded call that the code does not make

@@ -6,6 +6,7 @@ import {
   type StepStatus,
   type StepStore,
 } from '@perdure/ports'
+import { clientToolCallId } from './client-tool-wait.ts'
 import { codeWait, parkReasonOf } from './parked.ts'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './stored-suspension.ts'
@@ -63,12 +64,13 @@ export async function* callPages(
   }
 }
 
-export const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: StepRecord): WaitingFor => ({
-  kind,
-  name,
-  approvalId,
-  runId: childRunId,
-  dueAt: isoOf(dueAt),
+export const toWaitingFor = (step: StepRecord): WaitingFor => ({
+  kind: step.kind,
+  name: step.name,
+  approvalId: step.approvalId,
+  toolCallId: clientToolCallId(step),
+  runId: step.childRunId,
+  dueAt: isoOf(step.dueAt),
 })
 
 export const isoOf = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())

@@ -1,6 +1,7 @@
 import type { EventPhase, Logger } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../durable/approval-options.ts'
 import type { Authoring } from '../durable/authoring.ts'
+import type { ClientToolCall } from '../durable/client-tool.ts'
 import type { StepFn, StepOptions } from '../durable/step.ts'
 import type { SuspendRequest, Suspension } from '../durable/suspension.ts'
 import type { ToolCall, ToolOutcome } from '../durable/tool.ts'
@@ -21,7 +22,7 @@ export interface Resume {
 
 /**
  * What the code of a run can read about the run, and what it can do. The durable calls (`step`, `sleep`,
- * `waitForEvent`, `approval`, `version`, `tool`, `agents.run`) are identified by their order: code that is executed again, after a
+ * `waitForEvent`, `approval`, `version`, `tool`, `clientTool`, `agents.run`) are identified by their order: code that is executed again, after a
  * wait or a crash, must make the same calls in the same order. While all of its code waits, a run is suspended and uses
  * no memory; if other asynchronous work runs during a wait, wrap that work in a step.
  */
@@ -94,6 +95,11 @@ export interface RunContext extends RunServices, Authoring {
   suspend(request?: SuspendRequest): Suspension
   /** Calls a tool once. A failure is returned as data with a failure kind, never thrown. */
   tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
+  /**
+   * Asks the client of the run to perform a tool, such as a dialog of its page, and waits, durably, for the result. A failure,
+   * and the end of `timeoutMs`, are returned as data, like those of `tool`. The result is not checked against the type `Result`.
+   */
+  clientTool<Result = unknown>(call: ClientToolCall): Promise<ToolOutcome<Result>>
   /** Adds to the usage of the run. A run over its budget ends with `budget-exhausted`. */
   usage(report: UsageReport): Promise<void>
   /**

@@ -39,8 +39,8 @@ export const runRoutes = ({
     forkRun({ ...params, ...body, from: 'failure', action: 'runs.retry', principal, visibility, key, traceparent }),
   rerunRun: ({ params, body, principal, visibility, key, traceparent }) =>
     forkRun({ ...params, ...body, from: 'start', action: 'runs.rerun', principal, visibility, key, traceparent }),
-  resumeRun: ({ params, body: { payload, approvals }, principal, visibility, key }) =>
-    resumeRun({ runId: params.runId, payload, approvals, principal, visibility, key }),
+  resumeRun: ({ params, body: { payload, approvals, toolResults }, principal, visibility, key }) =>
+    resumeRun({ runId: params.runId, payload, approvals, toolResults, principal, visibility, key }),
   replayRun: replayWith({ replay, openReplayStream }, ({ runId }: { readonly runId: string }) => ({ runId })),
   abortRun: ({ params, body, principal, visibility, key }) =>
     abortRun({ runId: params.runId, reason: body.reason, principal, visibility, key }),

@@ -1,8 +1,17 @@
-import { awaitsResume, checkInput, type Reply, type ResumeRun, type RunTargets, type StartRun } from '@perdure/core'
+import {
+  awaitsResume,
+  checkInput,
+  clientToolCalls,
+  type Reply,
+  type ResumeRun,
+  type RunTargets,
+  type SentToolResult,
+  type StartRun,
+} from '@perdure/core'
 import { AppError, EVERY_ROW, fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
-import { agentInput, chatInput, messagesIn } from '../chat/chat-input.ts'
+import { agentInput, chatInput, chatTools, messagesIn, offeredNames } from '../chat/chat-input.ts'
 import {
   type ChatSessionDeps,
   chatSessionId,
@@ -12,14 +21,14 @@ import {
   newestRuns,
   PROTOCOL,
 } from '../chat/chat-session.ts'
-import { type DecideDeps, decideApprovals, isDecisionOn, rootInChat } from '../chat/decide-approvals.ts'
+import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import { type SentResume, sentResumes } from './decisions.ts'
+import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
 import type { AgUiMessage } from './message.ts'
 import { createAgUiProjector } from './projector.ts'
-import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage } from './request.ts'
+import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage, toolResultsIn } from './request.ts'
 
 export interface AgUiDeps extends ChatSessionDeps, RunLogDeps, DecideDeps {
   readonly targets: RunTargets
@@ -44,13 +53,15 @@ const LIMIT = 100
 export function createAgUi(deps: AgUiDeps): AgUi {
   const { targets, startRun, resumeRun } = deps
 
-  const open = (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
+  const open = async (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
     const { agentId, principal, hangUp, lastEventId, visibility } = call
     const { threadId, runId: clientRunId } = body
+    const { input } = (await deps.runs.find(run, visibility)) ?? {}
     return deps.openProjectedStream({
       ...{ runId: run, visibility, hangUp, lastEventId, start, tokenId: principal.tokenId },
       projector: createAgUiProjector({
         ...{ runId: run, agentId, sessionId, threadId, clientRunId },
+        offered: input === undefined ? new Set() : offeredNames(fromJsonText(input)),
         history: history ?? asked(body.messages),
       }),
       headers: { 'X-Perdure-Run-Id': run },
@@ -63,7 +74,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const messages = newMessages(body.messages).map(toChatMessage)
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
-    const chat = { ...chatInput(messages), ...offeredBy(body) }
+    const chat = { ...chatInput(messages, {}, chatTools(body.tools)), ...offeredBy(body) }
     const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -76,10 +87,10 @@ export function createAgUi(deps: AgUiDeps): AgUi {
 
   const resume = async (call: ChatCall, body: AgUiRequestBody, { newest, sessionId }: Thread) => {
     const { principal, visibility, key } = call
+    const offered = newest === undefined ? new Set<string>() : offeredNames(fromJsonText(newest.input))
     const sent = await sentResumes(
       deps,
-      newest,
-      body.resume ?? [],
+      { run: newest, resumes: body.resume ?? [], results: toolResultsIn(body.messages), offered },
       async (approval) => (await rootInChat(deps, approval, { visibility, sessionId })) !== undefined,
     )
     if ('refusal' in sent) return refuse(body, ...sent.refusal)
@@ -91,14 +102,14 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const isResumption = (event: LogEvent) => event.type === 'run.resumed' && viaIn(event.payload) === body.runId
       return open(call, body, { run: newest?.id ?? '', sessionId, start: isOpen ? isResumption : 'now' })
     }
-    return decide(call, body, { sessionId, sent, via })
+    return answer(call, body, { sessionId, sent: { ...sent, runId: newest?.id }, via })
   }
 
-  const decide = async (call: ChatCall, body: AgUiRequestBody, { sessionId, sent, via }: Deciding) => {
-    const decided = await decideApprovals(deps, { ...call, sessionId, via }, sent.decisions)
-    if (decided === undefined) return refuse(body, 'approval-not-found', 'the thread has no such interrupt')
-    const { runId, approvalIds, isNew } = decided
-    return open(call, body, { run: runId, sessionId, start: isNew ? isDecisionOn(approvalIds) : 'now' })
+  const answer = async (call: ChatCall, body: AgUiRequestBody, { sessionId, sent, via }: Answering) => {
+    const answered = await passAnswers(deps, { ...call, sessionId, via }, sent)
+    if (answered === undefined) return refuse(body, 'approval-not-found', 'the thread has no such interrupt')
+    const { runId, ids, isNew } = answered
+    return open(call, body, { run: runId, sessionId, start: isNew ? isAnswerTo(ids) : 'now' })
   }
 
   return {
@@ -114,12 +125,18 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const known = runs.find(({ metadata }) => metadata[MESSAGE_REF] === body.runId)
       if (known !== undefined) return open(call, body, { run: known.id, sessionId, start: 'now' })
       if (newest === undefined) return start(call, body, sessionId)
+      const results = toolResultsIn(body.messages)
+      if (await hasCalled(deps, newest, results)) {
+        const via = { protocol: 'ag-ui', ref: body.runId }
+        return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
+      }
       if (await takesInput(deps, newest, body.runId)) {
         const input = chatInput(newMessages(body.messages).map(toChatMessage))
         return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
       }
-      if (await hasOpenApprovals(deps, newest)) {
-        return refuse(body, 'interrupts-open', 'the run of the thread waits for decisions: answer them in resume')
+      if (await hasOpenInterrupts(deps, newest)) {
+        const problem = 'the run of the thread waits for decisions or tool results: answer them in resume'
+        return refuse(body, 'interrupts-open', problem)
       }
       return start(call, body, sessionId)
     },
@@ -140,9 +157,9 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   }
 }
 
-/** What the client passes to the agent besides the messages. */
-const offeredBy = ({ state, tools, context, forwardedProps: settings }: AgUiRequestBody): object =>
-  Object.fromEntries(Object.entries({ state, tools, context, settings }).filter(([, value]) => !isEmpty(value)))
+/** What the client passes to the agent besides the messages and the tools. */
+const offeredBy = ({ state, context, forwardedProps: settings }: AgUiRequestBody): object =>
+  Object.fromEntries(Object.entries({ state, context, settings }).filter(([, value]) => !isEmpty(value)))
 
 interface Opening {
   readonly run: string
@@ -156,9 +173,9 @@ interface Thread {
   readonly sessionId: string
 }
 
-interface Deciding {
+interface Answering {
   readonly sessionId: string
-  readonly sent: Extract<SentResume, { readonly decisions: unknown }>
+  readonly sent: SentAnswers
   readonly via: { readonly protocol: string; readonly ref: string }
 }
 
@@ -180,10 +197,24 @@ const isEmpty = (value: unknown): boolean =>
 const inputResume = (runId: string, payload: unknown) =>
   ({ interruptId: `${runId}.resume`, status: 'resolved', payload }) as const
 
-async function hasOpenApprovals({ approvals }: Pick<AgUiDeps, 'approvals'>, run: ListedRun): Promise<boolean> {
+async function hasOpenInterrupts(
+  { approvals, steps }: Pick<AgUiDeps, 'approvals' | 'steps'>,
+  run: ListedRun,
+): Promise<boolean> {
   if (run.status !== 'suspended') return false
   const { items } = await approvals.list({ runId: run.id, status: 'pending' }, { limit: 1, order: 'asc' }, EVERY_ROW)
-  return items.length > 0
+  return items.length > 0 || (await clientToolCalls(steps, run.id, 'waiting')).size > 0
+}
+
+/** Whether one of the results belongs to a call of a client tool of this run. */
+async function hasCalled(
+  { steps }: Pick<AgUiDeps, 'steps'>,
+  { id }: ListedRun,
+  results: readonly SentToolResult[],
+): Promise<boolean> {
+  if (results.length === 0) return false
+  const calls = await clientToolCalls(steps, id)
+  return results.some(({ toolCallId }) => calls.has(toolCallId))
 }
 
 /** Finds a run by its own id, or by the id that the client gave it. */

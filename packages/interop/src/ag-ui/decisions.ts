@@ -1,30 +1,48 @@
-import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type ListedRun } from '@perdure/ports'
-import type { SentDecision } from '../chat/decide-approvals.ts'
+import { clientToolCalls, type SentToolResult } from '@perdure/core'
+import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type ListedRun, type StepStore } from '@perdure/ports'
+import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import type { AgUiResume } from './request.ts'
 
-/** What a client answers: decisions on approvals, or the input that a run has asked for. */
+/** What a client answers: decisions on approvals and results of tools, or the input that a run has asked for. */
 export type SentResume =
-  | { readonly decisions: readonly SentDecision[] }
+  | { readonly decisions: readonly SentDecision[]; readonly results: readonly SentToolResult[] }
   | { readonly input: unknown }
   | { readonly refusal: readonly [code: string, message: string] }
 
+export interface ResumeReads {
+  readonly approvals: Pick<ApprovalStore, 'find' | 'list'>
+  readonly steps: Pick<StepStore, 'listBriefly'>
+}
+
+interface Resuming {
+  readonly run: Pick<ListedRun, 'id' | 'status'> | undefined
+  readonly resumes: readonly AgUiResume[]
+  /** The results that the messages hold. */
+  readonly results: readonly SentToolResult[]
+  /** The tools of the client, which need no answer: it performs them by itself. */
+  readonly offered: ReadonlySet<string>
+}
+
 /**
  * Reads the answers to interrupts. An interrupt is named by its approval or by its tool call. The answers must cover all
- * open approvals of the run. Only the boolean `true` grants.
+ * open interrupts of the run. Only the boolean `true` grants.
  *
  * @param isOfThread whether the approval belongs to this thread; any other one is treated as if it did not exist
  */
 export async function sentResumes(
-  { approvals }: { readonly approvals: Pick<ApprovalStore, 'find' | 'list'> },
-  run: Pick<ListedRun, 'id' | 'status'> | undefined,
-  resumes: readonly AgUiResume[],
+  reads: ResumeReads,
+  { run, resumes, results, offered }: Resuming,
   isOfThread: (approval: ApprovalRecord) => Promise<boolean>,
 ): Promise<SentResume> {
+  const { approvals, steps } = reads
   const input = resumes.find(({ interruptId }) => interruptId === `${run?.id}.resume`)
   if (input !== undefined) return { input: input.payload ?? null }
+  const calls = run === undefined ? new Map() : await clientToolCalls(steps, run.id)
+  const performed = resumes.filter(({ interruptId }) => calls.has(interruptId)).map(toolResultOf)
   const decisions: SentDecision[] = []
   for (const resume of resumes) {
+    if (calls.has(resume.interruptId)) continue
     const approval = await approvalOf(approvals, run, resume.interruptId)
     if (approval === undefined || !(await isOfThread(approval))) {
       return { refusal: ['approval-not-found', `the thread has no interrupt ${resume.interruptId}`] }
@@ -38,11 +56,23 @@ export async function sentResumes(
     }
     decisions.push(decision)
   }
-  const open = await openApprovals(approvals, run)
-  const missing = open.filter(({ id }) => !decisions.some(({ approvalId }) => approvalId === id))
-  if (missing.length === 0) return { decisions }
-  return { refusal: ['interrupts-open', `resume must also answer ${missing.map(({ id }) => id).join(', ')}`] }
+  const sent = [
+    ...results.filter(({ toolCallId }) => !performed.some((one) => one.toolCallId === toolCallId)),
+    ...performed,
+  ]
+  const answered = new Set([
+    ...decisions.map(({ approvalId }) => approvalId),
+    ...sent.map(({ toolCallId }) => toolCallId),
+  ])
+  const waiting = [...calls].filter(([, { name, status }]) => status === 'waiting' && !offered.has(name))
+  const open = [...(await openApprovals(approvals, run)).map(({ id }) => id), ...waiting.map(([id]) => id)]
+  const missing = open.filter((id) => !answered.has(id))
+  if (missing.length === 0) return { decisions, results: sent }
+  return { refusal: ['interrupts-open', `resume must also answer ${missing.join(', ')}`] }
 }
+
+const toolResultOf = ({ interruptId: toolCallId, status, payload }: AgUiResume): SentToolResult =>
+  status === 'cancelled' ? { toolCallId, error: 'cancelled' } : { toolCallId, result: payload ?? null }
 
 function decisionOf(approvalId: string, { status, payload }: AgUiResume): SentDecision | undefined {
   if (status === 'cancelled') return { approvalId, granted: false, reason: 'cancelled' }

@@ -2,9 +2,10 @@ import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold
 import { type ItemChange, itemChanges, itemKey } from '../fold/item-changes.ts'
 import { fieldsOf, isFields, type LogEvent, textIn } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
-import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
+import { awaitsClient } from '../fold/rest.ts'
 import type { TextItem, Transcript, TranscriptItem } from '../fold/transcript.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
+import { interruptsOf } from './interrupts.ts'
 import {
   type AgUiEvent,
   childEvents,
@@ -23,6 +24,8 @@ export interface AgUiView extends RunView {
   readonly threadId: string
   /** The id that the client gave this part of the run. */
   readonly clientRunId: string
+  /** The tools that the client offered when it started the run. It performs them without an interrupt. */
+  readonly offered?: ReadonlySet<string>
   /** The messages of the thread before this run. */
   readonly history: readonly AgUiMessage[]
 }
@@ -157,7 +160,8 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
       if (fold.run.status !== 'suspended') return undefined
       const transcript = transcriptOf(fold)
       if (!awaitsClient(transcript)) return undefined
-      const outcome = { type: 'interrupt', interrupts: interruptsOf(transcript) }
+      const interrupts = interruptsOf(transcript, view.offered)
+      const outcome = interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
       return close({ type: 'RUN_FINISHED', ...run, outcome })
     },
     messages,
@@ -235,28 +239,6 @@ function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
   const { approvalId, by, reason, decision } = fields
   const granted = type === 'approval.resolved' && decision === 'granted'
   return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, granted, by, reason } }]
-}
-
-const RESPONSE = {
-  type: 'object',
-  properties: { granted: { type: 'boolean' }, reason: { type: 'string' } },
-  required: ['granted'],
-}
-
-function interruptsOf(transcript: Transcript): readonly object[] {
-  if (waitsForAnswer(transcript)) return [{ id: `${transcript.runId}.resume`, reason: 'input' }]
-  return transcript.items.flatMap((item) => {
-    if (item.kind !== 'approval' || item.status !== 'pending') return []
-    const { id, name, title, payload, toolCallId } = item
-    return [
-      {
-        ...{ id, reason: toolCallId === undefined ? 'approval' : 'tool_call', responseSchema: RESPONSE },
-        ...(title === undefined ? {} : { message: title }),
-        ...(toolCallId === undefined ? {} : { toolCallId }),
-        metadata: { name, ...(payload === undefined ? {} : { payload }) },
-      },
-    ]
-  })
 }
 
 function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {

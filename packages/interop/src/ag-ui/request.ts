@@ -1,3 +1,4 @@
+import type { SentToolResult } from '@perdure/core'
 import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
 import { isFields } from '../fold/log-event.ts'
 import type { AgUiMessage } from './message.ts'
@@ -51,3 +52,23 @@ export const toAgUiMessage = ({ id, role, content }: ChatMessage, fallbackId: st
   ...{ id: id ?? fallbackId, role },
   content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n'),
 })
+
+/** The results of tools that the client has performed since the last message of the user. */
+export const toolResultsIn = (messages: readonly AgUiMessage[]): readonly SentToolResult[] =>
+  messages.slice(messages.findLastIndex(({ role }) => USER_ROLES.includes(role)) + 1).flatMap(toToolResult)
+
+function toToolResult({ role, toolCallId, content, error }: AgUiMessage): readonly SentToolResult[] {
+  if (role !== 'tool' || typeof toolCallId !== 'string') return []
+  if (typeof error === 'string' && error !== '') return [{ toolCallId, error }]
+  return [{ toolCallId, result: parsed(content) }]
+}
+
+/** A result is text; JSON in it is the value. */
+function parsed(content: unknown): unknown {
+  if (typeof content !== 'string') return content ?? null
+  try {
+    return JSON.parse(content)
+  } catch {
+    return content
+  }
+}

@@ -5,7 +5,6 @@ import {
   type KeyedRequest,
   type KeyRequest,
   type Reply,
-  type ResolveApproval,
   type ResumeRun,
   type RunTargets,
   type StartRun,
@@ -14,7 +13,7 @@ import { AppError, type ApprovalStore, type Clock, type RunRecord } from '@perdu
 import { isTerminal } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
-import { agentInput, type ChatInput, chatInput } from '../chat/chat-input.ts'
+import { agentInput, type ChatInput, chatInput, chatTools } from '../chat/chat-input.ts'
 import {
   type ChatSessionDeps,
   chatSessionId,
@@ -24,20 +23,20 @@ import {
   newestRuns,
   PROTOCOL,
 } from '../chat/chat-session.ts'
-import { decideApprovals, isDecisionOn } from '../chat/decide-approvals.ts'
+import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { type ChatHistoryDeps, chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
-import { createAiSdkProjector } from './projector.ts'
-import { decisionsIn, newMessages, toChatMessage, type UiMessage } from './ui-message.ts'
+import { createAiSdkProjector, runIdIn } from './projector.ts'
+import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps {
+export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
+  readonly runs: ChatSessionDeps['runs']
   readonly clock: Clock
   readonly startRun: StartRun
   readonly resumeRun: ResumeRun
-  readonly resolveApproval: ResolveApproval
   readonly abortRun: AbortRun
   readonly keyRequest: KeyRequest
   readonly openProjectedStream: OpenProjectedStream
@@ -99,7 +98,7 @@ export function createChats(deps: ChatsDeps): Chats {
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
-    const chat = chatInput(asked.map(toChatMessage), settingsOf(body))
+    const chat = chatInput(asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
     const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -110,6 +109,19 @@ export function createChats(deps: ChatsDeps): Chats {
     })
     const { runId, replayed } = reply
     return runId === undefined ? reply : open(call, { runId, sessionId, version, start: 'first', replayed })
+  }
+
+  /** Passes the answers that the last message holds, and follows the run that they continue. */
+  const answer = async (call: ChatCall, { last, sessionId, version }: Answering): Promise<Response> => {
+    const asking = await deps.runs.find(runIdIn(last.id) ?? '', call.visibility)
+    const isOfChat = asking?.sessionId === sessionId && asking.parentRunId === undefined
+    const results = isOfChat ? toolResultsIn(last) : []
+    const answers = { decisions: decisionsIn(last), results, runId: asking?.id }
+    const via = { protocol: 'ai-sdk', ref: last.id }
+    const answered = await passAnswers(deps, { ...call, sessionId, via }, answers)
+    if (answered === undefined) throw nothingToDo()
+    const { runId, ids } = answered
+    return open(call, { runId, sessionId, version, start: isAnswerTo(ids) })
   }
 
   const continueWith = async (call: ChatCall, run: RunRecord, chat: ChatInput & { readonly ref: string }) => {
@@ -126,14 +138,7 @@ export function createChats(deps: ChatsDeps): Chats {
       const { sessionId, newest } = await chatOf(call, body.id)
       const last = body.messages.at(-1)
       if (last?.role === 'assistant' && body.trigger === 'submit-message') {
-        const decided = await decideApprovals(
-          deps,
-          { ...call, sessionId, via: { protocol: 'ai-sdk', ref: last.id } },
-          decisionsIn(last),
-        )
-        if (decided === undefined) throw nothingToDo()
-        const { runId, approvalIds } = decided
-        return open(call, { runId, sessionId, version, start: isDecisionOn(approvalIds) })
+        return answer(call, { last, sessionId, version })
       }
       const run = body.trigger === 'submit-message' ? await newest() : undefined
       if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
@@ -165,6 +170,12 @@ export function createChats(deps: ChatsDeps): Chats {
   }
 }
 
+interface Answering {
+  readonly last: UiMessage
+  readonly sessionId: string
+  readonly version: Version
+}
+
 interface Opening {
   readonly runId: string
   readonly sessionId: string
@@ -190,7 +201,7 @@ async function messageKey(
   return key.length > 255 ? undefined : { ...(await keyRequest(identity, key)), visibility }
 }
 
-const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId']
+const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId', 'tools']
 
 const settingsOf = (body: ChatRequestBody) =>
   Object.fromEntries(Object.entries(body).filter(([member]) => !KNOWN.includes(member)))

@@ -34,7 +34,8 @@ export interface MessageParts {
   /** The chunks of every part, for a client that has none. */
   all(content: Content): readonly Chunk[]
   list(): readonly ShownPart[]
-  endStep(): readonly Chunk[]
+  /** The chunks that end a response: what was held back, and the end of the step. */
+  end(content: Content): readonly Chunk[]
 }
 
 export function createMessageParts(version: AiSdkVersion): MessageParts {
@@ -42,6 +43,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
   const parts = new Map<string, ShownPart>()
   let step = 0
   let isMarked = false
+  let isResting = false
 
   const inStep = () => [...parts].filter(([, part]) => part.step === step)
 
@@ -49,7 +51,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
   const mayEndStep = () =>
     inStep().every(([, { item }]) => {
       if (item.kind === 'text' || item.kind === 'reasoning') return !item.isOpen
-      if (item.kind === 'tool') return item.status !== 'calling' && item.status !== 'awaiting-approval'
+      if (item.kind === 'tool') return !OPEN_CALL.has(item.status)
       return item.kind !== 'approval' || item.status !== 'pending'
     })
 
@@ -67,7 +69,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
   }
 
   const stagesOf = (item: ShownItem, content: Content): Stages | undefined => {
-    if (item.kind === 'tool') return toolStages(item, content, version)
+    if (item.kind === 'tool') return toolStages(item, content, { version, isResting })
     return item.kind === 'approval' && isOwnPart(item, content) ? approvalStages(item, version) : undefined
   }
 
@@ -101,7 +103,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     put(itemKey(after), after, { step: ofPart, ...(stages === undefined ? {} : { stages }) })
     if (stages === undefined) return newChunks(after, undefined)
     if (after.kind === 'tool' && before.kind === 'tool' && stages[INPUT] === undefined) {
-      return isCurrent ? inputChunks(before, after, stages) : []
+      return isCurrent && after.status === 'calling' ? inputChunks(before, after, stages) : []
     }
     return laterStages(part.stages ?? [], stages, isCurrent)
   }
@@ -121,6 +123,22 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     )
     const partIds = gone.map(({ item }) => item.id)
     return [...ended, { type: 'data-perdure-rewound', data: { partIds } }]
+  }
+
+  /** The inputs of calls that no code has taken up. */
+  const heldInputs = (content: Content): readonly Chunk[] => {
+    isResting = true
+    return inStep().flatMap(([, part]) =>
+      part.item.kind === 'tool' && part.stages?.[INPUT] === undefined ? showChanged(part, part.item, content) : [],
+    )
+  }
+
+  /** A client that performs tools sends their results again while its last step has nothing else to do. */
+  const emptyStep = (): readonly Chunk[] => {
+    const calls = inStep().flatMap(([, { item }]) => (item.kind === 'tool' && item.executor === 'client' ? [item] : []))
+    if (calls.length === 0 || calls.some(({ status }) => OPEN_CALL.has(status))) return []
+    step += 1
+    return [{ type: 'finish-step' }, { type: 'start-step' }]
   }
 
   return {
@@ -160,7 +178,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
       })
     },
     list: () => [...parts.values()],
-    endStep: () => (step === 0 ? [] : [{ type: 'finish-step' }]),
+    end: (content) => (step === 0 ? [] : [...heldInputs(content), ...emptyStep(), { type: 'finish-step' }]),
   }
 }
 
@@ -169,6 +187,9 @@ interface BlockChange {
   readonly step: number
   readonly delta?: string
 }
+
+/** The states of a call that waits for the model, for its user, or for the code that performs it. */
+const OPEN_CALL: ReadonlySet<string> = new Set(['calling', 'called', 'awaiting-approval'])
 
 /** The parts that a client cannot replace. */
 const SHOWN_ONCE: ReadonlySet<string> = new Set(['source', 'file', 'message'])

@@ -79,7 +79,7 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
   }
 
   const endChunks = (): readonly Frame[] => [
-    ...[...flushState(), ...resultChunks(), ...parts.endStep(), ...finishOf(transcriptOf(fold))].map(toFrame),
+    ...[...flushState(), ...resultChunks(), ...parts.end(fold.content), ...finishOf(transcriptOf(fold))].map(toFrame),
     DONE,
   ]
   const hasEnded = () => ENDED.has(fold.run.status ?? '')
@@ -114,11 +114,14 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
       const transcript = transcriptOf(fold)
       if (!awaitsClient(transcript)) return undefined
       const finishReason = waitsForAnswer(transcript) ? 'stop' : 'tool-calls'
-      return [...[...parts.endStep(), { type: 'finish', finishReason }].map(toFrame), DONE]
+      return [...[...parts.end(fold.content), { type: 'finish', finishReason }].map(toFrame), DONE]
     },
     messages: () => [...finished, message()],
   }
 }
+
+/** The run whose answer has this id. */
+export const runIdIn = (messageId: string): string | undefined => /^msg_([^-]+)/.exec(messageId)?.[1]
 
 const messageIdOf = (runId: string, earlier: number): string =>
   earlier === 0 ? `msg_${runId}` : `msg_${runId}-${earlier + 1}`

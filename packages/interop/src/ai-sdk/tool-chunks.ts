@@ -11,22 +11,32 @@ export type Stages = readonly (Chunk | undefined)[]
 /** The stage at which the input is complete. */
 export const INPUT = 1
 
-export function toolStages(tool: ToolItem, content: Content, version: AiSdkVersion): Stages {
-  const { id: toolCallId, name: toolName, title, args, executor, status, approvalId } = tool
-  const isComplete = status !== 'calling' || 'args' in tool
-  const call = {
-    ...{ toolCallId, toolName, dynamic: true },
-    // Keeps the client from executing the tool.
-    ...(executor === 'server' ? { providerExecuted: true } : {}),
-    ...(title === undefined ? {} : { title }),
-  }
+export function toolStages(
+  tool: ToolItem,
+  content: Content,
+  { version, isResting }: { readonly version: AiSdkVersion; readonly isResting: boolean },
+): Stages {
+  const { id: toolCallId, name: toolName, title, args, executor, approvalId } = tool
+  const call = { toolCallId, toolName, dynamic: true, ...(title === undefined ? {} : { title }) }
+  // Keeps the client from executing the tool.
+  const by = executor === 'server' ? { providerExecuted: true } : {}
   return [
     { type: 'tool-input-start', ...call },
-    isComplete ? { type: 'tool-input-available', ...call, input: args ?? {} } : undefined,
+    isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
     approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
     approvalId === undefined ? undefined : responseOf(find(content, 'approval', approvalId), version),
     outcomeOf(tool),
   ]
+}
+
+/**
+ * Whether the input can be shown. A call that the model has made may still become a call of a client tool, and a client
+ * executes its tool as soon as it has the input.
+ */
+function isReady(tool: ToolItem, isResting: boolean): boolean {
+  const { status, executor, approvalId } = tool
+  if (status === 'calling') return isResting && 'args' in tool
+  return status !== 'called' || executor === 'client' || approvalId !== undefined || isResting
 }
 
 function outcomeOf({ id: toolCallId, status, result, isPreliminary, error }: ToolItem): Chunk | undefined {

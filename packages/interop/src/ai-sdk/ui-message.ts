@@ -1,6 +1,7 @@
+import type { SentToolResult } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
-import type { SentDecision } from '../chat/decide-approvals.ts'
+import type { SentDecision } from '../chat/pass-answers.ts'
 
 export interface UiPart {
   readonly type: string
@@ -64,3 +65,12 @@ export function decisionsIn({ parts }: UiMessage): readonly SentDecision[] {
     return [{ approvalId: id, granted: approved, ...(typeof reason === 'string' ? { reason } : {}) }]
   })
 }
+
+/** The results of tools that the page has performed. */
+export const toolResultsIn = ({ parts }: UiMessage): readonly SentToolResult[] =>
+  parts.flatMap(({ type, state, toolCallId, output, errorText, providerExecuted }): readonly SentToolResult[] => {
+    const isTool = type === 'dynamic-tool' || type.startsWith('tool-')
+    if (!isTool || typeof toolCallId !== 'string' || providerExecuted === true) return []
+    if (state === 'output-error') return [{ toolCallId, error: String(errorText ?? 'the tool failed') }]
+    return state === 'output-available' ? [{ toolCallId, result: output ?? null }] : []
+  })

@@ -14,12 +14,22 @@ export interface ChatMessage {
   readonly content: readonly ChatPart[]
 }
 
+/** A tool that the client offers; `ctx.clientTool` calls it. */
+export interface ChatTool {
+  readonly name: string
+  readonly description?: string
+  /** JSON Schema of the arguments. */
+  readonly parameters?: unknown
+}
+
 /** The input of an agent that is called through a chat protocol, unless its schema demands another form. */
 export interface ChatInput {
   /** The text of the last message. */
   readonly text: string
   /** The new messages. `ctx.session.messages()` has the earlier ones. */
   readonly messages: readonly ChatMessage[]
+  /** The tools that the client performs when the agent asks for it. */
+  readonly tools?: readonly ChatTool[]
   /** Other members of the request, which the application defines. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -27,10 +37,32 @@ export interface ChatInput {
 export function chatInput(
   messages: readonly ChatMessage[],
   settings: Readonly<Record<string, unknown>> = {},
+  tools: readonly ChatTool[] = [],
 ): ChatInput {
-  const text = textOf(messages.at(-1))
-  return Object.keys(settings).length === 0 ? { text, messages } : { text, messages, settings }
+  return {
+    ...{ text: textOf(messages.at(-1)), messages },
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+  }
 }
+
+/** The tools in what a client sends, without anything that is not a tool. */
+export const chatTools = (sent: unknown): readonly ChatTool[] =>
+  (Array.isArray(sent) ? sent.filter(isFields) : []).flatMap(({ name, description, parameters }) =>
+    typeof name === 'string' && name !== ''
+      ? [
+          {
+            name,
+            ...(typeof description === 'string' ? { description } : {}),
+            ...(isFields(parameters) ? { parameters } : {}),
+          },
+        ]
+      : [],
+  )
+
+/** The names of the tools that the client offered when it started the run with this input. */
+export const offeredNames = (input: unknown): ReadonlySet<string> =>
+  new Set(isFields(input) ? chatTools(input.tools).map(({ name }) => name) : [])
 
 const textOf = (message: ChatMessage | undefined): string =>
   (message?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')

@@ -18,6 +18,12 @@ export function awaitsClient(transcript: Suspended): boolean {
 export const waitsForAnswer = (transcript: Suspended): boolean =>
   transcript.status === 'suspended' && waitKinds(transcript).includes('resume') && !hasPending(transcript)
 
+/** The ids of the tool calls whose results the run waits for. */
+export const clientCallsOf = ({ waitingFor }: Pick<Suspended, 'waitingFor'>): readonly string[] =>
+  (Array.isArray(waitingFor) ? waitingFor.filter(isFields) : []).flatMap(({ kind, toolCallId }) =>
+    kind === 'client-tool' && typeof toolCallId === 'string' ? [toolCallId] : [],
+  )
+
 const hasPending = ({ items }: Suspended): boolean =>
   items.some((item) => item.kind === 'approval' && item.status === 'pending')
 

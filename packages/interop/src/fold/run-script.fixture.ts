@@ -31,6 +31,7 @@ const acts: readonly ((id: string) => fc.Arbitrary<readonly Drawn[]>)[] = [
       ]
     }),
   (id) => fc.constantFrom('granted', 'denied').map((decision) => approval(id, decision, {})),
+  (id) => fc.boolean().map((isSaid) => [...(isSaid ? toolCall(id, []) : []), ...clientTool(id)]),
   (id) => fc.jsonValue().map((data) => [['part.data', { name: 'chart', id, data }]]),
   () => fc.record({ n: fc.nat() }).map((state) => [['part.state', { state }]]),
   (id) => fc.constant([['part.source', { sourceId: id, url: `https://example.com/${id}` }]]),
@@ -57,6 +58,17 @@ const approval = (id: string, decision: string, more: object): readonly Drawn[] 
   ['approval.requested', { approvalId: `apr_${id}`, runId: RUN, name: 'send', title: 'Send?', ...more }],
   ['run.suspended', { status: 'suspended', attempt: 1, waitingFor: [{ kind: 'approval', approvalId: `apr_${id}` }] }],
   ['approval.resolved', { approvalId: `apr_${id}`, runId: RUN, name: 'send', decision, by: 'alice', ...more }],
+  ['run.resumed', { status: 'queued', attempt: 1 }],
+  ['run.started', { status: 'running', attempt: 1 }],
+]
+
+const clientTool = (id: string): readonly Drawn[] => [
+  ['tool.call.end', { ...tool(id), executor: 'client' }],
+  [
+    'run.suspended',
+    { status: 'suspended', attempt: 1, waitingFor: [{ kind: 'client-tool', name: 'mail', toolCallId: id }] },
+  ],
+  ['tool.result', { toolCallId: id, result: 'ok' }],
   ['run.resumed', { status: 'queued', attempt: 1 }],
   ['run.started', { status: 'running', attempt: 1 }],
 ]

@@ -1,12 +1,12 @@
 import { awaitsResume, type Principal } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
-import { type DecideRunDeps, decideRun, isLate } from '../chat/decide-run.ts'
+import { type AnswerRunDeps, answerRun, isLate } from '../chat/answer-run.ts'
 import { isFields } from '../fold/log-event.ts'
 import { type Decision, parsePauseId, readAnswer } from './elicitation.ts'
 import { invalidParams, type RpcRefusal } from './json-rpc.ts'
 import { type ReadTranscriptDeps, readTranscript } from './read-transcript.ts'
 
-export interface AnswersDeps extends ReadTranscriptDeps, DecideRunDeps {
+export interface AnswersDeps extends ReadTranscriptDeps, AnswerRunDeps {
   readonly runs: Pick<RunStore, 'find'>
   readonly approvals: ApprovalStore
 }
@@ -55,7 +55,9 @@ export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: strin
   if (decision.kind === 'none' || approval.status !== 'pending') return 'nothing'
   const verdict = verdictOf(decision)
   if (verdict === undefined) return 'malformed'
-  const isTaken = await decideRun(deps, { ...caller, via: VIA }, [{ approval, ...verdict }])
+  const isTaken = await answerRun(deps, { ...caller, via: VIA }, approval.runId, {
+    decisions: [{ approval, ...verdict }],
+  })
   return isTaken ? 'taken' : 'nothing'
 }
 

@@ -186,6 +186,8 @@ export const runOperations = {
       'run-not-suspended',
       'approval-not-found',
       'approval-resolved',
+      'tool-call-not-found',
+      'tool-call-ended',
       'run-not-active',
       'session-not-found',
       'thread-not-found',

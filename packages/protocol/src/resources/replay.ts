@@ -18,7 +18,15 @@ export const Decision = strictObject({
   payload: v.optional(v.unknown()),
 })
 
+/** What a tool call that the client performs has returned, or why it failed. */
+export const ClientToolResult = strictObject({
+  toolCallId: v.string(),
+  result: v.optional(v.unknown()),
+  error: v.optional(v.string()),
+})
+
 export const ResumeRequest = strictObject({
   payload: v.optional(v.unknown()),
   approvals: v.optional(v.array(Decision)),
+  toolResults: v.optional(v.array(ClientToolResult)),
 })

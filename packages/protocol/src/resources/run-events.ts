@@ -61,6 +61,7 @@ export const ToolResultEvent = v.looseObject({
   result: v.optional(v.unknown()),
   error: v.optional(ToolError),
   preliminary: v.optional(v.boolean()),
+  via: v.optional(Via),
 })
 
 export const ToolExecutionEvent = v.looseObject({
@@ -88,7 +89,7 @@ export const StepEvent = v.object({
   runId: v.string(),
   step: v.string(),
   seq: v.number(),
-  kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version']),
+  kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version', 'client-tool']),
   dueAt: v.optional(v.string()),
   error: v.optional(RunError),
   willRetry: v.optional(v.boolean()),

@@ -71,9 +71,10 @@ export const RunLinks = v.object({ self: v.string(), events: v.string() })
  * is not registered; such a wait has no name.
  */
 export const WaitingFor = v.object({
-  kind: v.picklist(['sleep', 'event', 'approval', 'child', 'resume', 'step', 'code']),
+  kind: v.picklist(['sleep', 'event', 'approval', 'child', 'client-tool', 'resume', 'step', 'code']),
   name: v.optional(v.string()),
   approvalId: v.optional(v.string()),
+  toolCallId: v.optional(v.string()),
   runId: v.optional(v.string()),
   dueAt: v.optional(Timestamp),
   seq: v.optional(Count),

@@ -20,7 +20,7 @@ export const ResumeThreadRequest = strictObject({
   payload: v.optional(v.unknown()),
 })
 
-export const CallKind = v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version'])
+export const CallKind = v.picklist(['step', 'sleep', 'event', 'approval', 'child', 'version', 'client-tool'])
 
 /** A durable call that a run has recorded. */
 export const RecordedCall = v.object({

@@ -1,7 +1,7 @@
 import { AsyncApiDocument, OpenApiDocument } from '../resources/documents.ts'
 import { ErrorBody, ErrorName } from '../resources/error-body.ts'
 import { EmitEventRequest, EmittedEvent } from '../resources/named-events.ts'
-import { Decision, ReplayRequest, ResumeRequest } from '../resources/replay.ts'
+import { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from '../resources/replay.ts'
 import { EventEnvelope } from '../resources/runs.ts'
 import { APPROVAL_ID } from './approvals.ts'
 import { type NamedSchemas, namedObject, namedValue } from './named-schema.ts'
@@ -49,11 +49,21 @@ export const eventSchemas = {
     },
     example: { id: APPROVAL_ID, granted: true },
   }),
+  ClientToolResult: namedObject(ClientToolResult, {
+    description: 'The result of a tool call that the client performs.',
+    members: {
+      toolCallId: 'Id of the tool call.',
+      result: 'Result of the tool. Default: `null`.',
+      error: 'Why the tool failed. Without it, the tool has succeeded.',
+    },
+    example: { toolCallId: 'call_1', result: { color: 'red' } },
+  }),
   ResumeRequest: namedObject(ResumeRequest, {
     description: 'Resumes a suspended run.',
     members: {
       payload: 'Value that the waiting code receives.',
       approvals: 'Decisions on approvals of the run. Default: none.',
+      toolResults: 'Results of tool calls that the client performs. Default: none.',
     },
     example: { approvals: [{ id: APPROVAL_ID, granted: true }] },
   }),

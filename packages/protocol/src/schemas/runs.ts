@@ -213,6 +213,7 @@ export const runSchemas = {
       kind: 'What ends the wait. `code`: the run continues after the server starts with code that makes the same calls as recorded.',
       name: 'Name of the wait. Absent when `kind` is `code`.',
       approvalId: 'Id of the approval. Present only when the run waits for an approval.',
+      toolCallId: 'Id of the tool call. Present only when `kind` is `client-tool`.',
       runId: 'Id of the child run. Present only when `kind` is `child`.',
       dueAt: 'When the wait ends on its own. Absent when it does not.',
       seq: 'Number of the recorded call that the code does not make. Present only after a divergence.',

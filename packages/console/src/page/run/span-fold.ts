@@ -158,6 +158,7 @@ const STEP_KINDS: Readonly<Record<string, SpanKind>> = {
   event: 'event',
   approval: 'approval',
   child: 'child',
+  'client-tool': 'tool',
   version: 'version',
 }
 

@@ -11,6 +11,8 @@ export function waitReason({ kind, name, dueAt, seq, expected, found, version }:
       return `Sleeps until ${timeText(dueAt)}.`
     case 'child':
       return 'Waits until its child run ends.'
+    case 'client-tool':
+      return `Waits for the client to perform the tool “${name}”.`
     case 'resume':
       return 'Waits to be resumed.'
     case 'step':

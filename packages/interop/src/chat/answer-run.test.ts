@@ -1,7 +1,7 @@
 import { AppError, EVERY_ROW } from '@perdure/ports'
 import { anApproval } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { type DecideRunDeps, type Decider, decideRun } from './decide-run.ts'
+import { type AnswerRunDeps, answerRun, type Decider } from './answer-run.ts'
 
 const DECIDER: Decider = {
   principal: {
@@ -18,7 +18,7 @@ const ofSuspension = (id: string) => ({ approval: anApproval({ id, seq: undefine
 /** Takes decisions, except for the approvals that are named with an error. */
 function deciding(resumeError: AppError | undefined, errors: Readonly<Record<string, AppError>> = {}) {
   const taken: object[] = []
-  const deps: DecideRunDeps = {
+  const deps: AnswerRunDeps = {
     async resumeRun(request) {
       if (resumeError !== undefined) throw resumeError
       taken.push(request)
@@ -34,11 +34,33 @@ function deciding(resumeError: AppError | undefined, errors: Readonly<Record<str
   return { deps, taken }
 }
 
-describe('decideRun', () => {
+describe('answerRun', () => {
+  it('passes the decisions and the results of tools separately when they cannot continue the run together', async () => {
+    const taken: object[] = []
+    const deps: AnswerRunDeps = {
+      async resumeRun(request) {
+        if (request.approvals?.length !== 0) throw new AppError('run-not-suspended')
+        taken.push(request)
+        return { status: 202 }
+      },
+      async resolveApproval(request) {
+        taken.push(request)
+        return { status: 200 }
+      },
+    }
+    const results = [{ toolCallId: 'call_1', result: 'blue' }]
+
+    expect(await answerRun(deps, DECIDER, 'run_1', { decisions: [ofCall('apr_1')], results })).toBe(true)
+    expect(taken).toEqual([
+      expect.objectContaining({ runId: 'run_1', toolResults: results }),
+      expect.objectContaining({ approvalId: 'apr_1' }),
+    ])
+  })
+
   it('decides several approvals together', async () => {
     const { deps, taken } = deciding(undefined)
 
-    expect(await decideRun(deps, DECIDER, [ofCall('apr_1'), ofSuspension('apr_2')])).toBe(true)
+    expect(await answerRun(deps, DECIDER, 'run_1', { decisions: [ofCall('apr_1'), ofSuspension('apr_2')] })).toBe(true)
     expect(taken).toEqual([
       expect.objectContaining({
         approvals: [expect.objectContaining({ id: 'apr_1' }), expect.objectContaining({ id: 'apr_2' })],
@@ -49,7 +71,7 @@ describe('decideRun', () => {
   it('passes the request of the caller to the inbox, for the audit', async () => {
     const { deps, taken } = deciding(undefined)
 
-    await decideRun(deps, DECIDER, [ofCall('apr_1')])
+    await answerRun(deps, DECIDER, 'run_1', { decisions: [ofCall('apr_1')] })
 
     expect(taken).toEqual([
       expect.objectContaining({ approvalId: 'apr_1', by: 'ana', origin: DECIDER.principal.origin }),
@@ -60,7 +82,7 @@ describe('decideRun', () => {
     const late = new AppError('approval-resolved')
     const { deps, taken } = deciding(late, { apr_1: late })
 
-    expect(await decideRun(deps, DECIDER, [ofCall('apr_1'), ofCall('apr_2')])).toBe(true)
+    expect(await answerRun(deps, DECIDER, 'run_1', { decisions: [ofCall('apr_1'), ofCall('apr_2')] })).toBe(true)
     expect(taken).toEqual([expect.objectContaining({ approvalId: 'apr_2' })])
   })
 
@@ -71,7 +93,7 @@ describe('decideRun', () => {
       const { deps } = deciding(error, { apr_1: error, apr_2: error })
 
       for (const decisions of [[ofCall('apr_1')], [ofSuspension('apr_1')], [ofCall('apr_1'), ofCall('apr_2')]]) {
-        expect(await decideRun(deps, DECIDER, decisions)).toBe(false)
+        expect(await answerRun(deps, DECIDER, 'run_1', { decisions })).toBe(false)
       }
     },
   )
@@ -80,7 +102,7 @@ describe('decideRun', () => {
     const { deps, taken } = deciding(undefined)
     const principal = { ...DECIDER.principal, scopes: ['agents:invoke'] }
 
-    await expect(decideRun(deps, { ...DECIDER, principal }, [ofCall('apr_1')])).rejects.toMatchObject({
+    await expect(answerRun(deps, { ...DECIDER, principal }, 'run_1', { decisions: [ofCall('apr_1')] })).rejects.toMatchObject({
       id: 'scope-denied',
     })
     expect(taken).toEqual([])

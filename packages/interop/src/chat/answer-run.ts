@@ -1,8 +1,14 @@
-import { authorizeOperation, type Principal, type ResolveApproval, type ResumeRun } from '@perdure/core'
+import {
+  authorizeOperation,
+  type Principal,
+  type ResolveApproval,
+  type ResumeRun,
+  type SentToolResult,
+} from '@perdure/core'
 import { AppError, type ApprovalRecord, type Visibility } from '@perdure/ports'
 import { OPERATION_TABLES } from '@perdure/protocol'
 
-export interface DecideRunDeps {
+export interface AnswerRunDeps {
   readonly resumeRun: ResumeRun
   readonly resolveApproval: ResolveApproval
 }
@@ -21,31 +27,47 @@ export interface RunDecision {
   readonly reason?: string | undefined
 }
 
+/** Answers to one run. */
+export interface RunAnswers {
+  readonly decisions: readonly RunDecision[]
+  /** Results of tools that the client performs for the run. */
+  readonly results?: readonly SentToolResult[]
+}
+
 /**
- * Passes decisions on open approvals of one run to the run. Several decisions continue the run together. An approval that
- * has been decided meanwhile, and one of a run that has ended, stay as they are.
+ * Passes decisions on open approvals of a run, and results of its open tool calls, to the run. Several answers continue
+ * the run together. An approval that has been decided meanwhile, a call that has ended, and a run that has ended stay as
+ * they are.
  *
- * @returns whether a decision has been taken
- * @throws AppError `scope-denied` if the caller may not decide one of them
+ * @returns whether an answer has been taken
+ * @throws AppError `scope-denied` if the caller may not decide one of the approvals
  */
-export async function decideRun(
-  deps: DecideRunDeps,
+export async function answerRun(
+  deps: AnswerRunDeps,
   decider: Decider,
-  decisions: readonly RunDecision[],
+  runId: string,
+  { decisions, results = [] }: RunAnswers,
 ): Promise<boolean> {
   const [first] = decisions
   const { principal, visibility, via } = decider
-  if (first === undefined) return false
-  if (decisions.length === 1 && isOfCall(first)) return resolve(deps, decider, first)
+  if (decisions.length + results.length === 0) return false
+  if (first !== undefined && decisions.length + results.length === 1 && isOfCall(first)) {
+    return resolve(deps, decider, first)
+  }
   try {
     const approvals = decisions.map(({ approval: { id }, granted, reason }) => ({ id, granted, reason }))
-    const { runId } = first.approval
-    await deps.resumeRun({ runId, principal, visibility, via, approvals, answer: 'accepted' })
+    await deps.resumeRun({ runId, principal, visibility, via, approvals, toolResults: results, answer: 'accepted' })
     return true
   } catch (error) {
     if (!isLate(error)) throw error
     const taken: boolean[] = []
-    for (const one of decisions) if (isOfCall(one)) taken.push(await resolve(deps, decider, one))
+    // One late answer must not withhold the others.
+    if (first !== undefined && results.length > 0) {
+      taken.push(await answerRun(deps, decider, runId, { decisions: [], results }))
+      taken.push(await answerRun(deps, decider, runId, { decisions }))
+    } else {
+      for (const one of decisions) if (isOfCall(one)) taken.push(await resolve(deps, decider, one))
+    }
     return taken.includes(true)
   }
 }
@@ -54,7 +76,7 @@ export async function decideRun(
 const isOfCall = ({ approval }: RunDecision): boolean => approval.seq !== undefined
 
 async function resolve(
-  { resolveApproval }: DecideRunDeps,
+  { resolveApproval }: AnswerRunDeps,
   { principal, via }: Decider,
   { approval: { id: approvalId }, granted, reason }: RunDecision,
 ): Promise<boolean> {
@@ -69,7 +91,7 @@ async function resolve(
   }
 }
 
-const LATE: ReadonlySet<string> = new Set(['approval-resolved', 'run-not-suspended', 'run-not-active'])
+const LATE: ReadonlySet<string> = new Set(['approval-resolved', 'tool-call-ended', 'run-not-suspended', 'run-not-active'])
 
 /** Whether the error says that somebody or something else was faster than the answer of the client. */
 export const isLate = (error: unknown): boolean => error instanceof AppError && LATE.has(error.id)

@@ -1,0 +1,34 @@
+import { clientCallsOf, waitsForAnswer } from '../fold/rest.ts'
+import type { ApprovalItem, ToolItem, Transcript } from '../fold/transcript.ts'
+
+const RESPONSE = {
+  type: 'object',
+  properties: { granted: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['granted'],
+}
+
+/**
+ * What the run waits for. A call of a tool that the client has offered is no interrupt: the client performs the call as soon
+ * as the response has ended, and sends a message with the result.
+ */
+export function interruptsOf(transcript: Transcript, offered: ReadonlySet<string> = new Set()): readonly object[] {
+  if (waitsForAnswer(transcript)) return [{ id: `${transcript.runId}.resume`, reason: 'input' }]
+  const calls = new Set(clientCallsOf(transcript))
+  return transcript.items.flatMap((item) => {
+    if (item.kind === 'tool') return calls.has(item.id) && !offered.has(item.name) ? [callInterrupt(item)] : []
+    return item.kind === 'approval' && item.status === 'pending' ? [approvalInterrupt(item)] : []
+  })
+}
+
+const approvalInterrupt = ({ id, name, title, payload, toolCallId }: ApprovalItem): object => ({
+  ...{ id, reason: toolCallId === undefined ? 'approval' : 'tool_call', responseSchema: RESPONSE },
+  ...(title === undefined ? {} : { message: title }),
+  ...(toolCallId === undefined ? {} : { toolCallId }),
+  metadata: { name, ...(payload === undefined ? {} : { payload }) },
+})
+
+const callInterrupt = ({ id, name, title, args }: ToolItem): object => ({
+  ...{ id, reason: 'client_tool', toolCallId: id },
+  ...(title === undefined ? {} : { message: title }),
+  metadata: { name, ...(args === undefined ? {} : { payload: args }) },
+})

@@ -1,0 +1,130 @@
+import { clientToolCalls, type SentToolResult } from '@perdure/core'
+import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunStore, type StepStore } from '@perdure/ports'
+import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
+import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from './answer-run.ts'
+
+export interface SentDecision {
+  readonly approvalId: string
+  readonly granted: boolean
+  readonly reason?: string
+}
+
+export interface DecideDeps extends AnswerRunDeps {
+  readonly approvals: Pick<ApprovalStore, 'find'>
+  readonly runs: Pick<RunStore, 'find'>
+  readonly steps: Pick<StepStore, 'listBriefly'>
+}
+
+interface Deciding extends Decider {
+  readonly sessionId: string
+}
+
+/** What the client answers: decisions on approvals, and results of tools that it has performed for a run. */
+export interface SentAnswers {
+  readonly decisions: readonly SentDecision[]
+  readonly results?: readonly SentToolResult[]
+  /** The run that asked for the results; results of other calls are ignored. */
+  readonly runId?: string | undefined
+}
+
+export interface Answered {
+  /** The run of the chat that continues. */
+  readonly runId: string
+  /** The approvals and tool calls of this chat that the client has answered. */
+  readonly ids: ReadonlySet<string>
+  /** Whether one of them was open. */
+  readonly isNew: boolean
+}
+
+/**
+ * Passes answers of the client to the runs of a chat that wait for them. An answer that somebody else gave meanwhile
+ * stands. Approvals and tool calls of other chats are ignored; `undefined` if there are no others.
+ *
+ * @throws AppError `scope-denied` if the caller may not decide one of the approvals
+ */
+export async function passAnswers(
+  deps: DecideDeps,
+  { principal, visibility, sessionId, via }: Deciding,
+  sent: SentAnswers,
+): Promise<Answered | undefined> {
+  const matched = [
+    ...(await matchDecisions(deps, { visibility, sessionId }, sent.decisions)),
+    ...(await matchResults(deps, sent)),
+  ]
+  const [first] = matched
+  if (first === undefined) return undefined
+  const open = matched.filter(({ isOpen }) => isOpen)
+  for (const runId of new Set(open.map((one) => one.runId))) {
+    const ofRun = open.filter((one) => one.runId === runId)
+    const decisions = ofRun.flatMap(({ decision }) => (decision === undefined ? [] : [decision]))
+    const results = ofRun.flatMap(({ result }) => (result === undefined ? [] : [result]))
+    await answerRun(deps, { principal, visibility, via }, runId, { decisions, results })
+  }
+  return { runId: first.rootId, ids: new Set(matched.map(({ id }) => id)), isNew: open.length > 0 }
+}
+
+/** An answer to something that a run of the chat has asked. */
+interface Matched {
+  readonly id: string
+  /** The run that asked, and the run of the chat that it belongs to. */
+  readonly runId: string
+  readonly rootId: string
+  readonly isOpen: boolean
+  readonly decision?: RunDecision
+  readonly result?: SentToolResult
+}
+
+async function matchDecisions(
+  deps: DecideDeps,
+  chat: Pick<Deciding, 'visibility' | 'sessionId'>,
+  decisions: readonly SentDecision[],
+): Promise<readonly Matched[]> {
+  const matched: Matched[] = []
+  for (const { approvalId, ...decision } of decisions) {
+    const approval = await deps.approvals.find(approvalId, EVERY_ROW)
+    const rootId = approval === undefined ? undefined : await rootInChat(deps, approval, chat)
+    if (approval === undefined || rootId === undefined) continue
+    const { id, runId, status } = approval
+    matched.push({ id, runId, rootId, isOpen: status === 'pending', decision: { approval, ...decision } })
+  }
+  return matched
+}
+
+async function matchResults(
+  { steps }: Pick<DecideDeps, 'steps'>,
+  { results = [], runId }: SentAnswers,
+): Promise<readonly Matched[]> {
+  if (runId === undefined || results.length === 0) return []
+  const calls = await clientToolCalls(steps, runId)
+  return results.flatMap((result) => {
+    const call = calls.get(result.toolCallId)
+    const isOpen = call?.status === 'waiting'
+    return call === undefined ? [] : [{ id: result.toolCallId, runId, rootId: runId, isOpen, result }]
+  })
+}
+
+/** Whether the event reports an answer to one of these approvals or tool calls. */
+export const isAnswerTo =
+  (ids: ReadonlySet<string>) =>
+  (event: LogEvent): boolean => {
+    const { approvalId, toolCallId } = fieldsOf(event)
+    if (event.type === 'tool.result') return ids.has(String(toolCallId))
+    return (event.type === 'approval.resolved' || event.type === 'approval.expired') && ids.has(String(approvalId))
+  }
+
+const MAX_DEPTH = 32
+
+/** The run of the chat that asks for the approval itself or through its children. */
+export async function rootInChat(
+  { runs }: Pick<DecideDeps, 'runs'>,
+  { runId }: ApprovalRecord,
+  { visibility, sessionId }: Pick<Deciding, 'visibility' | 'sessionId'>,
+): Promise<string | undefined> {
+  let next: string | undefined = runId
+  for (let depth = 0; next !== undefined && depth < MAX_DEPTH; depth++) {
+    const run: Awaited<ReturnType<RunStore['find']>> = await runs.find(next, visibility)
+    if (run?.sessionId === sessionId && run.parentRunId === undefined) return run.id
+    next = run?.parentRunId
+  }
+  return undefined
+}

@@ -138,7 +138,8 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     const calls = inStep().flatMap(([, { item }]) => (item.kind === 'tool' && item.executor === 'client' ? [item] : []))
     if (calls.length === 0 || calls.some(({ status }) => OPEN_CALL.has(status))) return []
     step += 1
-    return [{ type: 'finish-step' }, { type: 'start-step' }]
+    // The client stores an empty step only together with another change.
+    return [{ type: 'finish-step' }, { type: 'start-step' }, { type: 'message-metadata', messageMetadata: {} }]
   }
 
   return {

@@ -122,9 +122,9 @@ describe('ctx.clientTool', () => {
     const boot = processes()
     let isStuck = true
     const code: Code = async ({ clientTool, step }) => {
-      const [picked] = await Promise.all([
-        clientTool({ name: 'pickColor', toolCallId: 'call_1' }),
+      const [, picked] = await Promise.all([
         step('work', () => (isStuck ? new Promise(() => undefined) : 1)),
+        clientTool({ name: 'pickColor', toolCallId: 'call_1' }),
       ])
       return picked
     }
@@ -134,11 +134,10 @@ describe('ctx.clientTool', () => {
     const second = await boot(code, { recovery: 'resume' })
 
     expect(await second.find(runId)).toMatchObject({ status: 'suspended', attempt: 2 })
-    const rewound = (await second.eventsOf(runId)).filter(({ type }) => type === 'run.rewound')
-    const calls = (await second.eventsOf(runId)).filter(({ type }) => type === 'tool.call.end')
-    expect(calls).toHaveLength(1)
-    const after = (fromJsonText((rewound[0]?.payload ?? 'null') as never) as { after?: string } | null)?.after
-    if (after !== undefined) expect(Number(after.split('.').at(-1))).toBeGreaterThan(Number(calls[0]?.position))
+    const types = (await second.eventsOf(runId)).map(({ type }) => type)
+    expect(types.filter((type) => type === 'tool.call.end')).toHaveLength(1)
+    // The event would withdraw the call.
+    expect(types).not.toContain('run.rewound')
     expect(await send(second, runId, RED)).toMatchObject({ result: { ok: true, value: 'red' } })
   })
 

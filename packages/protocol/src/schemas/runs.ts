@@ -229,8 +229,7 @@ export const runSchemas = {
       tokens: 'Input and output tokens together, at least 1. Default: no limit.',
       costUsd: 'Cost in US dollars, more than 0. Default: no limit.',
       toolCalls: 'Number of tool calls, from 0. Default: no limit.',
-      wallClockMs:
-        'Milliseconds since the run was accepted or, with a start time, since that time. Time in suspension counts. Default: no limit.',
+      wallClockMs: 'Milliseconds since acceptance or the start time, suspension included. Default: no limit.',
     },
     example: { tokens: 20_000, costUsd: 0.5 },
   }),

@@ -30,10 +30,10 @@ export function expectCaught(mutants: readonly Mutant[]): void {
 
     it(`fails "${caughtBy}", which the correct storage passes`, async () => {
       const sound = createInMemoryStorage()
-      await expect(contractCase?.run(sound)).resolves.toBeUndefined()
+      await expect(contractCase?.run(sound, 1)).resolves.toBeUndefined()
 
       const storage = createInMemoryStorage()
-      await expect(contractCase?.run({ ...storage, ...breakPorts(storage) })).rejects.toThrow()
+      await expect(contractCase?.run({ ...storage, ...breakPorts(storage) }, 1)).rejects.toThrow()
     })
   })
 }

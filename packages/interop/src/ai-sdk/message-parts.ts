@@ -45,6 +45,10 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
   let isMarked = false
   let isResting = false
 
+  /** The step that was begun after the last call of the client has no parts yet. */
+  let emptyStepNumber = 0
+  const isStepEmpty = () => step > 0 && step === emptyStepNumber && inStep().length === 0
+
   const inStep = () => [...parts].filter(([, part]) => part.step === step)
 
   /** A client that answers approvals looks only at the last step, so its open calls must stay in one step. */
@@ -138,8 +142,8 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     const calls = inStep().flatMap(([, { item }]) => (item.kind === 'tool' && item.executor === 'client' ? [item] : []))
     if (calls.length === 0 || calls.some(({ status }) => OPEN_CALL.has(status))) return []
     step += 1
-    // The client stores an empty step only together with another change.
-    return [{ type: 'finish-step' }, { type: 'start-step' }, { type: 'message-metadata', messageMetadata: {} }]
+    emptyStepNumber = step
+    return EMPTY_STEP
   }
 
   return {
@@ -170,13 +174,14 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     },
     all(content) {
       let shown = 0
-      return [...parts.values()].flatMap(({ item, step: ofPart }) => {
+      const chunks = [...parts.values()].flatMap(({ item, step: ofPart }) => {
         const begun: Chunk[] = []
         if (shown > 0 && ofPart !== shown) begun.push({ type: 'finish-step' })
         if (ofPart !== shown) begun.push({ type: 'start-step' })
         shown = ofPart
         return [...begun, ...newChunks(item, stagesOf(item, content))]
       })
+      return isStepEmpty() ? [...chunks, ...EMPTY_STEP] : chunks
     },
     list: () => [...parts.values()],
     end: (content) => (step === 0 ? [] : [...heldInputs(content), ...emptyStep(), { type: 'finish-step' }]),
@@ -188,6 +193,13 @@ interface BlockChange {
   readonly step: number
   readonly delta?: string
 }
+
+/** The client stores an empty step only together with another change. */
+const EMPTY_STEP: readonly Chunk[] = [
+  { type: 'finish-step' },
+  { type: 'start-step' },
+  { type: 'message-metadata', messageMetadata: {} },
+]
 
 /** The states of a call that waits for the model, for its user, or for the code that performs it. */
 const OPEN_CALL: ReadonlySet<string> = new Set(['calling', 'called', 'awaiting-approval'])

@@ -102,7 +102,9 @@ describe('answerRun', () => {
     const { deps, taken } = deciding(undefined)
     const principal = { ...DECIDER.principal, scopes: ['agents:invoke'] }
 
-    await expect(answerRun(deps, { ...DECIDER, principal }, 'run_1', { decisions: [ofCall('apr_1')] })).rejects.toMatchObject({
+    await expect(
+      answerRun(deps, { ...DECIDER, principal }, 'run_1', { decisions: [ofCall('apr_1')] }),
+    ).rejects.toMatchObject({
       id: 'scope-denied',
     })
     expect(taken).toEqual([])

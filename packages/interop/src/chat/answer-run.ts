@@ -60,16 +60,25 @@ export async function answerRun(
     return true
   } catch (error) {
     if (!isLate(error)) throw error
-    const taken: boolean[] = []
-    // One late answer must not withhold the others.
-    if (first !== undefined && results.length > 0) {
-      taken.push(await answerRun(deps, decider, runId, { decisions: [], results }))
-      taken.push(await answerRun(deps, decider, runId, { decisions }))
-    } else {
-      for (const one of decisions) if (isOfCall(one)) taken.push(await resolve(deps, decider, one))
-    }
-    return taken.includes(true)
+    return answerOneByOne(deps, decider, runId, { decisions, results })
   }
+}
+
+/** One late answer must not withhold the others. */
+async function answerOneByOne(
+  deps: AnswerRunDeps,
+  decider: Decider,
+  runId: string,
+  { decisions, results }: Required<RunAnswers>,
+): Promise<boolean> {
+  const taken: boolean[] = []
+  if (decisions.length > 0 && results.length > 0) {
+    taken.push(await answerRun(deps, decider, runId, { decisions: [], results }))
+    taken.push(await answerRun(deps, decider, runId, { decisions }))
+  } else {
+    for (const one of decisions) if (isOfCall(one)) taken.push(await resolve(deps, decider, one))
+  }
+  return taken.includes(true)
 }
 
 /** An approval that a call requests can be decided while the run executes; any other one belongs to a suspension. */
@@ -91,7 +100,12 @@ async function resolve(
   }
 }
 
-const LATE: ReadonlySet<string> = new Set(['approval-resolved', 'tool-call-ended', 'run-not-suspended', 'run-not-active'])
+const LATE: ReadonlySet<string> = new Set([
+  'approval-resolved',
+  'tool-call-ended',
+  'run-not-suspended',
+  'run-not-active',
+])
 
 /** Whether the error says that somebody or something else was faster than the answer of the client. */
 export const isLate = (error: unknown): boolean => error instanceof AppError && LATE.has(error.id)

@@ -44,19 +44,19 @@ export const StorageSection = section({
     note: 'How long a write waits while the database server cannot be reached, before it is refused with 503, in milliseconds. Only with kind postgres.',
   }),
   listen: field(boolean, true, {
-    note: 'Whether processes that share the schema announce their commits to each other with NOTIFY; otherwise each reads the log up to 20 times a second while it waits for another. Only with kind postgres.',
+    note: 'Whether the server receives notifications (LISTEN) of commits by other processes that use the schema. When false, it polls the log, up to 20 times a second while a caller waits. Only with kind postgres.',
   }),
   listenUrlRef: optionalField(SecretReference, {
-    note: 'Secret reference to a connection URL of the same server for LISTEN; needed when urlRef leads through a connection pooler in transaction mode. Only with kind postgres.',
+    note: 'Secret reference to a direct connection URL of the same database server, for LISTEN; needed when urlRef leads through a connection pooler in transaction mode. Only with kind postgres.',
   }),
   cluster: field(boolean, false, {
-    note: 'Whether other servers may use the schema at the same time; all servers of a schema must agree. Only with kind postgres.',
+    note: 'Whether several servers may use the schema at the same time; must be the same on all of them. Only with kind postgres.',
   }),
   leaseMs: field(milliseconds(3_000), 6_000, {
-    note: 'In a cluster: time without a sign of life after which other servers give a server up and take over its runs, in milliseconds. Only with kind postgres.',
+    note: 'In a cluster: time after which the lease of a server that does not renew it expires, and other servers take over its runs, in milliseconds. Only with kind postgres.',
   }),
   requireSyncStandby: field(boolean, false, {
-    note: 'Be ready only while a synchronous standby follows the database server. Only with kind postgres.',
+    note: 'Whether the server is ready only while a synchronous standby is connected to the database server. Only with kind postgres.',
   }),
   tls: section({
     caRef: optionalField(SecretReference, {

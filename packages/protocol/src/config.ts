@@ -95,13 +95,13 @@ export const ServerConfigSchema = strictObject({
   }),
   webhooks: section({
     allowHosts: field(v.array(hostWithPort), [], {
-      note: 'Hosts that webhooks may reach over http: and at addresses that are not public; include the port unless it is the default port.',
+      note: 'Hosts to which webhooks may connect over http: and at addresses that are not public; include the port unless it is the default port.',
     }),
     timeoutMs: field(milliseconds(1), 15_000, {
       note: 'How long an endpoint may take to answer a delivery, in milliseconds.',
     }),
     retentionDays: field(count(4), 30, {
-      note: 'Days after which ended webhook deliveries are removed. A pending delivery is retried for about 3 days.',
+      note: 'Days after which ended webhook deliveries are removed. The server retries a pending delivery for about 3 days.',
     }),
   }),
   memory: section({
@@ -185,10 +185,10 @@ export const ServerConfigSchema = strictObject({
   }),
   console: section({
     enabled: field(boolean, false, {
-      note: 'Serve the web console beside the base path, at `/console`; always on in perdure dev, unless set to false.',
+      note: 'Whether the server serves the web console, at `/console` next to the base path. perdure dev serves it unless this is false.',
     }),
     readOnly: field(boolean, false, {
-      note: 'Refuse every change that a session of the console requests; API tokens are not affected.',
+      note: 'Whether the server refuses every change that a session of the console requests. Requests with an API token are not affected.',
     }),
   }),
   docs: section({

@@ -47,7 +47,7 @@ export const SCOPES = {
     third: 'id',
     owned: true,
     summary:
-      'Add, change, test and delete webhooks; without own, also webhooks that receive the events of every owner.',
+      'Add, change, test and delete webhooks; without `own`, also webhooks that receive the events of every owner.',
   },
   'events:emit': { third: 'id', summary: 'Emit named events.' },
   'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },

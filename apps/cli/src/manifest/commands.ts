@@ -57,7 +57,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   workflows: 'run workflows and inspect their threads',
   approvals: 'list, grant and deny approvals',
   triggers: 'inspect, fire, enable and disable triggers',
-  webhooks: 'add webhooks, and inspect and repeat their deliveries',
+  webhooks: 'manage webhooks, and inspect or repeat their deliveries',
   audit: 'read, verify and export the audit chain',
   memory: 'search and delete facts',
   skills: 'list skills',

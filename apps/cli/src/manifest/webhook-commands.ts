@@ -27,10 +27,20 @@ export const webhookCommands: readonly CommandSpec[] = [
         name: 'events',
         type: 'string',
         value: 'types',
-        note: 'deliver only these types or patterns, separated by commas',
+        note: 'deliver only events of these types, separated by commas; patterns such as run.* are allowed',
       },
-      { name: 'targets', type: 'string', value: 'ids', note: 'deliver only events of these agents and workflows' },
-      { name: 'owner', type: 'string', value: 'subject', note: 'deliver the events of this subject, or of all with *' },
+      {
+        name: 'targets',
+        type: 'string',
+        value: 'ids',
+        note: 'deliver only events of these agents and workflows, separated by commas',
+      },
+      {
+        name: 'owner',
+        type: 'string',
+        value: 'subject',
+        note: 'deliver the events of this owner, or of every owner with * (default: the owner of the token)',
+      },
     ],
     examples: [
       'perdure webhooks create https://billing.example.com/hooks --events run.completed,run.failed',
@@ -50,7 +60,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'webhooks enable',
-    summary: 'deliver events to a webhook from now on',
+    summary: 'enable a webhook: deliver events from now on',
     ...CHANGES,
     arguments: [ID],
     examples: ['perdure webhooks enable billing', 'perdure webhooks enable billing --json=enabled'],
@@ -59,7 +69,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'webhooks disable',
-    summary: 'stop sending to a webhook until it is enabled',
+    summary: 'disable a webhook: send nothing until it is enabled',
     ...CHANGES,
     arguments: [ID],
     examples: ['perdure webhooks disable billing', 'perdure webhooks disable billing --json=enabled'],
@@ -76,7 +86,7 @@ export const webhookCommands: readonly CommandSpec[] = [
         name: 'grace',
         type: 'duration',
         value: 'duration',
-        note: 'let the previous secret sign as well for this time (default: 1d)',
+        note: 'also sign with the previous secret for this long (default: 1d)',
       },
     ],
     examples: ['perdure webhooks rotate billing', 'perdure webhooks rotate billing --grace 1h --json=secret'],
@@ -85,7 +95,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'webhooks test',
-    summary: 'send a test event to a webhook and wait for its answer',
+    summary: 'send a test event to a webhook and wait for the response',
     ...CHANGES,
     exits: [...CHANGING, 'problem'],
     arguments: [ID],
@@ -117,7 +127,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   },
   {
     path: 'webhooks redeliver',
-    summary: 'send a delivery again',
+    summary: 'send a delivery again, even if it was delivered',
     ...CHANGES,
     arguments: [ID, DELIVERY],
     examples: [

@@ -14,7 +14,12 @@ export const agUiOperations = {
     path: '/agents/:agentId/ag-ui',
     idempotent: true,
     body: AgUiRequest,
-    responses: { 200: { stream: 'event-stream', description: 'The events of the run. They end when the run waits.' } },
+    responses: {
+      200: {
+        stream: 'event-stream',
+        description: 'The events of the run. The stream ends when the run ends or waits for its client.',
+      },
+    },
     errors: [
       ...RUN_REFUSALS,
       'run-not-found',
@@ -34,7 +39,7 @@ export const agUiOperations = {
     idempotent: false,
     responses: { 200: { schema: AgUiCapabilities, description: 'The capabilities.' } },
     errors: ['agent-not-found'],
-    summary: 'Describe what AG-UI clients can use of an agent.',
+    summary: 'Read the capabilities of an agent for AG-UI clients.',
   },
   connectAgUi: {
     ...AG_UI,
@@ -45,10 +50,10 @@ export const agUiOperations = {
     responses: {
       200: {
         stream: 'event-stream',
-        description: 'What the run has shown so far, or what follows Last-Event-ID; then live.',
+        description: 'The output of the run so far, or the events after Last-Event-ID; then live events.',
       },
     },
     errors: ['run-not-found', 'overloaded'],
-    summary: 'Follow a run again as an AG-UI client.',
+    summary: 'Reconnect to a run as an AG-UI client.',
   },
 } as const satisfies OperationTable

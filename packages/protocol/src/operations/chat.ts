@@ -42,7 +42,7 @@ export const chatOperations = {
     idempotent: false,
     query: ChatStreamQuery,
     responses: {
-      200: { stream: 'event-stream', description: 'The newest answer of the chat from its start, then live.' },
+      200: { stream: 'event-stream', description: 'The newest answer of the chat from its beginning, then live.' },
       204: { description: 'The chat has no answer to resume.' },
     },
     errors: ['agent-not-found', 'run-not-found', 'overloaded'],
@@ -65,10 +65,10 @@ export const chatOperations = {
     path: '/agents/:agentId/chat/:chatId/stop',
     idempotent: true,
     responses: {
-      200: { schema: RunOutcome, description: 'The run that was answering is aborted.' },
+      200: { schema: RunOutcome, description: 'The active run of the chat is aborted.' },
       204: { description: 'The chat has no active run.' },
     },
     errors: ['agent-not-found', 'run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
-    summary: 'Abort the run that answers in an AI SDK chat.',
+    summary: 'Abort the active run of an AI SDK chat.',
   },
 } as const satisfies OperationTable

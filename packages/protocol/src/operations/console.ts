@@ -46,7 +46,7 @@ export const consoleOperations = {
     idempotent: false,
     responses: { 200: { schema: ConsoleSession, description: 'The session or token of this request.' } },
     errors: [],
-    summary: 'Read what the console may do for this caller.',
+    summary: 'Read the session of the caller, its scopes, and the agents and workflows that it may read.',
   },
   signOut: {
     id: 'console.sign-out',

@@ -19,8 +19,11 @@ export const mcpServerOperations = {
     idempotent: false,
     body: McpMessage,
     responses: {
-      200: { stream: 'event-stream', description: 'The answer: JSON, or for a tool call that streams, events.' },
-      202: { description: 'The notification or answer is accepted.' },
+      200: {
+        stream: 'event-stream',
+        description: 'The response: JSON, or an event stream for a tool call that streams.',
+      },
+      202: { description: 'The notification or response is accepted.' },
     },
     errors: ['run-not-found', 'queue-full', 'overloaded', 'server-draining', 'storage-full'],
     summary: 'Send a message of the Model Context Protocol.',
@@ -30,8 +33,8 @@ export const mcpServerOperations = {
     id: 'mcpserver.resume',
     method: 'GET',
     idempotent: false,
-    responses: { 200: { stream: 'event-stream', description: 'The rest of the answer to an earlier tool call.' } },
+    responses: { 200: { stream: 'event-stream', description: 'The rest of the response to an earlier tool call.' } },
     errors: ['run-not-found', 'overloaded'],
-    summary: 'Resume the answer to a tool call by its Last-Event-ID.',
+    summary: 'Resume the response to a tool call after its Last-Event-ID.',
   },
 } as const satisfies OperationTable

@@ -15,23 +15,24 @@ export const agUiSchemas = {
   AgUiResume: namedObject(AgUiResume, {
     description: 'The answer to an interrupt.',
     members: {
-      interruptId: 'Id of the interrupt: of an approval or of its tool call.',
-      status: 'Whether the user has answered or cancelled.',
-      payload: 'The answer: `granted`, a boolean, and `reason`; for a question for input, any value.',
+      interruptId: 'Id of the interrupt: the id of the approval or of its tool call.',
+      status: '`resolved` if the user has answered, `cancelled` otherwise.',
+      payload:
+        'The answer. For an approval, an object with `granted`, a boolean, and optionally `reason`; for a request for input, any value.',
     },
     example: { interruptId: APPROVAL_ID, status: 'resolved', payload: { granted: true } },
   }),
   AgUiRequest: namedObject(AgUiRequest, {
     description: 'The request of an AG-UI client.',
     members: {
-      threadId: 'Id of the conversation, as the client chose it, or the id of a session.',
-      runId: 'Id that the client gives the run. The same id again follows the same run.',
+      threadId: 'Id of the conversation, which the client chooses, or id of a session.',
+      runId: 'Id that the client chooses for the run. A request that repeats it follows the same run.',
       protocolVersion: 'Version of AG-UI that the client speaks.',
-      messages: 'All messages that the client holds. The server takes only the new ones.',
-      state: 'State of the client, which the agent gets as `state`.',
-      tools: 'Tools that the client offers, at most 100, which the agent gets as `tools`.',
-      context: 'Facts about the application, which the agent gets as `context`.',
-      forwardedProps: 'Other values of the application, which the agent gets as `settings`.',
+      messages: 'All messages that the client has. The server takes only the new ones.',
+      state: 'State of the client. The agent receives it as `state`.',
+      tools: 'Tools that the client offers, at most 100. The agent receives them as `tools`.',
+      context: 'Facts about the application. The agent receives them as `context`.',
+      forwardedProps: 'Other values of the application. The agent receives them as `settings`.',
       resume: 'Answers to all open interrupts of the thread.',
     },
     example: {

@@ -17,7 +17,7 @@ export const chatSchemas = {
   UiMessage: namedObject(UiMessage, {
     description: 'A message of a chat in the form of the AI SDK.',
     members: {
-      id: 'Id of the message. That of an answer is `msg_` and the id of its run.',
+      id: 'Id of the message. The id of an answer begins with `msg_` and the id of its run.',
       role: 'Author of the message.',
       metadata: 'The run, session and usage of an answer. Absent for other messages.',
       parts: 'Text, tool calls, data and files, in order.',
@@ -32,9 +32,9 @@ export const chatSchemas = {
     description: 'A request of the AI SDK. Members that are not listed here reach the agent as `settings`.',
     members: {
       id: 'The chat that the message belongs to.',
-      messages: 'All messages that the client holds. The server takes only the new ones.',
+      messages: 'All messages that the client has. The server takes only the new ones.',
       trigger: 'Whether the client sends a message or asks for another answer.',
-      messageId: 'The message that is replaced.',
+      messageId: 'Id of the message that the request replaces.',
     },
     example: { id: 'chat-1', messages: [QUESTION], trigger: 'submit-message' },
   }),

@@ -22,13 +22,13 @@ export const consoleSchemas = {
     example: { id: 'support', description: 'Answers questions about orders.' },
   }),
   ConsoleSession: namedObject(ConsoleSession, {
-    description: 'What the console may do for a caller.',
+    description: 'The session of a caller in the console.',
     members: {
-      subject: 'Owner of what the session creates.',
+      subject: 'Owner of the runs and other rows that the session creates.',
       scopes: 'Scopes of the session: those of the token that signed in.',
       env: 'Environment of the token; `null` without a token.',
       expiresAt: 'When the session expires. Absent without a session.',
-      readOnly: 'Whether `console.readOnly` refuses every change.',
+      readOnly: 'Whether the server refuses every change that the session requests (`console.readOnly`).',
       version: 'Version of the server.',
       agents: 'Registered agents that the caller may read.',
       workflows: 'Registered workflows that the caller may read.',

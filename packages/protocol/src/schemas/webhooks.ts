@@ -23,7 +23,8 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 
 const FILTERS = {
   events: 'Types of events, or patterns such as `run.*` or `*`.',
-  targets: 'Ids of agents and workflows whose events the webhook receives. Absent when it receives those of all.',
+  targets:
+    'Ids of the agents and workflows whose events the webhook receives. Absent if it receives the events of all.',
 } as const
 
 const WEBHOOK_MEMBERS = {
@@ -33,7 +34,7 @@ const WEBHOOK_MEMBERS = {
   owner: 'Subject that owns the runs and triggers whose events the webhook receives; `*` for every owner.',
   source: 'Whether the configuration (`code`) or a request (`api`) added it.',
   enabled: 'Whether events are delivered.',
-  disabledReason: 'Why it is disabled. Present only while it is.',
+  disabledReason: 'Why the webhook is disabled. Absent while it is enabled.',
   createdAt: 'When it was added.',
 } as const
 
@@ -47,19 +48,19 @@ export const webhookSchemas: NamedSchemas = {
     description: 'A webhook with its signing secret.',
     members: {
       ...WEBHOOK_MEMBERS,
-      secret: 'Secret that signs the deliveries, as Standard Webhooks defines. Shown only once.',
+      secret: 'Secret with which the server signs the deliveries, as Standard Webhooks defines. Shown only once.',
     },
     example: { ...webhook, secret: SECRET },
   }),
   CreateWebhookRequest: namedObject(CreateWebhookRequest, {
     description: 'Adds a webhook.',
     members: {
-      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a new one.',
+      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a generated id.',
       url: 'Address that receives the events: `https:` and public, unless its host is in `webhooks.allowHosts`.',
       events: `${FILTERS.events} Default: \`["*"]\`.`,
       targets: FILTERS.targets,
       owner:
-        'Deliver the events of this subject, or of every owner with `*`. Needs `webhooks:write` unless it is the caller. Default: the caller.',
+        'Subject that owns the runs and triggers whose events the webhook receives; `*` for every owner. Default: the caller. Any other value needs the scope `webhooks:write`.',
     },
     example: { id: webhook.id, url: webhook.url, events: webhook.events },
   }),
@@ -71,7 +72,8 @@ export const webhookSchemas: NamedSchemas = {
   RotateWebhookRequest: namedObject(RotateWebhookRequest, {
     description: 'Replaces the secret of a webhook.',
     members: {
-      graceSeconds: 'How long the previous secret signs as well, in seconds, at most 30 days. Default: 86400.',
+      graceSeconds:
+        'How long the server also signs with the previous secret, in seconds; at most 30 days. Default: 86400.',
     },
     example: { graceSeconds: 3_600 },
   }),
@@ -81,13 +83,15 @@ export const webhookSchemas: NamedSchemas = {
       id: 'Id of the delivery, `del_…`.',
       webhookId: 'Id of the webhook.',
       type: 'Type of the event, or `webhook.test`.',
-      status: '`pending`: to be sent, or sent again; `delivered`: accepted by the endpoint; `dead`: given up.',
-      attempts: 'How often it was sent.',
-      nextAttemptAt: 'When it is sent next. Present only while it is pending and not being sent.',
-      responseStatus: 'HTTP status of the last attempt. Absent without a response.',
-      error: 'Why the last attempt failed. Absent unless it did.',
+      status:
+        '`pending`: the server will send it, or retry; `delivered`: the endpoint accepted it; `dead`: the server gave it up.',
+      attempts: 'Number of attempts so far.',
+      nextAttemptAt:
+        'When the next attempt is due. Absent while an attempt is in progress and after the delivery has ended.',
+      responseStatus: 'HTTP status of the response to the last attempt. Absent if there was no response.',
+      error: 'Why the last attempt failed. Absent if it has not failed.',
       endedAt: 'When it was delivered or given up. Absent while it is pending.',
-      createdAt: 'When the event was read from the log.',
+      createdAt: 'When the server read the event from the log.',
     },
     example: {
       id: 'del_01KX3FJ9ZQ4V1T8B6M2N5R7W0Y',

@@ -283,7 +283,11 @@ export function createEngine(given: EngineDeps) {
     async drain(timeoutMs: number) {
       admission.close()
       await Promise.all([timerDriver.stop(), claimRuns?.stop(), recoverDeparted?.stop()])
-      await cluster?.retire().catch((error: unknown) => deps.logger.error('could not hand over the duties', error))
+      await cluster
+        ?.retire()
+        .catch((error: unknown) =>
+          deps.logger.error('could not release the duties of this server in the cluster', error),
+        )
       return waitForRuns({ ...deps, runner }, timeoutMs)
     },
     /** Queues or aborts the runs that still execute. */

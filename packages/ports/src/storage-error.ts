@@ -23,8 +23,8 @@ export const isStorageError = (error: unknown): boolean =>
 const LEASE_LOST = 'LeaseLost'
 
 /**
- * Reports that other processes have given this process up and may have taken over its runs. It writes nothing more and
- * must end.
+ * Reports that other processes have removed this process from the cluster and may have taken over its runs. It can write
+ * nothing more and must end.
  */
 export const leaseLost = (): AppError =>
   new AppError('storage-failed', {

@@ -102,5 +102,5 @@ export async function webhooksRedeliverCommand(
   { webhook: id, delivery: deliveryId }: WebhookFlags & { readonly delivery: string },
 ): Promise<void> {
   const delivery = await call.client().webhooks.redeliver(id, deliveryId)
-  call.out.document(delivery, () => `${delivery.id} is due again\n`)
+  call.out.document(delivery, () => `queued ${delivery.id} to be sent again\n`)
 }

@@ -100,7 +100,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
     async issueCode({ principal, key }) {
       if (principal.tokenId === undefined) {
         throw new AppError('validation-failed', {
-          message: 'the caller has no token, so a code would sign in to nothing',
+          message: 'the caller has no token, and a code signs in with the scopes of a token',
           hint: 'with auth.kind none, open the console without a code',
         })
       }
@@ -117,7 +117,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
       const parent = await tokenOf(principal)
       if (parent === undefined) {
         throw new AppError('validation-failed', {
-          message: 'auth.kind is none, so nobody signs in',
+          message: 'auth.kind is none, so the console needs no session',
           hint: 'open the console without a code',
         })
       }

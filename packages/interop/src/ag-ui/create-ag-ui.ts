@@ -135,7 +135,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
       }
       if (await hasOpenInterrupts(deps, newest)) {
-        const problem = 'the run of the thread waits for decisions or tool results: answer them in resume'
+        const problem = 'the run of the thread waits for decisions or tool results: send them in resume'
         return refuse(body, 'interrupts-open', problem)
       }
       return start(call, body, sessionId)

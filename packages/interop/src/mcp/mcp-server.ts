@@ -133,14 +133,14 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
   }
 }
 
-/** The server sends nothing on its own, so there is no stream to open: clients take this answer for a no. */
+/** The server sends nothing on its own, so there is no stream to open. Clients expect 405 from such a server. */
 const noStream = (): Response =>
   rpcResponse(
     {
       id: null,
       error: {
         code: RPC_ERRORS.invalidRequest,
-        message: 'GET resumes an answer by its Last-Event-ID; send messages with POST',
+        message: 'GET needs the header Last-Event-ID, to resume a response; send messages with POST',
       },
     },
     405,

@@ -212,7 +212,7 @@ const DEPART = compile<{ id: string }, unknown>((param) => ({
 export const lockedError = (role: NodeRole): StartError =>
   role === 'member'
     ? new StartError('storage-locked', {
-        message: 'A server that does not share it uses this schema of the PostgreSQL database.',
+        message: 'A server without storage.cluster uses this schema of the PostgreSQL database.',
         hint: 'Stop that server, or set storage.cluster to true in its configuration and restart it.',
       })
     : new StartError('storage-locked', {

@@ -58,8 +58,8 @@ export function checkStorageFields(config: ServerConfig): void {
   }
   if (storage.cluster && audit.enabled) {
     throw new StartError('config-invalid', {
-      message: 'audit.enabled: a chain of its own has one writer, but storage.cluster is set',
-      hint: 'set audit.enabled to false; privileged actions are recorded in the main database without it',
+      message: 'audit.enabled: only one server can write the audit log of all requests, but storage.cluster is set',
+      hint: 'set audit.enabled to false; the audit chain of the main database still records privileged actions',
     })
   }
   if (auth.pepperRef === undefined) {

@@ -15,9 +15,9 @@ const Endpoint = v.strictObject({
 })
 
 /**
- * A webhook of the configuration. `secretRef` refers to the secret that signs, in the form `whsec_…`;
- * `previousSecretRef` to one that still signs as well. `events` are types or patterns such as `run.*`. `targets` are
- * the ids of agents and workflows, and `owner` is the subject whose rows the endpoint learns of; by default, all.
+ * A webhook of the configuration. `secretRef` refers to the secret that signs the deliveries, in the form `whsec_…`;
+ * `previousSecretRef` to an earlier secret that also signs them. `events` are types or patterns such as `run.*`.
+ * `targets` are ids of agents and workflows, and `owner` is the subject that owns their runs; by default, all.
  */
 export type WebhookRegistration = v.InferInput<typeof Endpoint>
 
@@ -51,12 +51,13 @@ export async function checkWebhookEndpoints(
 ): Promise<void> {
   for (const [index, { id, url, secrets }] of webhooks.entries()) {
     const refusal = sender.refusalOf(url)
-    if (refusal !== undefined) throw invalid(index, `url: ${refusal}`, 'add the host to webhooks.allowHosts')
+    if (refusal !== undefined)
+      throw invalid(index, `url: ${refusal}`, 'use a public https: address, or add the host to webhooks.allowHosts')
     for (const { ref } of secrets) {
       const secret = await resolveSecret(deps, `webhookEndpoints ${id}`, ref ?? '')
       if (webhookKeyOf(new TextDecoder().decode(secret)) !== undefined) continue
       const hint = 'generate one: echo "whsec_$(openssl rand -base64 32)"'
-      throw invalid(index, `secretRef: ${ref} is not whsec_ and the base64 of 24 to 64 bytes`, hint)
+      throw invalid(index, `secretRef: the value of ${ref} is not whsec_ followed by 24 to 64 bytes in base64`, hint)
     }
   }
 }

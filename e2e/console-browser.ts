@@ -96,7 +96,7 @@ export async function newConsolePage(world: ConsoleWorld, options: ContextOption
   }
 }
 
-/** Opens the console with a one-time code of this token. */
+/** Opens the console with a single-use code of this token. */
 export async function signedIn(
   world: ConsoleWorld,
   token = world.token,

@@ -110,7 +110,7 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
 
     expect(await page.getByRole('button', { name: /Abort|Resume|Retry|Run again/ }).count()).toBe(0)
     await open(`#/approvals?run=${runId}`)
-    await page.getByText('may read approvals, and not decide them').waitFor()
+    await page.getByText('may read approvals but not decide them').waitFor()
     expect(await page.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0)
     await world.rest.runs.abort(runId, {})
   })

@@ -103,7 +103,7 @@ export function App() {
   )
 }
 
-/** The one-time code in the address, which is removed from it at once, also from the history. */
+/** The single-use code in the address. It is removed at once from the address and the history. */
 function takeCode(): string | undefined {
   const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1]
   if (code === undefined) return undefined

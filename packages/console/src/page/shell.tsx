@@ -112,15 +112,15 @@ function OfflineBanner() {
   if (liveness === 'offline') {
     return (
       <p class="note warn" role="status">
-        The server does not answer. This page shows what it last knew, and continues by itself when the server is back.
+        The server does not answer. This page shows the last data that it received, and reconnects by itself.
       </p>
     )
   }
   if (liveness === 'refused') {
     return (
       <p class="note bad" role="alert">
-        The server has closed the connection of this session: it was revoked, it expired, or it may follow nothing. Sign
-        in again.
+        The server has closed the connection: this session was revoked, has expired, or may not follow events. Sign in
+        again.
       </p>
     )
   }

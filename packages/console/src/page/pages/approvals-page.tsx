@@ -27,13 +27,13 @@ export function ApprovalsPage() {
       <Heading title="Approvals" />
       {run === undefined ? null : (
         <p>
-          Of run <a href={hrefOf(['runs', run])}>{shortId(run)}</a> only. <a href="#/approvals">Show all</a>
+          Only approvals of run <a href={hrefOf(['runs', run])}>{shortId(run)}</a>. <a href="#/approvals">Show all</a>
         </p>
       )}
       <Shown loaded={waiting}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>Nothing waits for a decision.</Empty>
+            <Empty>No approval is pending.</Empty>
           ) : (
             <ul class="inbox">
               {items.map((approval) => (
@@ -63,7 +63,7 @@ function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; re
       notify(granted ? `Approved ${approval.name}` : `Denied ${approval.name}`)
     } catch (error) {
       const { code, message } = failureOf(error)
-      notify(code === 'approval-resolved' ? 'Someone else has decided this differently' : message, 'failed')
+      notify(code === 'approval-resolved' ? 'Someone else has already made a different decision' : message, 'failed')
     }
     setBusy(false)
     onDecided()
@@ -117,7 +117,7 @@ function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; re
           </button>
         </div>
       ) : (
-        <p class="quiet">This session may read approvals, and not decide them.</p>
+        <p class="quiet">This session may read approvals but not decide them.</p>
       )}
     </article>
   )

@@ -20,7 +20,7 @@ export function HomePage() {
   return (
     <>
       <Heading title="Home" />
-      {canReadRuns ? <RecentRuns /> : <Empty>This session may not list runs. Open one by its id with / .</Empty>}
+      {canReadRuns ? <RecentRuns /> : <Empty>This session may not list runs. To open a run by its id, press / .</Empty>}
       {may(app, 'approvals:read') ? <Waiting /> : null}
       <HealthTiles />
     </>
@@ -70,7 +70,7 @@ function Overview({ runs }: { readonly runs: readonly RunSummary[] }) {
         />
         <Tile name="Tokens" value={trends.tokens.toLocaleString()} points={trends.tokensOverTime} />
       </div>
-      {trends.isPartial ? <p class="quiet">From the newest {runs.length} runs.</p> : null}
+      {trends.isPartial ? <p class="quiet">Computed from the newest {runs.length} runs.</p> : null}
       <Card title="In progress" aside={<a href={hrefOf(['runs'])}>All runs</a>}>
         {active.length === 0 ? (
           <Empty>No run is active.</Empty>
@@ -78,7 +78,7 @@ function Overview({ runs }: { readonly runs: readonly RunSummary[] }) {
           <RunTable runs={active.slice(0, 8)} caption="Active runs" />
         )}
       </Card>
-      <Card title="Last failures" aside={<a href={hrefOf(['runs'], { status: 'failed' })}>All failed runs</a>}>
+      <Card title="Recent failures" aside={<a href={hrefOf(['runs'], { status: 'failed' })}>All failed runs</a>}>
         {failed.length === 0 ? <Empty>No run has failed.</Empty> : <RunTable runs={failed} caption="Failed runs" />}
       </Card>
     </>
@@ -142,7 +142,7 @@ function Waiting() {
       <Shown loaded={loaded}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>Nothing waits for a decision.</Empty>
+            <Empty>No approval is pending.</Empty>
           ) : (
             <ul class="plain">
               {items.map(({ id, title, name, agentId, workflowId }) => (

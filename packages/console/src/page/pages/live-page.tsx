@@ -67,7 +67,7 @@ export function LivePage() {
       <Heading title="Live">
         <span class="quiet" aria-live="off">
           {rate.perSecond()} events/s
-          {buffer.dropped() === 0 ? '' : ` · ${buffer.dropped().toLocaleString()} older not kept`}
+          {buffer.dropped() === 0 ? '' : ` · ${buffer.dropped().toLocaleString()} older discarded`}
         </span>
         <button type="button" aria-pressed={isPaused} onClick={resume}>
           {isPaused ? 'Continue' : 'Pause'}

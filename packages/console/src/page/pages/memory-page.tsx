@@ -69,7 +69,7 @@ function Facts() {
             rows={facts}
             keyOf={({ id }) => id}
             caption={wanted === '' ? 'Facts, newest first' : `Facts that match ${wanted}, best first`}
-            empty={wanted === '' ? 'Nothing has been remembered.' : 'No fact matches.'}
+            empty={wanted === '' ? 'No fact is stored.' : 'No fact matches.'}
             columns={[
               { head: 'Fact', cell: ({ text }) => text },
               { head: 'Namespace', cell: ({ namespace }) => namespace },

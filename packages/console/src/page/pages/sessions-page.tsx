@@ -76,7 +76,7 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
       <Paged loaded={loaded}>
         {(messages) =>
           messages.length === 0 ? (
-            <Empty>Nobody has said anything in this session.</Empty>
+            <Empty>This session has no messages.</Empty>
           ) : (
             <ol class="chat">
               {messages.map(({ id, role, content, runId, createdAt }) => (

@@ -26,7 +26,7 @@ export function SignInPage({
       <form onSubmit={(event) => void submit(event)}>
         <h1>Sign in to Perdure</h1>
         <p class="quiet">
-          Paste an access token, or a one-time code from <code>perdure console</code>.
+          Paste an access token, or a single-use code from <code>perdure console</code>.
         </p>
         <label class="stacked">
           Token or code
@@ -45,7 +45,7 @@ export function SignInPage({
           </button>
         </p>
         <p class="quiet">
-          This browser gets a session for 12 hours at most, with the scopes of the token. The page stores no token.
+          The session lasts at most 12 hours and has the scopes of the token. The page does not store the token.
         </p>
       </form>
     </main>

@@ -167,7 +167,7 @@ function CreateToken({ onClose, onCreated }: { readonly onClose: () => void; rea
           <input type="text" value={extra} onInput={({ currentTarget }) => setExtra(currentTarget.value)} />
         </label>
         <label class="stacked">
-          Expires after days (empty: with the token that signed in)
+          Days until it expires (empty: when the token that signed in expires)
           <input type="number" min={1} value={days} onInput={({ currentTarget }) => setDays(currentTarget.value)} />
         </label>
         {failure === undefined ? null : <FailureNote failure={failure} />}

@@ -110,7 +110,7 @@ export function TriggerPage({ triggerId }: { readonly triggerId: string }) {
                 rows={upcoming.slice(0, 10)}
                 keyOf={({ at }) => at}
                 caption="The next fires"
-                empty="This trigger does not follow the clock."
+                empty="This trigger has no schedule."
                 columns={[
                   { head: trigger.timezone ?? 'UTC', cell: ({ at }) => localText(at, trigger.timezone) },
                   { head: 'UTC', cell: ({ at }) => <code>{at}</code> },

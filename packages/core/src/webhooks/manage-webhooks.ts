@@ -131,7 +131,8 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       const { id = ids.newId('webhook'), url, events: patterns = ['*'], targets } = webhook
       checkUrl(url)
       const owner = webhook.owner ?? principal.subject
-      if (owner !== principal.subject && visibility !== EVERY_ROW) {
+      const isOwn = owner === principal.subject && owner !== EVERY_OWNER
+      if (!isOwn && visibility !== EVERY_ROW) {
         throw new AppError('scope-denied', { hint: 'use a token with the scope webhooks:write to name another owner' })
       }
       const { secret, stored } = newSecret(id)

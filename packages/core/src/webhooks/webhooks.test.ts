@@ -125,6 +125,22 @@ describe('webhooks', () => {
       expect(await refused.catch(idOf)).toBe('scope-denied')
     }
     expect(await world.manageWebhooks.create({ ...call, webhook: { url: URL } })).toMatchObject({ status: 201 })
+    const star = { principal: { subject: '*', scopes: [] }, visibility: { owner: '*' } }
+    expect(await world.manageWebhooks.create({ ...star, webhook: { url: URL } }).catch(idOf)).toBe('scope-denied')
+  })
+
+  it('hides a webhook with the events of other owners from a narrower grant of its creator', async () => {
+    const world = createWebhookWorld()
+    await create(world, { id: 'all', owner: '*' })
+    await create(world, { id: 'other', owner: 'bob' })
+    await create(world, { id: 'own' })
+    const call = { principal: ALICE, visibility: { owner: 'alice' } }
+
+    for (const webhookId of ['all', 'other']) {
+      const update = world.manageWebhooks.update({ ...call, webhookId, change: { url: 'https://elsewhere.example/' } })
+      expect(await update.catch(idOf)).toBe('webhook-not-found')
+    }
+    expect((await world.manageWebhooks.list(PAGE, call.visibility)).items.map(({ id }) => id)).toEqual(['own'])
   })
 
   it('hides a webhook from a caller with a grant for its own webhooks', async () => {

@@ -55,6 +55,18 @@ describe('startRun in a session', () => {
     expect((await engine.run('echo', { body: { sessionId: 'chat' }, principal: writer })).status).toBe(200)
   })
 
+  it('joins only a session of the caller when the run may create its session', async () => {
+    const engine = createTestEngine({ agents: [echo] })
+    await engine.run('echo', { body: { sessionId: 'taken' } })
+    const principal = { subject: 'boss', scopes: ['admin:*'] }
+    const chat = (sessionId: string) =>
+      engine.run('echo', { body: { sessionId }, principal, newSession: { metadata: { from: 'chat' } } })
+
+    await expect(chat('taken')).rejects.toMatchObject({ code: 'session-not-found' })
+    expect((await chat('free')).status).toBe(200)
+    expect((await chat('free')).status).toBe(200)
+  })
+
   it('creates no session for a caller without sessions:write, and answers as for a session of another owner', async () => {
     const engine = createTestEngine({ agents: [echo] })
     await engine.run('echo', { body: { sessionId: 'taken' } })

@@ -24,7 +24,10 @@ export interface StartRunRequest {
   /** Which threads the caller may continue; all of them when missing. */
   readonly visibility?: Visibility | undefined
   readonly key?: KeyedRequest | undefined
-  /** Lets the run create the session that it names, with this metadata, also without the scope `sessions:write`. */
+  /**
+   * Lets the run create the session that it names, with this metadata, also without the scope `sessions:write`. An
+   * existing session must belong to the principal.
+   */
   readonly newSession?: { readonly metadata: Readonly<Record<string, string>> } | undefined
   readonly origin?: RunOrigin
   /** Reads what the run takes from another run; called again after a write conflict. Such a run starts as queued. */

@@ -131,7 +131,11 @@ async function decide(
   const session =
     sessionId === undefined
       ? undefined
-      : await findSessionForRun({ ...deps, createSessionOnInvoke }, request.principal, sessionId)
+      : await findSessionForRun(
+          { ...deps, createSessionOnInvoke, ownOnly: newSession !== undefined },
+          request.principal,
+          sessionId,
+        )
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, { combined, session })

@@ -6,6 +6,8 @@ export interface FindSessionForRunDeps {
   readonly sessions: Pick<SessionStore, 'find'>
   /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
   readonly createSessionOnInvoke?: boolean | undefined
+  /** Whether the session must belong to the principal, whatever its scopes are. Default: false. */
+  readonly ownOnly?: boolean | undefined
 }
 
 /**
@@ -15,13 +17,15 @@ export interface FindSessionForRunDeps {
  * @throws AppError `session-not-found`
  */
 export async function findSessionForRun(
-  { sessions, createSessionOnInvoke = false }: FindSessionForRunDeps,
+  { sessions, createSessionOnInvoke = false, ownOnly = false }: FindSessionForRunDeps,
   principal: Principal,
   sessionId: string,
 ): Promise<SessionRecord | undefined> {
   const mayCreate = createSessionOnInvoke || authorizeSessionCreation(principal, sessionId)
+  const mayUse = (found: SessionRecord) =>
+    ownOnly ? found.owner === principal.subject : authorizeSessionUse(principal, found)
   const session = await sessions.find(sessionId, EVERY_ROW)
-  if (session === undefined ? mayCreate : authorizeSessionUse(principal, session)) return session
+  if (session === undefined ? mayCreate : mayUse(session)) return session
   throw new AppError('session-not-found', { hint: mayCreate ? otherSessionHint(sessionId) : CREATION_HINT })
 }
 

@@ -24,7 +24,8 @@ export const MAX_METADATA = 512
 
 /**
  * The session of a chat. An id of a session that the caller owns names that session. Any other id names a session of the
- * caller: equal ids of two callers never meet, and an id can have any form.
+ * caller: equal ids of two callers never meet, and an id can have any form. A session that somebody else has created
+ * under the derived id is left alone: the next derived id is used.
  */
 export async function chatSessionId(
   { sessions, digest }: ChatSessionDeps,
@@ -32,7 +33,12 @@ export async function chatSessionId(
   externalId: string,
 ): Promise<string> {
   const named = OPERATOR_ID.test(externalId) ? await sessions.find(externalId, EVERY_ROW) : undefined
-  return named?.owner === subject ? externalId : derivedId(digest, subject, externalId)
+  if (named?.owner === subject) return externalId
+  for (let taken = 0; ; taken++) {
+    const id = derivedId(digest, subject, taken === 0 ? externalId : `${externalId}\0${taken}`)
+    const session = await sessions.find(id, EVERY_ROW)
+    if (session === undefined || session.owner === subject) return id
+  }
 }
 
 /** 130 bits of the hash, in base 32. */

@@ -21,6 +21,7 @@ import {
   newestRuns,
   PROTOCOL,
 } from '../chat/chat-session.ts'
+import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
@@ -30,7 +31,7 @@ import type { AgUiMessage } from './message.ts'
 import { createAgUiProjector } from './projector.ts'
 import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage, toolResultsIn } from './request.ts'
 
-export interface AgUiDeps extends ChatSessionDeps, RunLogDeps, DecideDeps {
+export interface AgUiDeps extends ChatSessionDeps, RunLogDeps, DecideDeps, ClientKeyDeps {
   readonly targets: RunTargets
   readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
   readonly runs: ChatSessionDeps['runs']
@@ -69,7 +70,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   }
 
   const start = async (call: ChatCall, body: AgUiRequestBody, sessionId: string): Promise<Response | Reply> => {
-    const { agentId, principal, traceparent, key } = call
+    const { agentId, principal, traceparent } = call
     const target = targets.get('agent', agentId)
     const messages = newMessages(body.messages).map(toChatMessage)
     if (messages.length === 0)
@@ -80,18 +81,19 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       target: { kind: 'agent', id: agentId },
       body: { input, sessionId, metadata: { [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) } },
       newSession: { metadata: { [EXTERNAL_ID]: body.threadId.slice(0, MAX_METADATA) } },
-      ...{ key, principal, traceparent, answer: 'accepted' },
+      key: call.key ?? (await runKey(deps, call, body)),
+      ...{ principal, traceparent, answer: 'accepted' },
     })
     return reply.runId === undefined ? reply : open(call, body, { run: reply.runId, sessionId, start: 'first' })
   }
 
   const resume = async (call: ChatCall, body: AgUiRequestBody, { newest, sessionId }: Thread) => {
-    const { principal, visibility, key } = call
+    const { agentId, principal, visibility, key } = call
     const offered = newest === undefined ? new Set<string>() : offeredNames(fromJsonText(newest.input))
     const sent = await sentResumes(
       deps,
       { run: newest, resumes: body.resume ?? [], results: toolResultsIn(body.messages), offered },
-      async (approval) => (await rootInChat(deps, approval, { visibility, sessionId })) !== undefined,
+      async (approval) => (await rootInChat(deps, approval, { visibility, sessionId, agentId })) !== undefined,
     )
     if ('refusal' in sent) return refuse(body, ...sent.refusal)
     const via = { protocol: 'ag-ui', ref: body.runId }
@@ -156,6 +158,10 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     },
   }
 }
+
+/** A client that reconnects before its first request is stored repeats the run id, with more messages and another state. */
+const runKey = (deps: ClientKeyDeps, call: ChatCall, { threadId, runId }: AgUiRequestBody) =>
+  clientKey(deps, call, { route: 'ag-ui', chatId: threadId, ref: runId, content: {} })
 
 /** What the client passes to the agent besides the messages and the tools. */
 const offeredBy = ({ state, context, forwardedProps: settings }: AgUiRequestBody): object =>

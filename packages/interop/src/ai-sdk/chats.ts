@@ -3,7 +3,6 @@ import {
   awaitsResume,
   checkInput,
   type KeyedRequest,
-  type KeyRequest,
   type Reply,
   type ResumeRun,
   type RunTargets,
@@ -23,6 +22,7 @@ import {
   newestRuns,
   PROTOCOL,
 } from '../chat/chat-session.ts'
+import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { type ChatHistoryDeps, chatHistory } from './chat-history.ts'
@@ -30,7 +30,7 @@ import type { AiSdkVersion } from './chunk.ts'
 import { createAiSdkProjector, runIdIn } from './projector.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps {
+export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps, ClientKeyDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: ChatSessionDeps['runs']
@@ -38,9 +38,7 @@ export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps 
   readonly startRun: StartRun
   readonly resumeRun: ResumeRun
   readonly abortRun: AbortRun
-  readonly keyRequest: KeyRequest
   readonly openProjectedStream: OpenProjectedStream
-  readonly basePath: string
   readonly historyRuns: number
   readonly replayEndedMs: number
 }
@@ -114,7 +112,8 @@ export function createChats(deps: ChatsDeps): Chats {
   /** Passes the answers that the last message holds, and follows the run that they continue. */
   const answer = async (call: ChatCall, { last, sessionId, version }: Answering): Promise<Response> => {
     const asking = await deps.runs.find(runIdIn(last.id) ?? '', call.visibility)
-    const isOfChat = asking?.sessionId === sessionId && asking.parentRunId === undefined
+    const isOfAgent = asking?.kind === 'agent' && asking.targetId === call.agentId
+    const isOfChat = isOfAgent && asking.sessionId === sessionId && asking.parentRunId === undefined
     const results = isOfChat ? toolResultsIn(last) : []
     const answers = { decisions: decisionsIn(last), results, runId: asking?.id }
     const via = { protocol: 'ai-sdk', ref: last.id }
@@ -185,20 +184,14 @@ interface Opening {
   readonly replayed?: boolean | undefined
 }
 
-/**
- * The key of a message that is sent without an Idempotency-Key: a client that repeats the request gets the stream of the
- * run that the first one started. A message that replaces another one has no key, because it can have the same id.
- */
-async function messageKey(
-  { keyRequest, basePath }: ChatsDeps,
-  { agentId, principal: { subject }, visibility }: ChatCall,
+/** A message that replaces another one has no key, because it can have the same id. */
+function messageKey(
+  deps: ChatsDeps,
+  call: ChatCall,
   { body, last }: { readonly body: ChatRequestBody; readonly last: UiMessage },
-): Promise<KeyedRequest | undefined> {
+): Promise<KeyedRequest | undefined> | undefined {
   if (body.trigger !== 'submit-message' || body.messageId !== undefined || last.id === '') return undefined
-  const path = `${basePath}/agents/${encodeURIComponent(agentId)}/chat`
-  const identity = { subject, method: 'POST', path, query: [['chat', body.id]] as const, body: { parts: last.parts } }
-  const key = `${body.id} ${last.id}`.replace(/[^\x21-\x7e]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
-  return key.length > 255 ? undefined : { ...(await keyRequest(identity, key)), visibility }
+  return clientKey(deps, call, { route: 'chat', chatId: body.id, ref: last.id, content: { parts: last.parts } })
 }
 
 const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId', 'tools']

@@ -15,9 +15,13 @@ export interface DecideDeps extends AnswerRunDeps {
   readonly steps: Pick<StepStore, 'listBriefly'>
 }
 
-interface Deciding extends Decider {
+/** A chat: the runs of one agent in one session. */
+interface Chat extends Pick<Decider, 'visibility'> {
   readonly sessionId: string
+  readonly agentId: string
 }
+
+type Deciding = Decider & Chat
 
 /** What the client answers: decisions on approvals, and results of tools that it has performed for a run. */
 export interface SentAnswers {
@@ -44,11 +48,11 @@ export interface Answered {
  */
 export async function passAnswers(
   deps: DecideDeps,
-  { principal, visibility, sessionId, via }: Deciding,
+  { principal, visibility, sessionId, agentId, via }: Deciding,
   sent: SentAnswers,
 ): Promise<Answered | undefined> {
   const matched = [
-    ...(await matchDecisions(deps, { visibility, sessionId }, sent.decisions)),
+    ...(await matchDecisions(deps, { visibility, sessionId, agentId }, sent.decisions)),
     ...(await matchResults(deps, sent)),
   ]
   const [first] = matched
@@ -76,7 +80,7 @@ interface Matched {
 
 async function matchDecisions(
   deps: DecideDeps,
-  chat: Pick<Deciding, 'visibility' | 'sessionId'>,
+  chat: Chat,
   decisions: readonly SentDecision[],
 ): Promise<readonly Matched[]> {
   const matched: Matched[] = []
@@ -118,12 +122,13 @@ const MAX_DEPTH = 32
 export async function rootInChat(
   { runs }: Pick<DecideDeps, 'runs'>,
   { runId }: ApprovalRecord,
-  { visibility, sessionId }: Pick<Deciding, 'visibility' | 'sessionId'>,
+  { visibility, sessionId, agentId }: Chat,
 ): Promise<string | undefined> {
   let next: string | undefined = runId
   for (let depth = 0; next !== undefined && depth < MAX_DEPTH; depth++) {
     const run: Awaited<ReturnType<RunStore['find']>> = await runs.find(next, visibility)
-    if (run?.sessionId === sessionId && run.parentRunId === undefined) return run.id
+    const isOfChat = run?.kind === 'agent' && run.targetId === agentId && run.sessionId === sessionId
+    if (isOfChat && run.parentRunId === undefined) return run.id
     next = run?.parentRunId
   }
   return undefined

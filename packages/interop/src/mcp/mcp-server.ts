@@ -24,6 +24,7 @@ import {
   rpcResponse,
 } from './json-rpc.ts'
 import type { McpCall } from './mcp-call.ts'
+import { findRun } from './rights.ts'
 import { createTasks } from './tasks.ts'
 import { createToolCalls, type ToolCallsDeps } from './tool-calls.ts'
 import { createTools, type ToolsDeps } from './tools.ts'
@@ -127,6 +128,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       if (lastEventId === undefined) return noStream()
       if (cursor === undefined) throw new AppError('run-not-found')
       const { runId, requestId, progressToken, frameId } = cursor
+      if ((await findRun(deps, call, runId)) === undefined) throw new AppError('run-not-found')
       const client = { ...legacyClient({}, call.header), progressToken }
       return calls.follow(call, { runId, requestId, client, lastEventId: frameId, start: 'first' })
     },

@@ -1,9 +1,10 @@
-import type { AbortRun } from '@perdure/core'
-import { AppError, type ApprovalStore, fromJsonText, type RunStore } from '@perdure/ports'
+import type { AbortRun, Principal } from '@perdure/core'
+import { AppError, type ApprovalRecord, type ApprovalStore, fromJsonText, type RunStore } from '@perdure/ports'
 import { structuredResult } from './call-result.ts'
 import type { Client } from './era.ts'
 import { invalidParams, type RpcRequest } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
+import { approvalsFor, findRun } from './rights.ts'
 import { MAX_WAIT_MS } from './server-tools.ts'
 
 export interface RunToolsDeps {
@@ -25,21 +26,34 @@ export function createRunTools(
   { runs, approvals, abortRun }: RunToolsDeps,
   follow: (call: McpCall, followed: Followed) => Promise<Answer>,
 ): Readonly<Record<string, RunTool>> {
-  const findRun = async ({ visibility }: McpCall, runId: unknown) =>
-    typeof runId === 'string' ? runs.find(runId, visibility) : undefined
+  const find = async (call: McpCall, runId: unknown) =>
+    typeof runId === 'string' ? findRun({ runs }, call, runId) : undefined
+
+  const pendingApprovals = async (principal: Principal): Promise<readonly ApprovalRecord[]> => {
+    const { rows, includes } = approvalsFor(principal)
+    const found: ApprovalRecord[] = []
+    let cursor: string | undefined
+    do {
+      const query = { limit: MAX_LISTED, order: 'asc', cursor } as const
+      const { items, nextCursor } = await approvals.list({ status: 'pending' }, query, rows)
+      found.push(...items.filter(includes))
+      cursor = nextCursor ?? undefined
+    } while (cursor !== undefined && found.length < MAX_LISTED)
+    return found.slice(0, MAX_LISTED)
+  }
 
   return {
     async perdure_run_wait(call, { runId, waitMs = MAX_WAIT_MS }, { request, client }) {
       if (typeof waitMs !== 'number' || !(waitMs >= 0 && waitMs <= MAX_WAIT_MS)) {
         return invalidParams(`params.arguments.waitMs: must be a number from 0 to ${MAX_WAIT_MS}`)
       }
-      const run = await findRun(call, runId)
+      const run = await find(call, runId)
       if (run === undefined) return unknownRun
       return follow(call, { runId: run.id, requestId: request.id, client, start: 'now', waitMs })
     },
 
     async perdure_run_cancel(call, { runId }) {
-      const run = await findRun(call, runId)
+      const run = await find(call, runId)
       if (run === undefined) return unknownRun
       const { principal, visibility } = call
       const status = await abortRun({
@@ -48,9 +62,8 @@ export function createRunTools(
       return { result: structuredResult({ runId: run.id, status }) }
     },
 
-    async perdure_approvals({ visibility }) {
-      const { items } = await approvals.list({ status: 'pending' }, { limit: MAX_LISTED, order: 'asc' }, visibility)
-      const listed = items.map(({ id, runId, name, title, payload, createdAt }) => ({
+    async perdure_approvals({ principal }) {
+      const listed = (await pendingApprovals(principal)).map(({ id, runId, name, title, payload, createdAt }) => ({
         ...{ approvalId: id, runId, name, title, createdAt: new Date(createdAt).toISOString() },
         payload: payload === undefined ? undefined : fromJsonText(payload),
       }))

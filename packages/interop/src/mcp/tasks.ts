@@ -8,6 +8,7 @@ import { invalidParams, RPC_ERRORS, type RpcRefusal, type RpcRequest } from './j
 import type { Answer, McpCall } from './mcp-call.ts'
 import { inputRequestsOf, openQuestions } from './projector.ts'
 import { readTranscript } from './read-transcript.ts'
+import { findRun } from './rights.ts'
 
 export interface TasksDeps extends AnswersDeps {
   readonly abortRun: AbortRun
@@ -24,7 +25,7 @@ export function createTasks(deps: TasksDeps): { readonly [Verb in 'get' | 'updat
     async (call, request, client) => {
       if (!client.hasTasks) return missingCapability
       const { taskId } = request.params ?? {}
-      const run = typeof taskId === 'string' ? await deps.runs.find(taskId, call.visibility) : undefined
+      const run = typeof taskId === 'string' ? await findRun(deps, call, taskId) : undefined
       return run === undefined ? invalidParams('params.taskId: no such task') : handle(call, run, request)
     }
 

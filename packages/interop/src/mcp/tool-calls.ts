@@ -1,4 +1,4 @@
-import type { AbortRun, KeyRequest, Reply, StartRun } from '@perdure/core'
+import { type AbortRun, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { isFields } from '../fold/log-event.ts'
@@ -64,11 +64,14 @@ export function createToolCalls(
 
   const runTools = createRunTools(deps, followOrTell)
 
-  const keyOf = async ({ principal, visibility }: McpCall, { idempotencyKey }: Client, body: object) => {
-    if (idempotencyKey === undefined) return undefined
+  /** The header is quoted or bare text, as for all operations; the member of `_meta` is the key itself. */
+  const keyOf = async ({ principal, visibility, header }: McpCall, { idempotencyKey }: Client, body: object) => {
+    const sent = header('idempotency-key')
+    if (sent === undefined && idempotencyKey === undefined) return undefined
+    const key = parseIdempotencyKey(sent ?? JSON.stringify(idempotencyKey))
     const path = `${deps.basePath}/mcp`
     const identity = { subject: principal.subject, method: 'POST', path, query: [], body }
-    return { ...(await deps.keyRequest(identity, idempotencyKey)), visibility }
+    return { ...(await deps.keyRequest(identity, key)), visibility }
   }
 
   /** Starts the run; `undefined` if the caller should correct its arguments. */

@@ -1,7 +1,6 @@
-import { authorizeOperation, checkInput, type Principal, type RunTargets } from '@perdure/core'
-import { AppError } from '@perdure/ports'
-import { OPERATION_TABLES } from '@perdure/protocol'
+import { checkInput, type Principal, type RunTargets } from '@perdure/core'
 import { agentInput, chatInput } from '../chat/chat-input.ts'
+import { mayStart } from './rights.ts'
 import { SERVER_TOOLS, type ToolDescription } from './server-tools.ts'
 
 export type Target = ReturnType<RunTargets['get']>
@@ -49,13 +48,13 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
   return {
     list: (principal) =>
       [...named()]
-        .filter(([, target]) => mayUse(principal, target))
+        .filter(([, target]) => mayStart(principal, target))
         .map(([name, target]) => describe(name, target))
         .concat(SERVER_TOOLS)
         .sort((one, other) => (one.name < other.name ? -1 : 1)),
     find(principal, name) {
       const target = named().get(name)
-      return target !== undefined && mayUse(principal, target) ? target : undefined
+      return target !== undefined && mayStart(principal, target) ? target : undefined
     },
     async inputOf(target, args) {
       const isText = typeof args.text === 'string' && Object.keys(args).length === 1
@@ -79,15 +78,3 @@ const TEXT_SCHEMA = {
 
 /** An agent without a schema is called as in a chat; a workflow without a schema takes every object. */
 const takesText = ({ kind, input }: Target): boolean => kind === 'agent' || input !== undefined
-
-function mayUse(principal: Principal, { kind, id }: Target): boolean {
-  const { agents, workflows } = OPERATION_TABLES
-  const operation = kind === 'agent' ? agents.runAgent : workflows.executeWorkflow
-  try {
-    authorizeOperation(principal, operation, kind === 'agent' ? { agentId: id } : { workflowId: id })
-    return true
-  } catch (error) {
-    if (error instanceof AppError && error.id === 'scope-denied') return false
-    throw error
-  }
-}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { beforeEach, expect, it } from 'vitest'
+import { ADMIN, startedServer, WITH_TOKENS } from '../embedding/embedded-server.fixture.ts'
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 10))
+
+/** A server with tokens. `as` sends requests with a new token of the subject. */
+async function serve() {
+  const server = await startedServer({
+    config: { auth: WITH_TOKENS, server: { rateLimit: { perIpRequests: 10_000 } } },
+    agents: [
+      { id: 'echo', description: '', agent: { id: 'echo', run: async (input) => input } },
+      {
+        id: 'asker',
+        description: '',
+        agent: { id: 'asker', run: (_, ctx) => ctx.approval('refund', { title: 'Pay?' }) },
+      },
+    ],
+  })
+  return async (subject: string, ...scopes: string[]) => {
+    const { token } = await server.client(ADMIN).tokens.create({ name: 'test', subject, scopes })
+    return async (path: string, body?: object, more: Record<string, string> = {}) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more }
+      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      const response = await server.fetch(new Request(`http://localhost/v1${path}`, { headers, ...init }))
+      return { status: response.status, runId: response.headers.get('x-perdure-run-id'), text: await response.text() }
+    }
+  }
+}
+
+let as: Awaited<ReturnType<typeof serve>>
+beforeEach(async () => {
+  as = await serve()
+})
+
+const callTool = (name: string, args: object, meta: object = {}) => ({
+  ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+  params: { name, arguments: args, _meta: meta },
+})
+
+const said = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] })
+
+it('shows a run over MCP only to a token that may start its agent or read the run', async () => {
+  const owner = await as('alice', 'agents:invoke')
+  const { runId } = JSON.parse((await owner('/agents/echo/run', { input: 'hidden words' })).text)
+  const wait = callTool('perdure_run_wait', { runId })
+
+  const narrow = await as('alice', 'memory:read')
+
+  expect((await narrow('/mcp', wait)).text).toContain('no such run')
+  expect((await narrow('/mcp', callTool('perdure_run_cancel', { runId }))).text).toContain('no such run')
+  expect((await narrow('/mcp', undefined, { 'last-event-id': `${runId}~i1~~x.1` })).status).toBe(404)
+  for (const [subject, scope] of [
+    ['alice', 'agents:invoke:echo'],
+    ['alice', 'runs:read:own'],
+    ['bob', 'runs:read'],
+  ] as const) {
+    expect((await (await as(subject, scope))('/mcp', wait)).text).toContain('hidden words')
+  }
+})
+
+it('lists an approval over MCP only for a token that may start its agent or read approvals', async () => {
+  const owner = await as('alice', 'agents:invoke')
+  await owner('/agents/asker/run', {})
+  const list = callTool('perdure_approvals', {})
+
+  expect((await (await as('alice', 'memory:read'))('/mcp', list)).text).toContain('"approvals":[]')
+  expect((await (await as('alice', 'agents:invoke:echo'))('/mcp', list)).text).toContain('"approvals":[]')
+  expect((await (await as('bob', 'agents:invoke', 'runs:read'))('/mcp', list)).text).toContain('"approvals":[]')
+  expect((await owner('/mcp', list)).text).toContain('Pay?')
+  expect((await (await as('alice', 'approvals:read:own'))('/mcp', list)).text).toContain('Pay?')
+  expect((await (await as('bob', 'approvals:read'))('/mcp', list)).text).toContain('Pay?')
+})
+
+it.each(['ai-sdk', 'ag-ui'])(
+  'does not show the run of another agent through the chat of this one: %s',
+  async (form) => {
+    const owner = await as('alice', 'agents:invoke', 'approvals:resolve:own')
+    const started = await owner('/agents/asker/chat', { id: 'c', messages: [said('m', 'hi')] })
+    const approvalId = /apr_\w+/.exec(started.text)?.[0]
+    await owner(`/approvals/${approvalId}/resolve`, { granted: true })
+    await tick()
+    const narrow = await as('alice', 'agents:invoke:echo')
+    const part = { type: 'dynamic-tool', state: 'approval-responded', approval: { id: approvalId, approved: true } }
+    const resume = [{ interruptId: approvalId, status: 'resolved', payload: { granted: true } }]
+
+    const { text, runId } = await (form === 'ai-sdk'
+      ? narrow('/agents/echo/chat', { id: 'c', messages: [{ id: 'a', role: 'assistant', parts: [part] }] })
+      : narrow('/agents/echo/ag-ui', { threadId: 'c', runId: 'r', messages: [], resume }))
+
+    expect(runId).toBeNull()
+    expect(text).not.toContain('granted')
+  },
+)
+
+it('keeps a chat apart from a session that somebody else has created under its derived id', async () => {
+  const hash = BigInt(`0x${createHash('sha256').update('boss\0chat').digest('hex')}`)
+  const id = `x${(hash >> 126n).toString(32).padStart(26, '0')}`
+  const mallory = await as('mallory', 'sessions:write:own', 'sessions:read:own')
+  expect((await mallory('/sessions', { id })).status).toBe(201)
+  const boss = await as('boss', 'admin:*')
+
+  const send = (messageId: string, text: string) =>
+    boss('/agents/echo/chat', { id: 'chat', messages: [said(messageId, text)] })
+  await send('m1', 'first secret')
+  await send('m2', 'second secret')
+
+  expect((await mallory(`/sessions/${id}/messages`)).text).toContain('"items":[]')
+  const { text } = await boss('/agents/echo/chat/chat/messages')
+  expect(text).toContain('first secret')
+  expect(text).toContain('second secret')
+})
+
+it('starts one run for concurrent AG-UI requests with one run id', async () => {
+  const alice = await as('alice', 'agents:invoke')
+  const send = (threadId: string, ...texts: string[]) =>
+    alice('/agents/echo/ag-ui', {
+      ...{ threadId, runId: 'r1' },
+      messages: texts.map((content, n) => ({ id: `m${n}`, role: 'user', content })),
+    })
+
+  const answers = await Promise.all([send('t', 'hi'), send('t', 'hi'), send('t', 'hi', 'more')])
+  const other = await send('other', 'hi')
+
+  expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
+  expect(answers.every(({ text }) => text.includes('RUN_FINISHED'))).toBe(true)
+  expect(answers[0]?.runId).not.toBe(other.runId)
+})
+
+it('starts one run for MCP calls with one idempotency key, in the header or in _meta', async () => {
+  const alice = await as('alice', 'agents:invoke')
+  const call = (text: string, key: string) => alice('/mcp', callTool('echo', { text }), { 'idempotency-key': key })
+  const [first, again, other] = [await call('a', 'k1'), await call('a', 'k1'), await call('a', 'k2')]
+  const inMeta = await alice('/mcp', callTool('echo', { text: 'a' }, { 'perdure/idempotencyKey': 'k1' }))
+
+  expect([again.runId, inMeta.runId]).toEqual([first.runId, first.runId])
+  expect(other.runId).not.toBe(first.runId)
+  expect((await call('b', 'k1')).text).toContain('idempotency-conflict')
+  for (const key of ['', 'é', 'x'.repeat(256)]) {
+    const { text } = await alice('/mcp', callTool('echo', { text: 'a' }, { 'perdure/idempotencyKey': key }))
+    expect(text).toContain('idempotency-key-invalid')
+  }
+  expect((await call('a', 'a b')).text).toContain('idempotency-key-invalid')
+})

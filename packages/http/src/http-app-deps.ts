@@ -72,6 +72,8 @@ export interface HttpConfig {
   readonly trustProxy: number | readonly string[]
   /** Maximum requests per minute from one client address. */
   readonly perIpRequests: number
+  /** The same for requests that follow a run through another protocol. */
+  readonly pollsPerMinute: number
   readonly requireKey: 'warn' | 'enforce'
   readonly authKind: 'token' | 'none'
   /** The address the server is bound to. */

@@ -9,6 +9,7 @@ export const TEST_CONFIG: HttpConfig = {
   csrfEnabled: true,
   trustProxy: 0,
   perIpRequests: 1_000,
+  pollsPerMinute: 1_000,
   requireKey: 'warn',
   authKind: 'token',
   host: '127.0.0.1',

@@ -49,6 +49,11 @@ export interface Operation {
   readonly sight?: readonly string[]
   /** A public operation whose response contains more for a caller with a valid token. */
   readonly showsMore?: true
+  /**
+   * A read that clients of a protocol repeat to follow a run: it has a rate limit of its own, `interop.pollsPerMinute`.
+   * With a header, only requests that send this value in it. The operation refuses a request whose header is wrong.
+   */
+  readonly polls?: true | { readonly header: string; readonly value: string }
   /** Whether the operation honours `Idempotency-Key`. */
   readonly idempotent: boolean
   /**

@@ -98,6 +98,19 @@ describe('the rate limit', () => {
     expect(await statusOf('/healthy')).toBe(429)
   })
 
+  it('counts requests that follow a run through another protocol separately', async () => {
+    const { app } = createTestApp({ config: { perIpRequests: 1, pollsPerMinute: 3 } })
+    const quotaOf = async (request: Request) => (await app.fetch(request)).headers.get('ratelimit')
+    const mcp = (method: string) => post('/mcp', {}, { 'Mcp-Method': method })
+
+    expect(await quotaOf(get('/agents/echo/chat/c/stream'))).toBe('"per-ip";r=2;t=60')
+    expect(await quotaOf(get('/mcp', { 'Last-Event-ID': 'x' }))).toBe('"per-ip";r=1;t=60')
+    expect(await quotaOf(mcp('tasks/get'))).toBe('"per-ip";r=0;t=60')
+    expect((await app.fetch(get('/agents/echo/ag-ui/r'))).status).toBe(429)
+    expect(await quotaOf(mcp('tools/call'))).toBe('"per-ip";r=0;t=60')
+    expect((await app.fetch(post('/agents/echo/chat', {}))).status).toBe(429)
+  })
+
   it('admits exactly the limit per minute, and sends an accurate Retry-After', async () => {
     const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 45_000 })), { maxLength: 40 })
     await fc.assert(

@@ -1,7 +1,10 @@
 import { createSlidingWindow } from '@perdure/core'
 import { AppError } from '@perdure/ports'
+import type { Operation } from '@perdure/protocol'
 import { isConsolePage } from '../console/console-pages.ts'
+import type { Exchange } from '../exchange.ts'
 import { UNKNOWN_ADDRESS } from '../request/client.ts'
+import type { RequestHead } from '../request/request-head.ts'
 import type { CreateStage } from './stage.ts'
 
 const WINDOW_MS = 60_000
@@ -9,27 +12,40 @@ const MAX_ADDRESSES = 100_000
 
 /**
  * Limits the requests per minute of each client address. Probes and metrics scrapes have a separate limit, and so have
- * the files of the console.
+ * the files of the console and the requests that follow a run through another protocol.
  */
 export const createRateLimit: CreateStage = ({ clock, config }) => {
-  const limit = config.perIpRequests
-  const options = { limit, windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES }
-  const requests = createSlidingWindow(clock, options)
-  const probes = createSlidingWindow(clock, options)
-  const pages = createSlidingWindow(clock, options)
+  const windowOf = (limit: number) => ({
+    limit,
+    ...createSlidingWindow(clock, { limit, windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES }),
+  })
+  const requests = windowOf(config.perIpRequests)
+  const probes = windowOf(config.perIpRequests)
+  const pages = windowOf(config.perIpRequests)
+  const polls = windowOf(config.pollsPerMinute)
   const isProbe = (path: string) => {
     const below = path.startsWith(config.basePath) ? path.slice(config.basePath.length) : ''
     return below === '/metrics' || below === '/health' || below.startsWith('/health/')
   }
 
-  return ({ head, clientAddress, headers, route }) => {
+  const windowFor = ({ head, route }: Exchange) => {
+    if (isProbe(head.path)) return probes
+    if (route === undefined) return requests
+    if (isConsolePage(route.mounted)) return pages
+    return isPoll(head, route.mounted.operation) ? polls : requests
+  }
+
+  return (exchange) => {
+    const { clientAddress, headers } = exchange
     if (clientAddress === UNKNOWN_ADDRESS) return undefined
-    const isPage = route !== undefined && isConsolePage(route.mounted)
-    const window = isPage ? pages : isProbe(head.path) ? probes : requests
-    const { allowed, remaining, resetMs } = window.take(clientAddress)
+    const { limit, take } = windowFor(exchange)
+    const { allowed, remaining, resetMs } = take(clientAddress)
     headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)
     headers.set('RateLimit', `"per-ip";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`)
     if (!allowed) throw new AppError('rate-limit-exceeded', { retryAfterMs: resetMs })
     return undefined
   }
 }
+
+const isPoll = ({ header }: RequestHead, { polls }: Operation): boolean =>
+  typeof polls === 'object' ? header(polls.header)?.trim() === polls.value : polls === true

@@ -27,6 +27,12 @@ describe('clientOf', () => {
     expect(other).toMatchObject({ era: 'legacy', elicits: false, isPrimed: false })
   })
 
+  it('refuses another method in the header of a client with a handshake', () => {
+    const client = clientOf(call(undefined), headersOf({ 'mcp-method': 'tasks/get' }))
+    expect(client).toMatchObject({ code: -32020, status: 400 })
+    expect(clientOf(call(undefined), headersOf({ 'mcp-method': 'tools/call' }))).toMatchObject({ era: 'legacy' })
+  })
+
   it('sends an event without data only to clients that accept it', () => {
     const client = clientOf(call(undefined), headersOf({ 'mcp-protocol-version': '2025-06-18' }))
     expect(client).toMatchObject({ era: 'legacy', isPrimed: false })

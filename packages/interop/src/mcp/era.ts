@@ -36,7 +36,12 @@ export function clientOf(request: RpcRequest, header: ReadHeader): Client | RpcR
   const meta = objectIn(request.params, '_meta')
   const claimed = meta[VERSION_KEY]
   const sent = header('mcp-protocol-version')?.trim()
-  if (claimed === undefined && !isModernOnly(sent)) return legacyClient(meta, header, sent)
+  const method = header('mcp-method')?.trim()
+  if (claimed === undefined && !isModernOnly(sent)) {
+    // The header also decides which rate limit applies, so it must be true.
+    const isFalse = method !== undefined && method !== request.method
+    return isFalse ? mismatch('Mcp-Method', method, request.method) : legacyClient(meta, header, sent)
+  }
   return modernProblem(request, meta, header) ?? modernClient(meta)
 }
 

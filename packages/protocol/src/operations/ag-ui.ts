@@ -46,6 +46,7 @@ export const agUiOperations = {
     id: 'agui.connect',
     method: 'GET',
     path: '/agents/:agentId/ag-ui/:runId',
+    polls: true,
     idempotent: false,
     responses: {
       200: {

@@ -39,6 +39,7 @@ export const chatOperations = {
     id: 'chat.stream',
     method: 'GET',
     path: '/agents/:agentId/chat/:chatId/stream',
+    polls: true,
     idempotent: false,
     query: ChatStreamQuery,
     responses: {

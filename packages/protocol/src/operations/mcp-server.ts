@@ -16,6 +16,7 @@ export const mcpServerOperations = {
     ...MCP,
     id: 'mcpserver.send',
     method: 'POST',
+    polls: { header: 'mcp-method', value: 'tasks/get' },
     idempotent: false,
     body: McpMessage,
     responses: {
@@ -32,6 +33,7 @@ export const mcpServerOperations = {
     ...MCP,
     id: 'mcpserver.resume',
     method: 'GET',
+    polls: true,
     idempotent: false,
     responses: { 200: { stream: 'event-stream', description: 'The rest of the response to an earlier tool call.' } },
     errors: ['run-not-found', 'overloaded'],

@@ -10,6 +10,7 @@ export const httpConfigOf = ({ server, auth, docs, metrics, interop, console }: 
   csrfEnabled: server.csrf.enabled,
   trustProxy: server.trustProxy,
   perIpRequests: server.rateLimit.perIpRequests,
+  pollsPerMinute: Math.max(interop.pollsPerMinute, server.rateLimit.perIpRequests),
   requireKey: server.idempotency.requireKey,
   authKind: auth.kind,
   host: server.host,

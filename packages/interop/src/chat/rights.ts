@@ -8,7 +8,7 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { OPERATION_TABLES, type Operation } from '@perdure/protocol'
-import type { McpCall } from './mcp-call.ts'
+import type { ChatCall } from './chat-call.ts'
 
 /** Whether the caller may start runs of the agent or workflow. */
 export function mayStart(
@@ -26,7 +26,7 @@ export function mayStart(
  */
 export async function findRun(
   { runs }: { readonly runs: Pick<RunStore, 'find'> },
-  { principal, visibility }: Pick<McpCall, 'principal' | 'visibility'>,
+  { principal, visibility }: Pick<ChatCall, 'principal' | 'visibility'>,
   runId: string,
 ): Promise<RunRecord | undefined> {
   const run = await runs.find(runId, visibility)

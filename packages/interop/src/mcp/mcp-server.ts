@@ -1,4 +1,5 @@
 import { AppError } from '@perdure/ports'
+import { findRun } from '../chat/rights.ts'
 import { type AnswersDeps, takeAnswer } from './answers.ts'
 import { parseCursor } from './cursor.ts'
 import {
@@ -24,7 +25,6 @@ import {
   rpcResponse,
 } from './json-rpc.ts'
 import type { McpCall } from './mcp-call.ts'
-import { findRun } from './rights.ts'
 import { createTasks } from './tasks.ts'
 import { createToolCalls, type ToolCallsDeps } from './tool-calls.ts'
 import { createTools, type ToolsDeps } from './tools.ts'

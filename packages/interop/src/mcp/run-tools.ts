@@ -1,10 +1,10 @@
 import type { AbortRun, Principal } from '@perdure/core'
 import { AppError, type ApprovalRecord, type ApprovalStore, fromJsonText, type RunStore } from '@perdure/ports'
+import { approvalsFor, findRun } from '../chat/rights.ts'
 import { structuredResult } from './call-result.ts'
 import type { Client } from './era.ts'
 import { invalidParams, type RpcRequest } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
-import { approvalsFor, findRun } from './rights.ts'
 import { MAX_WAIT_MS } from './server-tools.ts'
 
 export interface RunToolsDeps {

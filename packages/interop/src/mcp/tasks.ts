@@ -1,5 +1,6 @@
 import type { AbortRun } from '@perdure/core'
 import { AppError, type RunRecord } from '@perdure/ports'
+import { findRun } from '../chat/rights.ts'
 import type { Transcript } from '../fold/transcript.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { resultOf } from './call-result.ts'
@@ -8,7 +9,6 @@ import { invalidParams, RPC_ERRORS, type RpcRefusal, type RpcRequest } from './j
 import type { Answer, McpCall } from './mcp-call.ts'
 import { inputRequestsOf, openQuestions } from './projector.ts'
 import { readTranscript } from './read-transcript.ts'
-import { findRun } from './rights.ts'
 
 export interface TasksDeps extends AnswersDeps {
   readonly abortRun: AbortRun

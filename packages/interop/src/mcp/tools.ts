@@ -1,6 +1,6 @@
 import { checkInput, type Principal, type RunTargets } from '@perdure/core'
 import { agentInput, chatInput } from '../chat/chat-input.ts'
-import { mayStart } from './rights.ts'
+import { mayStart } from '../chat/rights.ts'
 import { SERVER_TOOLS, type ToolDescription } from './server-tools.ts'
 
 export type Target = ReturnType<RunTargets['get']>

@@ -9,6 +9,11 @@ async function serve() {
   const server = await startedServer({
     config: { auth: WITH_TOKENS, server: { rateLimit: { perIpRequests: 10_000 } } },
     agents: [
+      {
+        id: 'picker',
+        description: '',
+        agent: { id: 'picker', run: (_, ctx) => ctx.clientTool({ name: 'pick', args: {}, toolCallId: 'pick' }) },
+      },
       { id: 'echo', description: '', agent: { id: 'echo', run: async (input) => input } },
       {
         id: 'asker',
@@ -92,6 +97,20 @@ it.each(['ai-sdk', 'ag-ui'])(
     expect(text).not.toContain('granted')
   },
 )
+
+it('does not answer a client tool of another agent through the chat of this one', async () => {
+  const owner = await as('alice', 'agents:invoke')
+  const { runId } = await owner('/agents/picker/chat', { id: 'c', messages: [said('m', 'hi')] })
+  const part = { type: 'dynamic-tool', toolCallId: 'pick', state: 'output-available', output: 'red' }
+  const answered = { id: 'c', messages: [{ id: `msg_${runId}`, role: 'assistant', parts: [part] }] }
+  expect((await owner('/agents/picker/chat', answered)).text).toContain('finish')
+  const narrow = await as('alice', 'agents:invoke:echo')
+
+  const { text, runId: shown } = await narrow('/agents/echo/chat', answered)
+
+  expect(shown).toBeNull()
+  expect(text).not.toContain('red')
+})
 
 it('keeps a chat apart from a session that somebody else has created under its derived id', async () => {
   const hash = BigInt(`0x${createHash('sha256').update('boss\0chat').digest('hex')}`)

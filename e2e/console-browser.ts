@@ -9,6 +9,7 @@ export const CONSOLE_CONFIG = join(import.meta.dirname, 'fixtures/console.config
 
 /** A folder for screenshots, for manual review. */
 const PICTURES = process.env.CONSOLE_PICTURES
+export const TAKES_PICTURES = PICTURES !== undefined
 
 /** A server with the console, its administrator, and a browser that resolves no other host. */
 export interface ConsoleWorld {
@@ -25,16 +26,17 @@ export interface ConsoleWorld {
   close(): Promise<void>
 }
 
-export async function openConsoleWorld(env: NodeJS.ProcessEnv = {}): Promise<ConsoleWorld> {
+/** @param shared a browser that stays open */
+export async function openConsoleWorld(
+  env: NodeJS.ProcessEnv = {},
+  config = CONSOLE_CONFIG,
+  shared?: Browser,
+): Promise<ConsoleWorld> {
   const sandbox = createSandbox(env)
   const token = await createToken(sandbox, 'admin:*', 'ops')
-  let server = await startServer(sandbox, ['server', '--config', CONSOLE_CONFIG])
+  let server = await startServer(sandbox, ['server', '--config', config])
   const { url, port } = { url: server.url, port: new URL(server.url).port }
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    headless: true,
-    args: [...CHROMIUM_FLAGS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-  })
+  const browser = shared ?? (await launch())
   return {
     sandbox,
     browser,
@@ -43,17 +45,24 @@ export async function openConsoleWorld(env: NodeJS.ProcessEnv = {}): Promise<Con
     server: () => server,
     url: () => `${url.slice(0, url.lastIndexOf('/'))}/console/`,
     async restart() {
-      server = await startServer(sandbox, ['server', '--config', CONSOLE_CONFIG, '--port', port])
+      server = await startServer(sandbox, ['server', '--config', config, '--port', port])
     },
     async closePages() {
       for (const context of browser.contexts()) await context.close()
     },
     async close() {
-      await browser.close()
+      if (shared === undefined) await browser.close()
       await server.kill('SIGTERM')
     },
   }
 }
+
+const launch = () =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    args: [...CHROMIUM_FLAGS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  })
 
 /** A page of the console, and everything that its browser has requested and complained about. */
 export interface ConsolePage {
@@ -109,10 +118,14 @@ export async function signedIn(
   return opened
 }
 
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** The rules whose result depends on colours and widths. */
+const LOOKS = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
+
 /** The rules of WCAG 2.2 AA that the page breaks, with the elements. */
-export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+export async function accessibilityProblems(page: Page, which: 'all' | 'looks'): Promise<readonly string[]> {
   await page.evaluate(axe.source)
   return page.evaluate<string[]>(`axe
-    .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .run(document, { runOnly: ${JSON.stringify(which === 'all' ? WCAG : { type: 'rule', values: LOOKS })} })
     .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 160))))`)
 }

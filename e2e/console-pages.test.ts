@@ -1,8 +1,10 @@
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createRestClient } from '../packages/client/src/index.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { CHROMIUM, hasChromium } from './browser-page.ts'
 import { type ConsoleWorld, openConsoleWorld, signedIn } from './console-browser.ts'
+import { perdure } from './perdure-process.ts'
 
 let world: ConsoleWorld
 
@@ -11,6 +13,34 @@ const enter = (token?: string) => signedIn(world, token)
 /** Starts a run and waits until it ends or is suspended. */
 const run = (agentId: string, input: unknown = {}, more: object = {}) =>
   world.rest.agents.run(agentId, { input, ...more })
+
+/** Such as `2026-03-29T02:30` for `Sunday, 29 March 2026 at 02:30:00`. */
+function dateAndTime(local: string): string {
+  const [, date, time] = /, (.+) at (\d\d:\d\d)/.exec(local) ?? []
+  return `${new Date(`${date} UTC`).toISOString().slice(0, 10)}T${time}`
+}
+
+/** The future fires that the calendar shows in this month and the following ones, such as `2026-03-29T02:30`. */
+const firesOfMonths = (page: Page, months: number) =>
+  page.evaluate<string[]>(`(async () => {
+    const shown = new Set()
+    for (let month = 0; ; month++) {
+      for (const day of document.querySelectorAll('.day'))
+        for (const fire of day.querySelectorAll('.fire-future'))
+          shown.add(day.dataset.date + 'T' + /\\d\\d:\\d\\d/.exec(fire.textContent)[0])
+      if (month === ${months}) return [...shown].sort()
+      document.querySelector('[aria-label="Next month"]').click()
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    }
+  })()`)
+
+/** What `perdure triggers next` prints. */
+async function printedFires(trigger: string) {
+  const args = ['triggers', 'next', trigger, '--count', '200', '--url', world.server().url, '--token', world.token]
+  const { stdout } = await perdure(world.sandbox, [...args, '--json'])
+  return (JSON.parse(stdout) as { readonly items: readonly { readonly local: string; readonly offset: string }[] })
+    .items
+}
 
 needsTool(CHROMIUM, hasChromium).describe('the further pages of the console in Chromium', () => {
   beforeAll(async () => {
@@ -95,11 +125,155 @@ needsTool(CHROMIUM, hasChromium).describe('the further pages of the console in C
     expect(refused.status).toBe(401)
   })
 
+  it('compares what is asked with the last approved call', async () => {
+    const before = await run('asks', { version: '1.2', to: { host: 'staging' } })
+    const approvals = await world.rest.approvals.list({ runId: before.runId })
+    await world.rest.approvals.resolve(approvals.items[0]?.id ?? '', { granted: true })
+    const { runId } = await run('asks', { version: '1.3', to: { host: 'staging' } })
+    const { page, open } = await enter()
+    await open(`#/approvals?run=${runId}`)
+
+    await page.getByText('Different from the last approved call').waitFor()
+    await page.getByRole('row', { name: 'version 1.2 1.3 ≠ changed' }).waitFor()
+    await page.getByRole('row', { name: 'to.host staging staging same' }).waitFor()
+    await world.rest.runs.abort(runId, {})
+  })
+
+  it('draws the calls of a workflow as a graph, those at the same time beside each other', async () => {
+    const { threadId = '' } = await world.rest.workflows.execute('parallel', { input: 1 })
+    const { page, open, picture } = await enter()
+    await open(`#/workflows/parallel/${threadId}`)
+
+    await page.getByLabel('Graph of 4 calls in 3 layers; the list below has the same calls').waitFor()
+    expect(await page.locator('.graph line').count()).toBe(4)
+    const rows = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.graph g')].map((node) => node.getAttribute('transform').split(' ')[1])`,
+    )
+    expect(new Set(rows).size).toBe(3)
+    await picture('graph')
+  })
+
+  it('replays a session with a slider', async () => {
+    for (const text of ['one', 'two', 'three']) await run('echo', text, { sessionId: 'replayed' })
+    const { page, open } = await enter()
+    await open('#/sessions/replayed')
+    await page.getByText('three').first().waitFor()
+    const slider = page.getByLabel('Replay')
+    await slider.focus()
+    await page.keyboard.press('Home')
+
+    await page.getByText('message 1 of 6').waitFor()
+    expect(await page.locator('.chat li').count()).toBe(1)
+    expect(await page.locator('.chat').textContent()).toContain('one')
+    await page.keyboard.press('End')
+    await page.locator('.chat').getByText('three').first().waitFor()
+  })
+
+  it('compares a run with the one that it repeats, and with any other', async () => {
+    const { runId } = await run('order', { item: 'tea' })
+    const { runId: otherId } = await run('order', { item: 'cake', size: 'large' })
+    const { page, open } = await enter()
+    await open(`#/runs/${otherId}?tab=compare`)
+
+    await page.getByRole('row', { name: 'item tea cake ≠ changed' }).first().waitFor()
+    await page.getByRole('row', { name: 'size – large + added' }).first().waitFor()
+    await page.getByRole('row', { name: /^look up the price / }).waitFor()
+    await page.getByLabel('Compare with run').fill(otherId)
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: 'item cake cake same' }).first().waitFor()
+    expect(runId).not.toBe(otherId)
+  })
+
+  it('aborts several selected runs', async () => {
+    const runs = [await world.rest.agents.stream('slow', {}), await world.rest.agents.stream('slow', {})]
+    const { page, open } = await enter()
+    await open('#/runs?status=running')
+    for (const { runId } of runs) await page.getByLabel(`Select ${runId}`).check()
+    await page.getByRole('button', { name: 'Abort 2 selected' }).click()
+
+    await page.getByText('Aborted 2').waitFor()
+    for (const { runId } of runs) expect((await world.rest.runs.get(runId)).status).toBe('aborted')
+  })
+
+  it('shows the metrics of the last hour, the storage, and the configuration with its origins', async () => {
+    const { page, open } = await enter()
+    await open('#/metrics')
+    await page.getByLabel('queued_runs', { exact: true }).getByText('Runs that wait for a slot.').waitFor()
+    await page.getByLabel('Metric contains').fill('memory')
+    await page.getByLabel('queued_runs', { exact: true }).waitFor({ state: 'detached' })
+    await page
+      .getByLabel('process_resident_memory_bytes')
+      .getByText(/max \d+ MiB/)
+      .waitFor()
+
+    await open('#/system')
+    await page.getByRole('row', { name: /^console\.enabled true .*console\.config\.mjs:\d+$/ }).waitFor()
+    await page.getByRole('row', { name: /^auth\.pepperRef env:… / }).waitFor()
+    expect(await page.content()).not.toContain('E2E_PEPPER')
+    await page.getByLabel('Field contains').fill('maxheaders')
+    await page.getByRole('row', { name: /^server\.maxHeaders \d+ default$/ }).waitFor()
+    await page.getByText('This server has the storage for itself.').waitFor()
+  })
+
+  it('calls an operation of the API with the session, and describes its answer', async () => {
+    const { page, open } = await enter()
+    await open('#/api')
+    await page.getByLabel('Search operations').fill('memory.create')
+    await page.getByRole('link', { name: 'POST /memory/facts' }).click()
+    await page.getByLabel('Body (JSON)').fill('{"text":"written on the page"}')
+    await page.getByRole('button', { name: 'Send POST' }).click()
+    await page.getByRole('status', { name: 'Answer' }).getByText('201', { exact: true }).waitFor()
+    expect((await world.rest.memory.listFacts({})).items.map(({ text }) => text)).toContain('written on the page')
+
+    await open('#/api?op=runs.get')
+    await page.getByLabel(/^runId/).fill('run_unknown')
+    await page.getByRole('button', { name: 'Send GET' }).click()
+    await page.getByRole('status', { name: 'Answer' }).getByText('404', { exact: true }).waitFor()
+    await page.locator('summary', { hasText: '200' }).first().click()
+    await page.getByText('finishReason').first().waitFor()
+  })
+
+  it('shows the fires of weeks and months at the times that `perdure triggers next` prints', async () => {
+    const { page, open } = await enter()
+    const zones = ['Europe-Berlin', 'America-New_York', 'Australia-Lord_Howe', 'Africa-Casablanca']
+    const printed = await Promise.all(zones.map((zone) => printedFires(zone)))
+    for (const [at, zone] of zones.entries()) {
+      const known = new Set(printed[at]?.map(({ local }) => dateAndTime(local)))
+      // The 200 fires are about four years, so that clocks change several times.
+      expect(new Set(printed[at]?.map(({ offset }) => offset)).size, zone).toBeGreaterThan(
+        zone.startsWith('Africa') ? 0 : 1,
+      )
+      await open(`#/triggers/${zone}`)
+      await page.locator('.calendar').waitFor()
+      const shown = await firesOfMonths(page, 13)
+      const last = shown.at(-1) ?? ''
+      expect(shown.length, zone).toBeGreaterThan(50)
+      expect(shown, zone).toEqual([...known].filter((one) => one <= last))
+
+      await page.getByRole('button', { name: 'Week', exact: true }).click()
+      await page.getByRole('button', { name: 'Next week' }).click()
+      expect(await firesOfMonths(page, 0), zone).toEqual([expect.toSatisfy((one) => known.has(one))])
+    }
+  })
+
   it('verifies the audit chain and filters its entries', async () => {
     const { page, open } = await enter()
     await open('#/audit')
     await page.getByRole('button', { name: 'Verify the chain' }).click()
-    await page.getByText(/✓ Verified \d+ entries/).waitFor()
+    await page.getByText(/✓ Verified \d+ entries on the server/).waitFor()
+    await page.getByRole('button', { name: 'Verify in this browser' }).click()
+    await page.getByText(/✓ Verified \d+ entries in this browser/).waitFor()
+    await page.getByLabel(/^(\d+) of \1 blocks of 100 entries are valid$/).waitFor()
+    await page.route('**/audit/export', async (route) => {
+      const response = await route.fetch()
+      const lines = (await response.text()).split('\n')
+      await route.fulfill({
+        response,
+        body: lines.with(2, (lines[2] ?? '').replace('"action":"', '"action":"x')).join('\n'),
+      })
+    })
+    await page.getByRole('button', { name: 'Verify in this browser' }).click()
+    await page.getByText('✕ Broken at entry 3: entry-altered').waitFor()
     await page.getByLabel('Action').fill('console.sign-in')
     await page.keyboard.press('Enter')
 

@@ -54,7 +54,7 @@ needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
     expect(world.server().stderr()).not.toContain(code)
     expect(first.requests.join()).not.toContain(code)
     const cookies = await first.context.cookies()
-    const session = cookies.find(({ name }) => name === 'perdure-console')
+    const session = cookies.find(({ name }) => name.startsWith('perdure-console-'))
     expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' })
     expect(
       await first.page.evaluate('document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })'),
@@ -74,14 +74,17 @@ needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
     await page.getByLabel('Token or code').fill(world.token)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Home' }).waitFor()
-    const { value } = (await context.cookies()).find(({ name }) => name === 'perdure-console') ?? { value: '' }
+    const { name, value } = (await context.cookies()).find(({ name }) => name.startsWith('perdure-console-')) ?? {
+      name: '',
+      value: '',
+    }
     expect(
       await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie'),
     ).not.toContain('perdure_live')
 
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Token or code').waitFor()
-    const answer = await fetch(`${world.server().url}/agents`, { headers: { cookie: `perdure-console=${value}` } })
+    const answer = await fetch(`${world.server().url}/agents`, { headers: { cookie: `${name}=${value}` } })
     expect(answer.status).toBe(401)
   })
 
@@ -119,6 +122,18 @@ needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
     await open(`#/runs/${live.runId}?tab=events`)
     await page.getByText('{"n":29}').waitFor()
     await page.locator('h1 .status', { hasText: 'completed' }).waitFor()
+  })
+
+  it('counts the duration of a suspended run until now', async () => {
+    const { page, open } = await enter()
+    const { runId } = await run('asks')
+    await open(`#/runs/${runId}`)
+    const duration = page.locator('.facts div', { hasText: 'Duration' }).locator('dd')
+    const first = await duration.textContent()
+
+    await expect.poll(() => duration.textContent()).not.toBe(first)
+    await expect.poll(() => page.locator('.span-row .took').first().textContent()).toMatch(/^\d+\.\d+ s$/)
+    await world.rest.runs.abort(runId, {})
   })
 
   it('starts a run with the form that the schema describes, and names what is wrong', async () => {

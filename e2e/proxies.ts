@@ -33,13 +33,47 @@ export const startPrintedNginx: StartProxy = async (sandbox, target) => {
   )
 }
 
+/** nginx that serves the server below a path, and removes the path from requests. */
+export const startPrefixNginx =
+  (prefix: string): StartProxy =>
+  async (sandbox, target) => {
+    const printed = await print(sandbox, 'nginx')
+    const site = (port: string, upstream: string) =>
+      [
+        ['listen 80;', `listen ${port};`],
+        ['server 127.0.0.1:8080;', `server ${upstream};`],
+        ['proxy_set_header Host $host;', 'proxy_set_header Host $http_host;'],
+        ['location / {', `location ${prefix}/ {\n    rewrite ^${prefix}(/.*)$ $1 break;`],
+      ].reduce((text, [from = '', to = '']) => replaceOnce(text, from, to), printed)
+    return startNginx(sandbox, target, site, prefix)
+  }
+
+/** Caddy that serves the server below a path, and removes the path from requests. */
+export const startPrefixCaddy =
+  (prefix: string): StartProxy =>
+  (sandbox, target) =>
+    startCaddy(sandbox, target, {
+      prefix,
+      sites: async () =>
+        replaceOnce(await print(sandbox, 'caddy'), 'reverse_proxy {', `handle_path ${prefix}/* {\n\treverse_proxy {`) +
+        '}\n',
+    })
+
 /** Caddy with the output of `perdure deploy print caddy`. */
-export const startPrintedCaddy: StartProxy = async (sandbox, target) => {
+export const startPrintedCaddy: StartProxy = (sandbox, target) =>
+  startCaddy(sandbox, target, { prefix: '', sites: () => print(sandbox, 'caddy') })
+
+interface CaddyOptions {
+  readonly prefix: string
+  readonly sites: () => Promise<string>
+}
+
+async function startCaddy(sandbox: Sandbox, target: string, { prefix, sites }: CaddyOptions): Promise<RunningProxy> {
   needs(CADDY, 'caddy')
   const folder = join(sandbox.dir, 'caddy')
   mkdirSync(folder)
   const port = await unusedPort()
-  writeFileSync(join(folder, 'Perdurefile'), await print(sandbox, 'caddy'))
+  writeFileSync(join(folder, 'Perdurefile'), await sites())
   const main = join(folder, 'Caddyfile')
   writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Perdurefile\n')
   const env = {
@@ -54,13 +88,14 @@ export const startPrintedCaddy: StartProxy = async (sandbox, target) => {
   caddy.stderr.on('data', (chunk) => {
     log += chunk
   })
-  return reachable(caddy, { port, target, log: () => log })
+  return reachable(caddy, { port, target, prefix, log: () => log })
 }
 
 async function startNginx(
   { dir }: Sandbox,
   target: string,
   site: (listen: string, upstream: string) => string,
+  prefix = '',
 ): Promise<RunningProxy> {
   needs(NGINX, 'nginx-light')
   const port = await unusedPort()
@@ -83,14 +118,19 @@ http {
   )
   const nginx = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
   const log = () => (existsSync(`${folder}/error.log`) ? readFileSync(`${folder}/error.log`, 'utf8') : '')
-  return reachable(nginx, { port, target, log })
+  return reachable(nginx, { port, target, prefix, log })
 }
 
-async function reachable(
-  process: ChildProcess,
-  { port, target, log }: { readonly port: number; readonly target: string; readonly log: () => string },
-): Promise<RunningProxy> {
-  const url = `http://127.0.0.1:${port}${new URL(target).pathname}`
+interface Listening {
+  readonly port: number
+  readonly target: string
+  /** The path below which the proxy serves the server. */
+  readonly prefix: string
+  readonly log: () => string
+}
+
+async function reachable(process: ChildProcess, { port, target, prefix, log }: Listening): Promise<RunningProxy> {
+  const url = `http://127.0.0.1:${port}${prefix}${new URL(target).pathname}`
   const answer = async () => {
     const { status } = await fetch(`${url}/health`)
     if (status !== 200) throw new Error(`the proxy answers ${status}: ${log()}`)

@@ -34,6 +34,10 @@ describe('server start', () => {
     expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
   })
 
+  it('loads nothing of the console, which is off by default', () => {
+    expect(server.filter((url) => /packages\/console\/|open-console/.test(url))).toEqual([])
+  })
+
   it('loads one bundled file and the driver in the storage thread', () => {
     expect(packagesOf(storageThread)).toEqual(['better-sqlite3'])
     expect(storageThread.filter((url) => packageOf(url) === undefined)).toEqual([

@@ -189,5 +189,7 @@ export const ROUTES = {
     signIn: { method: 'POST', path: '/console/session', input: 'body' },
     session: { method: 'GET', path: '/console/session' },
     signOut: { method: 'DELETE', path: '/console/session' },
+    system: { method: 'GET', path: '/console/system' },
+    metrics: { method: 'GET', path: '/console/metrics' },
   },
 } as const satisfies RouteTable

@@ -20,6 +20,7 @@ export {
   createAuthenticate,
 } from './auth/authenticate.ts'
 export { authorizeOperation } from './auth/authorize.ts'
+export type { CookieTags } from './auth/cookie-tags.ts'
 export {
   type CredentialLoss,
   type CredentialWatch,

@@ -42,6 +42,7 @@ import {
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
+import { TEST_CONSOLE } from './console/console-data.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { TEST_CONFIG } from './http-config.fixture.ts'
 import { bodyOf } from './loose-body.fixture.ts'
@@ -199,6 +200,7 @@ export function createTestApp(options: AppOptions = {}) {
       replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
       ...{ checkEmbedder: memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
     }),
+    consoleData: TEST_CONSOLE,
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
     async openSessionStream(request) {

@@ -99,6 +99,7 @@ export function toCall(exchange: Exchange): Call<Operation> {
     traceparent,
     acceptEncoding: head.header('accept-encoding') ?? '',
     clientAddress,
+    host: head.host,
     isSecure,
     requestOrigin: exchange.origin,
     prefer: parsePrefer(head.header('prefer')),

@@ -34,6 +34,8 @@ export interface Call<Op extends Operation> {
   readonly clientAddress: string
   /** The request, for its audit entries. */
   readonly requestOrigin: RequestOrigin
+  /** The Host header. */
+  readonly host: string
   /** Whether the client used TLS. */
   readonly isSecure: boolean
   /** The Last-Event-ID header. */

@@ -5,6 +5,7 @@ import type {
   AnsweredRequest,
   Authenticate,
   ConsoleSessions,
+  CookieTags,
   CreateSession,
   CreateTrigger,
   CsrfTokens,
@@ -59,7 +60,7 @@ import type {
 import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
 import type { AgUiRequest, ChatRequest, ChatStreamQuery, McpMessage, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
-import type { ConsoleAssets } from './console/console-assets.ts'
+import type { ConsoleData } from './console/console-data.ts'
 
 /** The part of the server's configuration that HTTP reads. */
 export interface HttpConfig {
@@ -216,8 +217,8 @@ export interface HttpAppDeps extends UseCases {
   readonly version: string
   /** Whether other servers still count on this one; always when missing. */
   readonly hasLease?: (() => boolean) | undefined
-  /** The files of the web console; `undefined` if the server does not serve it. */
-  readonly consoleAssets?: ConsoleAssets | undefined
+  /** `undefined` if the server does not serve the web console. */
+  readonly consoleData?: ConsoleData | undefined
   readonly clock: Clock
   readonly keyRequest: KeyRequest
   readonly ids: Pick<IdGenerator, 'randomBytes'>
@@ -228,6 +229,7 @@ export interface HttpAppDeps extends UseCases {
   readonly authenticate: Authenticate
   readonly recall: Recall
   readonly csrfTokens: CsrfTokens
+  readonly cookieTags: CookieTags
   readonly watchCredential: WatchCredential
   /** Checks, before the handler runs, that the request can be audited. @throws AppError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined

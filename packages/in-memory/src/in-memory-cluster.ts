@@ -4,6 +4,7 @@ import {
   type ClusterTarget,
   DUTIES,
   type Duty,
+  type EpochMs,
   EVERY_ROW,
   leaseLost,
   type RunLine,
@@ -13,7 +14,7 @@ import {
 
 export interface InMemoryClusterOptions {
   readonly storage: Storage
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   readonly leaseMs?: number | undefined
 }
 
@@ -29,6 +30,7 @@ export interface InMemoryMember {
 
 interface Seat {
   readonly executor: string
+  readonly startedAt: EpochMs
   leaseUntilMs: number
   isRetired: boolean
 }
@@ -68,7 +70,8 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
   return {
     join(): InMemoryMember {
       const executor = `process-${++joined}`
-      const seat: Seat = { executor, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false }
+      const startedAt = clock.now()
+      const seat: Seat = { executor, startedAt, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false }
       seats.set(executor, seat)
       const isSeated = () => seats.get(executor) === seat
       const hasLease = () => isSeated() && clock.monotonicMs() < seat.leaseUntilMs
@@ -86,6 +89,8 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
         cluster: {
           executor,
           hasLease,
+          members: async () =>
+            [...seats.values()].map((one) => ({ executor: one.executor, name: 'memory', startedAt: one.startedAt })),
           isMine: (duty) => duties.get(duty) === executor && hasLease(),
           async claim({ limit, ...query }) {
             const queued = await queuedRuns(query)

@@ -77,7 +77,14 @@ export { Agent, AgentState } from './resources/agents.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
 export { ChatRequest, ChatStreamQuery } from './resources/chat.ts'
-export { ConsoleCode, ConsoleSession, ConsoleTarget, SignInRequest } from './resources/console.ts'
+export {
+  ConsoleCode,
+  ConsoleSession,
+  ConsoleSystem,
+  ConsoleTarget,
+  MetricHistory,
+  SignInRequest,
+} from './resources/console.ts'
 export {
   ConsolidateRequest,
   Consolidator,

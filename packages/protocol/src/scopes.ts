@@ -50,6 +50,10 @@ export const SCOPES = {
       'Add, change, test and delete webhooks; without `own`, also webhooks that receive the events of every owner.',
   },
   'events:emit': { third: 'id', summary: 'Emit named events.' },
+  'config:read': {
+    third: 'none',
+    summary: 'See the configuration, without secrets, and the servers that share the storage.',
+  },
   'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },
   'traces:read': { third: ['sanitized', 'raw'], summary: 'Replay recorded events; raw implies sanitized.' },
   'admin:metrics': { third: ['read'], summary: 'Scrape metrics when they require authentication.' },

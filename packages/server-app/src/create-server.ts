@@ -49,6 +49,7 @@ export async function createServer<
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),
+    originOf: options.originOf,
   })
   return {
     agents: { register: registerAgent },

@@ -27,4 +27,6 @@ export interface ServerOptions {
   readonly adapters?: Partial<Adapters>
   /** Base of relative paths in the configuration. Defaults to the working directory. */
   readonly configDir?: string
+  /** Where a field of the configuration is set, such as a file and a line. The web console shows it. */
+  readonly originOf?: (path: string) => string | Promise<string>
 }

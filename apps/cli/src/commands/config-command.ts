@@ -1,10 +1,10 @@
-import { relative } from 'node:path'
 import type { SecretResolver } from '@perdure/ports'
 import { type ConfigField, configFields, type ServerConfig } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { locationOfField } from '../config/location-of-field.ts'
+import { memberAt } from '../config/member-at.ts'
+import { originOfField } from '../config/origin-of-field.ts'
 import { secretState, secretText } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { checkServer } from '../serve/check-server.ts'
@@ -74,7 +74,7 @@ interface Sources {
 async function effectiveValue(field: ConfigField, { config, loaded, call }: Sources): Promise<EffectiveValue> {
   const { path, isSecret } = field
   const value = memberAt(config, path)
-  const origin = originOf(path, loaded)
+  const origin = originOfField(path, loaded)
   if (!isSecret || value === undefined) return { path, value, origin }
   const { env } = call.terminal
   const described = async (ref: unknown) => secretText(await secretState(String(ref), loaded, env))
@@ -84,15 +84,6 @@ async function effectiveValue(field: ConfigField, { config, loaded, call }: Sour
     origin,
   }
 }
-
-/** Where a value is set: `flag --port`, `PERDURE_SERVER_PORT`, `perdure.config.mjs:3` or `default`. */
-function originOf(path: string, loaded: LoadedConfig): string {
-  if (memberAt(loaded.input, path) === undefined) return 'default'
-  return locationOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')
-}
-
-const memberAt = (tree: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], tree)
 
 function valueText(value: unknown): string {
   if (value === undefined) return '-'

@@ -55,6 +55,7 @@ export async function prepareServer(
     webhookEndpoints,
     consolidator,
     configDir,
+    originOf: async (path) => (await import('../config/origin-of-field.ts')).originOfField(path, loaded),
     adapters: { droppedLogLines: droppedLines, ...adapters, logger, watchdog },
     ...(hooks === undefined ? {} : { hooks }),
     ...(embedder === undefined ? {} : { embedder }),

@@ -5,6 +5,7 @@ import { AuditPage } from './pages/audit-page.tsx'
 import { HomePage } from './pages/home-page.tsx'
 import { LivePage } from './pages/live-page.tsx'
 import { MemoryPage } from './pages/memory-page.tsx'
+import { MetricsPage } from './pages/metrics-page.tsx'
 import { RunPage } from './pages/run-page.tsx'
 import { RunsPage } from './pages/runs-page.tsx'
 import { SessionPage, SessionsPage } from './pages/sessions-page.tsx'
@@ -77,6 +78,7 @@ export const PAGES: readonly PageSpec[] = [
   { id: 'audit', label: 'Audit', scopes: ['audit:read'], draw: () => <AuditPage /> },
   { id: 'tokens', label: 'Tokens', scopes: ['tokens:read'], draw: () => <TokensPage /> },
   { id: 'memory', label: 'Memory', scopes: ['memory:read', 'skills:read', 'mcp:read'], draw: () => <MemoryPage /> },
+  { id: 'metrics', label: 'Metrics', scopes: ['admin:metrics:read'], draw: () => <MetricsPage /> },
   { id: 'system', label: 'System', scopes: [], draw: () => <SystemPage /> },
   { id: 'api', label: 'API', scopes: [], draw: () => <ApiPage /> },
 ]

@@ -17,6 +17,7 @@ export function Shell() {
   const address = route.path.join('/')
   const isFirst = useRef(true)
   useEffect(() => {
+    document.querySelector('link[rel=icon]')?.setAttribute('href', iconOf(session.env))
     document.title = `${session.env === 'local' ? '[dev] ' : ''}${page?.label ?? 'Not found'} · Perdure`
     if (isFirst.current) isFirst.current = false
     else main.current?.querySelector('h1')?.focus({ preventScroll: true })
@@ -79,6 +80,12 @@ export function Shell() {
   )
 }
 
+const FIRST_ICON = document.querySelector('link[rel=icon]')?.getAttribute('href') ?? ''
+
+/** The icon of a development server is amber, so that its tab is not mistaken for another one. */
+const iconOf = (env: string | null): string =>
+  env === 'local' ? FIRST_ICON.replace('%232f4f9e', '%23a05e00') : FIRST_ICON
+
 const isAllowed = (app: ReturnType<typeof useApp>, { scopes, isChange }: PageSpec): boolean =>
   (scopes.length === 0 || scopes.some((scope) => may(app, scope))) && !(isChange && app.session.readOnly)
 
@@ -109,6 +116,7 @@ function ConnectionPill() {
 function OfflineBanner() {
   const { feed } = useApp()
   const liveness = useStore(feed.liveness)
+  const reason = useStore(feed.reason)
   if (liveness === 'offline') {
     return (
       <p class="note warn" role="status">
@@ -119,10 +127,13 @@ function OfflineBanner() {
   if (liveness === 'refused') {
     return (
       <p class="note bad" role="alert">
-        The server has closed the connection: this session was revoked, has expired, or may not follow events. Sign in
-        again.
+        {reason ?? 'The server has closed the connection of this session.'}
       </p>
     )
   }
-  return null
+  return liveness === 'resuming' && reason !== undefined ? (
+    <p class="note" role="status">
+      {reason}
+    </p>
+  ) : null
 }

@@ -1,6 +1,7 @@
 import type { LockoutStore, Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { type Authenticate, authenticateAnyone, createAuthenticate } from './authenticate.ts'
+import { type CookieTags, createCookieTags } from './cookie-tags.ts'
 import { createCredentialWatch, type WatchCredential, withCredentialCheck } from './credential-watch.ts'
 import { type CsrfTokens, createCsrfTokens } from './csrf-tokens.ts'
 import {
@@ -40,6 +41,7 @@ export interface Auth {
   /** Checks the watched tokens now; call it when another process has revoked a token. */
   readonly checkCredentials: () => Promise<void>
   readonly csrfTokens: CsrfTokens
+  readonly cookieTags: CookieTags
   readonly tokens: TokenUseCases
   /** Exchanges failed attempts with other processes. */
   readonly lockoutDaemon: Daemon | undefined
@@ -53,14 +55,15 @@ export function createAuth(deps: AuthDeps): Auth {
   const shared = deps.lockoutStore && createSharedLockout({ ...deps, store: deps.lockoutStore }, LOCKOUT)
   const lockout = shared?.lockout ?? createLockout(clock.monotonicMs, LOCKOUT)
   const attempts = kind === 'none' ? NO_ATTEMPT_LIMIT : createAttemptLimiter(lockout, blockValid)
-  // Without a pepper, CSRF tokens are valid until the process exits.
-  const [secret = ids.randomBytes(32)] = peppers
+  // Without a pepper, CSRF tokens and cookies are valid until the process exits.
+  const [secret = ids.randomBytes(32), ...previousSecrets] = peppers
   return {
     authenticate: kind === 'none' ? authenticateAnyone : withAttemptLimit(createAuthenticate(deps), attempts),
     attempts,
     watchCredential: watch.watchCredential,
     checkCredentials: watch.check,
     csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'perdure/csrf/v1') }),
+    cookieTags: createCookieTags({ digest, secret, previousSecrets }),
     lockoutDaemon: shared?.daemon,
     tokens: createTokenUseCases({ ...deps, unitOfWork }),
   }

@@ -3,7 +3,8 @@ import type { Operation } from '@perdure/protocol'
 import type { Answer } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import type { Mounted } from '../mount.ts'
-import type { ConsoleAsset } from './console-assets.ts'
+import { type CookieScope, ownCookieNames } from '../request/own-cookies.ts'
+import type { ConsoleAsset } from './console-data.ts'
 
 /** The path of the console: `console` in place of the last segment of the base path. */
 export const consolePathOf = (basePath: string): string => `${basePath.slice(0, basePath.lastIndexOf('/'))}/console`
@@ -61,27 +62,38 @@ const CONTENT_SECURITY_POLICY = [
 
 const HTML = 'index.html'
 const API_MARK = '%API%'
+const CSRF_MARK = '%CSRF%'
+
+type PagesDeps = Pick<HttpAppDeps, 'config' | 'consoleData' | 'cookieTags'>
 
 /** The routes of the console; none if the server does not serve it. */
-export function consolePages({ config, consoleAssets }: Pick<HttpAppDeps, 'config' | 'consoleAssets'>): Mounted[] {
-  if (consoleAssets === undefined) return []
+export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mounted[] {
+  if (consoleData === undefined) return []
+  const { assets } = consoleData
   const root = consolePathOf(config.basePath)
-  const html = withApi(consoleAssets.get(HTML), config.basePath)
+  const html = withApi(assets.get(HTML), config.basePath)
 
   const fileNamed = (name: string, acceptEncoding: string) => {
-    const asset = name === HTML ? undefined : consoleAssets.get(name)
+    const asset = name === HTML ? undefined : assets.get(name)
     if (asset === undefined) throw new AppError('route-not-found')
     return fileAnswer(asset, acceptEncoding)
   }
 
   return [
     mountedAt(root, PAGES.entrance, () => redirect(`${root.slice(root.lastIndexOf('/') + 1)}/`)),
-    mountedAt(root, PAGES.page, () => htmlAnswer(html)),
+    mountedAt(root, PAGES.page, (call) =>
+      htmlAnswer(html.replace(CSRF_MARK, ownCookieNames('csrf', call, cookieTags)[0])),
+    ),
     mountedAt(root, PAGES.file, ({ params, acceptEncoding }) => fileNamed(params.file ?? '', acceptEncoding)),
   ]
 }
 
-type Handle = (call: { readonly params: Readonly<Record<string, string>>; readonly acceptEncoding: string }) => Answer
+interface PageCall extends CookieScope {
+  readonly params: Readonly<Record<string, string>>
+  readonly acceptEncoding: string
+}
+
+type Handle = (call: PageCall) => Answer
 
 const mountedAt = (root: string, operation: Operation, handle: Handle): Mounted => ({
   operation,

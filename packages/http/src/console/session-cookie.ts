@@ -1,19 +1,28 @@
+import type { CookieTags } from '@perdure/core'
 import type { Exchange } from '../exchange.ts'
 import { cookieNamed } from '../request/cookies.ts'
-
-/** Over TLS, the prefix `__Host-` prevents other hosts of the domain from setting the cookie. */
-const cookieNameOf = ({ isSecure }: Pick<Exchange, 'isSecure'>): string =>
-  isSecure ? '__Host-perdure-console' : 'perdure-console'
+import { type CookieScope, ownCookieNames } from '../request/own-cookies.ts'
 
 /** The credential in the cookie of a console session, in the form of an Authorization header. */
-export function sessionCookieOf(exchange: Pick<Exchange, 'head' | 'isSecure'>): string | undefined {
-  const cookie = cookieNamed(exchange.head, cookieNameOf(exchange))
-  return cookie === undefined || cookie === '' ? undefined : `Bearer ${cookie}`
+export function sessionCookieOf(
+  { head, isSecure }: Pick<Exchange, 'head' | 'isSecure'>,
+  cookieTags: CookieTags,
+): string | undefined {
+  for (const name of ownCookieNames('console', { host: head.host, isSecure }, cookieTags)) {
+    const cookie = cookieNamed(head, name)
+    if (cookie !== undefined && cookie !== '') return `Bearer ${cookie}`
+  }
+  return undefined
 }
 
-/** The Set-Cookie header of a console session; an empty value with `maxAgeSeconds` 0 deletes the cookie. */
-export const setSessionCookie = (
-  value: string,
-  { isSecure, maxAgeSeconds }: Pick<Exchange, 'isSecure'> & { readonly maxAgeSeconds: number },
-): string =>
-  `${cookieNameOf({ isSecure })}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+interface SessionCookie extends CookieScope {
+  /** Empty to delete the cookie. */
+  readonly value: string
+  readonly maxAgeSeconds: number
+}
+
+/** The Set-Cookie header of a console session. */
+export function setSessionCookie({ value, maxAgeSeconds, ...scope }: SessionCookie, cookieTags: CookieTags): string {
+  const [name] = ownCookieNames('console', scope, cookieTags)
+  return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${scope.isSecure ? '; Secure' : ''}`
+}

@@ -1,19 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, bearer, bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
-import type { ConsoleAssets } from '../console/console-assets.ts'
+import { TEST_CONSOLE } from '../console/console-data.fixture.ts'
+import type { ConsoleData } from '../console/console-data.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const asset = (type: string, text: string) => ({ type, body: bytes(text), brotli: bytes('br'), gzip: bytes('gz') })
-const ASSETS: ConsoleAssets = new Map([
-  ['index.html', asset('text/html; charset=utf-8', '<meta content="%API%">')],
+const ASSETS: ConsoleData['assets'] = new Map([
+  ['index.html', asset('text/html; charset=utf-8', '<meta content="%API%"><meta content="%CSRF%">')],
   ['console-1.js', asset('text/javascript; charset=utf-8', 'run()')],
 ])
+const DATA: ConsoleData = { ...TEST_CONSOLE, assets: ASSETS }
 
 async function setUp(scopes: readonly string[] = ['admin:*'], options: AppOptions = {}) {
   const { app, manage, clock, storage, notes } = createTestApp({
     auth: 'token',
     ...options,
-    deps: { consoleAssets: ASSETS },
+    deps: { consoleData: DATA },
   })
   const { token, record } = await manage.mint({ name: 'ops', scopes, subject: 'alice', env: 'local' }, 'test')
 
@@ -45,7 +47,7 @@ describe('signing in to the console', () => {
 
     expect(response.status).toBe(201)
     expect(setCookie).toMatch(
-      /^perdure-console=perdure_local_v1_\w+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^perdure-console-[0-9a-f]{10}=perdure_local_v1_\w+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     )
     expect(await bodyOf(response)).toMatchObject({
       ...{ subject: 'alice', scopes: ['agents:read', 'approvals:read:own'], env: 'local', readOnly: false },
@@ -67,7 +69,9 @@ describe('signing in to the console', () => {
 
     const [setCookie] = (await app.fetch(request)).headers.getSetCookie()
 
-    expect(setCookie).toMatch(/^__Host-perdure-console=\w+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/)
+    expect(setCookie).toMatch(
+      /^__Host-perdure-console-[0-9a-f]{10}=\w+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    )
   })
 
   it('accepts a code once, and only until it expires', async () => {
@@ -152,7 +156,7 @@ describe('signing in to the console', () => {
     const audit = await (await app.fetch(get('/audit', bearer(token)))).text()
 
     expect(audit).toContain('console.sign-in')
-    expect(audit).not.toContain(session.slice('perdure-console='.length))
+    expect(audit).not.toContain(session.slice(session.indexOf('=') + 1))
   })
 })
 
@@ -184,7 +188,7 @@ describe('a session of the console', () => {
     const out = await app.fetch(signOut)
 
     expect(out.status).toBe(204)
-    expect(out.headers.getSetCookie()[0]).toContain('perdure-console=; Path=/; Max-Age=0;')
+    expect(out.headers.getSetCookie()[0]).toMatch(/^perdure-console-\w+=; Path=\/; Max-Age=0;/)
     expect(await refusalOf(await read(first.cookie))).toEqual({ status: 401, error: 'auth-revoked' })
     expect((await read(second.cookie)).status).toBe(200)
     await manage.revoke(record.id, 'test')
@@ -239,6 +243,35 @@ describe('a session of the console', () => {
     expect((await app.fetch(get('/console/session', { cookie: session }))).status).toBe(404)
   })
 
+  it('has a cookie that servers on another port or with another pepper neither read nor replace', async () => {
+    const on = await setUp()
+    const { session } = await on.signIn()
+    const otherPepper = createTestApp({ auth: 'token', on, peppers: [new Uint8Array(32).fill(9)] })
+    const otherPort = new Request('http://127.0.0.1:9999/v1/agents', {
+      headers: { cookie: session, host: '127.0.0.1:9999' },
+    })
+
+    expect((await on.app.fetch(get('/agents', { cookie: session }))).status).toBe(200)
+    expect(await refusalOf(await on.app.fetch(otherPort))).toEqual({ status: 401, error: 'auth-required' })
+    expect(await refusalOf(await otherPepper.app.fetch(get('/agents', { cookie: session })))).toEqual({
+      ...{ status: 401, error: 'auth-required' },
+    })
+  })
+
+  it('survives a rotation of the pepper', async () => {
+    const [before, after] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    const on = await setUp(['admin:*'], { peppers: [before] })
+    const { session } = await on.signIn()
+    const { app } = createTestApp({ auth: 'token', on, peppers: [after, before] })
+
+    const read = await app.fetch(get('/agents', { cookie: session }))
+    const csrf = read.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const headers = { cookie: `${session}; ${csrf}`, 'X-CSRF-Token': csrf.slice(csrf.indexOf('=') + 1) }
+
+    expect(read.status).toBe(200)
+    expect((await app.fetch(post('/agents/echo/run', { input: 1 }, headers))).status).toBe(200)
+  })
+
   it('is not trusted when two cookies have its name', async () => {
     const { app, signIn } = await setUp()
     const { session } = await signIn()
@@ -246,6 +279,19 @@ describe('a session of the console', () => {
     const answer = await app.fetch(get('/agents', { cookie: `${session}; ${session}` }))
 
     expect(await refusalOf(answer)).toEqual({ status: 401, error: 'auth-required' })
+  })
+})
+
+describe('the data of the console', () => {
+  it.each([
+    ['/console/system', 'config:read', { configuration: [{ path: 'server.port', value: 8080, origin: 'default' }] }],
+    ['/console/metrics', 'admin:metrics:read', { intervalMs: 15_000 }],
+  ])('%s is read with the scope %s', async (path, scope, body) => {
+    const allowed = await setUp([scope])
+    const refused = await setUp(['runs:read'])
+
+    expect(await bodyOf(await allowed.app.fetch(get(path, bearer(allowed.token))))).toMatchObject(body)
+    expect((await refusalOf(await refused.app.fetch(get(path, bearer(refused.token))))).error).toBe('scope-denied')
   })
 })
 
@@ -258,7 +304,7 @@ describe('the files of the console', () => {
     const html = await app.fetch(page('/console/'))
 
     expect([entrance.status, entrance.headers.get('location')]).toEqual([308, 'console/'])
-    expect(await html.text()).toBe('<meta content="../v1">')
+    expect(await html.text()).toMatch(/^<meta content="\.\.\/v1"><meta content="perdure-csrf-[0-9a-f]{10}">$/)
     expect(html.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     )
@@ -307,8 +353,8 @@ describe('the files of the console', () => {
   })
 
   it('are found below any base path', async () => {
-    const { app } = createTestApp({ config: { basePath: '/tools/ai/v2' }, deps: { consoleAssets: ASSETS } })
+    const { app } = createTestApp({ config: { basePath: '/tools/ai/v2' }, deps: { consoleData: DATA } })
 
-    expect(await (await app.fetch(page('/tools/ai/console/'))).text()).toBe('<meta content="../v2">')
+    expect(await (await app.fetch(page('/tools/ai/console/'))).text()).toContain('<meta content="../v2">')
   })
 })

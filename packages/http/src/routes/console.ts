@@ -1,16 +1,21 @@
 import type { ConsoleSession, Principal } from '@perdure/core'
+import { AppError } from '@perdure/ports'
 import type { consoleOperations } from '@perdure/protocol'
+import type { ConsoleData } from '../console/console-data.ts'
 import { setSessionCookie } from '../console/session-cookie.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { readableIds } from '../readable-ids.ts'
 import { textAnswer } from '../response/text-answer.ts'
 
-type Deps = Pick<HttpAppDeps, 'config' | 'version' | 'consoleSessions' | 'readAgents' | 'readWorkflows'>
+type Deps = Pick<
+  HttpAppDeps,
+  'config' | 'version' | 'cookieTags' | 'consoleSessions' | 'consoleData' | 'readAgents' | 'readWorkflows'
+>
 
 /** `/console`: codes and sessions of the web console. */
 export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> => {
-  const { config, version, consoleSessions, readAgents, readWorkflows } = deps
+  const { config, version, cookieTags, consoleSessions, consoleData, readAgents, readWorkflows } = deps
   const describe = (session: ConsoleSession, principal: Principal) => {
     const { agents, workflows } = readableIds(principal, deps)
     return {
@@ -24,25 +29,33 @@ export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> =>
 
   return {
     createConsoleCode: ({ principal, key }) => consoleSessions.issueCode({ principal, key }),
-    async signIn({ body, clientAddress, isSecure, requestOrigin }) {
+    async signIn({ body, clientAddress, host, isSecure, requestOrigin }) {
       const request = { credential: body, clientAddress, origin: requestOrigin }
       const { session, cookie, maxAgeSeconds } = await consoleSessions.signIn(request)
       return textAnswer(JSON.stringify(describe(session, session)), 201, {
         'Content-Type': 'application/json; charset=utf-8',
-        'Set-Cookie': setSessionCookie(cookie, { isSecure, maxAgeSeconds }),
+        'Set-Cookie': setSessionCookie({ value: cookie, maxAgeSeconds, host, isSecure }, cookieTags),
       })
     },
     getConsoleSession: async ({ principal }) => ({
       status: 200,
       body: describe(await consoleSessions.read(principal), principal),
     }),
-    async signOut({ principal, isSecure }) {
+    getConsoleSystem: async () => ({ status: 200, body: await dataOf(consoleData).readSystem() }),
+    getMetricHistory: () => ({ status: 200, body: dataOf(consoleData).readMetricHistory() }),
+    async signOut({ principal, host, isSecure }) {
       await consoleSessions.signOut(principal)
       return {
         status: 204,
-        headers: { 'Set-Cookie': setSessionCookie('', { isSecure, maxAgeSeconds: 0 }) },
+        headers: { 'Set-Cookie': setSessionCookie({ value: '', maxAgeSeconds: 0, host, isSecure }, cookieTags) },
         text: null,
       }
     },
   }
+}
+
+/** @throws AppError `route-not-found` if the server has no files of the console */
+function dataOf(data: ConsoleData | undefined): ConsoleData {
+  if (data === undefined) throw new AppError('route-not-found')
+  return data
 }

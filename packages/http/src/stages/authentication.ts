@@ -1,4 +1,4 @@
-import type { Principal } from '@perdure/core'
+import type { CookieTags, Principal } from '@perdure/core'
 import { sessionCookieOf } from '../console/session-cookie.ts'
 import type { Exchange } from '../exchange.ts'
 import type { HttpConfig } from '../http-app-deps.ts'
@@ -11,14 +11,14 @@ import type { CreateStage } from './stage.ts'
  * public or the caller is inside the process. Repeated failures lock out the client address.
  */
 export const createAuthentication: CreateStage =
-  ({ authenticate, config }) =>
+  ({ authenticate, config, cookieTags }) =>
   (exchange) => {
     const { env, route, clientAddress } = exchange
     if (env.caller !== undefined) exchange.principal = { ...env.caller, origin: exchange.origin }
     if (env.caller !== undefined) return undefined
     if (route === undefined) return undefined
     const isPublic = scopeRuleOf(route.mounted.operation, config) === null
-    const { authorization, isCookie } = credentialOf(exchange, config)
+    const { authorization, isCookie } = credentialOf(exchange, config, cookieTags)
     const isKnown = authorization !== undefined || config.authKind === 'none'
     if (isPublic && !(route.mounted.operation.showsMore && isKnown)) return undefined
     const address = clientAddress === UNKNOWN_ADDRESS ? undefined : clientAddress
@@ -31,10 +31,10 @@ export const createAuthentication: CreateStage =
   }
 
 /** The header wins over the cookie, so that a page can also call with a token. */
-function credentialOf(exchange: Exchange, { consoleEnabled }: HttpConfig) {
+function credentialOf(exchange: Exchange, { consoleEnabled }: HttpConfig, cookieTags: CookieTags) {
   const header = exchange.head.header('authorization')
   if (header !== undefined || !consoleEnabled) return { authorization: header, isCookie: false }
-  return { authorization: sessionCookieOf(exchange), isCookie: true }
+  return { authorization: sessionCookieOf(exchange, cookieTags), isCookie: true }
 }
 
 const sessionOf = ({ tokenId }: Principal) => (tokenId === undefined ? {} : { browserSession: tokenId })

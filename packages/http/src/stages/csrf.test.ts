@@ -65,18 +65,18 @@ describe('CSRF protection with a cookie', () => {
 
   function open(session = 'one', { config, deps }: AppOptions = {}) {
     const authenticate = async () => principal(session)
-    return createTestApp({ config: { ...config }, deps: { ...deps, authenticate } })
+    return createTestApp({ config: { ...config }, deps: { ...deps, authenticate, cookieTags: () => ['tag'] } })
   }
 
   /** Fetches the CSRF cookie and value of this browser session. */
   async function valueFor(made: ReturnType<typeof open>) {
     const response = await made.app.fetch(get('/agents'))
     const cookie = response.headers.get('set-cookie') ?? ''
-    return { cookie, value: /^perdure-csrf=([^;]+);/.exec(cookie)?.[1] ?? '' }
+    return { cookie, value: /^perdure-csrf-tag=([^;]+);/.exec(cookie)?.[1] ?? '' }
   }
 
   const submit = (cookie: string, sent: string, headers: Record<string, string> = {}) =>
-    abort({ Cookie: `perdure-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
+    abort({ Cookie: `perdure-csrf-tag=${cookie}`, 'X-CSRF-Token': sent, ...headers })
 
   it('sets the CSRF cookie on a read, and accepts a write with its value in cookie and header', async () => {
     const made = open()
@@ -84,9 +84,9 @@ describe('CSRF protection with a cookie', () => {
 
     expect(cookie).toMatch(/; Path=\/; SameSite=Strict$/)
     expect((await made.app.fetch(submit(value, value))).status).toBe(202)
-    expect((await made.app.fetch(get('/agents', { Cookie: `perdure-csrf=${value}` }))).headers.has('set-cookie')).toBe(
-      false,
-    )
+    expect(
+      (await made.app.fetch(get('/agents', { Cookie: `perdure-csrf-tag=${value}` }))).headers.has('set-cookie'),
+    ).toBe(false)
   })
 
   it('requires cookie and header to be present and equal', async () => {
@@ -96,11 +96,11 @@ describe('CSRF protection with a cookie', () => {
 
     for (const request of [
       abort(),
-      abort({ Cookie: `perdure-csrf=${value}` }),
+      abort({ Cookie: `perdure-csrf-tag=${value}` }),
       abort({ 'X-CSRF-Token': value }),
       submit(value, other),
       submit(value, ''),
-      submit(value, value, { Cookie: `perdure-csrf=${value}; perdure-csrf=${other}` }),
+      submit(value, value, { Cookie: `perdure-csrf-tag=${value}; perdure-csrf-tag=${other}` }),
     ]) {
       expect(await refusalOf(await made.app.fetch(request))).toEqual(DENIED)
     }
@@ -132,11 +132,11 @@ describe('CSRF protection with a cookie', () => {
 
     const read = await made.app.fetch(get('/agents', tls), env)
     const cookie = read.headers.get('set-cookie') ?? ''
-    const value = /^__Host-perdure-csrf=([^;]+); Path=\/; SameSite=Strict; Secure$/.exec(cookie)?.[1] ?? ''
-    const change = { ...tls, Cookie: `__Host-perdure-csrf=${value}`, 'X-CSRF-Token': value }
+    const value = /^__Host-perdure-csrf-tag=([^;]+); Path=\/; SameSite=Strict; Secure$/.exec(cookie)?.[1] ?? ''
+    const change = { ...tls, Cookie: `__Host-perdure-csrf-tag=${value}`, 'X-CSRF-Token': value }
 
     expect((await made.app.fetch(abort(change), env)).status).toBe(202)
-    const tossed = { ...tls, Cookie: `perdure-csrf=${value}`, 'X-CSRF-Token': value }
+    const tossed = { ...tls, Cookie: `perdure-csrf-tag=${value}`, 'X-CSRF-Token': value }
     expect(await refusalOf(await made.app.fetch(abort(tossed), env))).toEqual(DENIED)
   })
 

@@ -4,6 +4,7 @@ import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { scopeRuleOf } from '../operation-traits.ts'
 import { cookieNamed } from '../request/cookies.ts'
+import { ownCookieNames } from '../request/own-cookies.ts'
 import { isFromOwnSite, isSameOrigin } from '../request/same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -39,13 +40,13 @@ function refuseChange(operation: Operation): void {
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
   const isValid = hasValidDoubleSubmit(deps, exchange, session)
   if (SAFE.has(exchange.head.method)) {
-    if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
+    if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(deps, exchange, session))
     return
   }
   refuseCrossSite(exchange, deps.config.allowOrigins)
   if (isValid) return
   throw new AppError('csrf-denied', {
-    hint: `send the value of the cookie ${cookieNameOf(exchange)} in the header ${HEADER}`,
+    hint: `send the value of the cookie ${cookieNameOf(deps, exchange)} in the header ${HEADER}`,
   })
 }
 
@@ -68,17 +69,17 @@ function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boole
 
 const HEADER = 'X-CSRF-Token'
 
-/** Over TLS, the prefix `__Host-` prevents other hosts of the domain from setting the cookie. */
-const cookieNameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-perdure-csrf' : 'perdure-csrf')
+const cookieNameOf = ({ cookieTags }: HttpAppDeps, { head, isSecure }: Exchange): string =>
+  ownCookieNames('csrf', { host: head.host, isSecure }, cookieTags)[0]
 
 /** The cookie is not HttpOnly, because pages must read it. */
-const cookieOf = (exchange: Exchange, value: string): string =>
-  `${cookieNameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
+const cookieOf = (deps: HttpAppDeps, exchange: Exchange, session: string): string =>
+  `${cookieNameOf(deps, exchange)}=${deps.csrfTokens.issue(session)}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
 
-function hasValidDoubleSubmit({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
+function hasValidDoubleSubmit(deps: HttpAppDeps, exchange: Exchange, session: string): boolean {
   const { header, method } = exchange.head
-  const cookie = cookieNamed(exchange.head, cookieNameOf(exchange))
+  const cookie = cookieNamed(exchange.head, cookieNameOf(deps, exchange))
   if (cookie === undefined) return false
   const sent = SAFE.has(method) ? cookie : (header(HEADER.toLowerCase()) ?? '')
-  return csrfTokens.verify(session, cookie, sent)
+  return deps.csrfTokens.verify(session, cookie, sent)
 }

@@ -1,5 +1,5 @@
 import type { OperationTable } from '../operation.ts'
-import { ConsoleCode, ConsoleSession, SignInRequest } from '../resources/console.ts'
+import { ConsoleCode, ConsoleSession, ConsoleSystem, MetricHistory, SignInRequest } from '../resources/console.ts'
 
 /** Mounted when `console.enabled` is true. */
 export const consoleOperations = {
@@ -59,5 +59,25 @@ export const consoleOperations = {
     responses: { 204: { description: 'The session has ended, and its cookie is deleted.' } },
     errors: [],
     summary: 'End the session of this browser.',
+  },
+  getConsoleSystem: {
+    id: 'console.system',
+    method: 'GET',
+    path: '/console/system',
+    scope: 'config:read',
+    idempotent: false,
+    responses: { 200: { schema: ConsoleSystem, description: 'The server, its storage and its configuration.' } },
+    errors: [],
+    summary: 'Read the configuration with the origin of each field, the storage, and the servers that share it.',
+  },
+  getMetricHistory: {
+    id: 'console.metrics',
+    method: 'GET',
+    path: '/console/metrics',
+    scope: 'admin:metrics:read',
+    idempotent: false,
+    responses: { 200: { schema: MetricHistory, description: 'The metrics of this server over the last hour.' } },
+    errors: [],
+    summary: 'Read the metrics of the last hour, which a server with the console keeps in memory.',
   },
 } as const satisfies OperationTable

@@ -121,6 +121,8 @@ POST   /console/codes                             I  any principal
 POST   /console/session                           -  public
 GET    /console/session                           -  any principal
 DELETE /console/session                           -  any principal
+GET    /console/system                            -  config:read
+GET    /console/metrics                           -  admin:metrics:read
 `
 
 const describeScope = (scope: ScopeRule): string => {

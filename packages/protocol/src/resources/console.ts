@@ -29,3 +29,41 @@ export const ConsoleSession = v.object({
   agents: v.array(ConsoleTarget),
   workflows: v.array(ConsoleTarget),
 })
+
+/** A server that shares the storage with this one. */
+export const ConsoleNode = v.object({ id: v.string(), name: v.string(), startedAt: Timestamp, isThis: v.boolean() })
+
+/** A field of the configuration. A secret reference is shown with its scheme only. */
+export const ConfiguredField = v.object({ path: v.string(), value: v.optional(v.unknown()), origin: v.string() })
+
+export const ConsoleStorage = v.object({
+  kind: v.picklist(['sqlite', 'postgres', 'custom']),
+  writable: v.boolean(),
+  dbBytes: Count,
+  walBytes: Count,
+  freeBytes: v.optional(Count),
+})
+
+/** The server behind the console. */
+export const ConsoleSystem = v.object({
+  version: v.string(),
+  startedAt: Timestamp,
+  nodes: v.array(ConsoleNode),
+  storage: ConsoleStorage,
+  configuration: v.array(ConfiguredField),
+})
+
+/** One metric over time, or one value of its label; `null` where nothing was measured. */
+export const MetricSeries = v.object({
+  metric: v.string(),
+  label: v.string(),
+  measure: v.picklist(['per-minute', 'value', 'p95']),
+  values: v.array(v.nullable(v.number())),
+})
+
+/** The metrics of the last hour. */
+export const MetricHistory = v.object({
+  intervalMs: Count,
+  times: v.array(Timestamp),
+  series: v.array(MetricSeries),
+})

@@ -23,9 +23,10 @@ import {
   withReadCache,
   withWebhookWake,
 } from '@perdure/core'
-import { type ConsoleAssets, convertSchema, createHttpApp } from '@perdure/http'
+import { convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
+import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
 import type { Adapters } from '../start/adapters.ts'
 import type { AuditLocation } from '../start/audit-location.ts'
@@ -41,7 +42,8 @@ import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
 import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
 
-export interface Parts extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir'> {
+export interface Parts
+  extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir' | 'originOf'> {
   readonly adapters: Adapters
   readonly secrets: Secrets
   readonly auditLocation: AuditLocation
@@ -49,7 +51,7 @@ export interface Parts extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoin
   readonly cipher: string | undefined
   readonly vitals: Vitals
   /** `undefined` if the server does not serve the console. */
-  readonly consoleAssets?: ConsoleAssets | undefined
+  readonly openConsole?: ((deps: Omit<ConsoleDeps, 'originOf' | 'isStorageGiven'>) => ConsoleParts) | undefined
 }
 
 export type Composition = ReturnType<typeof compose>
@@ -227,6 +229,7 @@ export function compose(parts: Parts) {
     consolidator,
   }
   const readMetrics = createScrape({ meter, clock, ...metricSources })
+  const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const interop = createLazyInterop({
     ...{ ...domain, ...config.interop },
@@ -270,7 +273,7 @@ export function compose(parts: Parts) {
     verifyAudit,
     issueTicket,
     consoleSessions,
-    consoleAssets: parts.consoleAssets,
+    consoleData,
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
@@ -291,6 +294,7 @@ export function compose(parts: Parts) {
     retention,
     ...logWatch,
     ...shared,
+    ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
   return { app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
 }

@@ -20,15 +20,15 @@ export interface ScrapeDeps {
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
 
-/** Answers a scrape. Gauges come from memory; the only call to the database is `status()`. */
-export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
-  const { meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator } = deps
+/** Answers a scrape; other readers have vitals of their own, because reading them begins a new measurement. Gauges come from memory; the only call to the database is `status()`. */
+export function createScrape(deps: ScrapeDeps): (vitals?: Vitals) => Promise<Exposition> {
+  const { meter, clock, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
   let countedDrops = 0
   const meterServer = createServerMeter(meter)
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
-  return async () => {
+  return async (vitals = deps.vitals) => {
     const { executing, queued } = engine.readLoad()
     meter.gauge('svc_inflight_runs', { kind: 'agent' }, executing.agent)
     meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)

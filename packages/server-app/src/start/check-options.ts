@@ -21,6 +21,7 @@ const OPTIONS = {
   hooks: 'object',
   adapters: 'object',
   configDir: 'anything',
+  originOf: 'function',
 } as const satisfies Record<keyof ServerOptions, Kind>
 
 const HOOKS = {

@@ -10,6 +10,7 @@ import type { ConsolidatorPhases, Embedder, SkillStore } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { Attribution } from '../compose/attribution.ts'
 import type { Hooks } from '../hooks.ts'
+import type { ServerOptions } from '../server-options.ts'
 import type { Adapters } from './adapters.ts'
 
 export interface LifecycleParts {
@@ -27,4 +28,5 @@ export interface LifecycleParts {
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
   readonly configDir: string
+  readonly originOf: ServerOptions['originOf']
 }

@@ -1,7 +1,7 @@
 import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/core'
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
 import { type Storage, soleNode } from '@perdure/ports'
-import type { Composition } from '../compose/compose.ts'
+import type { Composition, Parts } from '../compose/compose.ts'
 import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
 import type { Listener } from '../listener/listener.ts'
@@ -20,8 +20,11 @@ import { withUnknownOutcome } from './unknown-outcome.ts'
 import { checkWebhookEndpoints } from './webhook-endpoints.ts'
 
 /** Loads the console only if the server serves it. */
-const openConsole = async (isEnabled: boolean) =>
-  isEnabled ? (await import('@perdure/console')).consoleAssets() : undefined
+async function loadConsole({ config, given, originOf }: LifecycleParts): Promise<Parts['openConsole']> {
+  if (!config.console.enabled) return undefined
+  const { openConsole } = await import('../console/open-console.ts')
+  return (deps) => openConsole({ ...deps, originOf, isStorageGiven: given.storage !== undefined })
+}
 
 /** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
@@ -86,8 +89,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     if (given.mcp === undefined) undo.push(platform.mcp.close)
     const cluster = given.cluster ?? storage.cluster ?? soleNode
     const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, tracer, cluster }
-    const consoleAssets = await openConsole(config.console.enabled)
-    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, consoleAssets })
+    const openConsole = await loadConsole(parts)
+    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, openConsole })
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()

@@ -6,7 +6,14 @@ export const API_URL: string = new URL(
   document.baseURI,
 ).href
 
-const CSRF_COOKIE = /(?:^|;\s*)(?:__Host-)?perdure-csrf=([^;]*)/
+/** The cookie of this server; other servers on this host have cookies of their own. */
+const CSRF_COOKIE = `${document.querySelector<HTMLMetaElement>('meta[name="perdure-csrf"]')?.content}=`
+
+const csrfToken = (): string | undefined =>
+  document.cookie
+    .split(/;\s*/)
+    .find((cookie) => cookie.startsWith(CSRF_COOKIE))
+    ?.slice(CSRF_COOKIE.length)
 
 export interface ConnectionListener {
   onConnection(change: ConnectionChange): void
@@ -14,15 +21,19 @@ export interface ConnectionListener {
   onUnreachable(): void
 }
 
+/** Sends the CSRF token of the cookie back with every change; the session cookie travels by itself. */
+export const sessionFetch: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers)
+  const token = csrfToken()
+  if (token !== undefined) headers.set('X-CSRF-Token', token)
+  return fetch(input, { ...init, headers, credentials: 'same-origin' })
+}
+
 /** Connects to the API as the session of this browser. */
 export function connect({ onConnection, onUnreachable }: ConnectionListener): PerdureClient {
-  /** Sends the CSRF token of the cookie back with every change; the session cookie travels by itself. */
-  const fetchWithSession: typeof fetch = async (input, init) => {
-    const headers = new Headers(init?.headers)
-    const token = CSRF_COOKIE.exec(document.cookie)?.[1]
-    if (token !== undefined) headers.set('X-CSRF-Token', token)
+  const watchedFetch: typeof fetch = async (input, init) => {
     try {
-      return await fetch(input, { ...init, headers, credentials: 'same-origin' })
+      return await sessionFetch(input, init)
     } catch (error) {
       if (init?.signal?.aborted !== true) onUnreachable()
       throw error
@@ -31,7 +42,7 @@ export function connect({ onConnection, onUnreachable }: ConnectionListener): Pe
 
   return createClient({
     baseUrl: API_URL,
-    fetch: fetchWithSession,
+    fetch: watchedFetch,
     // The cookie is the credential: the client mints its tickets with it, and may fall back to event streams.
     token: () => undefined,
     onConnection,

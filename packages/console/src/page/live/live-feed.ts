@@ -1,6 +1,7 @@
 import type { ConnectionChange, PerdureClient, SubscriptionItem } from '@perdure/client'
 import type { Event } from '../api/resources.ts'
 import { createStore, type Store } from '../api/store.ts'
+import { closeMessage } from './close-message.ts'
 
 /** How current the page is. */
 export type Liveness = 'connecting' | 'live' | 'resuming' | 'offline' | 'refused'
@@ -8,6 +9,8 @@ export type Liveness = 'connecting' | 'live' | 'resuming' | 'offline' | 'refused
 export interface LiveFeed {
   readonly liveness: Store<Liveness>
   readonly lastEventId: Store<string | undefined>
+  /** Why the server has closed the connection; `undefined` while it is open. */
+  readonly reason: Store<string | undefined>
   /** Follows the subjects of the whole server. Further calls replace the subjects. */
   follow(subjects: readonly string[]): void
   /** Calls the listener for every event, and `onGap` when events are missing. */
@@ -24,13 +27,12 @@ interface Listener {
 }
 
 const OFFLINE_AFTER_FAILURES = 2
-/** Close codes after which the same session gets no connection. */
-const REFUSED = new Set([4002, 4003, 4004])
 
 /** The events of the whole server, over the one WebSocket of the page. */
 export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   const liveness = createStore<Liveness>('connecting')
   const lastEventId = createStore<string | undefined>(undefined)
+  const reason = createStore<string | undefined>(undefined)
   const listeners = new Set<Listener>()
   const followed = new Map<string, AbortController>()
   let failures = 0
@@ -56,6 +58,7 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   return {
     liveness,
     lastEventId,
+    reason,
     follow(subjects) {
       for (const [subject, controller] of followed) {
         if (subjects.includes(subject)) continue
@@ -77,6 +80,8 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
     onConnection(change) {
       if (change.state === 'open') failures = 0
       if (change.state === 'closed') failures += 1
+      if (change.state === 'open') reason.set(undefined)
+      if (change.state === 'closed') reason.set(closeMessage(change.code))
       wasLive ||= change.state === 'open'
       const next = livenessAfter(change, failures)
       if (next !== undefined && (change.state !== 'connecting' || !wasLive)) liveness.set(next)
@@ -95,6 +100,7 @@ function livenessAfter(change: ConnectionChange, failures: number): Liveness | u
   const isOffline = failures > OFFLINE_AFTER_FAILURES
   if (change.state === 'open') return 'live'
   if (change.state === 'connecting') return isOffline ? 'offline' : 'connecting'
-  if (REFUSED.has(change.code)) return 'refused'
+  // The client tries once more with a new ticket, and then gives up.
+  if (change.retryInMs === undefined && closeMessage(change.code) !== undefined) return 'refused'
   return isOffline ? 'offline' : 'resuming'
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { failureOf } from '../api/failure.ts'
 import type { Approval } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
+import { DiffTable } from '../diff/diff-table.tsx'
 import { Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Ago } from '../parts/time.tsx'
@@ -15,6 +16,8 @@ export function ApprovalsPage() {
   const filter = run === undefined ? {} : { runId: run }
   const waiting = useLoaded(() => client.approvals.list({ status: 'pending', limit: 100, ...filter }), [run])
   const { reload } = waiting
+  // The approvals that were granted before, to compare with. Without them, nothing is compared.
+  const granted = useLoaded(() => client.approvals.list({ status: 'granted', limit: 100 }), [])
   useEffect(
     () =>
       feed.listen((event) => {
@@ -38,7 +41,11 @@ export function ApprovalsPage() {
             <ul class="inbox">
               {items.map((approval) => (
                 <li key={approval.id}>
-                  <ApprovalCard approval={approval} onDecided={reload} />
+                  <ApprovalCard
+                    approval={approval}
+                    last={granted.data?.items.find((one) => isSameQuestion(one, approval))}
+                    onDecided={reload}
+                  />
                 </li>
               ))}
             </ul>
@@ -50,7 +57,18 @@ export function ApprovalsPage() {
   )
 }
 
-function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; readonly onDecided: () => void }) {
+/** Whether the same code has asked the same, so that the arguments can be compared. */
+const isSameQuestion = (one: Approval, other: Approval): boolean =>
+  one.name === other.name && one.agentId === other.agentId && one.workflowId === other.workflowId
+
+interface ApprovalCardProps {
+  readonly approval: Approval
+  /** The last approval of this kind that was granted. */
+  readonly last: Approval | undefined
+  readonly onDecided: () => void
+}
+
+function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
   const app = useApp()
   const { client, notify } = app
   const [reason, setReason] = useState('')
@@ -74,6 +92,8 @@ function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; re
     if (event.key === 'd') void decide(false)
   }
   const canDecide = mayChange(app, 'approvals:resolve')
+  // The comparison has all arguments.
+  const isChanged = last !== undefined && JSON.stringify(last.payload) !== JSON.stringify(approval.payload)
   return (
     <article
       class="card approval"
@@ -92,7 +112,8 @@ function ApprovalCard({ approval, onDecided }: { readonly approval: Approval; re
           ['Expires', approval.expiresAt === undefined ? undefined : <Ago at={approval.expiresAt} />],
         ]}
       />
-      <Arguments payload={approval.payload} />
+      {isChanged ? null : <Arguments payload={approval.payload} />}
+      {last === undefined || approval.payload === undefined ? null : <Comparison approval={approval} last={last} />}
       {canDecide ? (
         <div class="decide">
           <input
@@ -130,6 +151,25 @@ function Arguments({ payload }: { readonly payload: unknown }) {
   const isFlat = entries.length > 0 && entries.every(([, value]) => typeof value !== 'object' || value === null)
   if (!isFlat) return <JsonView value={payload} label="What would be done" />
   return <Facts rows={entries.map(([name, value]) => [name, String(value)] as const)} />
+}
+
+/** The arguments beside those of the last call that was approved. */
+function Comparison({ approval, last }: { readonly approval: Approval; readonly last: Approval }) {
+  const isSame = JSON.stringify(last.payload) === JSON.stringify(approval.payload)
+  return (
+    <details open={!isSame}>
+      <summary>
+        {isSame ? 'Same as' : 'Different from'} the last approved call, <Ago at={last.resolvedAt} />
+        {last.by === undefined ? '' : ` by ${last.by}`}
+      </summary>
+      <DiffTable
+        before={last.payload}
+        after={approval.payload}
+        caption="Arguments compared with the last approved call"
+        heads={['Approved before', 'Asked now']}
+      />
+    </details>
+  )
 }
 
 function Decided() {

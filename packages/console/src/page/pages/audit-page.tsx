@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks'
-import { type Failure, failureOf } from '../api/failure.ts'
+import { API_URL } from '../api/connection.ts'
 import { may, useApp } from '../app-context.ts'
-import { FailureNote, Heading } from '../parts/basics.tsx'
+import { VerifyBadge } from '../audit/verify-badge.tsx'
+import { Heading } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Paged, usePages } from '../parts/paged.tsx'
 import { Ago } from '../parts/time.tsx'
@@ -15,8 +15,19 @@ export function AuditPage() {
   const loaded = usePages((cursor) => client.audit.list({ limit: 50, cursor, action, actor }), [action, actor])
   return (
     <>
-      <Heading title="Audit" />
-      {may(app, 'audit:verify') ? <VerifyBadge /> : null}
+      <Heading title="Audit">
+        {may(app, 'audit:export') ? (
+          <>
+            <a class="button" href={`${API_URL}/audit/export`} download="audit.ndjson">
+              Export as NDJSON
+            </a>
+            <a class="button" href={`${API_URL}/audit/export?format=csv`} download="audit.csv">
+              Export as CSV
+            </a>
+          </>
+        ) : null}
+      </Heading>
+      {may(app, 'audit:verify') || may(app, 'audit:export') ? <VerifyBadge /> : null}
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Action
@@ -60,58 +71,5 @@ export function AuditPage() {
         )}
       </Paged>
     </>
-  )
-}
-
-interface Verified {
-  readonly ok: boolean
-  readonly entries: number
-  readonly head: { readonly seq: number; readonly hash: string } | null
-  readonly firstBadSeq?: number | undefined
-  readonly reason?: string | undefined
-  readonly at: number
-}
-
-function VerifyBadge() {
-  const { client } = useApp()
-  const [verified, setVerified] = useState<Verified | undefined>(undefined)
-  const [failure, setFailure] = useState<Failure | undefined>(undefined)
-  const [isBusy, setBusy] = useState(false)
-  const verify = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      setVerified({ ...(await client.audit.verify({})), at: Date.now() })
-    } catch (error) {
-      setFailure(failureOf(error))
-    }
-    setBusy(false)
-  }
-  return (
-    <div class={`note ${verified === undefined ? '' : verified.ok ? 'good' : 'bad'}`} role="status">
-      {verified === undefined ? (
-        'Each entry contains the hash of the one before it.'
-      ) : verified.ok ? (
-        <>
-          <strong>✓ Verified {verified.entries.toLocaleString()} entries</strong>
-          {verified.head === null ? null : (
-            <span class="quiet">
-              {' '}
-              up to {verified.head.hash.slice(0, 16)}, <Ago at={new Date(verified.at).toISOString()} />
-            </span>
-          )}
-        </>
-      ) : (
-        <strong>
-          ✕ Broken at entry {verified.firstBadSeq ?? '–'}: {verified.reason}
-        </strong>
-      )}
-      {failure === undefined ? null : <FailureNote failure={failure} />}
-      <div>
-        <button type="button" disabled={isBusy} onClick={() => void verify()}>
-          {isBusy ? 'Verifying…' : 'Verify the chain'}
-        </button>
-      </div>
-    </div>
   )
 }

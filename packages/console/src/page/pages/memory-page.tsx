@@ -170,11 +170,41 @@ function McpServers() {
                 { head: 'Transport', cell: ({ transport }) => transport },
                 { head: 'Address', cell: ({ url }) => url },
                 { head: 'Status', cell: ({ status }) => <Status value={status} /> },
+                { head: 'Tools', cell: ({ id }) => <Tools serverId={id} /> },
               ]}
             />
           )
         }
       </Shown>
     </Card>
+  )
+}
+
+/** The tools of a server, which is asked only when the list is opened. */
+function Tools({ serverId }: { readonly serverId: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary aria-label={`Tools of ${serverId}`}>Show</summary>
+      {isOpen ? <ToolList serverId={serverId} /> : null}
+    </details>
+  )
+}
+
+function ToolList({ serverId }: { readonly serverId: string }) {
+  const { client } = useApp()
+  const loaded = useLoaded(() => client.mcp.tools(serverId), [serverId])
+  return (
+    <Shown loaded={loaded}>
+      {({ items }) => (
+        <ul class="plain">
+          {items.map(({ name, description }) => (
+            <li key={name}>
+              <code>{name}</code> <span class="quiet">{description}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Shown>
   )
 }

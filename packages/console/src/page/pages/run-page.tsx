@@ -5,9 +5,10 @@ import { useApp } from '../app-context.ts'
 import { Card, Empty, Facts, FailureNote, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Tabs } from '../parts/tabs.tsx'
-import { Ago, clockText, durationText, Took } from '../parts/time.tsx'
+import { Ago, clockText, durationText, Took, useNow } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { hrefOf, replaceQuery } from '../route.ts'
+import { CompareTab } from '../run/compare-tab.tsx'
 import { EventList } from '../run/event-list.tsx'
 import { ForkButton } from '../run/fork-button.tsx'
 import { RunActions } from '../run/run-actions.tsx'
@@ -24,6 +25,7 @@ const TABS = [
   ['logs', 'Logs'],
   ['data', 'Input and result'],
   ['json', 'JSON'],
+  ['compare', 'Compare'],
 ] as const
 
 /** One run: what it did, what came of it, and what can be done about it. */
@@ -83,6 +85,7 @@ function LoadedRun({ run, onChange, onReload }: LoadedRunProps) {
       ) : null}
       {tab === 'logs' ? <Logs log={log} /> : null}
       {tab === 'data' ? <Data run={run} /> : null}
+      {tab === 'compare' ? <CompareTab run={run} spans={log.spans} /> : null}
       {tab === 'json' ? <JsonView value={run} label="The run as JSON" /> : null}
     </>
   )
@@ -99,7 +102,7 @@ function RunFacts({ run }: { readonly run: Run }) {
     <Facts
       rows={[
         [kind === 'agent' ? 'Agent' : 'Workflow', targetLink],
-        ['Duration', <Took key="took" from={run.startedAt} to={run.completedAt ?? run.suspendedAt} />],
+        ['Duration', <Took key="took" from={run.startedAt} to={run.completedAt} />],
         ['Created', <Ago key="created" at={run.createdAt} />],
         ['Tokens', usage.inputTokens + usage.outputTokens > 0 && tokensText(run)],
         ['Cost', usage.costUsd > 0 && `$${usage.costUsd.toFixed(4)}`],
@@ -156,7 +159,12 @@ interface SpansProps {
 function Spans({ run, log, selected, onSelect }: SpansProps) {
   const from = Date.parse(run.startedAt ?? run.createdAt)
   const last = log.events.at(-1)
-  const to = Math.max(from + 1, Date.parse(run.completedAt ?? last?.at ?? run.createdAt))
+  const now = useNow(run.completedAt === undefined ? 1_000 : undefined)
+  // The clock of this browser may be behind the clock of the server.
+  const to = Math.max(
+    from + 1,
+    run.completedAt === undefined ? Math.max(now, Date.parse(last?.at ?? run.createdAt)) : Date.parse(run.completedAt),
+  )
   const span = useMemo(() => log.spans.find(({ id }) => id === selected), [log.spans, log.version, selected])
   return (
     <div class={span === undefined ? '' : 'split'}>

@@ -56,7 +56,7 @@ export function RunTable({ runs, caption, first }: RunTableProps) {
                 {run.triggerId === undefined ? null : <span class="quiet"> by {run.triggerId}</span>}
               </td>
               <td class="number">
-                <Took from={run.startedAt} to={run.completedAt ?? run.suspendedAt} />
+                <Took from={run.startedAt} to={run.completedAt} />
               </td>
               <td class="number wide-only">{tokensText(run)}</td>
               <td class="number">

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { may, useApp } from '../app-context.ts'
 import { Empty, Heading, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
@@ -75,23 +75,65 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
       </Heading>
       <Paged loaded={loaded}>
         {(messages) =>
-          messages.length === 0 ? (
-            <Empty>This session has no messages.</Empty>
-          ) : (
-            <ol class="chat">
-              {messages.map(({ id, role, content, runId, createdAt }) => (
-                <li key={id} class={`by-${role}`}>
-                  <div class="quiet">
-                    <strong>{role}</strong> <Ago at={createdAt} />{' '}
-                    {runId === undefined ? null : <a href={hrefOf(['runs', runId])}>run</a>}
-                  </div>
-                  <JsonView value={content} label={`Message of the ${role}`} />
-                </li>
-              ))}
-            </ol>
-          )
+          messages.length === 0 ? <Empty>This session has no messages.</Empty> : <Transcript messages={messages} />
         }
       </Paged>
     </>
   )
 }
+
+interface Message {
+  readonly id: string
+  readonly seq: number
+  readonly role: string
+  readonly content: unknown
+  readonly runId?: string | undefined
+  readonly createdAt: string
+}
+
+/** The loaded messages, newest first; the slider shows the conversation as it was at a point in time. */
+function Transcript({ messages }: { readonly messages: readonly Message[] }) {
+  const [upTo, setUpTo] = useState<number | undefined>(undefined)
+  const inOrder = messages.toSorted((one, other) => one.seq - other.seq)
+  const count = upTo === undefined ? inOrder.length : Math.min(upTo, inOrder.length)
+  const last = inOrder[count - 1]
+  return (
+    <>
+      {inOrder.length < 2 ? null : (
+        <label class="replay">
+          Replay
+          <input
+            type="range"
+            min={1}
+            max={inOrder.length}
+            value={count}
+            aria-valuetext={`message ${count} of ${inOrder.length}`}
+            onInput={({ currentTarget }) => {
+              const chosen = Number(currentTarget.value)
+              // At the end, new messages are shown as they arrive.
+              setUpTo(chosen === inOrder.length ? undefined : chosen)
+            }}
+          />
+          <span class="quiet">
+            message {count} of {inOrder.length}
+            {last === undefined ? '' : `, ${timeText(last.createdAt)}`}
+          </span>
+        </label>
+      )}
+      <ol class="chat">
+        {inOrder.slice(0, count).map(({ id, role, content, runId, createdAt }) => (
+          <li key={id} class={`by-${role}`}>
+            <div class="quiet">
+              <strong>{role}</strong> <Ago at={createdAt} />{' '}
+              {runId === undefined ? null : <a href={hrefOf(['runs', runId])}>run</a>}
+            </div>
+            <JsonView value={content} label={`Message of the ${role}`} />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const timeText = (at: string): string => FULL.format(new Date(at))

@@ -1,9 +1,10 @@
+import { useState } from 'preact/hooks'
 import { API_URL } from '../api/connection.ts'
 import type { Health } from '../api/resources.ts'
 import { may, useApp } from '../app-context.ts'
 import { Card, Facts, Heading, Shown, Status } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
-import { durationText } from '../parts/time.tsx'
+import { Ago, durationText } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 /** The server itself. */
@@ -35,13 +36,10 @@ export function SystemPage() {
       </Shown>
       {may(app, 'secrets:read') ? <Secrets /> : null}
       {may(app, 'consolidator:read') ? <ConsolidatorState /> : null}
-      <Card title="Configuration">
-        <p>
-          The configuration is not part of the API. On the machine of the server,{' '}
-          <code>perdure config print --origin</code> shows every field with its origin, and <code>perdure doctor</code>{' '}
-          checks the installation.
-        </p>
-      </Card>
+      {may(app, 'config:read') ? <ServerDetails /> : null}
+      <p class="quiet">
+        On the machine of the server, <code>perdure doctor</code> checks the installation.
+      </p>
     </>
   )
 }
@@ -72,8 +70,95 @@ function Checks({ health }: { readonly health: Health }) {
 
 const MEGABYTE = 1_048_576
 
+const mebibytes = (bytes: number): string =>
+  `${(bytes / MEGABYTE).toLocaleString(undefined, { maximumFractionDigits: 1 })} MiB`
+
 const detailText = (name: string, value: unknown): string =>
-  typeof value === 'number' && /bytes/i.test(name) ? `${(value / MEGABYTE).toFixed(1)} MiB` : String(value)
+  typeof value === 'number' && /bytes/i.test(name) ? mebibytes(value) : String(value)
+
+/** The storage, the servers that share it, and the configuration. */
+function ServerDetails() {
+  const { client } = useApp()
+  const loaded = useLoaded(() => client.console.system(), [])
+  return (
+    <Shown loaded={loaded}>
+      {({ storage, nodes, configuration }) => (
+        <>
+          <Card title="Storage">
+            <Facts
+              rows={[
+                ['Kind', storage.kind],
+                ['Writable', storage.writable ? 'yes' : 'no'],
+                ['Database', mebibytes(storage.dbBytes)],
+                ['Write-ahead log', mebibytes(storage.walBytes)],
+                ['Free on disk', storage.freeBytes === undefined ? undefined : mebibytes(storage.freeBytes)],
+              ]}
+            />
+          </Card>
+          <Card title="Servers">
+            <DataTable
+              rows={nodes}
+              keyOf={({ id }) => id}
+              caption="Servers that share the storage, oldest first"
+              empty="This server has the storage for itself."
+              columns={[
+                { head: 'Server', cell: ({ id, isThis }) => (isThis ? `${id} (this one)` : id) },
+                { head: 'Name', cell: ({ name }) => name },
+                { head: 'Joined', cell: ({ startedAt }) => <Ago at={startedAt} />, isNumber: true },
+              ]}
+            />
+          </Card>
+          <Configuration fields={configuration} />
+        </>
+      )}
+    </Shown>
+  )
+}
+
+interface Field {
+  readonly path: string
+  readonly value?: unknown
+  readonly origin: string
+}
+
+function Configuration({ fields }: { readonly fields: readonly Field[] }) {
+  const [text, setText] = useState('')
+  const [areAll, setAll] = useState(false)
+  const shown = fields.filter(
+    ({ path, origin }) => (areAll || text !== '' || origin !== 'default') && path.toLowerCase().includes(text),
+  )
+  return (
+    <Card title="Configuration">
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Field contains
+          <input
+            type="search"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value.trim().toLowerCase())}
+          />
+        </label>
+        <label>
+          <input type="checkbox" checked={areAll} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
+          Show defaults
+        </label>
+      </form>
+      <DataTable
+        rows={shown}
+        keyOf={({ path }) => path}
+        caption="Fields of the configuration, secrets masked"
+        empty={text === '' ? 'Every field has its default.' : 'No field matches.'}
+        columns={[
+          { head: 'Field', cell: ({ path }) => <code>{path}</code> },
+          { head: 'Value', cell: ({ value }) => (value === undefined ? '–' : <code>{valueText(value)}</code>) },
+          { head: 'Set in', cell: ({ origin }) => origin },
+        ]}
+      />
+    </Card>
+  )
+}
+
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function Secrets() {
   const { client } = useApp()

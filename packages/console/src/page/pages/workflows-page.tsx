@@ -5,7 +5,9 @@ import { DataTable } from '../parts/data-table.tsx'
 import { Ago, Took } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { hrefOf } from '../route.ts'
+import { useRunLog } from '../run/run-feed.ts'
 import { waitReason } from '../run/wait-reason.ts'
+import { StepGraph } from '../workflows/step-graph.tsx'
 
 /** Workflows, and what their suspended runs wait for. */
 export function WorkflowsPage() {
@@ -126,6 +128,7 @@ export function ThreadPage({ workflowId, threadId }: { readonly workflowId: stri
                 {wait.runId === undefined ? null : <a href={hrefOf(['runs', wait.runId])}>Open the child run</a>}
               </p>
             ))}
+            <RunGraph workflowId={workflowId} runId={runId} />
             <ol class="steps">
               {steps.map((step) => (
                 <li key={step.seq} class={`step-${step.status}`}>
@@ -139,4 +142,11 @@ export function ThreadPage({ workflowId, threadId }: { readonly workflowId: stri
       </Shown>
     </>
   )
+}
+
+/** The graph of the calls that a run has made. */
+function RunGraph({ workflowId, runId }: { readonly workflowId: string; readonly runId: string }) {
+  const { client } = useApp()
+  const { spans } = useRunLog(client, { workflowId, id: runId })
+  return <StepGraph spans={spans} />
 }

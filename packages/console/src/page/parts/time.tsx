@@ -28,10 +28,11 @@ function relativeText(at: number, now: number): string {
   return at > now ? `in ${text}` : `${text} ago`
 }
 
-/** The time, read again once per interval. */
-function useNow(intervalMs: number): number {
+/** The time, read again once per interval; without an interval, the time of the first reading. */
+export function useNow(intervalMs: number | undefined): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
+    if (intervalMs === undefined) return
     const timer = setInterval(() => setNow(Date.now()), intervalMs)
     return () => clearInterval(timer)
   }, [intervalMs])
@@ -53,7 +54,7 @@ export function Ago({ at }: { readonly at: string | null | undefined }) {
 
 /** The time between two points; the end is now until it is known. */
 export function Took({ from, to }: { readonly from: string | undefined; readonly to: string | undefined }) {
-  const now = useNow(to === undefined ? 1_000 : 3_600_000)
+  const now = useNow(to === undefined ? 1_000 : undefined)
   if (from === undefined) return <span class="quiet">–</span>
   return <span>{durationText(Math.max(0, (to === undefined ? now : Date.parse(to)) - Date.parse(from)))}</span>
 }

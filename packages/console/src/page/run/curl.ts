@@ -1,7 +1,8 @@
 import { API_URL } from '../api/connection.ts'
 import { type Run, targetOf } from '../api/resources.ts'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+/** A text as one argument of a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** A command that starts the same run again. The token stays a variable: the page does not know it. */
 export function curlOf(run: Partial<Pick<Run, 'agentId' | 'workflowId'>> & { readonly input: unknown }): string {

@@ -35,6 +35,7 @@ export function EventList({
               type="button"
               class="event-row"
               aria-pressed={event === selected}
+              title={event.eventId}
               onClick={() => setSelected(event === selected ? undefined : event)}
             >
               <span class="quiet">{clockText(event.at)}</span>

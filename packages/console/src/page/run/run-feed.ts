@@ -19,7 +19,7 @@ export interface RunLog {
 const EMPTY: RunLog = { events: [], spans: [], version: 0, hasGap: false, failure: undefined }
 
 /** Reads the log of a run from its first event, and follows it while the run is active. */
-export function useRunLog(client: PerdureClient, run: Run | undefined): RunLog {
+export function useRunLog(client: PerdureClient, run: Pick<Run, 'id' | 'agentId' | 'workflowId'> | undefined): RunLog {
   const [log, setLog] = useState(EMPTY)
   const { kind, id } = run === undefined ? { kind: '', id: '' } : targetOf(run)
   const runId = run?.id

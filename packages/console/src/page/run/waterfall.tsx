@@ -17,6 +17,8 @@ export interface WaterfallProps {
 const ROW = 26
 const MAX_HEIGHT = 520
 const ZOOM = 4
+/** A label after a bar that ends later would be cut off. */
+const LABEL_FITS = 0.82
 
 /** The spans of a run over time. Only the rows in view are drawn. */
 export function Waterfall(props: WaterfallProps) {
@@ -150,6 +152,8 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
   const left = scale.position(span.start)
   const width = scale.position(span.end ?? to) - left
   const took = durationText((span.end ?? to) - span.start)
+  // Beside the bar where there is space, else inside its end.
+  const side = left + width < LABEL_FITS ? 'after' : left > 1 - LABEL_FITS ? 'before' : 'inside'
   return (
     <button
       type="button"
@@ -164,10 +168,7 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
       </span>
       <span class="track">
         <span class="bar" style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} />
-        <span
-          class={left > 0.75 ? 'took before' : 'took'}
-          style={{ left: `${(left > 0.75 ? left : left + width) * 100}%` }}
-        >
+        <span class={`took ${side}`} style={{ left: `${(side === 'before' ? left : left + width) * 100}%` }}>
           {span.status === 'failed' ? '✕ ' : ''}
           {took}
         </span>

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks'
 import type { Fire, Trigger } from '../api/resources.ts'
 import { Scroll } from '../parts/scroll.tsx'
 import { hrefOf } from '../route.ts'
-import { type Day, dateIn, timeIn, weeksOf } from './month.ts'
+import { type Day, dateIn, timeIn, weekOf, weeksOf } from './month.ts'
 
 const SHOWN_PER_DAY = 4
+const MAX_PER_DAY_OF_WEEK = 100
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const MARKS: Readonly<Record<Fire['status'], string>> = {
   pending: '◷',
@@ -34,12 +35,16 @@ export function Calendar({
 }) {
   const timeZone = trigger.timezone ?? 'UTC'
   const dateOf = dateIn(timeZone)
+  const [unit, setUnit] = useState<'month' | 'week'>('month')
   const [offset, setOffset] = useState(0)
-  const [year = 0, month = 1] = dateOf(new Date().toISOString()).split('-').map(Number)
-  const weeks = weeksOf(year, month - 1 + offset, timeZone)
-  const title = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    Date.UTC(year, month - 1 + offset, 1),
-  )
+  const today = dateOf(new Date().toISOString())
+  const [year = 0, month = 1] = today.split('-').map(Number)
+  const weeks = unit === 'week' ? [weekOf(today, offset, timeZone)] : weeksOf(year, month - 1 + offset, timeZone)
+  const title = unit === 'week' ? weekTitle(weeks[0] ?? []) : MONTH.format(Date.UTC(year, month - 1 + offset, 1))
+  const show = (next: 'month' | 'week') => {
+    setUnit(next)
+    setOffset(0)
+  }
   const entries: readonly Entry[] = [
     ...fires.map(({ scheduledAt, status, runId, reason }) => ({ at: scheduledAt, status, runId, reason })),
     ...upcoming.map(({ at }) => ({ at, status: 'future' as const })),
@@ -48,12 +53,18 @@ export function Calendar({
   return (
     <div class="calendar">
       <div class="bar-tools">
-        <button type="button" aria-label="Previous month" onClick={() => setOffset(offset - 1)}>
+        <button type="button" aria-label={`Previous ${unit}`} onClick={() => setOffset(offset - 1)}>
           ‹
         </button>
         <strong aria-live="polite">{title}</strong>
-        <button type="button" aria-label="Next month" onClick={() => setOffset(offset + 1)}>
+        <button type="button" aria-label={`Next ${unit}`} onClick={() => setOffset(offset + 1)}>
           ›
+        </button>
+        <button type="button" aria-pressed={unit === 'month'} onClick={() => show('month')}>
+          Month
+        </button>
+        <button type="button" aria-pressed={unit === 'week'} onClick={() => show('week')}>
+          Week
         </button>
         <span class="quiet">times in {timeZone}</span>
       </div>
@@ -73,7 +84,7 @@ export function Calendar({
             {weeks.map((week) => (
               <tr key={week[0]?.date}>
                 {week.map((day) => (
-                  <DayCell key={day.date} day={day} entries={byDate.get(day.date) ?? []} timeZone={timeZone} />
+                  <DayCell key={day.date} day={day} entries={byDate.get(day.date) ?? []} {...{ timeZone, unit }} />
                 ))}
               </tr>
             ))}
@@ -84,21 +95,33 @@ export function Calendar({
   )
 }
 
+const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+
+const weekTitle = (week: readonly Day[]): string =>
+  [week[0], week.at(-1)].map((day) => (day === undefined ? '' : DAY.format(Date.parse(day.date)))).join(' – ')
+
 function DayCell({
   day,
   entries,
   timeZone,
+  unit,
 }: {
+  readonly unit: 'month' | 'week'
   readonly day: Day
   readonly entries: readonly Entry[]
   readonly timeZone: string
 }) {
   const timeOf = timeIn(timeZone)
+  const shown = unit === 'week' ? MAX_PER_DAY_OF_WEEK : SHOWN_PER_DAY
   return (
-    <td class={`day ${day.isOfMonth ? '' : 'other-month'} ${day.isClockChange ? 'clock-change' : ''}`}>
+    <td
+      data-date={day.date}
+      class={`day ${day.isOfMonth ? '' : 'other-month'} ${day.isClockChange ? 'clock-change' : ''}`}
+    >
       <span class="quiet">{day.dayOfMonth}</span>
       {day.isClockChange ? <span class="change-note">clocks change</span> : null}
-      {entries.slice(0, SHOWN_PER_DAY).map((entry) => (
+      {entries.slice(0, shown).map((entry) => (
         <div key={entry.at} class={`fire fire-${entry.status}`} title={entry.reason ?? `${entry.status} ${entry.at}`}>
           {entry.runId === undefined ? (
             <FireText entry={entry} time={timeOf(entry.at)} />
@@ -109,7 +132,7 @@ function DayCell({
           )}
         </div>
       ))}
-      {entries.length > SHOWN_PER_DAY ? <div class="quiet">+ {entries.length - SHOWN_PER_DAY} more</div> : null}
+      {entries.length > shown ? <div class="quiet">+ {entries.length - shown} more</div> : null}
     </td>
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dateIn, timeIn, weeksOf } from './month.ts'
+import { dateIn, timeIn, weekOf, weeksOf } from './month.ts'
 
 const clockChanges = (year: number, timeZone: string) =>
   Array.from({ length: 12 }, (_, month) => weeksOf(year, month, timeZone).flat())
@@ -29,6 +29,25 @@ describe('weeksOf', () => {
     ['UTC', []],
   ])('marks the days on which clocks change in %s', (timeZone, days) => {
     expect(clockChanges(2026, timeZone)).toEqual(days)
+  })
+
+  it('marks the days around Ramadan, when clocks change in Morocco', () => {
+    expect(clockChanges(2025, 'Africa/Casablanca')).toEqual(['2025-02-23', '2025-04-06'])
+  })
+})
+
+describe('weekOf', () => {
+  it('has the seven days from Monday around a date, and moves by weeks', () => {
+    const datesOf = (date: string, offset: number) => weekOf(date, offset, 'UTC').map((day) => day.date)
+
+    expect(datesOf('2026-03-29', 0)).toEqual([
+      ...['2026-03-23', '2026-03-24', '2026-03-25', '2026-03-26', '2026-03-27', '2026-03-28', '2026-03-29'],
+    ])
+    expect(datesOf('2026-03-29', 1)[0]).toBe('2026-03-30')
+    expect(datesOf('2026-01-01', -1)).toContain('2025-12-22')
+    expect(weekOf('2026-03-29', 0, 'Europe/Berlin').map(({ isClockChange }) => isClockChange)).toEqual([
+      ...[false, false, false, false, false, false, true],
+    ])
   })
 })
 

@@ -31,6 +31,15 @@ export function weeksOf(year: number, month: number, timeZone: string): readonly
   return weeks
 }
 
+/** The week, from Monday, that is `offset` weeks after the week of a date. */
+export function weekOf(date: string, offset: number, timeZone: string): readonly Day[] {
+  const at = new Date(`${date}T00:00:00Z`)
+  at.setUTCDate(at.getUTCDate() + offset * 7)
+  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.toISOString().slice(0, 10)]
+  const week = weeksOf(year, month, timeZone).find((days) => days.some((one) => one.date === day)) ?? []
+  return week.map((one) => ({ ...one, isOfMonth: true }))
+}
+
 const isBefore = (at: Date, year: number, month: number) => at.getTime() < Date.UTC(year, month + 1, 1)
 
 const DAY_MS = 86_400_000

@@ -1,0 +1,47 @@
+import { Empty } from '../parts/basics.tsx'
+import { Scroll } from '../parts/scroll.tsx'
+import { type Difference, differencesOf, isChanged } from './differences.ts'
+
+export interface DiffTableProps {
+  readonly before: unknown
+  readonly after: unknown
+  readonly caption: string
+  readonly heads: readonly [before: string, after: string]
+}
+
+/** Two JSON values side by side; members that differ are marked with a word and a colour. */
+export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
+  const rows = differencesOf(before, after)
+  if (rows.length === 0) return <Empty>Both are empty.</Empty>
+  return (
+    <Scroll label={caption}>
+      <table class="diff">
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Member</th>
+            <th scope="col">{heads[0]}</th>
+            <th scope="col">{heads[1]}</th>
+            <th scope="col">Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.path} class={isChanged(row) ? 'is-changed' : undefined}>
+              <th scope="row">{row.path === '' ? 'value' : row.path}</th>
+              <td class="long">{row.before ?? '–'}</td>
+              <td class="long">{row.after ?? '–'}</td>
+              <td>{changeText(row)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+function changeText(row: Difference): string {
+  if (!isChanged(row)) return 'same'
+  if (row.before === undefined) return '+ added'
+  return row.after === undefined ? '− removed' : '≠ changed'
+}

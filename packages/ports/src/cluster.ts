@@ -17,7 +17,7 @@ export const DUTIES = [
 ] as const
 export type Duty = (typeof DUTIES)[number]
 
-/** Code that a process has. Without `version`, it executes the runs that have no version. */
+/** An agent or workflow that a process can execute. Without `version`, it executes the runs that have no version. */
 export interface ClusterTarget {
   readonly kind: RunKind
   readonly id: string
@@ -72,7 +72,7 @@ export interface Cluster extends ClusterMembers {
   /** Whether this process holds the duty now. Reads memory, and may change at any moment. */
   isMine(duty: Duty): boolean
   /**
-   * Whether other processes still count on this process. When its lease has run out, they may take over its runs at any
+   * Whether the lease of this process is valid. After the lease has expired, other processes may take over its runs at any
    * moment. Reads memory.
    */
   hasLease(): boolean
@@ -84,15 +84,15 @@ export interface Cluster extends ClusterMembers {
   claim(query: ClaimQuery): Promise<readonly RunRecord[]>
   /** The queued run that goes first in the line, whether or not a process has reserved it. */
   firstInLine(line: RunLine): Promise<RunRecord | undefined>
-  /** The processes that have left or whose lease ran out, until they are dismissed. None of them writes any more. */
+  /** The processes that have left or whose lease has expired, until they are dismissed. None of them can write any more. */
   departed(): Promise<readonly DepartedProcess[]>
-  /** Removes a process from `departed`, once nothing is left of it. */
+  /** Removes a process from `departed`, after its runs and keys have been recovered. */
   dismiss(executor: string): Promise<void>
-  /** Gives up every duty and every reservation, and takes none any more. The process can still write. */
+  /** Releases every duty and every reservation, and takes no new ones. The process can still write. */
   retire(): Promise<void>
 }
 
-/** The cluster of a process that has its storage for itself: it holds every duty and needs no name. */
+/** The cluster of a process that is alone on its storage: it holds every duty and needs no name. */
 export const soleNode: Cluster = {
   executor: undefined,
   members: async () => [],

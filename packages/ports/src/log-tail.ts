@@ -2,14 +2,14 @@ import type { CommitSignal } from './commit-signals.ts'
 import type { StoredEvent } from './event-log.ts'
 import type { JsonText } from './json-text.ts'
 
-/** An event of the log. Its payload is missing if no reader wanted it; then only the log has it. */
+/** An event of the log. The payload is missing if no reader in this process watches its stream; read it from the log. */
 export interface TailedEvent extends Omit<StoredEvent, 'payload'> {
   readonly payload?: JsonText | undefined
 }
 
 /** Consecutive events of the log, and what other processes have changed. */
 export interface TailedCommits {
-  /** In the order of their positions, right behind the events that were delivered before. Some belong to no stream. */
+  /** In the order of their positions, immediately after the events that were delivered earlier. Some belong to no stream. */
   readonly events: readonly TailedEvent[]
   /** Those of the events that other processes have committed. */
   readonly foreign: readonly TailedEvent[]
@@ -26,14 +26,14 @@ export interface WatchedStreams {
 
 /** What a process does with the commits of all processes. Its methods must not throw. */
 export interface LogFollower {
-  /** The streams whose payloads are wanted. */
+  /** The streams whose payloads this process needs. */
   watched(): WatchedStreams
-  /** Whether somebody waits for what other processes commit: a reader, a caller or the code of a run. */
+  /** Whether a reader, a caller or the code of a run waits for commits of other processes. */
   isWaiting(): boolean
   deliver(commits: TailedCommits): void
   /**
-   * The events up to this position are not delivered, because they are too many: everything that depends on the commits
-   * of other processes must be read again.
+   * The tail skips the events up to this position, because they are too many: the process must read everything again that
+   * depends on the commits of other processes.
    */
   skip(position: number): void
 }
@@ -43,13 +43,13 @@ export interface TailState {
   readonly isCurrent: boolean
   /** How long ago the end of the log was reached for the last time. */
   readonly lagMs: number
-  /** Whether the database announces the commits of other processes; otherwise the log is read at intervals. */
+  /** Whether the database notifies this process of commits by others; otherwise the tail polls the log. */
   readonly isListening: boolean
 }
 
 /**
- * Port. Follows the log of a storage that several processes share. A storage without this port has no other writer: its
- * own commits are all commits. Must pass `logTailContract`.
+ * Port. Follows the log of a storage that several processes share. No other process writes to a storage without this
+ * port. Must pass `logTailContract`.
  */
 export interface LogTail {
   /**

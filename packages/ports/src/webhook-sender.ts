@@ -7,14 +7,14 @@ export interface WebhookRequest {
   readonly signal: AbortSignal
 }
 
-/** What an attempt came to. Without a response, `error` says why. */
+/** The outcome of an attempt: the response, or the reason why there was none. */
 export type WebhookResponse =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly error: string }
 
 /**
- * Port. Sends webhook deliveries. Refuses to connect to an address that is not public, unless the operator allows the
- * host: the address of the connection decides, not the name.
+ * Port. Sends webhook deliveries. Unless the operator allows the host, it connects only to public addresses. It checks
+ * the address of the connection, not only the name.
  */
 export interface WebhookSender {
   /** Resolves with the response, or with the reason why there is none. Never follows a redirect. */

@@ -46,7 +46,7 @@ type Handler = (call: McpCall, request: RpcRequest, client: Client) => object | 
 const PAGE_SIZE = 200
 
 const INSTRUCTIONS =
-  'Each tool starts a durable run. A run that takes long answers with its runId: call perdure_run_wait to get the result.'
+  'Each tool starts a durable run. If a run takes long, the call returns its runId: call perdure_run_wait to get the result.'
 
 export function createMcpServer(deps: McpServerDeps): McpServer {
   const serverInfo = { name: 'perdure', title: 'Perdure', version: deps.version }

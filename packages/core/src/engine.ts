@@ -90,7 +90,7 @@ export interface EngineDeps
   readonly isStorageShared?: boolean | undefined
   /** The name of this process in its runs; missing if no other process executes runs. */
   readonly executor?: string | undefined
-  /** The processes that share the storage; if missing, this process has the storage for itself. */
+  /** The processes that share the storage; missing if no other process uses the storage. */
   readonly cluster?: Cluster | undefined
   /** Whether this process holds a duty; if missing, it holds all. */
   readonly isMine?: ((duty: Duty) => boolean) | undefined
@@ -256,7 +256,7 @@ export function createEngine(given: EngineDeps) {
     /** Recovers the runs of the previous process. Call it before the listener binds and before `start`. */
     async recover() {
       const { executor } = given
-      // Beside other processes, a run without an executor was executed by a process that had the storage for itself.
+      // In a cluster, a run without an executor was executed by a process that was alone on the storage.
       const isLost = (run: Pick<RunRecord, 'executor'>) => (run.executor ?? executor) === executor
       const { interrupted, requeued } = await recoverRuns(deps, executor === undefined ? {} : { isLost })
       await resumeFollowUps(followUpDeps)

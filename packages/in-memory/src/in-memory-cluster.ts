@@ -21,9 +21,9 @@ export interface InMemoryClusterOptions {
 /** A process of an in-memory cluster. */
 export interface InMemoryMember {
   readonly cluster: Cluster & { readonly executor: string }
-  /** The shared storage; refuses the commits of a process that was given up. */
+  /** The shared storage; refuses the commits of a process that was removed. */
   readonly storage: Storage
-  /** Renews the lease, reaps other members and takes free duties. A member without a renewed lease is given up. */
+  /** Renews the lease, removes members whose lease has expired, and takes free duties. */
   beat(): void
   leave(): void
 }

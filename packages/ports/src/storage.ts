@@ -82,7 +82,7 @@ export interface Storage {
   readonly tickets?: TicketStore | undefined
   /** Failed attempts that all processes count together. Missing if no other process uses this storage. */
   readonly lockouts?: LockoutStore | undefined
-  /** The processes that share the storage. Missing if this process has the storage for itself. */
+  /** The processes that share the storage. Missing if no other process uses the storage. */
   readonly cluster?: Cluster | undefined
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>

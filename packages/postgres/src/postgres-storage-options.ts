@@ -24,8 +24,8 @@ export interface PostgresStorageOptions {
   /** Whether other servers may use the schema at the same time. All servers of a schema must agree. */
   readonly cluster?: boolean | undefined
   /**
-   * In a cluster: time without a sign of life after which other servers give this one up, and take over its runs. All
-   * servers of a schema should have the same value.
+   * In a cluster: time after which the lease of this server expires if it is not renewed, and other servers take over its
+   * runs. All servers of a schema should have the same value.
    */
   readonly leaseMs?: number | undefined
   /** Whether the storage is writable only while a synchronous standby is connected, according to its status. */

@@ -20,7 +20,7 @@ const WITHOUT_CODE_AFTER_MS = 60_000
 
 /**
  * Recovers what departed processes have left: their runs execute again or fail, and their keys are answered. Every step
- * may be done by several processes, and a process that dies in between is made up for.
+ * may be done by several processes. If a process dies in between, another one continues.
  */
 export function createRecoverDeparted(deps: RecoverDepartedDeps): SupervisedLoop {
   const { cluster, targets, logger, isMine = () => true } = deps

@@ -39,7 +39,7 @@ export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly abortGraceMs: number
   /** The name of this process in its runs. */
   readonly executor?: string | undefined
-  /** The queued runs of all processes; missing if this process has the storage for itself. */
+  /** The queued runs of all processes; missing if no other process uses the storage. */
   readonly lines?: RunLines | undefined
   /** Called for a run that something outside this execution has ended or changed. */
   readonly onChangedOutside: (runId: string) => void

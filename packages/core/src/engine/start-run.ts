@@ -47,7 +47,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
-  /** The queued runs of all processes; missing if this process has the storage for itself. */
+  /** The queued runs of all processes; missing if no other process uses the storage. */
   readonly lines?: RunLines | undefined
   readonly recall: Recall
   readonly maxResultBytes: number

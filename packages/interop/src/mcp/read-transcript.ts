@@ -11,7 +11,7 @@ export interface ReadTranscriptDeps {
 
 const PAGE = 500
 
-/** What the log of the run tells now. Of a run whose events have been deleted, only what its record holds. */
+/** Folds the log of the run as it is now. If its events have been deleted, the transcript contains only its record. */
 export async function readTranscript({ events, render }: ReadTranscriptDeps, run: RunRecord): Promise<Transcript> {
   const { epoch } = await events.head()
   const subject = runSubject(run)

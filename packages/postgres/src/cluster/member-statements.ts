@@ -7,7 +7,7 @@ interface NodeId {
   readonly id: string
 }
 
-/** Changes no row if the node has been given up. */
+/** Changes no row if another member has removed the node. */
 export const RENEW_LEASE = compile<NodeId & { leaseMs: number }, unknown>((param) =>
   from
     .updateTable('nodes')
@@ -36,7 +36,7 @@ export const RELEASE_DUTIES = compile<NodeId, unknown>((param) =>
 
 /**
  * Deletes the rows of the members whose lease ran out, each once, and names them in `departed_nodes`. Waits for the
- * transactions that these members have under way.
+ * transactions of these members that are in progress.
  */
 export const REAP = compile<NodeId, unknown>((param) => ({
   compile: () =>

@@ -18,7 +18,7 @@ export interface MembershipOptions {
   /** For everything but the lease, so that a slow statement cannot cost the lease. */
   readonly db: Connection
   readonly leaseMs: number
-  /** Called once, when other members have given this node up. */
+  /** Called once, when another member has removed this node. */
   readonly onLeaseLost: (error: AppError) => void
   /** A test can hold up the renewal of the lease. */
   readonly beforeBeat?: (() => Promise<void>) | undefined
@@ -26,7 +26,7 @@ export interface MembershipOptions {
 
 export interface Membership extends Cluster {
   readonly executor: string
-  /** Stops renewing the lease, and gives up every duty. */
+  /** Stops renewing the lease, and releases every duty. */
   stop(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const LONGEST_BEAT_MS = 1_000
 
 /**
  * Keeps the node a member of its cluster: renews its lease on the clock of the database, takes the duties of departed
- * members, and reaps members whose lease ran out.
+ * members, and removes members whose lease has expired.
  */
 export async function createMembership(options: MembershipOptions): Promise<Membership> {
   const { node, db, leaseMs, onLeaseLost, beforeBeat } = options
@@ -43,7 +43,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
   const self = { id: node.id }
   const beatMs = Math.min(LONGEST_BEAT_MS, leaseMs / BEATS_PER_LEASE)
   let lastBeatMs = monotonicMs()
-  /** Since when the lease never ran out. */
+  /** Since when the lease has been valid without a break. */
   let unbrokenSinceMs = lastBeatMs
   let duties: ReadonlySet<Duty> = new Set()
   let state: 'member' | 'retired' | 'stopped' = 'member'
@@ -71,7 +71,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     if (state === 'member') duties = new Set(held.map(({ name }) => name))
   }
 
-  /** After an outage of the database every lease is over, and nobody may be reaped for that. */
+  /** After an outage of the database, every lease has expired, and no member may be removed for that. */
   const reap = async () => {
     if (monotonicMs() - unbrokenSinceMs >= leaseMs) await db.run(REAP, self)
   }

@@ -21,8 +21,8 @@ interface Compared {
 /**
  * Compares the server with the one that wrote the newest events, and protects cursors if it is another one.
  *
- * A promoted standby may lack the last events, whose positions clients have seen: the log goes on at a position that was
- * never used. A restored dump is another history: it gets an epoch of its own, so that older cursors get a gap.
+ * A promoted standby may lack the last events, whose positions clients have seen. The log then continues at a position
+ * that no event has used. A restored dump is another history: it gets a new epoch, so that older cursors get a gap.
  */
 export async function followServer(session: Session): Promise<void> {
   if (isSame(await compare(session))) return

@@ -35,7 +35,7 @@ export interface JoinOptions {
  * Adds the row of this process. Either one process owns a schema, or members share it: the owner holds an advisory lock
  * for as long as its session lives, and the members hold the same lock in shared mode. An owner deletes the rows of all
  * other processes, and a member that of an owner, so that a process that lost its session writes nothing more. The
- * deletion waits for the transactions that these processes have under way.
+ * deletion waits for the transactions of these processes that are in progress.
  *
  * @throws StartError `storage-locked` if the lock is held; `clock-skew` for a member whose clock is wrong
  */
@@ -96,7 +96,7 @@ async function requireSameClock(db: Connection): Promise<void> {
   })
 }
 
-/** A transaction that a dead process has under way ends within this time, or its server process does. */
+/** Within this time, the transaction of a dead process ends, or the database ends its session. */
 const LAST_COMMIT_MS = 30_000
 const PAUSE_MS = 100
 

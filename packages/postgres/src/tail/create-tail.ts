@@ -18,7 +18,7 @@ export interface OwnTail extends LogTail {
 }
 
 const EVERY_MS = 500
-/** While nothing announces the commits of other processes, and somebody waits for them. */
+/** While a caller waits for commits of other processes, and the process receives no notifications. */
 const EVERY_MS_WITHOUT_HINTS = 50
 const MAX_BACKOFF_MS = 1_000
 const CURRENT_MS = 1_000

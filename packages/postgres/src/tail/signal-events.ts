@@ -36,7 +36,7 @@ export function withoutSignals(outcome: CommitOutcome, writes: readonly Write[])
   return { committed: true, events: outcome.events.filter(isOwn), counts: outcome.counts.slice(0, writes.length) }
 }
 
-/** The signal that an event of the log stands for; `undefined` for any other event, and for a type of a newer version. */
+/** Reads the signal from an event of the log; `undefined` for any other event, and for a type of a newer version. */
 export function signalOf({ type }: Pick<TailedEvent, 'type'>): CommitSignal | undefined {
   if (!type.startsWith(PREFIX)) return undefined
   const [name = '', at] = type.slice(PREFIX.length).split(' ')

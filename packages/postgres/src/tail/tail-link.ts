@@ -10,7 +10,7 @@ export interface TailLinkOptions {
   readonly listens: boolean
   /** Called when another process announces that the log reaches this position. */
   readonly onHint: (position: number) => void
-  /** Called when the connection listens: what was announced before was not heard. */
+  /** Called when the connection listens. It has missed all earlier notifications. */
   readonly onListening: () => void
 }
 

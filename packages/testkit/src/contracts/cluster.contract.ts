@@ -61,7 +61,7 @@ const leaseCases: readonly ClusterCase[] = [
     },
   },
   {
-    title: 'refuses every commit of a process that was given up, and accepts those of the others',
+    title: 'refuses every commit of a removed process, and accepts the commits of the others',
     async run(cluster) {
       const [one, other] = await joinTwo(cluster)
       const append = { type: 'event.append', events: [anEvent({ topic: 'all' })] } as const

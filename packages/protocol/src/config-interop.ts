@@ -19,7 +19,7 @@ export const InteropSection = section({
     note: 'Maximum size of a request body on these routes, in bytes. Chat clients send the whole history with each message. runs.maxResultBytes limits the input that a run stores.',
   }),
   pollsPerMinute: field(count(1), 600, {
-    note: 'Maximum requests per minute per client address that resume a stream of another protocol or poll a task. They do not count against server.rateLimit.perIpRequests, which replaces this limit when it is higher.',
+    note: 'Maximum number of requests per minute and client address that resume a stream of these protocols or poll a task. These requests do not count against server.rateLimit.perIpRequests; if that limit is higher, it applies instead.',
   }),
   historyRuns: field(count(1), 20, {
     note: 'Maximum number of runs in the history that a chat client reads. Older runs are left out.',

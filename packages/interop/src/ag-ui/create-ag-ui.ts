@@ -24,6 +24,7 @@ import {
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
+import { resultText, type ShownRuns, shownRuns } from '../chat/shown-runs.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
@@ -147,9 +148,9 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const run = await findRun(deps, { agentId, visibility }, runId)
       if (run === undefined) throw new AppError('run-not-found')
       const { sessionId = '' } = run
-      const earlier =
-        sessionId === '' ? [] : await newestRuns(deps, { agentId, sessionId, visibility }, deps.historyRuns)
-      const history = await historyBefore(deps, run, earlier)
+      const shown =
+        sessionId === '' ? NO_RUNS : await shownRuns(deps, { agentId, sessionId, visibility }, deps.historyRuns)
+      const history = await historyBefore(deps, run, shown)
       const session = sessionId === '' ? undefined : await deps.sessions.find(sessionId, EVERY_ROW)
       const threadId = session?.metadata[EXTERNAL_ID] ?? sessionId
       const clientRunId = run.metadata[MESSAGE_REF] ?? run.id
@@ -239,11 +240,24 @@ async function findRun(
 async function historyBefore(
   deps: RunLogDeps,
   run: ListedRun,
-  newestFirst: readonly ListedRun[],
+  { newest, older }: ShownRuns,
 ): Promise<readonly AgUiMessage[]> {
-  const earlier = newestFirst.filter((one) => one.createdAt < run.createdAt).toReversed()
-  const told = await Promise.all(earlier.map(async (one) => [...questionsOf(one), ...(await answersOf(deps, one))]))
+  const outlined = new Set(older)
+  const earlier = [...newest, ...older].filter((one) => one.createdAt < run.createdAt).toReversed()
+  const told = await Promise.all(
+    earlier.map(async (one) => [
+      ...questionsOf(one),
+      ...(outlined.has(one) ? outlineOf(one) : await answersOf(deps, one)),
+    ]),
+  )
   return [...told.flat(), ...questionsOf(run)]
+}
+
+const NO_RUNS: ShownRuns = { newest: [], older: [] }
+
+function outlineOf(run: ListedRun): readonly AgUiMessage[] {
+  const content = resultText(run)
+  return content === '' ? [] : [{ id: `${run.id}.result`, role: 'assistant', content }]
 }
 
 const questionsOf = ({ id, input }: ListedRun): readonly AgUiMessage[] =>

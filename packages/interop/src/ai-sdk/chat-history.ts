@@ -2,6 +2,7 @@ import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
 import { MESSAGE_REF } from '../chat/chat-session.ts'
 import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
+import { resultText, type ShownRuns } from '../chat/shown-runs.ts'
 import { isFields } from '../fold/log-event.ts'
 import { answerParts } from './answer-message.ts'
 import { createAiSdkProjector } from './projector.ts'
@@ -9,11 +10,22 @@ import { toUiMessage, type UiMessage } from './ui-message.ts'
 
 export type ChatHistoryDeps = RunLogDeps
 
-/** The messages of these runs, which are ordered from the newest to the oldest. */
-export async function chatHistory(deps: ChatHistoryDeps, runs: readonly ListedRun[]): Promise<readonly UiMessage[]> {
-  const shown = withoutReplaced(runs).toReversed()
-  const answered = await Promise.all(shown.map(async (run) => [...questionsOf(run), ...(await answersOf(deps, run))]))
+/** The messages of these runs, oldest first. */
+export async function chatHistory(deps: ChatHistoryDeps, { newest, older }: ShownRuns): Promise<readonly UiMessage[]> {
+  const outlined = new Set(older)
+  const shown = withoutReplaced([...newest, ...older]).toReversed()
+  const answered = await Promise.all(
+    shown.map(async (run) => [
+      ...questionsOf(run),
+      ...(outlined.has(run) ? [outlineOf(run)] : await answersOf(deps, run)),
+    ]),
+  )
   return answered.flat().filter(({ parts }) => parts.length > 0)
+}
+
+function outlineOf(run: ListedRun): UiMessage {
+  const text = resultText(run)
+  return { id: `msg_${run.id}`, role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }] }
 }
 
 /** Another answer to the same message replaces the earlier one. */

@@ -24,6 +24,7 @@ import {
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
+import { shownRuns } from '../chat/shown-runs.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { type ChatHistoryDeps, chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
@@ -156,7 +157,7 @@ export function createChats(deps: ChatsDeps): Chats {
     },
     async messages(call, chatId) {
       const { chat } = await chatOf(call, chatId)
-      return chatHistory(deps, await newestRuns(deps, chat, historyRuns))
+      return chatHistory(deps, await shownRuns(deps, chat, historyRuns))
     },
     async stop(call, chatId) {
       const { principal, visibility, key } = call

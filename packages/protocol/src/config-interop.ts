@@ -22,7 +22,7 @@ export const InteropSection = section({
     note: 'Maximum number of requests per minute and client address that resume a stream of these protocols or poll a task. These requests do not count against server.rateLimit.perIpRequests; if that limit is higher, it applies instead.',
   }),
   historyRuns: field(count(1), 20, {
-    note: 'Maximum number of runs in the history that a chat client reads. Older runs are left out.',
+    note: 'Maximum number of runs in the history of a chat that a client reads with all parts. Up to 200 older runs are shown by their input and result.',
   }),
   replayEndedMs: field(milliseconds(0), 60_000, {
     note: 'How long after the end of a run an AI SDK client can still resume its stream, in milliseconds.',

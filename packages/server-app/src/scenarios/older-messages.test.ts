@@ -1,9 +1,10 @@
+import type { RunContext } from '@perdure/core'
 import { expect, it } from 'vitest'
 import { startedServer } from '../embedding/embedded-server.fixture.ts'
 
 /** A chat of four messages, of which the newest two runs are shown with all parts. */
 async function longChat() {
-  const answer = async (input: unknown, { tool }: { tool: (call: object) => Promise<unknown> }) => {
+  const answer = async (input: unknown, { tool }: RunContext) => {
     const { text } = input as { readonly text: string }
     await tool({ name: 'look-up', args: { text }, execute: () => 'found' })
     return `answer to ${text}`

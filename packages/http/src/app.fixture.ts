@@ -40,15 +40,14 @@ import {
   type Timers,
   type WebhookSender,
 } from '@perdure/ports'
-import { createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
+import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE } from './console/console-data.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { TEST_CONFIG } from './http-config.fixture.ts'
-import { bodyOf } from './loose-body.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
 
-export { bodyOf } from './loose-body.fixture.ts'
+export { bodyOf } from '@perdure/testkit'
 
 import { testDigest, testSealer } from './test-crypto.fixture.ts'
 

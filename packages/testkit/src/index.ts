@@ -1,3 +1,4 @@
+export { bodyOf } from './body-of.ts'
 export {
   aFire,
   aMessage,

@@ -3,12 +3,21 @@ import type { Interop, InteropDeps } from '@perdure/interop'
 
 /**
  * The use cases of other protocols. Their code is loaded by the first request to one of their routes, so that a server
- * without such clients does not pay for it.
+ * without such clients does not pay for it. A request whose load fails does not affect later ones.
  */
-export function createLazyInterop(deps: InteropDeps): Pick<UseCases, 'chats' | 'agUi' | 'mcpServer'> {
+export function createLazyInterop(
+  deps: InteropDeps,
+  importCode: () => Promise<Pick<typeof import('@perdure/interop'), 'createInterop'>> = () =>
+    import('@perdure/interop'),
+): Pick<UseCases, 'chats' | 'agUi' | 'mcpServer'> {
   let loading: Promise<Interop> | undefined
   const load = () => {
-    loading ??= import('@perdure/interop').then(({ createInterop }) => createInterop(deps))
+    loading ??= importCode()
+      .then(({ createInterop }) => createInterop(deps))
+      .catch((error: unknown) => {
+        loading = undefined
+        throw error
+      })
     return loading
   }
   return {

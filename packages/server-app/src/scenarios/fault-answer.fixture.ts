@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode, errorsOf, type Operation } from '@perdure/protocol'
+import { bodyOf } from '@perdure/testkit'
 
 /** The fields of an answer's body that the tests read. */
 export interface SeenBody {
@@ -25,16 +26,7 @@ export async function read(response: Response): Promise<Seen> {
     void reader.cancel()
     return { status, json: {} }
   }
-  const text = await response.text()
-  if (type.startsWith('text/plain')) return { status, json: { error: /\(([a-zA-Z_-]+)\)/.exec(text)?.[1] } }
-  return { status, json: type.startsWith('application/json') && text !== '' ? withoutRpc(JSON.parse(text)) : {} }
-}
-
-/** A JSON-RPC error in the form of the other errors. */
-function withoutRpc(body: SeenBody & { readonly jsonrpc?: string }): SeenBody {
-  if (body.jsonrpc === undefined || body.error === undefined) return body
-  const { data } = body.error as { readonly data?: { readonly code?: string } }
-  return { error: data?.code }
+  return { status, json: await bodyOf(response) }
 }
 
 /** Describes an answer that the operation does not declare; `undefined` if the answer is declared. */

@@ -83,4 +83,9 @@ const SEED = [
       case when n % 50 = 0 then 'open' else 'resolved' end, n from generate_series(1, 5000) as n`,
   `insert into jobs (id, job_key, phase, session_id, attempts, due_at, is_again, created_at, failed_at)
     select 'job-' || n, 'key-' || n, 'extract', 'session-' || n, 0, n, 0, n, case when n % 9 > 0 then n end from generate_series(1, 5000) as n`,
+  `insert into webhooks (id, version, created_at, definition) select 'webhook-' || n, 1, n, '{}' from generate_series(1, 50) as n`,
+  `insert into webhook_deliveries (id, webhook_id, type, position, status, attempts, earlier_attempts, due_at, lease, created_at)
+    select 'delivery-' || n, 'webhook-' || n % 50, 'run.completed', n,
+      case when n % 100 < 2 then 'pending' when n % 100 = 2 then 'dead' else 'delivered' end,
+      case when n % 100 = 0 then 0 else 1 end, 0, n, case when n % 1000 = 1 then 'lease' end, n from generate_series(1, 30000) as n`,
 ]

@@ -4,7 +4,9 @@ import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
 import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
-import { COUNT, READ_AFTER, READ_BEFORE, SELECT_HEAD } from '../rows/event-log.ts'
+import { COUNT_DELIVERIES, DUE_RETRIES, deliveryListQuery, UNATTEMPTED_DELIVERIES } from '../rows/delivery-store.ts'
+import { PRUNE_DELIVERIES, RELEASE_DELIVERIES } from '../rows/delivery-writes.ts'
+import { COUNT, READ_AFTER, READ_BEFORE, SCAN, SELECT_HEAD } from '../rows/event-log.ts'
 import { FACT_TEXTS, factListQuery, factSearchQuery, factVectorQuery } from '../rows/fact-store.ts'
 import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
 import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
@@ -66,6 +68,9 @@ const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[]
       factListQuery({ filter: { namespace: 'n', now: 0 as never, visibility: ME }, page }),
     ] as const,
     ['jobs_dead', deadLettersQuery(page)] as const,
+    ['webhook_deliveries_by_webhook', deliveryListQuery({ filter: { webhookId: 'w' }, page })] as const,
+    ['webhook_deliveries_dead', deliveryListQuery({ filter: { webhookId: 'w', status: 'dead' }, page })] as const,
+    ['webhook_deliveries_pending', deliveryListQuery({ filter: { webhookId: 'w', status: 'pending' }, page })] as const,
   ]),
   ['approvals_due', APPROVALS_DUE],
   ['approvals_due', NEXT_APPROVAL_DUE],
@@ -75,6 +80,7 @@ const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[]
   ['events_by_topic', READ_AFTER.topic],
   ['events_by_run', READ_BEFORE.run],
   ['events_pkey', SELECT_HEAD],
+  ['events_pkey', SCAN],
   ['facts_by_expiry', UPKEEP.expired],
   ['facts_by_weight', UPKEEP.weighed],
   ['facts_owner_weight', UPKEEP.weighedOfOwner],
@@ -96,6 +102,8 @@ const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[]
   ['triggers_due', TRIGGER_QUERIES.due],
   ['triggers_by_event', TRIGGER_QUERIES.ofEvent],
   ['runs_asked_for', TRIGGER_QUERIES.lastEnd],
+  ['webhook_deliveries_unattempted', UNATTEMPTED_DELIVERIES],
+  ['webhook_deliveries_due', DUE_RETRIES],
 ]
 
 /** Lookups: the index finds the rows; their order does not matter. */
@@ -138,6 +146,10 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ['tokens_by_successor', REVOKE_FAMILY],
   ['tokens_by_parent', ADOPT_CHILDREN],
   ['tokens_by_parent', LIMIT_DESCENDANTS],
+  ['webhook_deliveries_pending', COUNT_DELIVERIES],
+  ['webhook_deliveries_dead', COUNT_DELIVERIES],
+  ['webhook_deliveries_claimed', RELEASE_DELIVERIES],
+  ['webhook_deliveries_over', PRUNE_DELIVERIES],
   ...[...RUN_DELETIONS, ...SESSION_DELETIONS].map((query) => ['', query] as const),
 ]
 

@@ -62,7 +62,7 @@ const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: numbe
 )
 
 /** The status is a literal, so that the partial indexes apply. */
-const deliveryListQuery = ({
+export const deliveryListQuery = ({
   filter: { status },
   page,
 }: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryTable> =>
@@ -81,7 +81,7 @@ const deliveryListQuery = ({
     ),
   )
 
-const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryTable>((param) =>
+export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryTable>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -92,7 +92,7 @@ const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, Del
     .limit(param('limit')),
 )
 
-const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryTable>((param) =>
+export const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryTable>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -105,7 +105,7 @@ const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, D
     .limit(param('limit')),
 )
 
-const COUNT_DELIVERIES = compile<object, DeliveryCounts>(() => ({
+export const COUNT_DELIVERIES = compile<object, DeliveryCounts>(() => ({
   compile: () =>
     sql<DeliveryCounts>`
       select (select count(*)::integer from webhook_deliveries where status = 'pending') as pending,

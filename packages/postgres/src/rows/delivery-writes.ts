@@ -72,14 +72,14 @@ const redeliver = compile<{ id: string; now: number }, unknown>((param) =>
     .where('lease', 'is', null),
 )
 
-const RELEASE_DELIVERIES = compile<{ now: number }, unknown>((param) =>
+export const RELEASE_DELIVERIES = compile<{ now: number }, unknown>((param) =>
   from
     .updateTable('webhook_deliveries')
     .set({ lease: null, due_at: param('now') })
     .where('lease', 'is not', null),
 )
 
-const PRUNE_DELIVERIES = compile<{ before: number; limit: number }, unknown>((param) => ({
+export const PRUNE_DELIVERIES = compile<{ before: number; limit: number }, unknown>((param) => ({
   compile: () =>
     sql`delete from webhook_deliveries where id = any(array(
       select id from webhook_deliveries where created_at < ${param('before')} and status <> 'pending'

@@ -154,7 +154,7 @@ interface ScanValues {
   readonly maxBytes: number
 }
 
-const SCAN: Query<ScanValues, EventRow> = compile((param) => {
+export const SCAN: Query<ScanValues, EventRow> = compile((param) => {
   const query = from
     .selectFrom('events')
     .selectAll()

@@ -2,7 +2,9 @@ import {
   Client as CurrentClient,
   StreamableHTTPClientTransport as CurrentTransport,
 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/client/stdio'
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport as EarlierStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { onTestFinished } from 'vitest'
@@ -21,8 +23,17 @@ export interface Answered {
   readonly content?: Record<string, string | number | boolean>
 }
 
+/** A local program that the client starts, and speaks to over stdin and stdout. */
+export interface Program {
+  readonly command: string
+  readonly args: string[]
+  readonly env: Record<string, string>
+  readonly stderr: 'inherit' | 'ignore'
+}
+
 export interface ClientOptions {
-  readonly url: string
+  /** The server. */
+  readonly url: string | Program
   readonly token?: string | undefined
   /** Answers the questions of the server; a client without it declares that it cannot be asked. */
   readonly elicit?: ((asked: Elicited) => Answered | Promise<Answered>) | undefined
@@ -62,8 +73,15 @@ export async function connect(name: ClientName, options: ClientOptions): Promise
 const headersOf = ({ token }: ClientOptions): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-const transportOf = (options: ClientOptions) =>
-  [new URL(options.url), { requestInit: { headers: headersOf(options) } }] as const
+const currentTransport = (options: ClientOptions) =>
+  typeof options.url === 'string'
+    ? new CurrentTransport(new URL(options.url), { requestInit: { headers: headersOf(options) } })
+    : new CurrentStdio(options.url)
+
+const earlierTransport = (options: ClientOptions) =>
+  typeof options.url === 'string'
+    ? new EarlierTransport(new URL(options.url), { requestInit: { headers: headersOf(options) } })
+    : new EarlierStdio(options.url)
 
 async function current(options: ClientOptions, mode: 'auto' | 'legacy'): Promise<McpClient> {
   const { elicit } = options
@@ -72,7 +90,7 @@ async function current(options: ClientOptions, mode: 'auto' | 'legacy'): Promise
   if (elicit !== undefined) {
     client.setRequestHandler('elicitation/create', async ({ params }) => ({ ...(await elicit(params as Elicited)) }))
   }
-  await client.connect(new CurrentTransport(...transportOf(options)))
+  await client.connect(currentTransport(options))
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}, more = {}) =>
@@ -87,7 +105,7 @@ async function earlier(options: ClientOptions): Promise<McpClient> {
   if (elicit !== undefined) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await elicit(params as Elicited)) }))
   }
-  await client.connect(new EarlierTransport(...transportOf(options)))
+  await client.connect(earlierTransport(options))
   return {
     tools: async () => (await client.listTools()).tools,
     call: async (name, args = {}, more = {}) =>

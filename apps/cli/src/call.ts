@@ -12,6 +12,8 @@ export interface Call extends CommandContext {
   client(): PerdureClient
   /** The URL that `client` calls. */
   serverUrl(): string
+  /** The token that `client` sends. */
+  serverToken(): string | undefined
   /** Loads the configuration and prints its warnings. @throws StartError `config-invalid` */
   config(): Promise<LoadedConfig>
 }

@@ -45,6 +45,7 @@ export function createCall(context: CommandContext, flags: SharedFlags, { cli, c
       return client
     },
     serverUrl: () => withoutSlashes(serverAccess(terminal, flags).url),
+    serverToken: () => serverAccess(terminal, flags).token,
     async config() {
       loaded = await loadForCommand(terminal, flags)
       return loaded

@@ -26,6 +26,7 @@ export function processTerminal(): Terminal {
     stderr,
     ask,
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
+    readLines,
     readKeys,
     watchInterruptions: (isHandled) => watchInterruptions(process, { monotonicMs: () => performance.now(), isHandled }),
   }
@@ -43,6 +44,17 @@ async function ask(question: string): Promise<string> {
   } finally {
     lines.close()
   }
+}
+
+/** Only a line feed ends a line: JSON texts contain the other line separators of Unicode. */
+async function readLines(onLine: (line: string) => void): Promise<void> {
+  let rest = ''
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  }
+  if (rest !== '') onLine(rest)
 }
 
 function readKeys(onKey: (key: string) => void): () => void {

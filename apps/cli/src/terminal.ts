@@ -11,6 +11,8 @@ export interface Terminal {
   ask(question: string): Promise<string>
   /** Reads stdin to its end. */
   readInput(): Promise<string>
+  /** Reports each line of stdin until its end. */
+  readLines(onLine: (line: string) => void): Promise<void>
   /** Reports single key presses, including Ctrl-C, until the returned function is called. Only if `isInteractive`. */
   readKeys(onKey: (key: string) => void): () => void
   /**

@@ -53,6 +53,9 @@ export function recordingTerminal({
       },
     },
     readInput: async () => input,
+    async readLines(onLine) {
+      for (const line of input.split('\n')) if (line !== '') onLine(line)
+    },
     readKeys: () => () => undefined,
     ask: async () => answer ?? '',
     watchInterruptions: () => ({

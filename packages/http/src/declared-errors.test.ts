@@ -127,6 +127,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'scope-denied': () => ({ deps: authenticateAs() }),
   'agent-not-found': () => fromUseCase('agent-not-found'),
   'run-not-found': () => fromUseCase('run-not-found'),
+  'method-not-allowed': () => fromUseCase('method-not-allowed'),
   'mcp-headers-denied': () => fromUseCase('mcp-headers-denied'),
   'mcp-host-denied': () => fromUseCase('mcp-host-denied'),
   'mcp-server-exists': () => fromUseCase('mcp-server-exists'),

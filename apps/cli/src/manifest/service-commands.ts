@@ -1,7 +1,7 @@
-import { Fact, listOf, McpServer, McpTool, SearchResult, Skill } from '@perdure/protocol'
+import { Fact, listOf, McpMessage, McpServer, McpTool, SearchResult, Skill } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
-import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
+import { ASKING, CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 /** Memory, skills and MCP servers. */
 export const serviceCommands: readonly CommandSpec[] = [
@@ -65,5 +65,19 @@ export const serviceCommands: readonly CommandSpec[] = [
     examples: ['perdure mcp test github', 'perdure mcp test github --json=name'],
     schema: listOf(McpTool),
     load: async () => (await import('../commands/services-command.ts')).mcpTestCommand,
+  },
+  {
+    path: 'mcp serve',
+    summary: 'let an MCP client that starts local programs use the agents of a running server as tools',
+    target: 'server',
+    exits: ASKING,
+    flags: [
+      { name: 'stdio', type: 'boolean', note: 'speak over stdin and stdout (the only transport, and the default)' },
+    ],
+    examples: ['perdure mcp serve --stdio', 'perdure mcp serve --stdio --url https://agents.example.com/v1'],
+    output: 'stream',
+    schema: McpMessage,
+    isService: true,
+    load: async () => (await import('../commands/mcp-serve-command.ts')).mcpServeCommand,
   },
 ]

@@ -1,4 +1,5 @@
 import { AppError } from '@perdure/ports'
+import type { ErrorCode } from '@perdure/protocol'
 import { findRun } from '../chat/rights.ts'
 import { type AnswersDeps, takeAnswer } from './answers.ts'
 import { parseCursor } from './cursor.ts'
@@ -143,6 +144,7 @@ const noStream = (): Response =>
       error: {
         code: RPC_ERRORS.invalidRequest,
         message: 'GET needs the header Last-Event-ID, to resume a response; send messages with POST',
+        data: { code: 'method-not-allowed' satisfies ErrorCode },
       },
     },
     405,

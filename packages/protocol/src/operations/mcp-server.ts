@@ -36,7 +36,8 @@ export const mcpServerOperations = {
     polls: true,
     idempotent: false,
     responses: { 200: { stream: 'event-stream', description: 'The rest of the response to an earlier tool call.' } },
-    errors: ['run-not-found', 'overloaded'],
+    // `method-not-allowed`: without a Last-Event-ID. Clients ask so for messages that belong to no request.
+    errors: ['run-not-found', 'overloaded', 'method-not-allowed'],
     summary: 'Resume the response to a tool call after its Last-Event-ID.',
   },
 } as const satisfies OperationTable

@@ -19,7 +19,7 @@ export {
   authenticateAnyone,
   createAuthenticate,
 } from './auth/authenticate.ts'
-export { authorizeOperation } from './auth/authorize.ts'
+export { authorizeOperation, authorizeTarget } from './auth/authorize.ts'
 export type { CookieTags } from './auth/cookie-tags.ts'
 export {
   type CredentialLoss,

@@ -28,6 +28,7 @@ import { mcpServerRoutes } from './routes/mcp-server.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
+import { openAiRoutes } from './routes/openai.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -134,7 +135,16 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
 }
 
 function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
-  const { basePath, docsEnabled, metricsEnabled, consoleEnabled, aiSdkEnabled, agUiEnabled, mcpEnabled } = deps.config
+  const {
+    basePath,
+    docsEnabled,
+    metricsEnabled,
+    consoleEnabled,
+    aiSdkEnabled,
+    agUiEnabled,
+    openAiEnabled,
+    mcpEnabled,
+  } = deps.config
   const handlers = {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
@@ -144,6 +154,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     sessions: sessionRoutes(deps),
     chat: chatRoutes(deps),
     agui: agUiRoutes(deps),
+    openai: openAiRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),
@@ -164,6 +175,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     metrics: metricsEnabled,
     chat: aiSdkEnabled,
     agui: agUiEnabled,
+    openai: openAiEnabled,
     console: consoleEnabled,
     mcpserver: mcpEnabled,
   }

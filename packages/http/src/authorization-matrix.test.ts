@@ -121,7 +121,8 @@ describe('an operation', () => {
       expect(status === 403 ? error : 'no refusal of the gate', held).not.toMatch(/^(?:auth|csrf|cors)-/)
     }
 
-    expect(letIn).toEqual(HELD.filter((held) => isLetIn(operation.scope, held)))
+    const rule = operation.targetFrom === undefined ? operation.scope : (`agents:invoke:{agentId}` as const)
+    expect(letIn).toEqual(HELD.filter((held) => isLetIn(rule, held)))
   })
 })
 

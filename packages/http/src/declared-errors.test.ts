@@ -49,6 +49,12 @@ function refusingUseCases(code: ErrorCode): UseCases {
     openReplayStream: raise,
     chats: { send: reject, stream: reject, messages: reject, stop: reject },
     agUi: { run: reject, connect: reject },
+    openAi: {
+      models: { list: reject, get: reject },
+      completions: { create: reject },
+      responses: { create: reject, get: reject, cancel: reject, input: reject },
+      conversations: { create: reject, get: reject, update: reject, remove: reject, items: reject },
+    },
     mcpServer: { send: reject, resume: reject },
     issueTicket: reject,
     threads: { state: reject, checkpoints: reject, newestRun: reject },
@@ -107,6 +113,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'idempotency-key-invalid': () => ({ headers: key('has space') }),
   'idempotency-key-required': () => ({ config: { requireKey: 'enforce' } }),
   'invalid-input': () => fromUseCase('invalid-input'),
+  'unsupported-parameter': () => fromUseCase('unsupported-parameter'),
   'version-unknown': () => fromUseCase('version-unknown'),
   'invalid-json': () => ({ body: '{' }),
   'validation-failed': () => ({ query: '&unknown=1' }),
@@ -176,7 +183,10 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'not-implemented': () => ({}),
   SQLITE_BUSY: (operation) => fromStorage('SQLITE_BUSY', operation),
   overloaded: ({ id }) =>
-    id.endsWith('.replay') || /^(?:chat|agui|mcpserver)\./.test(id) || id === 'sessions.events' || id === 'audit.verify'
+    id.endsWith('.replay') ||
+    /^(?:chat|agui|openai|mcpserver)\./.test(id) ||
+    id === 'sessions.events' ||
+    id === 'audit.verify'
       ? fromUseCase('overloaded')
       : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
   'audit-unavailable': () => ({ deps: { admit: refuse('audit-unavailable') } }),

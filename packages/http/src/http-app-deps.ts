@@ -58,7 +58,18 @@ import type {
   WriteFacts,
 } from '@perdure/core'
 import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
-import type { AgUiRequest, ChatRequest, ChatStreamQuery, McpMessage, SecretsHealth } from '@perdure/protocol'
+import type {
+  AgUiRequest,
+  ChatCompletionRequest,
+  ChatRequest,
+  ChatStreamQuery,
+  McpMessage,
+  OpenAiConversationRequest,
+  OpenAiItemsQuery,
+  OpenAiResponseQuery,
+  OpenAiResponseRequest,
+  SecretsHealth,
+} from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { ConsoleData } from './console/console-data.ts'
 
@@ -87,6 +98,7 @@ export interface HttpConfig {
   readonly metricsEnabled: boolean
   readonly aiSdkEnabled: boolean
   readonly agUiEnabled: boolean
+  readonly openAiEnabled: boolean
   readonly mcpEnabled: boolean
   readonly metricsRequireAuth: boolean
 }
@@ -141,6 +153,36 @@ export interface AgUi {
   connect(call: ProtocolCall, runId: string): Promise<Response>
 }
 
+/** A request of an OpenAI client. */
+export type OpenAiCall = Omit<ProtocolCall, 'agentId'>
+
+type OpenAiItems = InferOutput<typeof OpenAiItemsQuery>
+type ConversationBody = InferOutput<typeof OpenAiConversationRequest>
+
+/** The interfaces of OpenAI. */
+export interface OpenAi {
+  readonly models: {
+    list(principal: Principal): Promise<object>
+    get(principal: Principal, model: string): Promise<object>
+  }
+  readonly completions: {
+    create(call: OpenAiCall, body: InferOutput<typeof ChatCompletionRequest>): Promise<Response | Reply>
+  }
+  readonly responses: {
+    create(call: OpenAiCall, body: InferOutput<typeof OpenAiResponseRequest>): Promise<Response | Reply>
+    get(call: OpenAiCall, id: string, query: InferOutput<typeof OpenAiResponseQuery>): Promise<Response>
+    cancel(call: OpenAiCall, id: string): Promise<Response>
+    input(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
+  }
+  readonly conversations: {
+    create(call: OpenAiCall, body: ConversationBody): Promise<object>
+    get(call: OpenAiCall, id: string): Promise<object>
+    update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
+    remove(call: OpenAiCall, id: string): Promise<object>
+    items(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
+  }
+}
+
 /** A message of an MCP client, and who sent it. */
 export interface McpCall extends Omit<ProtocolCall, 'agentId' | 'key'> {
   readonly acceptsEventStream: boolean
@@ -192,6 +234,7 @@ export interface UseCases {
   readonly readMetrics: () => Promise<Exposition>
   readonly chats: Chats
   readonly agUi: AgUi
+  readonly openAi: OpenAi
   readonly mcpServer: McpServer
   readonly openRunStream: OpenRunStream
   readonly openSessionStream: OpenSessionStream

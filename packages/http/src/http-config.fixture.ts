@@ -19,6 +19,7 @@ export const TEST_CONFIG: HttpConfig = {
   consoleReadOnly: false,
   metricsEnabled: true,
   aiSdkEnabled: true,
+  openAiEnabled: true,
   agUiEnabled: true,
   mcpEnabled: true,
   metricsRequireAuth: true,

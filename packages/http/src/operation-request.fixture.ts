@@ -14,6 +14,8 @@ export interface RequestOptions {
 
 /** Bodies whose members depend on each other, by operation; they cannot be derived from the schema alone. */
 const BODIES: Readonly<Record<string, unknown>> = {
+  'openai.chat-completion': { model: 'echo', messages: [{ role: 'user', content: 'Hi' }] },
+  'openai.create-response': { model: 'echo', input: 'Hi' },
   'console.sign-in': { code: 'some-code' },
   'tokens.create': { name: 'ci', scopes: ['agents:read'] },
   'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },

@@ -20,4 +20,7 @@ export type {
 } from './fold/transcript.ts'
 export type { McpCall } from './mcp/mcp-call.ts'
 export type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
+export { type CompletionProjector, createCompletionProjector } from './openai/completion-projector.ts'
+export type { OpenAiDeps } from './openai/openai-call.ts'
+export { createResponseProjector, type ResponseProjector } from './openai/response-projector.ts'
 export type { Frame, Projector, RunView } from './projection.ts'

@@ -30,4 +30,6 @@ export interface Projector {
   opening(of: 'rest' | 'all'): readonly Frame[]
   /** The frames that end the response while the run waits for its client; `undefined` while the response stays open. */
   rest(): readonly Frame[] | undefined
+  /** Whether the response has ended, although the run continues. Missing: it ends with the run. */
+  isOver?(): boolean
 }

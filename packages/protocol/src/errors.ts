@@ -24,6 +24,7 @@ export const ERRORS = {
   'idempotency-key-required': { status: 400, family: 'kind', retryable: false, summary: 'The Idempotency-Key header is missing, and the server requires it on this route.' },
   'invalid-input': { status: 400, family: 'code', retryable: false, summary: 'The input does not match the schema registered for the agent or workflow.' },
   'invalid-json': { status: 400, family: 'kind', retryable: false, summary: 'The body is not strict JSON: it is malformed, has a duplicate or forbidden key, or is nested too deeply.' },
+  'unsupported-parameter': { status: 400, family: 'kind', retryable: false, summary: 'The server does not support this value of a parameter.' },
   'validation-failed': { status: 400, family: 'kind', retryable: false, summary: 'A parameter, header or body member is missing, malformed or unknown.' },
   'version-unknown': { status: 400, family: 'code', retryable: false, summary: 'This version of the agent or workflow is not registered.' },
   'auth-expired': { status: 401, family: 'kind', retryable: false, summary: 'The token has expired.' },

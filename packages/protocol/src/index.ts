@@ -37,6 +37,7 @@ export {
 export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
 export { applyJsonPatch, type JsonPatch, JsonPatchOperation, type JsonPatchStep, type Patched } from './json-patch.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'
 export {
   changesState,
@@ -62,6 +63,7 @@ export { mcpServerOperations } from './operations/mcp-server.ts'
 export { memoryOperations } from './operations/memory.ts'
 export { metricOperations } from './operations/metrics.ts'
 export { namedEventOperations } from './operations/named-events.ts'
+export { openAiOperations } from './operations/openai.ts'
 export { PARAMETER_MEANINGS } from './operations/parameter-meanings.ts'
 export { realtimeOperations } from './operations/realtime.ts'
 export { runOperations } from './operations/runs.ts'
@@ -108,6 +110,13 @@ export {
   UpdateFactRequest,
 } from './resources/memory.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
+export {
+  ChatCompletionRequest,
+  OpenAiConversationRequest,
+  OpenAiItemsQuery,
+  OpenAiResponseQuery,
+  OpenAiResponseRequest,
+} from './resources/openai.ts'
 export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
 export {
   AbortRequest,

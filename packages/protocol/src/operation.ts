@@ -15,7 +15,7 @@ export type ScopeRule =
   | { readonly scope: string; readonly rawScope: string }
 
 /** The protocols of other software that operations speak. */
-export type Dialect = 'ai-sdk' | 'ag-ui' | 'mcp'
+export type Dialect = 'ai-sdk' | 'ag-ui' | 'openai' | 'mcp'
 
 export interface ResponseSpec {
   readonly schema?: GenericSchema
@@ -47,6 +47,11 @@ export interface Operation {
    * wakes every run that waits for it; its response lists only these rows.
    */
   readonly sight?: readonly string[]
+  /**
+   * The member of the body that names what the operation starts: the id of an agent, or `workflow:` and the id of a
+   * workflow. The caller needs the scope to start it.
+   */
+  readonly targetFrom?: 'model'
   /** A public operation whose response contains more for a caller with a valid token. */
   readonly showsMore?: true
   /**

@@ -27,6 +27,8 @@ export interface RunProjector {
   opening(of: 'rest' | 'all'): readonly ProjectedFrame[]
   /** The frames that end the response while the run waits for its client; `undefined` while it stays open. */
   rest(): readonly ProjectedFrame[] | undefined
+  /** Whether the response has ended, although the run continues. Missing: it ends with the run. */
+  isOver?(): boolean
 }
 
 /**
@@ -117,7 +119,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     let blocks = ''
     for (const [index, { position, type, envelope }] of page.entries()) {
       blocks += project(fromJsonText(envelope) as ProjectedEvent, position)
-      hasEnded = RUN_ENDING_EVENTS.includes(type)
+      hasEnded = RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
       if (!hasEnded && blocks.length < CHUNK_LENGTH) continue
       page = page.slice(index + 1)
       return blocks

@@ -32,6 +32,10 @@ export function toErrorAnswer(error: AppError, requestId: string, asked: AskedIn
   return textAnswer(text, ERRORS[error.id].status, {
     'Content-Type': contentType,
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
+    // This client repeats every request with the status 409, and so would start a run again.
+    ...(asked.dialect === 'openai' && ERRORS[error.id].status === 409 && error.id !== 'idempotency-in-flight'
+      ? { 'X-Should-Retry': 'false' }
+      : {}),
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
   })
 }

@@ -24,6 +24,16 @@ const jsonBody = (error: AppError, requestId: string): ErrorBody => ({
   contentType: 'application/json; charset=utf-8',
 })
 
+/** The member that the message is about, as `body.tools.0: …`. */
+const PARAM = /^(?:body|query)\.([\w.[\]]{1,128}): /
+
+const openAiTypeOf = (status: number): string => {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return status < 500 ? 'invalid_request_error' : 'server_error'
+}
+
 const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string, json: unknown) => ErrorBody } = {
   'ag-ui': jsonBody,
   // The client shows the body as the text of its error.
@@ -32,6 +42,16 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
     return {
       text: `${message} (${code})${hint === undefined ? '' : `: ${hint}`}`,
       contentType: 'text/plain; charset=utf-8',
+    }
+  },
+  openai: (error, requestId) => {
+    const { error: code, message, hint } = toEnvelope(error, requestId)
+    const [, param = null] = PARAM.exec(message) ?? []
+    const text = hint === undefined ? message : `${message}: ${hint}`
+    const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }
+    return {
+      text: JSON.stringify({ error: shown, requestId }),
+      contentType: 'application/json; charset=utf-8',
     }
   },
   mcp: (error, requestId, json) => {

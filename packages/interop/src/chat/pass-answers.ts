@@ -17,7 +17,8 @@ export interface DecideDeps extends AnswerRunDeps {
 
 /** A chat: the runs of one agent in one session. */
 interface Chat extends Pick<Decider, 'visibility'> {
-  readonly sessionId: string
+  /** `undefined` for runs without a session. */
+  readonly sessionId: string | undefined
   /** Missing if the caller has checked the right to the run by other means. */
   readonly agentId?: string | undefined
 }
@@ -128,9 +129,10 @@ export async function rootInChat(
   let next: string | undefined = runId
   for (let depth = 0; next !== undefined && depth < MAX_DEPTH; depth++) {
     const run: Awaited<ReturnType<RunStore['find']>> = await runs.find(next, visibility)
-    const isOfAgent = agentId === undefined || (run?.kind === 'agent' && run.targetId === agentId)
-    if (isOfAgent && run?.sessionId === sessionId && run.parentRunId === undefined) return run.id
-    next = run?.parentRunId
+    if (run === undefined) return undefined
+    const isOfAgent = agentId === undefined || (run.kind === 'agent' && run.targetId === agentId)
+    if (isOfAgent && run.sessionId === sessionId && run.parentRunId === undefined) return run.id
+    next = run.parentRunId
   }
   return undefined
 }

@@ -49,6 +49,18 @@ POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
 POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
 GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}
 GET    /agents/:agentId/ag-ui/:runId              -  agents:invoke:{agentId}
+GET    /openai/models                             -  any principal
+GET    /openai/models/:model                      -  any principal
+POST   /openai/chat/completions                   I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
+POST   /openai/responses                          I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
+GET    /openai/responses/:responseId              -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /openai/responses/:responseId/cancel       -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+GET    /openai/responses/:responseId/input_items  -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /openai/conversations                      -  sessions:write
+GET    /openai/conversations/:conversationId      -  sessions:read:{conversationId}
+POST   /openai/conversations/:conversationId      -  sessions:write:{conversationId}
+DELETE /openai/conversations/:conversationId      -  sessions:write:{conversationId}
+GET    /openai/conversations/:conversationId/items  -  sessions:read:{conversationId}
 POST   /session/ws-ticket                         I  any principal
 GET    /ws                                        -  any principal
 POST   /memory/search                             -  memory:read
@@ -133,8 +145,8 @@ const describeScope = (scope: ScopeRule): string => {
   return 'whenConfig' in scope ? `${scope.scope} (when ${scope.whenConfig})` : `${scope.scope} (raw: ${scope.rawScope})`
 }
 
-const describeRoute = ({ method, path, idempotent, scope }: Operation) =>
-  `${method} ${path} ${idempotent ? 'I' : '-'} ${describeScope(scope)}`
+const describeRoute = ({ method, path, idempotent, scope, targetFrom }: Operation) =>
+  `${method} ${path} ${idempotent ? 'I' : '-'} ${describeScope(scope)}${targetFrom === undefined ? '' : ` (of body.${targetFrom})`}`
 
 describe('OPERATIONS', () => {
   it('lists exactly the routes of the contract, with their idempotency and scopes', () => {

@@ -8,6 +8,7 @@ export const GROUP_SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   workflows: 'Durable functions with checkpoints; a thread is a sequence of runs of one workflow.',
   sessions: 'Conversations that group runs and keep a transcript.',
   chat: 'Chats of the AI SDK: `useChat` and `DefaultChatTransport` work with every agent.',
+  openai: 'OpenAI: the SDKs of OpenAI, and programs that are based on them, work with every agent.',
   agui: 'AG-UI: `HttpAgent`, and front ends that are based on it, work with every agent.',
   realtime: 'Follow events over a WebSocket; issue the ticket that a web page needs to connect.',
   memory: 'What agents have learned: facts to search, blocks to read whole, and conflicts between facts.',

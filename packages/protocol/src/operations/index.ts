@@ -13,6 +13,7 @@ import { mcpServerOperations } from './mcp-server.ts'
 import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
 import { namedEventOperations } from './named-events.ts'
+import { openAiOperations } from './openai.ts'
 import { realtimeOperations } from './realtime.ts'
 import { runOperations } from './runs.ts'
 import { sessionOperations } from './sessions.ts'
@@ -31,6 +32,7 @@ export const OPERATION_TABLES = {
   sessions: sessionOperations,
   chat: chatOperations,
   agui: agUiOperations,
+  openai: openAiOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,
   consolidator: consolidatorOperations,

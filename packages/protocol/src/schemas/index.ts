@@ -11,6 +11,7 @@ import { healthSchemas } from './health.ts'
 import { mcpMessageSchemas } from './mcp-message.ts'
 import { memorySchemas } from './memory.ts'
 import type { NamedSchemas } from './named-schema.ts'
+import { openAiSchemas } from './openai.ts'
 import { runSchemas } from './runs.ts'
 import { sessionSchemas } from './sessions.ts'
 import { tokenSchemas } from './tokens.ts'
@@ -27,6 +28,7 @@ export const SCHEMAS: NamedSchemas = {
   ...sessionSchemas,
   ...chatSchemas,
   ...agUiSchemas,
+  ...openAiSchemas,
   ...mcpMessageSchemas,
   ...memorySchemas,
   ...consolidatorSchemas,

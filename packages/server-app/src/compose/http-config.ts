@@ -21,6 +21,7 @@ export const httpConfigOf = ({ server, auth, docs, metrics, interop, console }: 
   metricsEnabled: metrics.enabled,
   aiSdkEnabled: interop.enabled && interop.aiSdk,
   agUiEnabled: interop.enabled && interop.agUi,
+  openAiEnabled: interop.enabled && interop.openai,
   mcpEnabled: interop.enabled && interop.mcp,
   metricsRequireAuth: metrics.requireAuth,
 })

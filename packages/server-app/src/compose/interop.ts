@@ -9,7 +9,7 @@ export function createLazyInterop(
   deps: InteropDeps,
   importCode: () => Promise<Pick<typeof import('@perdure/interop'), 'createInterop'>> = () =>
     import('@perdure/interop'),
-): Pick<UseCases, 'chats' | 'agUi' | 'mcpServer'> {
+): Pick<UseCases, 'chats' | 'agUi' | 'openAi' | 'mcpServer'> {
   let loading: Promise<Interop> | undefined
   const load = () => {
     loading ??= importCode()
@@ -30,6 +30,26 @@ export function createLazyInterop(
     agUi: {
       run: async (...request) => (await load()).agUi.run(...request),
       connect: async (...request) => (await load()).agUi.connect(...request),
+    },
+    openAi: {
+      models: {
+        list: async (...request) => (await load()).openAi.models.list(...request),
+        get: async (...request) => (await load()).openAi.models.get(...request),
+      },
+      completions: { create: async (...request) => (await load()).openAi.completions.create(...request) },
+      responses: {
+        create: async (...request) => (await load()).openAi.responses.create(...request),
+        get: async (...request) => (await load()).openAi.responses.get(...request),
+        cancel: async (...request) => (await load()).openAi.responses.cancel(...request),
+        input: async (...request) => (await load()).openAi.responses.input(...request),
+      },
+      conversations: {
+        create: async (...request) => (await load()).openAi.conversations.create(...request),
+        get: async (...request) => (await load()).openAi.conversations.get(...request),
+        update: async (...request) => (await load()).openAi.conversations.update(...request),
+        remove: async (...request) => (await load()).openAi.conversations.remove(...request),
+        items: async (...request) => (await load()).openAi.conversations.items(...request),
+      },
     },
     mcpServer: {
       send: async (...request) => (await load()).mcpServer.send(...request),

@@ -1,0 +1,92 @@
+import { AppError, EVERY_ROW, type ListedRun, type SessionRecord } from '@perdure/ports'
+import { chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
+import { eventsOf } from '../chat/run-log.ts'
+import type { LogEvent } from '../fold/log-event.ts'
+import { inputItems } from './input-items.ts'
+import { type ListQuery, toList } from './lists.ts'
+import type { OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { OutputItem } from './output-items.ts'
+import { unsupported } from './refusals.ts'
+import { createResponseProjector } from './response-projector.ts'
+import { ownMetadata, viewOf } from './response-reader.ts'
+
+export interface ConversationBody {
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined
+  readonly items?: readonly unknown[] | null | undefined
+}
+
+/** Sessions as conversations. */
+export interface Conversations {
+  create(call: OpenAiCall, body: ConversationBody): Promise<object>
+  get(call: OpenAiCall, id: string): Promise<object>
+  update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
+  remove(call: OpenAiCall, id: string): Promise<object>
+  items(call: OpenAiCall, id: string, query: ListQuery): Promise<object>
+}
+
+export function createConversations(deps: OpenAiDeps): Conversations {
+  const { sessions, runs, ids, createSession, updateSession, deleteSession, historyRuns } = deps
+
+  /** A session by its own id, or the session of the caller that the id of a conversation names. */
+  const find = async ({ principal, visibility }: OpenAiCall, id: string): Promise<SessionRecord> => {
+    const named = await sessions.find(id, visibility)
+    const found = named ?? (await sessions.find(await chatSessionId(deps, principal, id), visibility))
+    if (found === undefined) throw new AppError('session-not-found')
+    return found
+  }
+
+  /** The newest runs of the conversation, oldest first, without the children of runs. */
+  const runsOf = async ({ id: sessionId }: SessionRecord): Promise<readonly ListedRun[]> => {
+    const { items } = await runs.list({ sessionId }, { limit: historyRuns, order: 'desc' }, EVERY_ROW)
+    return items.filter(({ parentRunId }) => parentRunId === undefined).toReversed()
+  }
+
+  /** The output of every response of the run. */
+  const outputOf = async (run: ListedRun): Promise<readonly OutputItem[]> => {
+    const events: LogEvent[] = []
+    for await (const event of eventsOf(deps, run)) events.push(event)
+    const items: OutputItem[] = []
+    for (let segment = 1; ; segment++) {
+      const projector = createResponseProjector(viewOf({ run, segment } as Parameters<typeof viewOf>[0]))
+      for (const event of events) projector.next(event)
+      projector.rest()
+      if (projector.response() === undefined) return items
+      items.push(...projector.items())
+    }
+  }
+
+  return {
+    async create({ principal }, { metadata, items }) {
+      if ((items ?? []).length > 0) throw unsupported('items', 'a conversation begins with its first response')
+      const id = ids.newId('session')
+      await createSession({ body: { id, metadata: metadata ?? {} }, principal })
+      return toConversation((await sessions.find(id, EVERY_ROW)) as SessionRecord)
+    },
+    get: async (call, id) => toConversation(await find(call, id), id),
+    async update(call, id, { metadata }) {
+      const { visibility } = call
+      const session = await find(call, id)
+      const { [EXTERNAL_ID]: externalId } = session.metadata
+      const kept: Record<string, string> = externalId === undefined ? {} : { [EXTERNAL_ID]: externalId }
+      const change = { metadata: { ...metadata, ...kept } }
+      await updateSession({ sessionId: session.id, change, visibility })
+      return toConversation({ ...session, ...change }, id)
+    },
+    async remove(call, id) {
+      const { principal, visibility } = call
+      const { id: sessionId } = await find(call, id)
+      await deleteSession({ sessionId, principal, visibility })
+      return { id, object: 'conversation.deleted', deleted: true }
+    },
+    async items(call, id, query) {
+      const told = await runsOf(await find(call, id))
+      const items = await Promise.all(told.map(async (run) => [...inputItems(run), ...(await outputOf(run))]))
+      return toList(items.flat(), query)
+    },
+  }
+}
+
+const toConversation = ({ id, createdAt, metadata }: SessionRecord, name = id): object => ({
+  ...{ id: name, object: 'conversation', created_at: Math.floor(createdAt / 1_000) },
+  metadata: ownMetadata(metadata),
+})

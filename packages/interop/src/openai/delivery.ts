@@ -1,0 +1,67 @@
+import { AppError } from '@perdure/ports'
+import type { Frame, Projector } from '../projection.ts'
+import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
+
+/** A projector that knows when its answer has ended, also before its run has. */
+export interface AnswerProjector extends Projector {
+  isOver(): boolean
+}
+
+/** Streams a segment of a run. @throws AppError `run-not-found`, `overloaded` */
+export const streamAnswer = (
+  { openProjectedStream }: Pick<OpenAiDeps, 'openProjectedStream'>,
+  { principal, visibility, hangUp, lastEventId }: OpenAiCall,
+  { run, replayed }: AnsweringRun,
+  projector: AnswerProjector,
+): Promise<Response> =>
+  openProjectedStream({
+    ...{ runId: run.id, visibility, tokenId: principal.tokenId, hangUp, lastEventId, projector, start: 'first' },
+    headers: answerHeaders(run.id, replayed),
+  })
+
+/**
+ * Waits for the end of a segment. `false` if the server cannot wait any longer: too many clients wait, or it stops.
+ *
+ * @throws AppError `run-not-found`
+ */
+export async function awaitAnswer(
+  { openProjectedStream }: Pick<OpenAiDeps, 'openProjectedStream'>,
+  { principal, visibility }: OpenAiCall,
+  { run }: AnsweringRun,
+  projector: AnswerProjector,
+): Promise<boolean> {
+  const { tokenId } = principal
+  const silent: AnswerProjector = {
+    next(event) {
+      projector.next(event)
+      return NOTHING
+    },
+    opening: () => NOTHING,
+    rest: () => (projector.rest() === undefined ? undefined : NOTHING),
+    isOver: projector.isOver,
+  }
+  try {
+    const stream = await openProjectedStream({ runId: run.id, visibility, tokenId, projector: silent, start: 'first' })
+    await stream.text()
+  } catch (error) {
+    if (!(error instanceof AppError && error.id === 'overloaded')) throw error
+  }
+  return projector.isOver()
+}
+
+const NOTHING: readonly Frame[] = []
+
+export const jsonAnswer = (
+  body: object,
+  { run, replayed }: AnsweringRun,
+  { status = 200, headers = {} }: { readonly status?: number; readonly headers?: Record<string, string> } = {},
+): Response =>
+  new Response(JSON.stringify(body), {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', ...answerHeaders(run.id, replayed), ...headers },
+  })
+
+const answerHeaders = (runId: string, replayed: boolean | undefined): Record<string, string> => ({
+  'X-Perdure-Run-Id': runId,
+  ...(replayed === true ? { 'Idempotency-Replayed': 'true' } : {}),
+})

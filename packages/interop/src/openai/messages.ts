@@ -1,0 +1,47 @@
+import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
+import { type Fields, isFields, textIn } from '../fold/log-event.ts'
+
+/** The content of a message: a text, or parts as Chat Completions and Responses write them. */
+export function toParts(content: unknown): readonly ChatPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return (Array.isArray(content) ? content.filter(isFields) : []).flatMap(toPart)
+}
+
+const TEXTS: readonly unknown[] = ['text', 'input_text', 'output_text']
+
+function toPart(part: Fields): readonly ChatPart[] {
+  const { type } = part
+  const text = textIn(part, 'text') ?? textIn(part, 'refusal')
+  if (TEXTS.includes(type) || type === 'refusal') return text === undefined ? [] : [{ type: 'text', text }]
+  const file = fileOf(part)
+  return file === undefined ? [] : [file]
+}
+
+/** An image or a file: `image_url` and `file` of Chat Completions, `input_image` and `input_file` of Responses. */
+function fileOf(part: Fields): ChatPart | undefined {
+  const { image_url: image, file } = part
+  const members = isFields(file) ? file : part
+  const imageUrl = isFields(image) ? textIn(image, 'url') : typeof image === 'string' ? image : undefined
+  const url = imageUrl ?? textIn(members, 'file_data') ?? textIn(members, 'file_url')
+  if (url === undefined) return undefined
+  const name = textIn(members, 'filename')
+  const mediaType = /^data:([^;,]{1,128})[;,]/.exec(url)?.[1] ?? (imageUrl === undefined ? FILE : IMAGE)
+  return { type: 'file', mediaType, url, ...(name === undefined ? {} : { name }) }
+}
+
+const FILE = 'application/octet-stream'
+const IMAGE = 'image/*'
+
+/** `developer` is what newer models call `system`. */
+export function toRole(role: string): ChatMessage['role'] {
+  return role === 'assistant' || role === 'user' || role === 'tool' ? role : 'system'
+}
+
+/** A message without content, such as an assistant message that only calls tools, tells the agent nothing. */
+export const hasContent = ({ content }: ChatMessage): boolean => content.length > 0
+
+/** The members of a request that the application chose, for the agent. */
+export const settingsOf = (body: object, known: ReadonlySet<string>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(body).filter(([member, value]) => !known.has(member) && value !== null && value !== undefined),
+  )

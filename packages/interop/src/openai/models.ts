@@ -1,0 +1,40 @@
+import { authorizeTarget, type Principal } from '@perdure/core'
+import { AppError, type RunRecord } from '@perdure/ports'
+import { targetName } from '@perdure/protocol'
+
+/** An agent or a workflow. */
+export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'> {}
+
+/** Agents and workflows as models. */
+export interface Models {
+  list(principal: Principal): Promise<object>
+  /** @throws AppError `agent-not-found`, also for a model that the caller may not use */
+  get(principal: Principal, model: string): Promise<object>
+}
+
+export function createModels({ registered }: { readonly registered: () => readonly ModelTarget[] }): Models {
+  const usable = (principal: Principal) => registered().filter((target) => mayStart(principal, target))
+  return {
+    async list(principal) {
+      const data = usable(principal).map(toModel)
+      return { object: 'list', data }
+    },
+    async get(principal, model) {
+      const target = usable(principal).find((one) => targetName(one) === model)
+      if (target === undefined) throw new AppError('agent-not-found')
+      return toModel(target)
+    },
+  }
+}
+
+const toModel = (target: ModelTarget) => ({ id: targetName(target), object: 'model', created: 0, owned_by: 'perdure' })
+
+function mayStart(principal: Principal, target: ModelTarget): boolean {
+  try {
+    authorizeTarget(principal, target)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.id === 'scope-denied') return false
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import type {
+  AbortRun,
+  CreateSession,
+  DeleteSession,
+  KeyedRequest,
+  Principal,
+  Reply,
+  ResumeRun,
+  RunTargets,
+  StartRun,
+  UpdateSession,
+} from '@perdure/core'
+import type { IdGenerator, RunRecord, RunStore, Visibility } from '@perdure/ports'
+import type { AwaitedInputDeps } from '../chat/awaited-input.ts'
+import type { OpenProjectedStream } from '../chat/chat-call.ts'
+import type { ChatSessionDeps } from '../chat/chat-session.ts'
+import type { DecideDeps } from '../chat/decide-approvals.ts'
+import type { RunLogDeps } from '../chat/run-log.ts'
+
+import type { ModelTarget } from './models.ts'
+
+/** A request of an OpenAI client. */
+export interface OpenAiCall {
+  readonly principal: Principal
+  /** The runs or sessions that the caller may see. */
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+  readonly traceparent?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  readonly lastEventId?: string | undefined
+}
+
+export interface OpenAiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
+  readonly targets: RunTargets
+  readonly registered: () => readonly ModelTarget[]
+  readonly runs: RunStore
+  readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
+  readonly ids: Pick<IdGenerator, 'newId'>
+  readonly startRun: StartRun
+  readonly resumeRun: ResumeRun
+  readonly abortRun: AbortRun
+  readonly createSession: CreateSession
+  readonly updateSession: UpdateSession
+  readonly deleteSession: DeleteSession
+  readonly openProjectedStream: OpenProjectedStream
+  readonly historyRuns: number
+}
+
+/** A run of which the client gets one segment. */
+export interface AnsweringRun {
+  readonly run: RunRecord
+  readonly segment: number
+  /** Whether an earlier request with the same key started the run. */
+  readonly replayed?: boolean | undefined
+}
+
+/** What a request leads to: a segment of a run, or the answer of an earlier request whose run does not exist any more. */
+export type Outcome = AnsweringRun | Reply
+
+export const isReply = (outcome: Outcome): outcome is Reply => 'status' in outcome && !('run' in outcome)

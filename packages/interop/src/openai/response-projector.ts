@@ -1,0 +1,152 @@
+import { appendedText } from '../fold/appended-text.ts'
+import type { Block } from '../fold/content.ts'
+import { type FoldState, transcriptOf } from '../fold/fold.ts'
+import { itemChanges } from '../fold/item-changes.ts'
+import type { LogEvent } from '../fold/log-event.ts'
+import { outputText } from '../fold/output-text.ts'
+import type { TextItem, Transcript } from '../fold/transcript.ts'
+import type { Frame, Projector } from '../projection.ts'
+import type { ItemEvent, OutputItem } from './output-items.ts'
+import {
+  endOf,
+  isQueued,
+  type ResponseState,
+  type ResponseStatus,
+  type ResponseView,
+  secondsOf,
+  toResponse,
+} from './response-object.ts'
+import { createResponseOutput } from './response-output.ts'
+import { createSegments } from './segments.ts'
+
+export interface ResponseProjector extends Projector {
+  /** Whether the response has ended, also when its run has not. */
+  isOver(): boolean
+  /** Whether no later response shows the same run. */
+  isNewest(): boolean
+  /** The response as it is now; `undefined` if the run has no such response. */
+  response(): object | undefined
+  items(): readonly OutputItem[]
+}
+
+export interface ResponseOptions {
+  /** The number of the last event that the client has. */
+  readonly after?: number | undefined
+  /** The segment with which the log begins. */
+  readonly firstSegment?: number
+}
+
+export function createResponseProjector(
+  view: ResponseView,
+  { after = -1, firstSegment = 1 }: ResponseOptions = {},
+): ResponseProjector {
+  const segments = createSegments(view.runId, firstSegment)
+  const output = createResponseOutput()
+  let number = -1
+  let usageBefore = 0
+  let begun: { readonly createdAt: number } | undefined
+  let status: ResponseStatus = 'queued'
+  let end: Pick<ResponseState, 'error' | 'reason' | 'completedAt'> = {}
+  let isOver = false
+
+  const toFrames = (events: readonly ItemEvent[]): readonly Frame[] =>
+    events.flatMap(({ type, ...members }) => {
+      number += 1
+      const data = JSON.stringify({ type, sequence_number: number, ...members })
+      return number > after ? [{ event: type, data }] : []
+    })
+
+  const response = (): object => {
+    const usage = segments.fold().run.usage.slice(usageBefore)
+    return toResponse(view, { status, createdAt: begun?.createdAt ?? 0, output: output.items(), usage, ...end })
+  }
+
+  const lifecycle = (type: string): ItemEvent => ({ type: `response.${type}`, response: response() })
+
+  /** A response that starts in the background shows that it is queued; any other one is in progress at once. */
+  const begin = (event: LogEvent, before: FoldState): readonly Frame[] => {
+    usageBefore = before.run.usage.length
+    begun = { createdAt: view.segment === 1 ? view.startedAt : secondsOf(event) }
+    status = view.isBackground && isQueued(event) ? 'queued' : 'in_progress'
+    const created = toFrames([lifecycle('created')])
+    return [...created, ...toFrames([lifecycle(status)])]
+  }
+
+  const progress = (): readonly Frame[] => {
+    if (status !== 'queued' || segments.fold().run.status === 'queued') return []
+    status = 'in_progress'
+    return toFrames([lifecycle('in_progress')])
+  }
+
+  const itemEvents = (before: FoldState, event: LogEvent): readonly ItemEvent[] => {
+    const changes = itemChanges(before.content.items, segments.fold().content.items)
+    const withdrawn = changes.filter((change) => change.after === undefined)
+    const others = changes.filter((change) => change.after !== undefined)
+    return [...withdrawn, ...others].flatMap((change) => {
+      const isText = change.after?.kind === 'text' || change.after?.kind === 'reasoning'
+      const delta = isText ? appendedText(change.before as Block, change.after as Block, event) : undefined
+      return output.show(change, delta)
+    })
+  }
+
+  const close = (last: ResponseStatus, events: readonly ItemEvent[], at: Partial<typeof end> = {}) => {
+    const shown = toFrames(events)
+    status = last
+    end = at
+    isOver = true
+    return [...shown, ...toFrames([lifecycle(LAST_EVENTS[last] ?? last)])]
+  }
+
+  const closeAtRest = ({ content, run }: FoldState): readonly Frame[] => {
+    const transcript = transcriptOf({ content, run, marks: [] })
+    return close('completed', output.rest(content, transcript.items))
+  }
+
+  const closeAtEnd = (event: LogEvent): readonly Frame[] => {
+    const transcript = transcriptOf(segments.fold())
+    const { status: last, code: reason, message } = endOf(transcript)
+    const error = last === 'failed' ? { code: 'server_error', message } : undefined
+    const said = last === 'completed' ? resultBlock(transcript) : undefined
+    const events = [...(said === undefined ? [] : output.showResult(said)), ...output.end()]
+    return close(last, events, { error, reason, completedAt: secondsOf(event) })
+  }
+
+  return {
+    next(event) {
+      if (isOver) return []
+      const before = segments.fold()
+      segments.next(event)
+      if (segments.fold() === before) return []
+      const current = segments.current()
+      if (current > view.segment) return closeAtRest(before)
+      if (current < view.segment) return []
+      const opened = begun === undefined ? begin(event, before) : []
+      const frames = [...opened, ...progress(), ...toFrames(itemEvents(before, event))]
+      return ENDED.has(segments.fold().run.status ?? '') ? [...frames, ...closeAtEnd(event)] : frames
+    },
+    opening: () => [],
+    rest() {
+      if (isOver) return []
+      const isAtRest = segments.isResting() && segments.current() === view.segment
+      return isAtRest ? closeAtRest(segments.fold()) : undefined
+    },
+    isOver: () => isOver,
+    isNewest: () => segments.current() <= view.segment,
+    items: output.items,
+    response: () => (begun === undefined ? undefined : response()),
+  }
+}
+
+/** The event that ends a response; for a response that was cancelled the client knows none. */
+const LAST_EVENTS: Readonly<Partial<Record<ResponseStatus, string>>> = { cancelled: 'incomplete' }
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+
+/** The answer of a run that has said nothing, from its result. */
+export function resultBlock({ runId, items, result }: Transcript): TextItem | undefined {
+  const hasText = items.some((item) => item.kind === 'text' && item.phase === undefined && item.text !== '')
+  const text = hasText ? '' : outputText({ items: [], result })
+  if (text === '') return undefined
+  const id = `${runId}.result`
+  return { kind: 'text', id, messageId: id, text, isOpen: false, isExplicit: true, restarts: 0 }
+}

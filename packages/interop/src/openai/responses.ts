@@ -1,0 +1,121 @@
+import type { Reply } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
+import { passAnswers } from './answers.ts'
+import { refuseHostedTools } from './completion-request.ts'
+import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
+import { inputItems } from './input-items.ts'
+import { type ListQuery, toList } from './lists.ts'
+import { settingsOf } from './messages.ts'
+import { type AnsweringRun, isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
+import { unsupported } from './refusals.ts'
+import { contextOf, passInput } from './response-context.ts'
+import { BACKGROUND, findResponse, projectorOf, readResponse } from './response-reader.ts'
+import { answersIn, inputMessages, newInput, RESPONSE_MEMBERS, type ResponseBody } from './response-request.ts'
+import { startAnswer } from './start.ts'
+
+export interface ResponseQuery {
+  readonly stream?: 'true' | 'false' | undefined
+  /** The number of the last event that the client has. */
+  readonly starting_after?: number | undefined
+}
+
+/** Responses: segments of runs, which a client follows and answers. */
+export interface Responses {
+  create(call: OpenAiCall, body: ResponseBody): Promise<Response | Reply>
+  get(call: OpenAiCall, id: string, query: ResponseQuery): Promise<Response>
+  /** Aborts the run. A response that has ended is unchanged. */
+  cancel(call: OpenAiCall, id: string): Promise<Response>
+  input(call: OpenAiCall, id: string, query: ListQuery): Promise<object>
+}
+
+export function createResponses(deps: OpenAiDeps): Responses {
+  const { abortRun, ids } = deps
+
+  const begin = async (call: OpenAiCall, body: ResponseBody): Promise<Outcome> => {
+    const context = await contextOf(deps, call, body)
+    const { session, previous, remembered } = context
+    const answers = answersIn(body.input, previous?.run.id)
+    if (answers.decisions.length + answers.results.length > 0) {
+      const ref = body.previous_response_id ?? answers.decisions[0]?.approvalId ?? ''
+      return passAnswers(deps, call, answers, { sessionId: session?.id, ref })
+    }
+    const passed = await passInput(deps, call, body, context)
+    if (passed !== undefined) return passed
+    const ofClient = session === undefined && body.store !== false ? { id: ids.newId('session') } : session
+    return startAnswer(deps, call, {
+      body,
+      param: 'input',
+      messages: inputMessages(session === undefined ? body.input : newInput(body.input)),
+      settings: settingsOf(body, RESPONSE_MEMBERS),
+      offered: offeredBy(body),
+      session: ofClient,
+      remembered: { ...remembered, ...(body.background === true ? { [BACKGROUND]: 'true' } : {}) },
+    })
+  }
+
+  /** The response, once it has ended or the server cannot wait any longer. */
+  const awaited = async (call: OpenAiCall, outcome: AnsweringRun): Promise<object> => {
+    const projector = await projectorOf(deps, outcome)
+    const hasEnded = await awaitAnswer(deps, call, outcome, projector)
+    const response = hasEnded ? projector.response() : undefined
+    return response ?? (await readResponse(deps, outcome)).response
+  }
+
+  const stream = async (call: OpenAiCall, outcome: AnsweringRun, after?: number) =>
+    streamAnswer(deps, call, outcome, await projectorOf(deps, outcome, after))
+
+  return {
+    async create(call, body) {
+      refuseResponse(body)
+      const outcome = await begin(call, body)
+      if (isReply(outcome)) return outcome
+      if (body.stream === true) return stream(call, outcome)
+      const response =
+        body.background === true ? (await readResponse(deps, outcome)).response : await awaited(call, outcome)
+      return jsonAnswer(response, outcome)
+    },
+    async get(call, id, query) {
+      const found = await findResponse(deps, call, id)
+      const { response } = await readResponse(deps, found)
+      return query.stream === 'true' ? stream(call, found, query.starting_after) : jsonAnswer(response, found)
+    },
+    async cancel(call, id) {
+      const { principal, visibility } = call
+      const found = await findResponse(deps, call, id)
+      const { isNewest } = await readResponse(deps, found)
+      if (isNewest && !isTerminal(found.run.status)) {
+        const via = { protocol: 'openai', ref: id }
+        const reason = 'cancelled by the client'
+        await abortRun({ runId: found.run.id, reason, principal, visibility, via }).catch(passEnded)
+      }
+      const ended = await findResponse(deps, call, id)
+      return jsonAnswer((await readResponse(deps, ended)).response, ended)
+    },
+    async input(call, id, query) {
+      const found = await findResponse(deps, call, id)
+      return toList(found.segment === 1 ? inputItems(found.run) : [], query)
+    },
+  }
+}
+
+/** @throws AppError `unsupported-parameter` */
+function refuseResponse({ store, background, previous_response_id, conversation, tools }: ResponseBody): void {
+  const hasContext = (previous_response_id ?? conversation ?? undefined) !== undefined
+  if (store === false && (background === true || hasContext)) {
+    throw unsupported('store', 'the server records every run; false is accepted only outside a conversation')
+  }
+  refuseHostedTools(tools)
+}
+
+/** What the client passes to the agent besides the messages. */
+const offeredBy = ({ instructions, tools }: ResponseBody): Readonly<Record<string, unknown>> => ({
+  ...(typeof instructions === 'string' && instructions !== ''
+    ? { context: [{ description: 'instructions', value: instructions }] }
+    : {}),
+  ...((tools ?? []).length === 0 ? {} : { tools }),
+})
+
+function passEnded(error: unknown): void {
+  if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
+}

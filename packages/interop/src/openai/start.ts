@@ -1,0 +1,55 @@
+import { checkInput } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { namedTarget } from '@perdure/protocol'
+import { agentInput, type ChatMessage, chatInput } from '../chat/chat-input.ts'
+import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
+import type { CompletionBody } from './completion-request.ts'
+import type { OpenAiCall, OpenAiDeps, Outcome } from './openai-call.ts'
+import { invalid } from './refusals.ts'
+
+/** A run that a client asks for. */
+export interface Asked {
+  readonly body: Pick<CompletionBody, 'model' | 'metadata' | 'user'>
+  /** The member of the body that holds the messages. */
+  readonly param: 'messages' | 'input'
+  readonly messages: readonly ChatMessage[]
+  readonly settings: Readonly<Record<string, unknown>>
+  /** What the client passes to the agent besides the messages. */
+  readonly offered: Readonly<Record<string, unknown>>
+  readonly session: { readonly id: string; readonly externalId?: string | undefined } | undefined
+  /** What the server remembers of the request. */
+  readonly remembered?: Readonly<Record<string, string>>
+}
+
+/** @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input` and the refusals of a start */
+export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Asked): Promise<Outcome> {
+  const { targets, startRun, runs } = deps
+  const { body, param, messages, settings, offered, session, remembered } = asked
+  const { principal, key, traceparent, visibility } = call
+  const { kind, id } = namedTarget(body.model)
+  const target = targets.get(kind, id)
+  if (messages.length === 0) throw invalid(param, 'has no new message and answers nothing')
+  const chat = { ...chatInput(messages, settings), ...offered }
+  const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+  const metadata = { ...body.metadata, [PROTOCOL]: 'openai', ...remembered }
+  const { externalId = '' } = session ?? {}
+  const reply = await startRun({
+    target: { kind, id },
+    body: {
+      input,
+      metadata,
+      userId: body.user ?? undefined,
+      ...(session === undefined ? {} : { sessionId: session.id }),
+    },
+    ...(session === undefined ? {} : { newSession: { metadata: sessionMetadata(externalId) } }),
+    ...{ key, principal, traceparent, answer: 'accepted' },
+  })
+  const { runId, replayed } = reply
+  if (runId === undefined) return reply
+  const run = await runs.find(runId, visibility)
+  if (run === undefined) throw new AppError('run-not-found')
+  return { run, segment: 1, replayed }
+}
+
+const sessionMetadata = (externalId: string): Readonly<Record<string, string>> =>
+  externalId === '' ? {} : { [EXTERNAL_ID]: externalId.slice(0, MAX_METADATA) }

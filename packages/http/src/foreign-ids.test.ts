@@ -17,13 +17,15 @@ const ROWS = [
   'factId',
   'label',
   'conflictId',
+  'responseId',
+  'conversationId',
   'webhookId',
   'deliveryId',
 ]
 /** Members that name something without an owner, or nothing that exists in the server. */
 const OTHERS = ['agentId', 'workflowId', 'skillName', 'serverId', 'toolName', 'tokenId', 'triggerId', 'deadLetterId']
 /** A chat or a message of a client: the server derives the session from the caller and the id. */
-const CLIENT_IDS = ['chatId', 'messages.id', 'messageId', 'resume.interruptId']
+const CLIENT_IDS = ['chatId', 'messages.id', 'messageId', 'resume.interruptId', 'messages.name', 'conversation.id']
 const NO_ROWS = ['name', 'userId', 'checkpointId', 'lastEventId', 'toolCallId', 'toolResults.toolCallId', ...CLIENT_IDS]
 /** `id` names the new row of a create, or an approval of the run in the path. Both have their own tests below. */
 const TESTED_BELOW = ['id', 'target.sessionId', 'target.agentId', 'target.workflowId']
@@ -74,7 +76,8 @@ function requestOf({ operation, at, name }: Member, id: string): Request {
   const sample = sampleOf(operation.body) as Record<string, unknown>
   const body = at === 'body' ? JSON.stringify({ ...sample, [name]: id }) : undefined
   const query = at === 'query' ? `&${name}=${id}` : undefined
-  const request = toRequest(operation, { id: at === 'path' ? id : 'of-alice', body, query })
+  const inPath = name === 'responseId' ? `resp_${id}` : id
+  const request = toRequest(operation, { id: at === 'path' ? inPath : 'of-alice', body, query })
   return new Request(request.url.replace(/(\/workflows\/)[^/?]+/, '$1steps'), request)
 }
 

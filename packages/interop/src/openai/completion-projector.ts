@@ -204,7 +204,8 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     isOver: () => isOver,
     completion() {
       if (!isOver) return undefined
-      if (end === undefined || end.status !== 'completed') return { failure: end ?? { status: 'failed', code: 'run-failed' } }
+      if (end === undefined || end.status !== 'completed')
+        return { failure: end ?? { status: 'failed', code: 'run-failed' } }
       const message = {
         ...{ role: 'assistant', content: content === '' && calls.length > 0 ? null : content, refusal: null },
         ...(reasoning === '' ? {} : { reasoning_content: reasoning }),

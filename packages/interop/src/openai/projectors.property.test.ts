@@ -44,7 +44,9 @@ const segmentsIn = (log: readonly LogEvent[]): number => {
 }
 
 const dataOf = (frames: readonly Frame[]) =>
-  frames.map(({ data }) => JSON.parse(data) as { type: string; sequence_number: number; response?: { output_text: string } })
+  frames.map(
+    ({ data }) => JSON.parse(data) as { type: string; sequence_number: number; response?: { output_text: string } },
+  )
 
 /** The text of the items, in their order. */
 const textsOf = (log: readonly LogEvent[]): readonly string[] => {

@@ -11,6 +11,6 @@ export const formatResponseId = ({ runId, segment }: ResponseRef): string =>
 
 /** `undefined` for everything that is not the id of a response. */
 export function parseResponseId(id: string): ResponseRef | undefined {
-  const [, runId, segment = '1'] = /^resp_([A-Za-z0-9_]{1,128})(?:-([1-9]\d{0,5}))?$/.exec(id) ?? []
+  const [, runId, segment = '1'] = /^resp_([A-Za-z0-9_-]{1,128}?)(?:-([1-9]\d{0,5}))?$/.exec(id) ?? []
   return runId === undefined ? undefined : { runId, segment: Number(segment) }
 }

@@ -29,7 +29,7 @@ describe('OPERATIONS', () => {
     'has a well-formed row for %s',
     (id, row) => {
       expect(id).toMatch(/^[a-z]+\.[a-z-]+$/)
-      expect(row.path).toMatch(/^(\/(:[a-zA-Z]+|[a-z.-]+))+$/)
+      expect(row.path).toMatch(/^(\/(:[a-zA-Z]+|[a-z._-]+))+$/)
       expect(row.summary).toMatch(/^[A-Z].*\.$/)
       for (const status of Object.keys(row.responses)) expect(status).toMatch(/^(101|2\d\d|503)$/)
       expect(Object.keys(row.responses).length > 0).toBe(row.refused !== true)

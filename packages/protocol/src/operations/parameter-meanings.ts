@@ -2,11 +2,13 @@
 export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   action: 'Return only entries with this action: the id of an operation, such as `tokens.create`.',
   actor: 'Return only entries by this subject, or by the token with this id.',
+  after: 'Id of the item after which the page begins.',
   agentId: 'Id under which the agent is registered.',
   approvalId: 'Id of the approval, `apr_…`.',
   chatId: 'Id of the chat, which the AI SDK client chose, or id of a session.',
   code: 'Return only runs whose error has this code.',
   conflictId: 'Id of the conflict between facts.',
+  conversationId: 'Id of the conversation: of a session, or as the client chose it.',
   cursor: 'Position to continue from: `nextCursor` of the previous page.',
   deadLetterId: 'Id of the dead letter, a job that failed for good.',
   deliveryId: 'Id of the delivery, `del_…`.',
@@ -15,6 +17,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   format: 'Output format: one JSON object per line, or CSV.',
   idempotencyKey:
     'Return only runs started by requests with this `Idempotency-Key`, until the server deletes the key. Keys belong to a subject: `owner`, or the caller when `owner` is absent.',
+  'include[]': 'Parts of a response that a client of OpenAI asks for. Has no effect.',
+  include_obfuscation: 'Whether a client of OpenAI accepts padded events. Has no effect.',
   include: 'Members to return that lists of runs leave out: `input`, `result`, or both, separated by a comma.',
   label: 'Name of the block, such as `persona`.',
   lastEventId:
@@ -24,9 +28,13 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   limit: 'Maximum number of items to return. A page ends earlier at 4 MiB; follow `nextCursor` until it is null.',
   metadata:
     'Return only items with this metadata, at most 3 keys. In the URL, each key is a parameter of its own: `metadata.ticket=17`.',
+  model: 'Id of an agent, or `workflow:` and the id of a workflow.',
   name: 'Name of the event, such as `order.paid`.',
   namespace: 'Memory namespace. Lists return only this namespace; writes and deletes use `default` when it is missing.',
   order: 'Sort order by time: `asc` for oldest first, `desc` for newest first.',
+  responseId: 'Id of the response, `resp_` and the id of its run.',
+  starting_after: 'Number of the last event that the client received; the stream continues after it.',
+  stream: 'Whether to answer with the events of the response.',
   owner: 'Return only items of this owner, the subject that created them.',
   runId: 'Id of the run, `run_…`.',
   serverId: 'Id of the MCP server.',

@@ -18,14 +18,22 @@ export const OpenAiMessage = v.objectWithRest(
   v.unknown(),
 )
 
-const OpenAiTools = v.nullish(v.pipe(v.array(v.objectWithRest({ type: v.string() }, v.unknown())), v.maxLength(128)))
+/** A tool. Only functions, which the client executes, are supported. */
+export const OpenAiTool = v.objectWithRest({ type: v.string() }, v.unknown())
+
+const OpenAiTools = v.nullish(v.pipe(v.array(OpenAiTool), v.maxLength(128)))
+
+export const OpenAiStreamOptions = v.objectWithRest({ include_usage: v.nullish(v.boolean()) }, v.unknown())
+
+/** A conversation by its id. */
+export const OpenAiConversationRef = v.objectWithRest({ id: Name }, v.unknown())
 
 export const ChatCompletionRequest = v.objectWithRest(
   {
     model: Model,
     messages: v.pipe(v.array(OpenAiMessage), v.minLength(1, 'must have at least one message')),
     stream: v.nullish(v.boolean()),
-    stream_options: v.nullish(v.objectWithRest({ include_usage: v.nullish(v.boolean()) }, v.unknown())),
+    stream_options: v.nullish(OpenAiStreamOptions),
     metadata: v.nullish(Metadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
     tools: OpenAiTools,
@@ -57,7 +65,7 @@ export const OpenAiResponseRequest = v.objectWithRest(
     background: v.nullish(v.boolean()),
     store: v.nullish(v.boolean()),
     previous_response_id: v.nullish(Name),
-    conversation: v.nullish(v.union([Name, v.objectWithRest({ id: Name }, v.unknown())])),
+    conversation: v.nullish(v.union([Name, OpenAiConversationRef])),
     metadata: v.nullish(Metadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
     tools: OpenAiTools,
@@ -66,7 +74,7 @@ export const OpenAiResponseRequest = v.objectWithRest(
 )
 
 /** What a client of OpenAI asks for besides the response. Without a meaning here. */
-const Include = { include: v.optional(v.string()), 'include[]': v.optional(v.string()) }
+const Include = { 'include[]': v.optional(v.string()) }
 
 const SequenceNumber = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be the number of an event'), v.transform(Number))
 

@@ -1,10 +1,13 @@
 import {
   ChatCompletionRequest,
+  OpenAiConversationRef,
   OpenAiConversationRequest,
   OpenAiInputItem,
   OpenAiMessage,
   OpenAiObject,
   OpenAiResponseRequest,
+  OpenAiStreamOptions,
+  OpenAiTool,
 } from '../resources/openai.ts'
 import { type NamedSchemas, namedObject } from './named-schema.ts'
 
@@ -14,6 +17,21 @@ const USER = 'The end user for whom the run works.'
 const TOOLS = 'The functions that the client executes, which the agent gets as `tools`.'
 
 export const openAiSchemas = {
+  OpenAiTool: namedObject(OpenAiTool, {
+    description: 'A function that the client executes. Its other members are passed to the agent.',
+    members: { type: 'Must be `function`.' },
+    example: { type: 'function', function: { name: 'pickColor', parameters: { type: 'object' } } },
+  }),
+  OpenAiStreamOptions: namedObject(OpenAiStreamOptions, {
+    description: 'Options of a streamed Chat Completion.',
+    members: { include_usage: 'Whether the last chunk has the usage.' },
+    example: { include_usage: true },
+  }),
+  OpenAiConversationRef: namedObject(OpenAiConversationRef, {
+    description: 'A conversation by its id.',
+    members: { id: 'Id of a session, or an id that the client chooses.' },
+    example: { id: 'thread-1' },
+  }),
   OpenAiMessage: namedObject(OpenAiMessage, {
     description: 'A message in the form of Chat Completions.',
     members: {

@@ -2,16 +2,9 @@ import { AppError, EVERY_ROW, type RunRecord, type Visibility } from '@perdure/p
 import { decideApprovals, isDecisionOn } from '../chat/decide-approvals.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import type { SentAnswers } from './completion-request.ts'
 import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
 import { createSegments } from './segments.ts'
-
-/** The result of a call that the client has executed. */
-export interface ToolAnswer {
-  readonly runId: string
-  readonly toolCallId: string
-  readonly output: string
-}
+import type { SentAnswers } from './sent-answers.ts'
 
 /**
  * Passes what the client answers to the run that has asked, and returns the segment of the run that follows.

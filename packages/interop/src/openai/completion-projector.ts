@@ -35,7 +35,7 @@ export interface CompletionProjector extends Projector {
 }
 
 /** The function by whose call a client is asked for a decision. */
-export const APPROVAL_FUNCTION = 'perdure_approval'
+const APPROVAL_FUNCTION = 'perdure_approval'
 
 const BETWEEN_BLOCKS = '\n\n'
 

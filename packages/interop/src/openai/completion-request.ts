@@ -1,10 +1,10 @@
 import type { ChatMessage } from '../chat/chat-input.ts'
 import type { SentDecision } from '../chat/decide-approvals.ts'
 import { isFields } from '../fold/log-event.ts'
-import type { ToolAnswer } from './answers.ts'
 import { parseClientCallId } from './client-call-id.ts'
 import { hasContent, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'
+import type { SentAnswers, ToolAnswer } from './sent-answers.ts'
 
 export interface OpenAiMessage {
   readonly role: string
@@ -66,13 +66,11 @@ function toChatMessage({ role, content, tool_calls: calls, tool_call_id: answers
 export const newMessages = (messages: readonly OpenAiMessage[]): readonly OpenAiMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool') + 1)
 
-/** What the last messages answer: approvals that an earlier answer has asked for, and calls that the client executed. */
-export interface SentAnswers {
-  readonly decisions: readonly SentDecision[]
-  readonly results: readonly ToolAnswer[]
-}
-
-/** @throws AppError `validation-failed` for an answer to an approval that is no decision */
+/**
+ * What the last messages answer.
+ *
+ * @throws AppError `validation-failed` for an answer to an approval that is no decision
+ */
 export function answersIn(messages: readonly OpenAiMessage[]): SentAnswers {
   const last = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1)
   const first = messages.length - last.length

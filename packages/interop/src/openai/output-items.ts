@@ -28,7 +28,7 @@ export function messageItem(
   return { id, type: 'message', status, role: 'assistant', content, phase: phase ?? 'final_answer' }
 }
 
-export const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
 
 export function reasoningItem(
   id: string,

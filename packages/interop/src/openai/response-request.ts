@@ -1,12 +1,12 @@
 import type { ChatMessage } from '../chat/chat-input.ts'
 import type { SentDecision } from '../chat/decide-approvals.ts'
 import { isFields } from '../fold/log-event.ts'
-import type { ToolAnswer } from './answers.ts'
 import { parseClientCallId } from './client-call-id.ts'
-import type { CompletionBody, SentAnswers } from './completion-request.ts'
+import type { CompletionBody } from './completion-request.ts'
 import { hasContent, toParts, toRole } from './messages.ts'
 import { approvalIdIn } from './output-items.ts'
 import { invalid } from './refusals.ts'
+import type { SentAnswers, ToolAnswer } from './sent-answers.ts'
 
 export interface InputItem {
   readonly type?: string | null | undefined

@@ -173,7 +173,7 @@ describe('the OpenAI client', () => {
     expect(await answer()).toEqual(answered)
   })
 
-  it('refuses decisions of others and decisions that are none', async () => {
+  it('refuses decisions of other callers and malformed decisions', async () => {
     const client = clientOf()
     const asking = await client.responses.create(ask('approver'))
     const token = await createToken(server.sandbox, 'agents:invoke,approvals:resolve', 'somebody-else')

@@ -12,7 +12,7 @@ import { RUN_SIGHT } from './runs.ts'
 
 const OPENAI = { dialect: 'openai' } as const
 
-/** Whoever may start runs may follow and cancel its own ones. */
+/** A caller that may start runs may follow and cancel the runs that it owns. */
 const RUNS = {
   ...OPENAI,
   scope: { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] },

@@ -163,6 +163,33 @@ describe('the OpenAI client', () => {
     expect((await answer('{"granted":true}')).choices[0]?.message.content).toBe('Refunded by e2e.')
   })
 
+  it('performs the tools that the agent asks its client for', async () => {
+    const client = clientOf()
+    const color = { name: 'pickColor', description: 'Picks a color.', parameters: { type: 'object' } }
+    const asking = await client.responses.create(
+      ask('painter', { tools: [{ type: 'function', strict: false, ...color }] }),
+    )
+    const call = asking.output.find(({ type }) => type === 'function_call')
+    expect(call).toMatchObject({ name: 'pickColor', arguments: '{"of":["red","blue"]}', call_id: 'call_pick' })
+    const input = [{ type: 'function_call_output', call_id: 'call_pick', output: '{"color":"red"}' } as const]
+    const answer = () => client.responses.create({ model: 'painter', input, previous_response_id: asking.id })
+    const answered = await answer()
+    expect(answered).toMatchObject({ id: `${asking.id}-2`, status: 'completed', output_text: 'pickColor: red.' })
+    expect(await answer()).toEqual(answered)
+
+    const tools = [{ type: 'function', function: color } as const]
+    const completion = await client.chat.completions.create(chat('painter', { tools }))
+    const tool_calls = completion.choices[0]?.message.tool_calls ?? []
+    expect(completion.choices[0]?.finish_reason).toBe('tool_calls')
+    const messages = [
+      { role: 'user', content: 't' } as const,
+      { role: 'assistant', tool_calls } as const,
+      { role: 'tool', tool_call_id: tool_calls[0]?.id ?? '', content: '{"color":"blue"}' } as const,
+    ]
+    const told = await client.chat.completions.create({ model: 'painter', messages, tools })
+    expect(told.choices[0]?.message.content).toBe('pickColor: blue.')
+  })
+
   it('passes the next message to a run that asked for input', async () => {
     const client = clientOf()
     const asking = await client.responses.create(ask('suspender'))

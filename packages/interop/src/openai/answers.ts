@@ -1,5 +1,5 @@
 import { AppError, EVERY_ROW, type RunRecord, type Visibility } from '@perdure/ports'
-import { decideApprovals, isDecisionOn } from '../chat/decide-approvals.ts'
+import { isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
@@ -10,33 +10,41 @@ import type { SentAnswers } from './sent-answers.ts'
  * Passes what the client answers to the run that has asked, and returns the segment of the run that follows.
  *
  * @param sessionId the conversation in which the client answers, if it names one
- * @throws AppError `approval-not-found`; `scope-denied`
+ * @throws AppError `approval-not-found`, `tool-call-not-found`; `scope-denied`
  */
-export async function passAnswers(
+export async function answerRun(
   deps: OpenAiDeps,
   { principal, visibility }: OpenAiCall,
-  { decisions }: SentAnswers,
+  { decisions, results }: SentAnswers,
   { sessionId, ref }: { readonly sessionId: string | undefined; readonly ref: string },
 ): Promise<AnsweringRun> {
-  const root = await rootOfApproval(deps, decisions[0]?.approvalId ?? '', visibility)
-  const isElsewhere = sessionId !== undefined && root?.sessionId !== sessionId
-  if (root === undefined || isElsewhere) throw new AppError('approval-not-found')
-  const via = { protocol: 'openai', ref }
-  const decided = await decideApprovals(deps, { principal, visibility, sessionId: root.sessionId, via }, decisions)
-  if (decided === undefined) throw new AppError('approval-not-found')
-  const isAnswer = isDecisionOn(decided.approvalIds)
-  return { run: root, segment: await segmentOf(deps, root, isAnswer) }
+  const [decision] = decisions
+  const [result] = results
+  const missing = () => new AppError(decision === undefined ? 'tool-call-not-found' : 'approval-not-found')
+  const asking = decision === undefined ? result?.runId : await runOfApproval(deps, decision.approvalId)
+  const root = await rootOf(deps, asking, visibility)
+  if (root === undefined || (sessionId !== undefined && root.sessionId !== sessionId)) throw missing()
+  const answered = await passAnswers(
+    deps,
+    { principal, visibility, sessionId: root.sessionId, via: { protocol: 'openai', ref } },
+    { decisions, results: results.filter(({ runId }) => runId === root.id), runId: root.id },
+  )
+  if (answered === undefined) throw missing()
+  return { run: root, segment: await segmentOf(deps, root, isAnswerTo(answered.ids)) }
 }
+
+const runOfApproval = async ({ approvals }: Pick<OpenAiDeps, 'approvals'>, id: string): Promise<string | undefined> =>
+  (await approvals.find(id, EVERY_ROW))?.runId
 
 const MAX_DEPTH = 32
 
-/** The run that the client has started, of an approval that it or one of its children asks for. */
-async function rootOfApproval(
-  { approvals, runs }: OpenAiDeps,
-  approvalId: string,
+/** The run that the client has started, of a run that can be a child of it. */
+async function rootOf(
+  { runs }: Pick<OpenAiDeps, 'runs'>,
+  runId: string | undefined,
   visibility: Visibility,
 ): Promise<RunRecord | undefined> {
-  let next = (await approvals.find(approvalId, EVERY_ROW))?.runId
+  let next = runId
   for (let depth = 0; next !== undefined && depth < MAX_DEPTH; depth++) {
     const run: RunRecord | undefined = await runs.find(next, visibility)
     if (run?.parentRunId === undefined) return run

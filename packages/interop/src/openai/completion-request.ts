@@ -1,10 +1,10 @@
 import type { ChatMessage } from '../chat/chat-input.ts'
-import type { SentDecision } from '../chat/decide-approvals.ts'
+import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'
 import { hasContent, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'
-import type { SentAnswers, ToolAnswer } from './sent-answers.ts'
+import { parsedOutput, type SentAnswers, type ToolAnswer } from './sent-answers.ts'
 
 export interface OpenAiMessage {
   readonly role: string
@@ -89,7 +89,7 @@ function answerOf({ tool_call_id: id, content }: OpenAiMessage, index: number): 
   if (!/^apr_/.test(id)) {
     const call = parseClientCallId(id)
     if (call === undefined) throw invalid(`messages.${index}.tool_call_id`, 'is not the id of a call of this server')
-    return { ...call, output: text }
+    return { ...call, result: parsedOutput(text) }
   }
   const { granted, reason } = parsed(text)
   if (typeof granted !== 'boolean') {

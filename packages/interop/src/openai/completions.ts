@@ -1,6 +1,6 @@
 import type { Reply } from '@perdure/core'
 import { chatSessionId } from '../chat/chat-session.ts'
-import { passAnswers } from './answers.ts'
+import { answerRun } from './answers.ts'
 import { createCompletionProjector, failureOf } from './completion-projector.ts'
 import {
   answersIn,
@@ -11,7 +11,7 @@ import {
   refuseCompletion,
 } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
-import { settingsOf } from './messages.ts'
+import { functionsIn, settingsOf } from './messages.ts'
 import { isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
 import { startAnswer } from './start.ts'
 
@@ -32,14 +32,14 @@ export function createCompletions(deps: OpenAiDeps): Completions {
     const answers = answersIn(messages)
     if (answers.decisions.length + answers.results.length > 0) {
       const ref = answers.decisions[0]?.approvalId ?? ''
-      return passAnswers(deps, call, answers, { sessionId, ref })
+      return answerRun(deps, call, answers, { sessionId, ref })
     }
     return startAnswer(deps, call, {
       body: { ...body, metadata: others },
       param: 'messages',
       messages: completionMessages(sessionId === undefined ? messages : newMessages(messages)),
       settings: settingsOf(body, COMPLETION_MEMBERS),
-      offered: (tools ?? []).length === 0 ? {} : { tools },
+      tools: functionsIn(tools),
       session: sessionId === undefined ? undefined : { id: sessionId, externalId },
     })
   }

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
+import { type ChatMessage, type ChatPart, type ChatTool, chatTools } from '../chat/chat-input.ts'
 import { type Fields, isFields, textIn } from '../fold/log-event.ts'
 
 /** The content of a message: a text, or parts as Chat Completions and Responses write them. */
@@ -39,6 +39,10 @@ export function toRole(role: string): ChatMessage['role'] {
 
 /** A message without content, such as an assistant message that only calls tools, tells the agent nothing. */
 export const hasContent = ({ content }: ChatMessage): boolean => content.length > 0
+
+/** The functions that the client offers: inside `function` in Chat Completions, and directly in Responses. */
+export const functionsIn = (tools: readonly object[] | null | undefined): readonly ChatTool[] =>
+  chatTools((tools ?? []).map((tool) => ('function' in tool ? tool.function : tool)))
 
 /** The members of a request that the application chose, for the agent. */
 export const settingsOf = (body: object, known: ReadonlySet<string>): Readonly<Record<string, unknown>> =>

@@ -14,7 +14,7 @@ import type { IdGenerator, RunRecord, RunStore, Visibility } from '@perdure/port
 import type { AwaitedInputDeps } from '../chat/awaited-input.ts'
 import type { OpenProjectedStream } from '../chat/chat-call.ts'
 import type { ChatSessionDeps } from '../chat/chat-session.ts'
-import type { DecideDeps } from '../chat/decide-approvals.ts'
+import type { DecideDeps } from '../chat/pass-answers.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 
 import type { ModelTarget } from './models.ts'

@@ -1,12 +1,12 @@
 import type { Reply } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { passAnswers } from './answers.ts'
+import { answerRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { inputItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
-import { settingsOf } from './messages.ts'
+import { functionsIn, settingsOf } from './messages.ts'
 import { type AnsweringRun, isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { contextOf, passInput } from './response-context.ts'
@@ -38,7 +38,7 @@ export function createResponses(deps: OpenAiDeps): Responses {
     const answers = answersIn(body.input, previous?.run.id)
     if (answers.decisions.length + answers.results.length > 0) {
       const ref = body.previous_response_id ?? answers.decisions[0]?.approvalId ?? ''
-      return passAnswers(deps, call, answers, { sessionId: session?.id, ref })
+      return answerRun(deps, call, answers, { sessionId: session?.id, ref })
     }
     const passed = await passInput(deps, call, body, context)
     if (passed !== undefined) return passed
@@ -48,6 +48,7 @@ export function createResponses(deps: OpenAiDeps): Responses {
       param: 'input',
       messages: inputMessages(session === undefined ? body.input : newInput(body.input)),
       settings: settingsOf(body, RESPONSE_MEMBERS),
+      tools: functionsIn(body.tools),
       offered: offeredBy(body),
       session: ofClient,
       remembered: { ...remembered, ...(body.background === true ? { [BACKGROUND]: 'true' } : {}) },
@@ -109,12 +110,10 @@ function refuseResponse({ store, background, previous_response_id, conversation,
 }
 
 /** What the client passes to the agent besides the messages. */
-const offeredBy = ({ instructions, tools }: ResponseBody): Readonly<Record<string, unknown>> => ({
-  ...(typeof instructions === 'string' && instructions !== ''
+const offeredBy = ({ instructions }: ResponseBody): Readonly<Record<string, unknown>> =>
+  typeof instructions === 'string' && instructions !== ''
     ? { context: [{ description: 'instructions', value: instructions }] }
-    : {}),
-  ...((tools ?? []).length === 0 ? {} : { tools }),
-})
+    : {}
 
 function passEnded(error: unknown): void {
   if (!(error instanceof AppError && error.id === 'run-not-active')) throw error

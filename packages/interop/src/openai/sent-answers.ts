@@ -1,10 +1,18 @@
-import type { SentDecision } from '../chat/decide-approvals.ts'
+import type { SentToolResult } from '@perdure/core'
+import type { SentDecision } from '../chat/pass-answers.ts'
 
 /** The result of a call that the client has executed. */
-export interface ToolAnswer {
+export interface ToolAnswer extends SentToolResult {
   readonly runId: string
-  readonly toolCallId: string
-  readonly output: string
+}
+
+/** The output of a function is a text; JSON in it is the value. */
+export function parsedOutput(output: string): unknown {
+  try {
+    return JSON.parse(output)
+  } catch {
+    return output
+  }
 }
 
 /** What a client answers: approvals that an earlier answer has asked for, and calls that the client executed. */

@@ -1,7 +1,7 @@
 import { checkInput } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { namedTarget } from '@perdure/protocol'
-import { agentInput, type ChatMessage, chatInput } from '../chat/chat-input.ts'
+import { agentInput, type ChatMessage, type ChatTool, chatInput } from '../chat/chat-input.ts'
 import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
 import type { CompletionBody } from './completion-request.ts'
 import type { OpenAiCall, OpenAiDeps, Outcome } from './openai-call.ts'
@@ -15,7 +15,8 @@ export interface Asked {
   readonly messages: readonly ChatMessage[]
   readonly settings: Readonly<Record<string, unknown>>
   /** What the client passes to the agent besides the messages. */
-  readonly offered: Readonly<Record<string, unknown>>
+  readonly offered?: Readonly<Record<string, unknown>>
+  readonly tools: readonly ChatTool[]
   readonly session: { readonly id: string; readonly externalId?: string | undefined } | undefined
   /** What the server remembers of the request. */
   readonly remembered?: Readonly<Record<string, string>>
@@ -24,12 +25,12 @@ export interface Asked {
 /** @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input` and the refusals of a start */
 export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Asked): Promise<Outcome> {
   const { targets, startRun, runs } = deps
-  const { body, param, messages, settings, offered, session, remembered } = asked
+  const { body, param, messages, settings, offered, tools, session, remembered } = asked
   const { principal, key, traceparent, visibility } = call
   const { kind, id } = namedTarget(body.model)
   const target = targets.get(kind, id)
   if (messages.length === 0) throw invalid(param, 'has no new message and answers nothing')
-  const chat = { ...chatInput(messages, settings), ...offered }
+  const chat = { ...chatInput(messages, settings, tools), ...offered }
   const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
   const metadata = { ...body.metadata, [PROTOCOL]: 'openai', ...remembered }
   const { externalId = '' } = session ?? {}

@@ -30,6 +30,8 @@ const START_ERRORS = [
   'run-not-active',
   'approval-not-found',
   'approval-resolved',
+  'tool-call-not-found',
+  'tool-call-ended',
   'overloaded',
 ] as const
 

@@ -95,6 +95,8 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   threadId: { prefix: 'thr_' },
   conflictId: { prefix: 'cfl_' },
   sessionId: { prefix: 's' },
+  conversationId: { prefix: 's' },
+  responseId: { prefix: 'resp_' },
   label: { fixed: ['persona', 'goals'] },
 }
 

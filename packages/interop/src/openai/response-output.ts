@@ -166,7 +166,11 @@ export function createResponseOutput(): ResponseOutput {
   const showKnownTool = (key: string, part: Part, after: ToolItem): readonly ItemEvent[] => {
     const outcome = toolOutcome(after)
     const isDone = part.status !== 'in_progress'
-    if (isDone && outcome === part.status && JSON.stringify(after) === JSON.stringify(part.shown)) return []
+    if (isDone && outcome === part.status) {
+      // The final output tells what the log has added since, such as the error of a denied call.
+      parts.set(key, { ...part, shown: after, item: mcpCallItem(part.id, after, outcome) })
+      return []
+    }
     if (isDone || (outcome === undefined && after.status !== 'executing')) {
       return [...withdraw(key), ...showNewTool(key, after)]
     }

@@ -94,11 +94,17 @@ interface RpcError {
   readonly error: { readonly code: number; readonly message: string }
 }
 
+/** An error in the form of OpenAI. */
+interface OpenAiError {
+  readonly code: ErrorCode
+}
+
 function isEnvelope({ status, body, head }: RawAnswer): boolean {
   if (body === '') return true
-  const answer = JSON.parse(body) as { readonly error: ErrorCode; readonly requestId: string } | RpcError
+  const answer = JSON.parse(body) as { readonly error: ErrorCode | OpenAiError; readonly requestId: string } | RpcError
   if ('jsonrpc' in answer) return Number.isInteger(answer.error.code) && typeof answer.error.message === 'string'
-  const { error, requestId } = answer
+  const { error: shown, requestId } = answer
+  const error = typeof shown === 'object' ? shown.code : shown
   return ERRORS[error]?.status === status && head.includes(requestId)
 }
 

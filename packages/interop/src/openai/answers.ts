@@ -1,5 +1,6 @@
 import { AppError, EVERY_ROW, type RunRecord, type Visibility } from '@perdure/ports'
 import { isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
+import { mayStart } from '../chat/rights.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
@@ -12,7 +13,7 @@ import type { SentAnswers } from './sent-answers.ts'
  * @param sessionId the conversation in which the client answers, if it names one
  * @throws AppError `approval-not-found`, `tool-call-not-found`; `scope-denied`
  */
-export async function answerRun(
+export async function continueRun(
   deps: OpenAiDeps,
   { principal, visibility }: OpenAiCall,
   { decisions, results }: SentAnswers,
@@ -21,9 +22,11 @@ export async function answerRun(
   const [decision] = decisions
   const [result] = results
   const missing = () => new AppError(decision === undefined ? 'tool-call-not-found' : 'approval-not-found')
+  const mayContinue = (run: RunRecord) =>
+    mayStart(principal, { kind: run.kind, id: run.targetId }) && (sessionId ?? run.sessionId) === run.sessionId
   const asking = decision === undefined ? result?.runId : await runOfApproval(deps, decision.approvalId)
   const root = await rootOf(deps, asking, visibility)
-  if (root === undefined || (sessionId !== undefined && root.sessionId !== sessionId)) throw missing()
+  if (root === undefined || !mayContinue(root)) throw missing()
   const answered = await passAnswers(
     deps,
     { principal, visibility, sessionId: root.sessionId, via: { protocol: 'openai', ref } },

@@ -1,6 +1,6 @@
 import type { Reply } from '@perdure/core'
 import { chatSessionId } from '../chat/chat-session.ts'
-import { answerRun } from './answers.ts'
+import { continueRun } from './answers.ts'
 import { createCompletionProjector, failureOf } from './completion-projector.ts'
 import {
   answersIn,
@@ -32,7 +32,7 @@ export function createCompletions(deps: OpenAiDeps): Completions {
     const answers = answersIn(messages)
     if (answers.decisions.length + answers.results.length > 0) {
       const ref = answers.decisions[0]?.approvalId ?? ''
-      return answerRun(deps, call, answers, { sessionId, ref })
+      return continueRun(deps, call, answers, { sessionId, ref })
     }
     return startAnswer(deps, call, {
       body: { ...body, metadata: others },

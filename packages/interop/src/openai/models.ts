@@ -1,6 +1,7 @@
-import { authorizeTarget, type Principal } from '@perdure/core'
+import type { Principal } from '@perdure/core'
 import { AppError, type RunRecord } from '@perdure/ports'
 import { targetName } from '@perdure/protocol'
+import { mayStart } from '../chat/rights.ts'
 
 /** An agent or a workflow. */
 export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'> {}
@@ -28,13 +29,3 @@ export function createModels({ registered }: { readonly registered: () => readon
 }
 
 const toModel = (target: ModelTarget) => ({ id: targetName(target), object: 'model', created: 0, owned_by: 'perdure' })
-
-function mayStart(principal: Principal, target: ModelTarget): boolean {
-  try {
-    authorizeTarget(principal, target)
-    return true
-  } catch (error) {
-    if (error instanceof AppError && error.id === 'scope-denied') return false
-    throw error
-  }
-}

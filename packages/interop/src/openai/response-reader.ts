@@ -1,5 +1,6 @@
 import { fromJsonText, type RunRecord } from '@perdure/ports'
 import { isTerminal, targetName } from '@perdure/protocol'
+import { findRun } from '../chat/rights.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
@@ -21,12 +22,12 @@ export const ownMetadata = (metadata: Readonly<Record<string, string>>): Readonl
 
 /** Finds the run of a response. @throws AppError `run-not-found` */
 export async function findResponse(
-  { runs }: Pick<OpenAiDeps, 'runs'>,
-  { visibility }: Pick<OpenAiCall, 'visibility'>,
+  deps: Pick<OpenAiDeps, 'runs'>,
+  call: Pick<OpenAiCall, 'principal' | 'visibility'>,
   id: string,
 ): Promise<AnsweringRun> {
   const ref = parseResponseId(id)
-  const run = ref === undefined ? undefined : await runs.find(ref.runId, visibility)
+  const run = ref === undefined ? undefined : await findRun(deps, call, ref.runId)
   if (ref === undefined || run === undefined) throw noSuchResponse()
   return { run, segment: ref.segment }
 }

@@ -1,7 +1,7 @@
 import type { Reply } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { answerRun } from './answers.ts'
+import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { inputItems } from './input-items.ts'
@@ -38,7 +38,7 @@ export function createResponses(deps: OpenAiDeps): Responses {
     const answers = answersIn(body.input, previous?.run.id)
     if (answers.decisions.length + answers.results.length > 0) {
       const ref = body.previous_response_id ?? answers.decisions[0]?.approvalId ?? ''
-      return answerRun(deps, call, answers, { sessionId: session?.id, ref })
+      return continueRun(deps, call, answers, { sessionId: session?.id, ref })
     }
     const passed = await passInput(deps, call, body, context)
     if (passed !== undefined) return passed

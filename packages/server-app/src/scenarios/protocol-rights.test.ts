@@ -64,6 +64,39 @@ it('shows a run over MCP only to a token that may start its agent or read the ru
   }
 })
 
+it('shows a Response of OpenAI only to a token that may start its agent or read the run', async () => {
+  const owner = await as('alice', 'agents:invoke')
+  const { runId } = JSON.parse((await owner('/agents/echo/run', { input: 'hidden words' })).text)
+  const path = `/openai/responses/resp_${runId}`
+
+  const narrow = await as('alice', 'agents:invoke:asker')
+
+  expect((await narrow(path)).status).toBe(404)
+  expect((await narrow(`${path}/input_items`)).status).toBe(404)
+  expect((await narrow(`${path}/cancel`, {})).status).toBe(404)
+  expect((await (await as('alice', 'agents:invoke:echo'))(path)).text).toContain('hidden words')
+  expect((await (await as('bob', 'agents:invoke:asker', 'runs:read'))(path)).text).toContain('hidden words')
+})
+
+it('does not show the run of another agent through a Chat Completion of this one', async () => {
+  const owner = await as('alice', 'agents:invoke', 'approvals:resolve:own')
+  const asked = await owner('/agents/asker/chat', { id: 'c', messages: [said('m', 'hi')] })
+  const approvalId = String(/apr_\w+/.exec(asked.text)?.[0])
+  await owner(`/approvals/${approvalId}/resolve`, { granted: true })
+  await tick()
+  const narrow = await as('alice', 'agents:invoke:echo')
+  const call = { id: approvalId, type: 'function', function: { name: 'perdure_approval', arguments: '{}' } }
+  const messages = [
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: approvalId, content: '{"granted":true}' },
+  ]
+
+  const { status, text } = await narrow('/openai/chat/completions', { model: 'echo', messages })
+
+  expect(status).toBe(404)
+  expect(text).not.toContain('"granted":true')
+})
+
 it('lists an approval over MCP only for a token that may start its agent or read approvals', async () => {
   const owner = await as('alice', 'agents:invoke')
   await owner('/agents/asker/run', {})

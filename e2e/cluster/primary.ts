@@ -14,7 +14,7 @@ export interface Primary {
 }
 
 export async function openPrimary(settings: readonly string[]): Promise<Primary> {
-  let current: TestPostgres = await startPostgres(undefined, settings)
+  let current: TestPostgres = await startPostgres(undefined, { settings })
   const portOf = (server: TestPostgres) => Number(new URL(server.url).port)
   const name = await openFaultyProxy(portOf(current))
   const url = new URL(current.url)

@@ -24,14 +24,14 @@ export interface TestSchema {
   query(text: string, values?: unknown[]): Promise<readonly Record<string, unknown>[]>
 }
 
-/** A schema of the shared server for one test file; dropped after its last test. */
-export function createTestSchema(): TestSchema {
+/** A schema of the shared server, or of the server with this URL, for one test file; dropped after its last test. */
+export function createTestSchema(url: () => Promise<string> = sharedPostgres): TestSchema {
   const name = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`
   const opened: PostgresStorage[] = []
   const kept = new Map<string, PostgresStorage>()
   let connecting: Promise<pg.Client> | undefined
   const client = (): Promise<pg.Client> => {
-    connecting ??= sharedPostgres().then(async (connectionString) => {
+    connecting ??= url().then(async (connectionString) => {
       const connected = new pg.Client({ connectionString, options: `-c search_path=${name} ${WITHOUT_TRIGGERS}` })
       await connected.connect()
       return connected
@@ -67,11 +67,11 @@ export function createTestSchema(): TestSchema {
   }
 
   const openWith = async ({ groups = true, beforeBeat, keepRows: _, ...options }: TestOptions) =>
-    openStorage({ url: await sharedPostgres(), schema: name, ...options }, { groups, beforeBeat })
+    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat })
 
   return {
     name,
-    url: sharedPostgres,
+    url,
     query,
     async open(options = {}) {
       if (options.keepRows !== true) await empty()

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import {
   canStartPostgres,
+  canStartStandby,
   isPostgresAvailable,
   startPostgres,
   startStandby,
@@ -118,7 +119,7 @@ needsTool('PostgreSQL', canStartPostgres()).describe('a PostgreSQL server of its
     server.remove()
   })
 
-  it('is refused while it is a standby', async () => {
+  needsTool('PostgreSQL', canStartStandby()).it('is refused while it is a standby', async () => {
     const primary = await startPostgres()
     const standby = await startStandby(primary.url)
 

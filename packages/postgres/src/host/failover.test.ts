@@ -5,7 +5,7 @@ import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import {
-  canStartPostgres,
+  canStartStandby,
   isPostgresAvailable,
   startPostgres,
   startStandby,
@@ -45,7 +45,7 @@ async function createRoute(first: string) {
   }
 }
 
-needsTool('PostgreSQL', canStartPostgres()).describe('a failover to a standby', () => {
+needsTool('PostgreSQL', canStartStandby()).describe('a failover to a standby', () => {
   it('uses no position again that was lost with the primary, and keeps the epoch', async () => {
     const primary = await startPostgres()
     onTestFinished(primary.remove)
@@ -99,7 +99,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on another serve
   })
 })
 
-needsTool('PostgreSQL', canStartPostgres()).describe('replication', () => {
+needsTool('PostgreSQL', canStartStandby()).describe('replication', () => {
   const statementsOn = async (url: string) => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()

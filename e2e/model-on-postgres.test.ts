@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
 import { it } from 'vitest'
 import { checkEngine } from '../packages/core/src/model/engine-model.fixture.ts'
+import { commands, runHistory } from '../packages/core/src/model/flow-model.fixture.ts'
 import { openPostgresStorage } from '../packages/postgres/src/index.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { canStartPostgres } from '../tooling/postgres-server.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_123)
 const RUNS = Number(process.env.E2E_MODEL_RUNS ?? 25)
+const FLOW_RUNS = Number(process.env.E2E_FLOW_RUNS ?? 10)
 
 /** Opens an empty schema for each history. */
 const open = () =>
@@ -21,4 +24,17 @@ needsTool('postgresql', canStartPostgres()).describe('on PostgreSQL', () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     console.log(await checkEngine({ open, numRuns: RUNS, seed: SEED }))
   })
+
+  it('flow control keeps limits, rates, start times and order in random histories with crashes', () =>
+    fc.assert(
+      fc.asyncProperty(commands, async (history) => {
+        const storage = await open()
+        try {
+          await runHistory(history, storage)
+        } finally {
+          await storage.close()
+        }
+      }),
+      { numRuns: FLOW_RUNS },
+    ))
 })

@@ -32,7 +32,9 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
   let connecting: Promise<pg.Client> | undefined
   const client = (): Promise<pg.Client> => {
     connecting ??= url().then(async (connectionString) => {
-      const connected = new pg.Client({ connectionString, options: `-c search_path=${name} ${WITHOUT_TRIGGERS}` })
+      const options = `-c search_path=${name} ${WITHOUT_TRIGGERS}`
+      // Without `pipeline`, the driver warns of calls while a statement executes.
+      const connected = new pg.Client({ connectionString, options, pipeline: true })
       await connected.connect()
       return connected
     })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
 import type { RegistrationOptions } from '../targets/registration.ts'
+import { createCountingStorage } from './counting-storage.fixture.ts'
 import { createCrashingStorage } from './crashing-storage.fixture.ts'
 
 interface Input {
@@ -66,7 +67,8 @@ const CONCURRENCY = 4
 const TIME_LIMIT_MS = 600_000
 
 /** Runs the commands, and then everything that is still open. Checks the limits after each command. */
-export async function runHistory(history: readonly Command[], storage: Storage): Promise<void> {
+export async function runHistory(history: readonly Command[], given: Storage): Promise<void> {
+  const { storage, isBusy } = createCountingStorage(given)
   const clock = createManualClock()
   const ids = createSequenceIds()
   let executing = new Map<string, () => void>()
@@ -98,6 +100,11 @@ export async function runHistory(history: readonly Command[], storage: Storage):
     return { engine, ...crashing }
   }
 
+  const untilQuiet = async () => {
+    do await untilIdle(clock)
+    while (isBusy())
+  }
+
   const allRuns = async () => (await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
 
   const apply = async (command: Command) => {
@@ -122,14 +129,14 @@ export async function runHistory(history: readonly Command[], storage: Storage):
       const run = pickOf(active, command.pick)
       if (run !== undefined) engine.abortRun({ runId: run.id, visibility: EVERY_ROW }).catch(() => undefined)
     }
-    await untilIdle(clock)
+    await untilQuiet()
   }
 
   for (const command of history) {
     const wasCrashing = open.hasCrashed()
     await apply(command)
     if (wasCrashing || open.hasCrashed()) open = await startProcess()
-    await untilIdle(clock)
+    await untilQuiet()
     await check(storage, await allRuns())
     expect(problems).toEqual([])
   }
@@ -138,8 +145,9 @@ export async function runHistory(history: readonly Command[], storage: Storage):
   for (let waitedMs = 0; (await allRuns()).some(({ status }) => !isTerminal(status)); waitedMs += 250) {
     expect(waitedMs, 'time until every run has ended').toBeLessThan(TIME_LIMIT_MS)
     for (const end of executing.values()) end()
-    await untilIdle(clock)
+    await untilQuiet()
     await open.engine.advance(250)
+    await untilQuiet()
     await check(storage, await allRuns())
   }
   await checkOrder(storage, await allRuns())

@@ -20,6 +20,18 @@ const runsAgain = (node: ClusterNode, runId: string) =>
       attempt: 2,
     })
 
+interface ListedNode {
+  readonly id: string
+  readonly status: string
+  readonly answered: boolean
+  readonly runs: number
+  readonly duties: readonly string[]
+}
+
+interface Health {
+  readonly nodes?: { readonly ready: number; readonly draining: number }
+}
+
 needsTool('postgresql', canStartPostgres()).describe('servers that share a schema', () => {
   it('continue the workflows of a killed server: the executing, the sleeping and the waiting ones', async () => {
     const cluster = await startCluster(3)
@@ -68,6 +80,29 @@ needsTool('postgresql', canStartPostgres()).describe('servers that share a schem
     expect(Date.now() - stoppedAt).toBeLessThan(TAKEOVER_MS)
     cluster.openGate('g')
     await eventually(async () => (await other.run(runId)).status).toBe('completed')
+  })
+
+  it('take over from a server that is drained on request, which stays and answers reads', async () => {
+    const cluster = await startCluster(2)
+    const [drained, other] = cluster.nodes as [ClusterNode, ClusterNode]
+    const runId = await drained.execute('held', 'held', { gate: 'g' })
+    await eventually(() => cluster.ledger()).toContain('begun g')
+    const list = async () => (await other.call<{ items: readonly ListedNode[] }>('GET', '/nodes')).body.items
+    const node = (await list()).find(({ answered, runs }) => !answered && runs === 1)
+
+    expect((await other.call('POST', `/nodes/${node?.id}/drain`)).status).toBe(202)
+    await runsAgain(other, runId)
+    cluster.openGate('g')
+    await eventually(async () => (await other.run(runId)).status).toBe('completed')
+    expect((await drained.call('GET', '/health/ready')).status).toBe(503)
+    expect((await drained.run(runId)).status).toBe('completed')
+    expect((await list()).map(({ id, status, duties }) => ({ id, status, free: duties.length === 0 }))).toContainEqual({
+      ...{ id: node?.id, status: 'draining', free: true },
+    })
+    await eventually(async () => (await other.call<Health>('GET', '/health')).body.nodes).toMatchObject({
+      ...{ ready: 1, draining: 1 },
+    })
+    expect(await drained.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 
   it('take over from a server that is paused, which writes nothing more and exits with 75', async () => {

@@ -42,7 +42,7 @@ module.exports = {
     ['engine'],
     ['retention', 'targets'],
     ['consolidator', 'sessions'],
-    ['approvals', 'mcp', 'memory', 'skills', 'webhooks'],
+    ['approvals', 'mcp', 'memory', 'nodes', 'skills', 'webhooks'],
     ['durable'],
     ['console', 'providers', 'replay', 'tracing'],
     ['runs'],

@@ -176,6 +176,10 @@ export const ROUTES = {
     ready: { method: 'GET', path: '/health/ready', alsoAnswers: [503] },
     secrets: { method: 'GET', path: '/health/secrets' },
   },
+  nodes: {
+    list: { method: 'GET', path: '/nodes' },
+    drain: { method: 'POST', path: '/nodes/:nodeId/drain', isKeyed: true },
+  },
   metrics: {
     get: { method: 'GET', path: '/metrics', isRaw: true },
   },

@@ -112,6 +112,8 @@ export type { SearchMemory } from './memory/search-memory.ts'
 export type { EmbedderCheck } from './memory/vectors.ts'
 export type { WriteBlocks } from './memory/write-blocks.ts'
 export type { WriteFacts } from './memory/write-facts.ts'
+export { createManageNodes, type ManageNodes } from './nodes/manage-nodes.ts'
+export { createNodeWatch, type NodeWatch } from './nodes/node-watch.ts'
 export {
   classifyProviderResponse,
   type ProviderHeaders,

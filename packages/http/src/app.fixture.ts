@@ -8,6 +8,7 @@ import {
   createEventHub,
   createKeyRequest,
   createListRuns,
+  createManageNodes,
   createManageTokens,
   createMcp,
   createMemory,
@@ -204,6 +205,7 @@ export function createTestApp(options: AppOptions = {}) {
     }),
     consoleData: TEST_CONSOLE,
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
+    manageNodes: createManageNodes(shared),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
     async openSessionStream(request) {
       const session = await storage.sessions.find(request.sessionId, request.visibility)

@@ -28,6 +28,7 @@ import { mcpServerRoutes } from './routes/mcp-server.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
+import { nodeRoutes } from './routes/nodes.ts'
 import { openAiRoutes } from './routes/openai.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -166,6 +167,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     consolidator: consolidatorRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
+    nodes: nodeRoutes(deps),
     metrics: metricRoutes(deps),
     docs: docsRoutes(deps),
     console: consoleRoutes(deps),

@@ -63,6 +63,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     ...{ createSession: reject, updateSession: reject, deleteSession: reject, exportSession: reject },
     readSkills: { list: reject, get: reject },
     manageSkills: { install: reject, remove: reject },
+    manageNodes: { list: reject, drain: reject },
     manageMcp: { list: reject, bind: reject, remove: reject },
     useMcp: { tools: reject, call: reject },
     manageWebhooks: {
@@ -147,6 +148,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'session-not-found': () => fromUseCase('session-not-found'),
   'resume-without-suspension': () => fromUseCase('resume-without-suspension'),
   'webhook-url-denied': () => fromUseCase('webhook-url-denied'),
+  'node-not-found': () => fromUseCase('node-not-found'),
   'delivery-not-found': () => fromUseCase('delivery-not-found'),
   'webhook-not-found': () => fromUseCase('webhook-not-found'),
   'delivery-in-progress': () => fromUseCase('delivery-in-progress'),

@@ -23,6 +23,7 @@ import type {
   ListRuns,
   ManageDeliveries,
   ManageMcp,
+  ManageNodes,
   ManageSkills,
   ManageTriggers,
   ManageWebhooks,
@@ -227,6 +228,7 @@ export interface UseCases {
   readonly manageSkills: ManageSkills
   readonly manageMcp: ManageMcp
   readonly useMcp: UseMcp
+  readonly manageNodes: ManageNodes
   readonly manageWebhooks: ManageWebhooks
   readonly manageDeliveries: ManageDeliveries
   readonly readHealth: ReadHealth

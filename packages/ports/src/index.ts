@@ -105,6 +105,13 @@ export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableM
 export { isNamedError, NamedError } from './named-error.ts'
 export { type DurableCall, type Nesting, noNesting } from './nesting.ts'
 export {
+  type ClusterLoad,
+  type NodeDirectory,
+  type NodeIdentity,
+  type NodeRecord,
+  nodeTarget,
+} from './node-directory.ts'
+export {
   contentBytes,
   MAX_PAGE_BYTES,
   type Page,

@@ -15,6 +15,7 @@ import type { LockoutStore } from './lockout-store.ts'
 import type { LogTail } from './log-tail.ts'
 import type { McpServerStore } from './mcp-server-store.ts'
 import type { MemoryConflictStore } from './memory-conflict-store.ts'
+import type { NodeDirectory } from './node-directory.ts'
 import type { RunStore } from './run-store.ts'
 import type { RunTimers } from './run-timers.ts'
 import type { SessionStore } from './session-store.ts'
@@ -84,6 +85,8 @@ export interface Storage {
   readonly lockouts?: LockoutStore | undefined
   /** The processes that share the storage. Missing if no other process uses the storage. */
   readonly cluster?: Cluster | undefined
+  /** The same processes, for operators. Present exactly if `cluster` is. */
+  readonly nodes?: NodeDirectory | undefined
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits in progress, then releases the files. Idempotent. */

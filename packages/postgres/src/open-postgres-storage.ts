@@ -1,6 +1,8 @@
 import type { Storage, StorageStatus } from '@perdure/ports'
 import { sql } from 'kysely'
+import { compareMembers } from './cluster/compare-members.ts'
 import { createMembership, type Membership } from './cluster/membership.ts'
+import { createNodeDirectory } from './cluster/node-directory.ts'
 import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
 import { followServer } from './connection/failover.ts'
 import {
@@ -77,8 +79,14 @@ export async function openStorage(
     const openSame = openerOf(server, { systemId, schema, onWarning })
     const open = (name: string, planning: Planning) => openSame({ name, planning })
     const role = roleOf(options)
-    const node = await join(control, { cache, role, leaseMs, reopen: () => open('node', 'default') })
-    await requireWhole(control.execute, schema).catch(async (error: unknown) => {
+    const { identity } = options
+    const node = await join(control, { cache, role, leaseMs, identity, reopen: () => open('node', 'default') })
+    const check = async () => {
+      await requireWhole(control.execute, schema)
+      if (role !== 'member' || identity === undefined) return
+      for (const text of await compareMembers(node.control(), { id: node.id, ...identity })) onWarning?.(text)
+    }
+    await check().catch(async (error: unknown) => {
       await node.leave()
       throw error
     })
@@ -108,7 +116,7 @@ export async function openStorage(
     }
     return {
       ...createStores(host),
-      ...(cluster && { cluster }),
+      ...(cluster && { cluster, nodes: createNodeDirectory(readFrom, cluster) }),
       tail: { follow: tail.follow, state: tail.state },
       tickets: createTicketStore(readFrom),
       lockouts: createLockoutStore(readFrom),

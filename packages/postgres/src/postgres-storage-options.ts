@@ -1,4 +1,4 @@
-import type { AppError } from '@perdure/ports'
+import type { AppError, NodeIdentity } from '@perdure/ports'
 
 export interface PostgresStorageOptions {
   /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
@@ -28,6 +28,8 @@ export interface PostgresStorageOptions {
    * runs. All servers of a schema should have the same value.
    */
   readonly leaseMs?: number | undefined
+  /** In a cluster: what other servers learn about this one. */
+  readonly identity?: NodeIdentity | undefined
   /** Whether the storage is writable only while a synchronous standby is connected, according to its status. */
   readonly requireSyncStandby?: boolean | undefined
   /** Called with a warning for the operator, such as a commit that was not replicated. */

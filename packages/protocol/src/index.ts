@@ -63,6 +63,7 @@ export { mcpServerOperations } from './operations/mcp-server.ts'
 export { memoryOperations } from './operations/memory.ts'
 export { metricOperations } from './operations/metrics.ts'
 export { namedEventOperations } from './operations/named-events.ts'
+export { nodeOperations } from './operations/nodes.ts'
 export { openAiOperations } from './operations/openai.ts'
 export { PARAMETER_MEANINGS } from './operations/parameter-meanings.ts'
 export { realtimeOperations } from './operations/realtime.ts'
@@ -110,6 +111,7 @@ export {
   UpdateFactRequest,
 } from './resources/memory.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
+export { ClusterHealth, ClusterNode } from './resources/nodes.ts'
 export {
   ChatCompletionRequest,
   OpenAiConversationRequest,

@@ -54,6 +54,8 @@ export const SCOPES = {
     third: 'none',
     summary: 'See the configuration, without secrets, and the servers that share the storage.',
   },
+  'nodes:read': { third: 'none', summary: 'See the servers of a cluster.' },
+  'nodes:drain': { third: 'none', summary: 'Drain servers of a cluster.' },
   'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },
   'traces:read': { third: ['sanitized', 'raw'], summary: 'Replay recorded events; raw implies sanitized.' },
   'admin:metrics': { third: ['read'], summary: 'Scrape metrics when they require authentication.' },

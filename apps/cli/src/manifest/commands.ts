@@ -9,6 +9,7 @@ import { deployCommands } from './deploy-commands.ts'
 import { helpCommands } from './help-commands.ts'
 import { loadCommands } from './load-commands.ts'
 import { migrationCommands } from './migration-commands.ts'
+import { nodeCommands } from './node-commands.ts'
 import { operationCommands } from './operation-commands.ts'
 import { runCommands } from './run-commands.ts'
 import { serviceCommands } from './service-commands.ts'
@@ -36,6 +37,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...webhookCommands,
   ...auditCommands,
   ...serviceCommands,
+  ...nodeCommands,
   ...operationCommands,
   ...loadCommands,
   ...contextCommands,
@@ -57,6 +59,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   workflows: 'run workflows and inspect their threads',
   approvals: 'list, grant and deny approvals',
   triggers: 'inspect, fire, enable and disable triggers',
+  nodes: 'list and drain the servers of a cluster',
   webhooks: 'manage webhooks, and inspect or repeat their deliveries',
   audit: 'read, verify and export the audit chain',
   memory: 'search and delete facts',

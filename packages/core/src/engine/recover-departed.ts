@@ -1,4 +1,4 @@
-import type { Cluster, DepartedProcess, Logger } from '@perdure/ports'
+import type { Cluster, DepartedProcess, Logger, Meter } from '@perdure/ports'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import { interruptCalls } from '../mcp/use-mcp.ts'
 import { type RecoverRunsDeps, recoverRuns } from './recover-runs.ts'
@@ -6,6 +6,7 @@ import { type RecoverRunsDeps, recoverRuns } from './recover-runs.ts'
 export interface RecoverDepartedDeps extends SupervisedLoopDeps, RecoverRunsDeps {
   readonly cluster: Pick<Cluster, 'departed' | 'dismiss'>
   readonly logger: Logger
+  readonly meter: Meter
   /** Applies what any process has left undone: follow-ups of ended runs, events that are delivered in parts. */
   readonly finishLeftovers: () => Promise<void>
   /** Called when runs were queued again. */
@@ -23,7 +24,7 @@ const WITHOUT_CODE_AFTER_MS = 60_000
  * may be done by several processes. If a process dies in between, another one continues.
  */
 export function createRecoverDeparted(deps: RecoverDepartedDeps): SupervisedLoop {
-  const { cluster, targets, logger, isMine = () => true } = deps
+  const { cluster, targets, logger, meter, isMine = () => true } = deps
 
   const recover = async ({ executor, departedMs }: DepartedProcess) => {
     const isOurs = isMine('recovery')
@@ -32,6 +33,8 @@ export function createRecoverDeparted(deps: RecoverDepartedDeps): SupervisedLoop
       isLost: (run) => run.executor === executor,
       mayRecover: (run) => targets.ofRun(run) !== undefined || (isOurs && departedMs >= WITHOUT_CODE_AFTER_MS),
     })
+    if (interrupted > 0) meter.count('svc_runs_taken_over_total', { outcome: 'interrupted' }, interrupted)
+    if (requeued > 0) meter.count('svc_runs_taken_over_total', { outcome: 'queued' }, requeued)
     if (interrupted + requeued > 0) {
       logger.warn('recovered the runs of a departed process', { executor, interrupted, requeued })
       deps.onQueued()

@@ -3,6 +3,7 @@ import type { AuditHealth } from '../audit/audit.ts'
 import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { EmbedderCheck } from '../memory/vectors.ts'
+import type { NodeWatch } from '../nodes/node-watch.ts'
 import type { HotCacheStats } from '../realtime/hot-cache.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
@@ -27,6 +28,8 @@ export interface ReadHealthDeps {
   readonly checkConsolidator: () => ConsolidatorCheck
   /** Whether other servers still count on this one; always when missing. */
   readonly hasLease?: (() => boolean) | undefined
+  /** The servers of the cluster; if missing, there is only this one. */
+  readonly readCluster?: NodeWatch['health'] | undefined
   /** Whether the event loop was blocked a moment ago; never when missing. */
   readonly wasBlocked?: (() => boolean) | undefined
 }
@@ -54,6 +57,7 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
         uptimeSeconds: Math.floor((deps.clock.monotonicMs() - startedMs) / 1_000),
         checks,
         tail: tailOf(deps),
+        nodes: deps.readCluster?.(),
       }
     },
     live: () => ({ status: 'ok' }),
@@ -152,6 +156,7 @@ export interface HealthDocument {
   readonly uptimeSeconds: number
   readonly checks: ReturnType<typeof checksOf>
   readonly tail: TailHealth | undefined
+  readonly nodes: ReturnType<NodeWatch['health']>
 }
 
 export interface TailHealth {

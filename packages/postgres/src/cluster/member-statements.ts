@@ -8,11 +8,16 @@ interface NodeId {
 }
 
 /** Changes no row if another member has removed the node. */
-export const RENEW_LEASE = compile<NodeId & { leaseMs: number }, unknown>((param) =>
+export const RENEW_LEASE = compile<NodeId & { leaseMs: number }, { drain_requested: boolean }>((param) =>
   from
     .updateTable('nodes')
     .set({ lease_until: leaseEnd(param('leaseMs')) })
-    .where('id', '=', param('id')),
+    .where('id', '=', param('id'))
+    .returning('drain_requested'),
+)
+
+export const MARK_DRAINING = compile<NodeId, unknown>((param) =>
+  from.updateTable('nodes').set({ is_draining: true }).where('id', '=', param('id')),
 )
 
 /** Takes the duties that no living node holds. */

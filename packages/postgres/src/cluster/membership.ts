@@ -6,6 +6,7 @@ import {
   LIST_DEPARTED,
   LIST_DUTIES,
   LIST_MEMBERS,
+  MARK_DRAINING,
   REAP,
   RELEASE_DUTIES,
   RENEW_LEASE,
@@ -26,6 +27,10 @@ export interface MembershipOptions {
 
 export interface Membership extends Cluster {
   readonly executor: string
+  /** Milliseconds until others may take over; 0 if they may. */
+  leaseLeftMs(): number
+  /** Sets the function that is called once when somebody has asked this process to drain. */
+  onDrainRequested(callback: () => void): void
   /** Stops renewing the lease, and releases every duty. */
   stop(): Promise<void>
 }
@@ -50,6 +55,17 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
 
+  /** Called once. A callback that is set later is called at once. */
+  let isDrainRequested = false
+  let onDrainRequested: (() => void) | undefined
+
+  const requestDrain = () => {
+    if (isDrainRequested) return
+    isDrainRequested = true
+    onDrainRequested?.()
+  }
+
+  const leaseLeftMs = () => Math.max(0, leaseMs - (monotonicMs() - lastBeatMs))
   const hasLease = () => monotonicMs() - lastBeatMs < leaseMs
 
   const renewLease = async () => {
@@ -57,8 +73,9 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     await within(leaseMs / 2, async () => {
       await beforeBeat?.()
       await node.renew()
-      const { changes } = await node.control().run(RENEW_LEASE, { ...self, leaseMs })
-      if (changes === 0) throw leaseLost()
+      const row = await node.control().get(RENEW_LEASE, { ...self, leaseMs })
+      if (row === undefined) throw leaseLost()
+      if (row.drain_requested) requestDrain()
     })
     if (sentAtMs - lastBeatMs >= leaseMs) unbrokenSinceMs = sentAtMs
     lastBeatMs = sentAtMs
@@ -103,6 +120,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
   const retire = async () => {
     state = 'retired'
     duties = new Set()
+    await db.run(MARK_DRAINING, self)
     await db.run(RELEASE_DUTIES, self)
     await releaseClaims(db, node.id)
   }
@@ -112,6 +130,11 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
 
   return {
     executor: node.id,
+    leaseLeftMs,
+    onDrainRequested(callback) {
+      onDrainRequested = callback
+      if (isDrainRequested) callback()
+    },
     isMine: (duty) => duties.has(duty) && hasLease(),
     hasLease,
     claim: async (query) => (state === 'member' && hasLease() ? claimRuns(db, { ...query, node: node.id }) : []),

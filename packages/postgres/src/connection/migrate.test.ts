@@ -48,6 +48,34 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('the migration of a Postgr
     expect(await migrate()).toBe('storage-newer-schema')
   })
 
+  it('uses the schema of a newer release that this release can read, and no other', async () => {
+    const [released, next] = [MIGRATIONS.length, { ...NEXT, version: NEXT.version + 1, name: 'expand' }]
+    const expand = { ...next, sql: 'create table wider (id text)', readableFrom: released }
+    const contract = { version: expand.version + 1, name: 'contract', sql: 'drop table wider' }
+
+    expect(await migrate([...MIGRATIONS, NEXT, expand])).toBe(undefined)
+    expect(await migrate()).toBe(undefined)
+    expect(await migrate([...MIGRATIONS, NEXT, expand, contract])).toBe(undefined)
+    expect(await migrate()).toBe('storage-newer-schema')
+  })
+
+  it('refuses to change the schema while a server is running that could not read it', async () => {
+    const migrations = [...MIGRATIONS, NEXT]
+    await schema.query('delete from schema_migrations where version > $1', [MIGRATIONS.length])
+    await schema.query('drop table if exists next_table, wider')
+    const join = (version: number) =>
+      schema.query(
+        `insert into nodes (id, name, role, schema_version, lease_until)
+          values ('old', 'host 1', 'member', $1, clock_timestamp() + interval '1 minute')`,
+        [version],
+      )
+    await join(MIGRATIONS.length)
+
+    expect(await migrate(migrations)).toBe('node-mismatch')
+    expect(await migrate([...MIGRATIONS, { ...NEXT, readableFrom: MIGRATIONS.length }])).toBe(undefined)
+    await schema.query('delete from nodes')
+  })
+
   it('refuses a migration that was edited after it was applied', async () => {
     expect(await migrate([...MIGRATIONS, { ...NEXT, sql: 'create table other (id text)' }])).toBe('migration-failed')
   })

@@ -15,8 +15,8 @@ export interface MigrateOptions {
  * Creates the schema and applies the pending migrations, each in one transaction with its row in `schema_migrations`.
  * Processes that start together take turns: one migrates, the others find nothing to do.
  *
- * @throws StartError `storage-newer-schema`; `migration-failed` when a migration fails or was edited after it was
- *   applied.
+ * @throws StartError `storage-newer-schema`; `node-mismatch` while a server runs that cannot read the new schema;
+ *   `migration-failed` when a migration fails or was edited after it was applied.
  */
 export async function applyMigrations(session: Session, options: MigrateOptions): Promise<void> {
   const { schema, migrations = MIGRATIONS } = options
@@ -27,7 +27,9 @@ export async function applyMigrations(session: Session, options: MigrateOptions)
   try {
     await execute(session, `create schema if not exists "${schema}"`)
     await execute(session, CREATE_TABLE)
-    for (const migration of await pendingMigrations(session, migrations)) await apply(session, migration, options)
+    const pending = await pendingMigrations(session, migrations)
+    await requireReaders(session, pending)
+    for (const migration of pending) await apply(session, migration, options)
   } finally {
     await execute(session, `select pg_advisory_unlock(${MIGRATION_LOCK}, hashtext($1))`, [schema])
     await execute(session, 'reset lock_timeout; reset statement_timeout')
@@ -57,12 +59,45 @@ async function pendingMigrations(
     values: [],
   })
   const applied = rows as readonly MigrationRow[]
-  if (applied.length > migrations.length) throw newerError(applied.length, migrations.length)
-  for (const [index, { version, name, checksum }] of applied.entries()) {
+  if (applied.length > migrations.length) await requireReadable(session, applied.length, migrations.length)
+  for (const [index, { version, name, checksum }] of applied.slice(0, migrations.length).entries()) {
     if (checksum !== checksumOf(migrations[index] as Migration)) throw editedError(version, name)
   }
   return migrations.slice(applied.length)
 }
+
+/** Names the oldest release whose servers can work with the schema, once a migration has changed it. */
+const SET_READER = `insert into meta (name, value) values ('readable_from', $1)
+  on conflict (name) do update set value = excluded.value`
+
+/** The first migration that lets servers tell others which schema they can read. */
+const NODES_VERSION = 8
+
+/** @throws StartError `storage-newer-schema` unless the newer schema can be used by this release */
+async function requireReadable(session: Session, version: number, latest: number): Promise<void> {
+  const { rows } = await session.execute({ text: `select value from meta where name = 'readable_from'`, values: [] })
+  const [from] = rows as readonly { readonly value: string }[]
+  if (from === undefined || Number(from.value) > latest) throw newerError(version, latest)
+}
+
+/** @throws StartError `node-mismatch` while a server is running that could not read the migrated schema */
+async function requireReaders(session: Session, pending: readonly Migration[]): Promise<void> {
+  const [first] = pending
+  if (first === undefined || first.version <= NODES_VERSION) return
+  const from = Math.max(...pending.map(({ version, readableFrom = version }) => readableFrom))
+  const { rows } = await session.execute({ text: OUTDATED, values: [String(from)] })
+  const [outdated] = rows as readonly { readonly name: string; readonly version: string }[]
+  if (outdated === undefined) return
+  throw new StartError('node-mismatch', {
+    message: `This release changes the schema in a way that the server ${outdated.name} (version ${outdated.version}) cannot read.`,
+    hint: 'Stop the servers of earlier releases first, or upgrade them to the release before this one.',
+  })
+}
+
+const OUTDATED = `select name, coalesce(version, 'unknown') as version from nodes
+  where role = 'member' and lease_until > clock_timestamp()
+    and coalesce(schema_version, ${NODES_VERSION - 1}) < $1::integer
+  order by started_at`
 
 interface MigrationRow {
   readonly version: number
@@ -97,6 +132,7 @@ async function apply(session: Session, migration: Migration, { now }: MigrateOpt
       checksumOf(migration),
       now(),
     ])
+    if (version >= NODES_VERSION) await execute(session, SET_READER, [String(migration.readableFrom ?? version)])
     await execute(session, 'commit')
   } catch (error) {
     await execute(session, 'rollback').catch(() => undefined)

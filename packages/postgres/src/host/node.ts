@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StartError } from '@perdure/ports'
+import { type NodeIdentity, StartError } from '@perdure/ports'
 import { type RawBuilder, sql } from 'kysely'
 import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf } from '../connection/postgres-error.ts'
 import type { Session } from '../connection/session.ts'
+import { MIGRATIONS } from '../migrations/migrations.ts'
 import { compile, from } from '../query/compile.ts'
 import type { NodeGroupTable, NodeRole } from '../query/node-schema.ts'
 
@@ -27,6 +28,8 @@ export interface JoinOptions {
   readonly role: NodeRole
   /** How long the lease of a member lasts. */
   readonly leaseMs: number
+  /** What other members learn about this one. */
+  readonly identity?: NodeIdentity | undefined
   /** Opens another session to the same server. */
   readonly reopen: () => Promise<Session>
 }
@@ -40,7 +43,7 @@ export interface JoinOptions {
  * @throws StartError `storage-locked` if the lock is held; `clock-skew` for a member whose clock is wrong
  */
 export async function join(session: Session, options: JoinOptions): Promise<Node> {
-  const { cache, role, leaseMs, reopen } = options
+  const { cache, role, leaseMs, identity = UNKNOWN, reopen } = options
   let control = session
   let renewing: Promise<void> | undefined
   const db = () => createConnection(control.execute, cache)
@@ -49,7 +52,7 @@ export async function join(session: Session, options: JoinOptions): Promise<Node
   if (!(await takeLock())) throw lockedError(role)
   if (role === 'member') await requireSameClock(db())
   if (role !== 'guest') await deleteNodes(db(), role)
-  await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}`, role, leaseMs })
+  await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}`, role, leaseMs, ...columnsOf(identity) })
 
   const reconnect = async () => {
     control = await reopen()
@@ -183,17 +186,26 @@ const DELETE_ALL = [
   compile<object, unknown>(() => from.deleteFrom('duties')),
 ]
 
-interface NewNode {
+interface NewNode extends ReturnType<typeof columnsOf> {
   readonly id: string
   readonly name: string
   readonly role: NodeRole
   readonly leaseMs: number
 }
 
+const UNKNOWN: NodeIdentity = { version: 'unknown', peppers: [], settings: {}, targets: [] }
+
+const columnsOf = ({ version, peppers, settings, targets }: NodeIdentity) => ({
+  ...{ version, schemaVersion: MIGRATIONS.length, peppers, targets },
+  settings: JSON.stringify(settings),
+})
+
 const INSERT_NODE = compile<NewNode, unknown>((param) => ({
   compile: () =>
-    sql`insert into nodes (id, name, role, lease_until) values (${param('id')}, ${param('name')}, ${param('role')},
-      case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
+    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, lease_until)
+      values (${param('id')}, ${param('name')}, ${param('role')}, ${param('version')}, ${param('schemaVersion')},
+        ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[],
+        case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
 }))
 
 /** The end of a lease that begins now, by the clock of the database. */

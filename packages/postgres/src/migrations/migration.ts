@@ -5,5 +5,7 @@
 export interface Migration {
   readonly version: number // from 1, without gaps
   readonly name: string
+  /** Servers that know the schema up to this version can work with the changed one. By default, only those that know this migration. */
+  readonly readableFrom?: number | undefined
   readonly sql: string
 }

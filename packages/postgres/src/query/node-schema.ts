@@ -7,6 +7,13 @@ export interface NodeTable {
   readonly role: NodeRole
   readonly started_at: Generated<Date>
   readonly lease_until: Date | null
+  readonly version: string | null
+  readonly schema_version: number | null
+  readonly peppers: Generated<readonly string[]>
+  readonly settings: Generated<string>
+  readonly targets: Generated<readonly string[]>
+  readonly drain_requested: Generated<boolean>
+  readonly is_draining: Generated<boolean>
 }
 
 /** `sole`: the only server; `member`: one of several servers; `guest`: a command beside servers. */

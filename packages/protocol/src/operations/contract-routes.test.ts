@@ -125,6 +125,8 @@ GET    /health                                    -  public
 GET    /health/live                               -  public
 GET    /health/ready                              -  public
 GET    /health/secrets                            -  secrets:read
+GET    /nodes                                     -  nodes:read
+POST   /nodes/:nodeId/drain                       I  nodes:drain
 GET    /metrics                                   -  admin:metrics:read (when metrics.requireAuth)
 GET    /openapi.json                              -  public
 GET    /asyncapi.json                             -  public

@@ -19,6 +19,7 @@ export const GROUP_SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   tokens: 'Mint, rotate and revoke the access tokens that decide who may call what.',
   audit: 'The tamper-evident chain of entries that records who did what.',
   triggers: 'Start runs automatically: on a schedule, at an interval, after a period of inactivity, or on an event.',
+  nodes: 'The servers that share a PostgreSQL schema.',
   webhooks: 'Endpoints outside the server that receive signed events, and their deliveries.',
   events: 'Named external events that wake waiting runs and fire triggers.',
   health: 'Health of the server, for probes and for people.',

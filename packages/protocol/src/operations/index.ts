@@ -13,6 +13,7 @@ import { mcpServerOperations } from './mcp-server.ts'
 import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
 import { namedEventOperations } from './named-events.ts'
+import { nodeOperations } from './nodes.ts'
 import { openAiOperations } from './openai.ts'
 import { realtimeOperations } from './realtime.ts'
 import { runOperations } from './runs.ts'
@@ -45,6 +46,7 @@ export const OPERATION_TABLES = {
   webhooks: webhookOperations,
   events: namedEventOperations,
   health: healthOperations,
+  nodes: nodeOperations,
   metrics: metricOperations,
   docs: docsOperations,
   console: consoleOperations,

@@ -32,6 +32,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   name: 'Name of the event, such as `order.paid`.',
   namespace: 'Memory namespace. Lists return only this namespace; writes and deletes use `default` when it is missing.',
   order: 'Sort order by time: `asc` for oldest first, `desc` for newest first.',
+  nodeId: 'Id of the server, as listed by the cluster.',
   responseId: 'Id of the response, `resp_` and the id of its run.',
   starting_after: 'Number of the last event that the client received; the stream continues after it.',
   stream: 'Whether to answer with the events of the response.',

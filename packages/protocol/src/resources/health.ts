@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Count } from './count.ts'
+import { ClusterHealth } from './nodes.ts'
 
 export const CheckStatus = v.picklist(['ok', 'warn', 'fail', 'disabled'])
 const check = <Entries extends v.ObjectEntries>(entries: Entries) =>
@@ -38,13 +39,14 @@ export const HealthChecks = v.object({
 /** How closely a process follows what other processes commit to the same storage. */
 export const TailHealth = v.object({ current: v.boolean(), lagMs: Count, listening: v.boolean() })
 
-/** The health document; `tail` is present only with PostgreSQL. `checks` has exactly these seven members. */
+/** The health document; `tail` is present only with PostgreSQL, `nodes` only in a cluster. `checks` has exactly these seven members. */
 export const Health = v.object({
   status: v.picklist(['ok', 'degraded', 'failing']),
   version: v.string(),
   uptimeSeconds: Count,
   checks: HealthChecks,
   tail: v.optional(TailHealth),
+  nodes: v.optional(ClusterHealth),
 })
 
 export const Liveness = v.object({ status: v.picklist(['ok']) })

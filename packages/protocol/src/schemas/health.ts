@@ -138,6 +138,7 @@ export const healthSchemas = {
       uptimeSeconds: 'Seconds since the server started.',
       checks: 'Result of each check.',
       tail: 'How quickly this server notices commits of other processes. Present only with PostgreSQL.',
+      nodes: 'The servers that share the storage. Present only with storage.cluster.',
     },
     example: { status: 'ok', version: '0.1.0', uptimeSeconds: 86_400, checks },
   }),

@@ -11,6 +11,7 @@ import { healthSchemas } from './health.ts'
 import { mcpMessageSchemas } from './mcp-message.ts'
 import { memorySchemas } from './memory.ts'
 import type { NamedSchemas } from './named-schema.ts'
+import { nodeSchemas } from './nodes.ts'
 import { openAiSchemas } from './openai.ts'
 import { runSchemas } from './runs.ts'
 import { sessionSchemas } from './sessions.ts'
@@ -39,5 +40,6 @@ export const SCHEMAS: NamedSchemas = {
   ...webhookSchemas,
   ...eventSchemas,
   ...healthSchemas,
+  ...nodeSchemas,
   ...consoleSchemas,
 }

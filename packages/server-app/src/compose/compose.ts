@@ -147,7 +147,7 @@ export function compose(parts: Parts) {
     version,
   })
   const { tokenFreshness, ...useCases } = services.forEdges(engine)
-  const { memory, consolidator } = services
+  const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
     ...domain,
     kind: auth.kind,
@@ -174,6 +174,7 @@ export function compose(parts: Parts) {
     checkConsolidator: consolidator.checkConsolidator,
     wasBlocked: adapters.watchdog.wasBlocked,
     hasLease,
+    readCluster: nodeWatch.health,
   })
 
   // Edges
@@ -227,6 +228,7 @@ export function compose(parts: Parts) {
     hub,
     tokenFreshness,
     consolidator,
+    nodeWatch,
   }
   const readMetrics = createScrape({ meter, clock, ...metricSources })
   const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })

@@ -25,7 +25,8 @@ const MAY_BE_ZERO: ReadonlySet<string> = new Set(['svc_event_loop_delay_seconds'
 const METRIC_ROWS = Object.entries<MetricSpec>(METRICS)
 
 /** Of a database server, which the server of this test does not use; see `storage-server-meter.test.ts`. */
-const OF_POSTGRES = /^svc_storage_(?:commits_unknown_total|connections|group_commits|retries_total)$/
+const OF_POSTGRES =
+  /^svc_(?:storage_(?:commits_unknown_total|connections|group_commits|retries_total)|cluster_.*|duty|node.*|runs_taken_over_total)$/
 const SAMPLE = /^(?<name>[a-z_]+)(?:\{(?<labels>(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>-?[\d.e+-]+|\+Inf)$/
 
 interface Sample {
@@ -285,13 +286,26 @@ describe('GET /metrics', () => {
   })
 })
 
+it('shows the servers of a cluster, their queue and the duties of this one', async () => {
+  const health = { ready: 2, draining: 1, queuedRuns: 4, oldestQueuedSeconds: 9, runsWithoutCode: 3 }
+  const duties = [{ name: 'timers', isMine: true } as const, { name: 'sweep', isMine: false } as const]
+  const gauges = () => ({ health, leaseMs: 4_500, duties })
+  const { text } = await scrapeOf({ status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }) }, { gauges })()
+
+  expect(text.split('\n').filter((line) => /^svc_(?:cluster|duty|node)/.test(line))).toEqual([
+    ...['svc_cluster_oldest_queued_seconds 9', 'svc_cluster_queued_runs 4', 'svc_cluster_runs_without_code 3'],
+    ...['svc_duty{name="timers"} 1', 'svc_duty{name="sweep"} 0', 'svc_node_lease_seconds 4.5'],
+    ...['svc_nodes{status="ready"} 2', 'svc_nodes{status="draining"} 1'],
+  ])
+})
+
 /** A scrape of a server that does nothing. */
-const scrapeOf = (storage: ScrapeDeps['storage']) =>
+const scrapeOf = (storage: ScrapeDeps['storage'], nodeWatch: ScrapeDeps['nodeWatch'] = { gauges: ignore }) =>
   createScrape({
     meter: createPrometheusMeter(),
     clock: systemClock,
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 1, close: ignore },
-    storage,
+    ...{ storage, nodeWatch },
     engine: { readLoad: () => ({ executing: { agent: 0, workflow: 2 }, queued: 0 }) },
     streams: { size: () => 0 },
     webSockets: { size: () => 0, subscriptions: () => 0 },

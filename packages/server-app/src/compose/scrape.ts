@@ -1,4 +1,4 @@
-import type { ConsolidatorGroup, Engine, EventHub } from '@perdure/core'
+import type { ConsolidatorGroup, Engine, EventHub, NodeWatch } from '@perdure/core'
 import type { Vitals } from '@perdure/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
 import type { EventStreams, WebSockets } from '@perdure/realtime'
@@ -15,6 +15,7 @@ export interface ScrapeDeps {
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
   readonly consolidator: Pick<ConsolidatorGroup, 'readState'>
+  readonly nodeWatch: Pick<NodeWatch, 'gauges'>
   readonly droppedLogLines: () => number
   /** Seconds until each configured token of an MCP server expires. */
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
@@ -49,12 +50,26 @@ export function createScrape(deps: ScrapeDeps): (vitals?: Vitals) => Promise<Exp
     }
     const tail = storage.tail?.state()
     if (tail !== undefined) meter.gauge('svc_log_tail_lag_seconds', {}, tail.lagMs / 1_000)
+    gaugeCluster(meter, deps.nodeWatch.gauges())
     // A failed storage must not hide the other metrics.
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
     if (status?.server !== undefined) meterServer(status.server)
     return meter.expose()
   }
+}
+
+/** Without other servers there is nothing to show. */
+function gaugeCluster(meter: ReadableMeter, gauges: ReturnType<NodeWatch['gauges']>): void {
+  if (gauges === undefined) return
+  const { ready, draining, queuedRuns, oldestQueuedSeconds, runsWithoutCode } = gauges.health
+  meter.gauge('svc_nodes', { status: 'ready' }, ready)
+  meter.gauge('svc_nodes', { status: 'draining' }, draining)
+  meter.gauge('svc_cluster_queued_runs', {}, queuedRuns)
+  meter.gauge('svc_cluster_oldest_queued_seconds', {}, oldestQueuedSeconds)
+  meter.gauge('svc_cluster_runs_without_code', {}, runsWithoutCode)
+  meter.gauge('svc_node_lease_seconds', {}, gauges.leaseMs / 1_000)
+  for (const { name, isMine } of gauges.duties) meter.gauge('svc_duty', { name }, isMine ? 1 : 0)
 }
 
 /** A budget unit without a limit has no remaining amount, so it has no time series. */

@@ -3,21 +3,24 @@ import {
   type ConfiguredMcpServer,
   type CreateRunServices,
   createConsolidator,
+  createManageNodes,
   createMcp,
   createMcpService,
   createMemory,
+  createNodeWatch,
   createRunSkills,
   createSessionService,
   createSessions,
   createSkills,
   type EventHub,
   joinSkillStores,
+  type NodeWatch,
   type PhaseHolder,
   type Recall,
   type RenderEnvelope,
   withMcpSpans,
 } from '@perdure/core'
-import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
+import type { ConsolidatorPhases, Duty, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { Adapters } from '../start/adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -42,6 +45,9 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly outside: Attribution['outside']
   readonly basePath: string
   readonly idempotencyTtlMs: number
+  /** The name of this process in its cluster. */
+  readonly executor: string | undefined
+  readonly isMine: (duty: Duty) => boolean
 }
 
 /** Connects sessions, memory, skills and MCP to the code of runs (`forRuns`) and to HTTP and WebSocket (`forEdges`). */
@@ -63,6 +69,7 @@ export function createServices(deps: ServicesDeps) {
   }
   const sessionOf = createSessionService({ ...deps, maxResultBytes: config.runs.maxResultBytes })
   const mcpOf = createMcpService(servers)
+  const nodeWatch: NodeWatch = createNodeWatch(deps)
   const forRuns: CreateRunServices = (caller) => ({
     session: sessionOf(caller),
     memory: memory.forRun(caller),
@@ -74,11 +81,13 @@ export function createServices(deps: ServicesDeps) {
     forRuns,
     memory,
     consolidator,
-    daemons: [...memory.daemons, ...consolidator.daemons],
+    nodeWatch,
+    daemons: [...memory.daemons, ...consolidator.daemons, ...(deps.nodes === undefined ? [] : [nodeWatch.loop])],
     forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
       ...createSessions({ ...deps, abortRun }),
       ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
       ...createMcp({ ...deps, ...servers }),
+      manageNodes: createManageNodes(deps),
       ...memory,
       ...consolidator,
     }),

@@ -45,6 +45,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   let undo: Undo[] = []
   let running: Composition | undefined
+  let drained: Promise<void> | undefined
   let starting: Promise<Listener | undefined> | undefined
   let budget: StopBudget | undefined
   let stopped: Promise<void> | undefined
@@ -111,6 +112,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     if (storageFailure !== undefined) throw storageFailure
     hasStarted = true
     phase.enter('ready')
+    storage.nodes?.onDrainRequested(drainOnRequest)
     await runStartHook(hooks, 'onReady')
     return listener
   }
@@ -138,13 +140,20 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     cipher: undefined,
   })
 
-  const openOwnStorage = async ({ storageEncryption: encryption, database }: Secrets) => {
+  const openOwnStorage = async (secrets: Secrets) => {
+    const { storageEncryption: encryption, database } = secrets
+    const identity = config.storage.cluster ? await identityOf(secrets) : undefined
     const onLogMissing = warnOfMissingLog(logger, config.storage.path)
     const onWarning = (message: string) => logger.warn(message)
     const callbacks = { onFilesLost, onLogMissing, onWarning, onFatal: onStorageFailure }
-    const storage = await openStorage({ config, configDir, encryption, database, ...callbacks })
+    const storage = await openStorage({ config, configDir, encryption, database, identity, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
+  }
+
+  const identityOf = async (secrets: Secrets) => {
+    const { nodeIdentity } = await import('./node-identity.ts')
+    return nodeIdentity({ ...parts, ...platform, secrets })
   }
 
   const openAudit = async (secrets: Secrets): Promise<AuditLocation> => {
@@ -180,6 +189,17 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     }
   }
 
+  /** The process stays, and answers reads: whoever supervises it decides when it ends. */
+  const drainOnRequest = () => {
+    if (running === undefined) return
+    logger.warn(
+      'an operator has drained this server: it hands over its work, and accepts no new runs until it is restarted',
+    )
+    phase.enter('draining')
+    const draining = startStopBudget(timers, drainTimeoutMs)
+    drained = drain(running, draining).finally(() => draining.end())
+  }
+
   const shutDown = async (budget: StopBudget) => {
     await starting?.catch(() => undefined)
     if (running !== undefined) await callShutdownHook(budget)
@@ -201,6 +221,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const close = async (budget: StopBudget) => {
     phase.enter('draining')
     if (running !== undefined) await drain(running, budget)
+    await Promise.race([drained, budget.closing])
     await undoAll()
     phase.enter('stopped')
   }

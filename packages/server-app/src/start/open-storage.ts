@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type AppError, type Logger, StartError, type Storage } from '@perdure/ports'
+import { type AppError, type Logger, type NodeIdentity, StartError, type Storage } from '@perdure/ports'
 import type * as postgres from '@perdure/postgres'
 import type { ServerConfig } from '@perdure/protocol'
 import { type Encryption, openSqliteStorage } from '@perdure/sqlite'
@@ -19,6 +19,8 @@ export interface OpenStorage {
   readonly encryption?: Encryption | undefined
   /** Set with `storage.kind: 'postgres'`. */
   readonly database: DatabaseAccess | undefined
+  /** What the other servers of a cluster learn about this one. */
+  readonly identity?: NodeIdentity | undefined
   readonly onFilesLost?: ((error: AppError) => void) | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   readonly onLogMissing?: (() => void) | undefined
@@ -31,13 +33,14 @@ export function openStorage({
   config,
   configDir,
   database,
+  identity,
   onWarning,
   ...options
 }: OpenStorage): Promise<OpenedStorage> {
   const { path, mode, synchronous, schema } = config.storage
   if (database !== undefined) {
     const { onFatal } = options
-    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', onFatal, onWarning })
+    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', identity, onFatal, onWarning })
   }
   const file = path === ':memory:' ? path : resolve(configDir, path)
   return openSqliteStorage({ path: file, mode, synchronous, ...options })
@@ -47,6 +50,7 @@ export interface PostgresSchema {
   readonly configDir: string
   readonly schema: string
   readonly isGuest?: boolean | undefined
+  readonly identity?: NodeIdentity | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   readonly onWarning?: ((message: string) => void) | undefined
 }

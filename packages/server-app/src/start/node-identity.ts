@@ -1,0 +1,56 @@
+import { canonicalJson, type Digest, type NodeIdentity, nodeTarget, type SkillStore } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { version } from '../version.ts'
+import type { LifecycleParts } from './lifecycle-parts.ts'
+import type { Secrets } from './pre-bind.ts'
+
+export interface IdentityParts extends Pick<LifecycleParts, 'config' | 'agents' | 'workflows' | 'registeredSkills'> {
+  readonly secrets: Pick<Secrets, 'peppers'>
+  readonly skills: SkillStore
+  readonly digest: Digest
+}
+
+/** What the other servers of a cluster learn about this one. Fingerprints reveal neither secrets nor settings. */
+export async function nodeIdentity({ secrets, digest, ...parts }: IdentityParts): Promise<NodeIdentity> {
+  const shortHash = (text: string) => digest.sha256(text).slice(0, SHORT)
+  const fingerprint = (pepper: Uint8Array) => digest.hmacSha256(pepper, 'perdure cluster pepper').slice(0, SHORT)
+  const targets = targetsOf(parts)
+  const settings = { ...comparedSettings(parts.config), skills: await skillsOf(parts), targets }
+  return {
+    ...{ version, targets, peppers: secrets.peppers.map(fingerprint) },
+    settings: Object.fromEntries(
+      Object.entries(settings).map(([part, value]) => [part, shortHash(canonicalJson(value))]),
+    ),
+  }
+}
+
+/** Digits of a fingerprint. */
+const SHORT = 16
+
+/** Addresses, paths and limits of one process may differ between servers; what clients and runs notice should not. */
+const comparedSettings = (config: ServerConfig) => ({
+  auth: { kind: config.auth.kind, lockout: config.auth.lockout },
+  audit: config.audit.enabled,
+  basePath: config.server.basePath,
+  consolidator: config.consolidator,
+  idempotency: config.server.idempotency,
+  leaseMs: config.storage.leaseMs,
+  memory: config.memory,
+  retention: config.retention,
+  runs: { ...config.runs, concurrency: undefined },
+  sessions: config.sessions,
+  webhooks: config.webhooks,
+  workflows: config.workflows,
+})
+
+const targetsOf = ({ agents, workflows }: Pick<IdentityParts, 'agents' | 'workflows'>): string[] =>
+  [agents, workflows]
+    .flatMap((registry) => registry.list().flatMap(({ id }) => registry.versions(id)))
+    .flatMap(({ kind, id, version: code }) => [nodeTarget(kind, id), nodeTarget(kind, id, code)])
+    .filter((target, index, all) => all.indexOf(target) === index)
+    .toSorted()
+
+async function skillsOf({ skills, registeredSkills }: Pick<IdentityParts, 'skills' | 'registeredSkills'>) {
+  const all = await Promise.all([registeredSkills.list(), skills.list()])
+  return all.flat().map((skill) => canonicalJson(skill))
+}

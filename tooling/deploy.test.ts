@@ -15,10 +15,11 @@ const dockerfile = text('Dockerfile')
 const unit = text('perdure.service')
 const nginx = text('nginx.conf')
 const caddyfile = text('Caddyfile')
+const clusterCaddyfile = text('Caddyfile.cluster')
 
 /** Parses every document strictly: duplicate keys and ambiguous values are errors. */
 function yaml<Document>(file: string): readonly Document[] {
-  return parseAllDocuments(text(file), { strict: true, uniqueKeys: true }).map((document) => {
+  return parseAllDocuments(text(file), { strict: true, uniqueKeys: true, merge: true }).map((document) => {
     expect([document.errors, document.warnings]).toEqual([[], []])
     return document.toJS() as Document
   })
@@ -27,7 +28,7 @@ function yaml<Document>(file: string): readonly Document[] {
 interface Compose {
   readonly services: Readonly<
     Record<
-      'perdure' | 'caddy' | 'postgres',
+      'perdure' | 'perdure-1' | 'perdure-2' | 'perdure-3' | 'caddy' | 'postgres',
       {
         readonly stop_grace_period?: string
         readonly environment: Readonly<Record<string, string>>
@@ -53,12 +54,13 @@ interface Deployment {
   readonly kind: 'Deployment'
   readonly spec: {
     readonly replicas: number
-    readonly strategy: { readonly type: string }
+    readonly strategy: { readonly type: string; readonly rollingUpdate?: Readonly<Record<string, number>> }
     readonly selector: { readonly matchLabels: Labels }
     readonly template: {
       readonly metadata: { readonly labels: Labels }
       readonly spec: {
         readonly terminationGracePeriodSeconds: number
+        readonly topologySpreadConstraints?: readonly unknown[]
         readonly securityContext: Readonly<Record<string, unknown>>
         readonly volumes: readonly { readonly name: string; readonly persistentVolumeClaim?: { claimName: string } }[]
         readonly containers: readonly [
@@ -82,6 +84,11 @@ type Labels = Readonly<Record<string, string>>
 interface Service {
   readonly kind: 'Service'
   readonly spec: { readonly selector: Labels; readonly ports: readonly { readonly targetPort: string }[] }
+}
+
+interface Budget {
+  readonly kind: 'PodDisruptionBudget'
+  readonly spec: { readonly maxUnavailable: number; readonly selector: { readonly matchLabels: Labels } }
 }
 
 interface Claim {
@@ -136,21 +143,25 @@ describe('the deploy folder', () => {
 
   it('sets only variables that are configuration fields or secret references', () => {
     const fields = new Set(configFields.map(({ env }) => env))
-    const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM']
+    const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM', 'PERDURE_UPSTREAMS']
     const sources = [
       dockerfile,
       unit,
       text('compose.yaml'),
       text('compose.postgres.yaml'),
       text('kubernetes.yaml'),
+      text('kubernetes.postgres.yaml'),
       caddyfile,
+      clusterCaddyfile,
     ]
     const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bPERDURE_[A-Z_]+\b/g) ?? []))
     const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
     // kubernetes.yaml mentions this variable only in a comment, as an example of a variable that Kubernetes sets.
     named.delete('PERDURE_SERVER_PORT')
 
-    expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
+    expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual(
+      [...ofProxy, ...new Set(referenced)].toSorted(),
+    )
   })
 
   it('configures proxies with timeouts above the heartbeat interval and a body limit above that of the server', () => {
@@ -198,16 +209,31 @@ describe('compose.yaml', () => {
 })
 
 describe('compose.postgres.yaml', () => {
-  const { perdure, postgres, caddy } = onPostgres.services
+  const { caddy, postgres, 'perdure-1': first, 'perdure-2': second, 'perdure-3': third } = onPostgres.services
+  const servers = [first, second, third]
 
-  it('differs from compose.yaml only in what PostgreSQL needs', () => {
-    const { depends_on, environment, volumes: mounted, ...rest } = perdure
+  it('differs from compose.yaml only in what PostgreSQL and several servers need', () => {
+    const { depends_on, environment, volumes: mounted, ...rest } = first
     const { environment: before, volumes: mountedBefore, ...restBefore } = services.perdure
 
-    expect([rest, caddy]).toEqual([restBefore, services.caddy])
-    expect(environment).toMatchObject(before)
-    expect(mounted).toEqual(expect.arrayContaining([...mountedBefore]))
+    expect(rest).toEqual(restBefore)
+    expect(environment).toMatchObject({ ...before, PERDURE_STORAGE_CLUSTER: 'true' })
+    expect(mounted.map((volume) => volume.split(':')[1])).toEqual(
+      expect.arrayContaining(mountedBefore.map((volume) => volume.split(':')[1])),
+    )
     expect(depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
+  })
+
+  it('runs three equal servers, each with a volume of its own, behind the proxy', () => {
+    const [same, ...others] = servers.map(({ volumes: _, ...rest }) => rest)
+
+    for (const other of others) expect(other).toEqual(same)
+    expect(new Set(servers.map((server) => server.volumes.find((volume) => volume.endsWith(':/data')))).size).toBe(3)
+    expect(caddy.environment.PERDURE_UPSTREAMS?.split(' ')).toEqual(
+      ['perdure-1', 'perdure-2', 'perdure-3'].map((name) => `${name}:${defaultOf('server.port')}`),
+    )
+    expect(caddy.volumes).toContain('./Caddyfile.cluster:/etc/caddy/Caddyfile:ro')
+    expect(clusterCaddyfile).toContain('health_uri /v1/health/ready')
   })
 
   it('refers only to volumes and secrets that it defines', () => {
@@ -218,14 +244,14 @@ describe('compose.postgres.yaml', () => {
     expect([...new Set(named)].filter((name) => !name?.startsWith('./')).toSorted()).toEqual(
       Object.keys(onPostgres.volumes).toSorted(),
     )
-    expect(perdure.secrets).toEqual(Object.keys(onPostgres.secrets))
+    expect(first.secrets).toEqual(Object.keys(onPostgres.secrets))
   })
 
-  it('lets only the server reach the database, over a socket that both mount', () => {
-    const [folder] = /(?<=host=).*/.exec(perdure.environment.DATABASE_URL ?? '') ?? []
+  it('lets only the servers reach the database, over a socket that all of them mount', () => {
+    const [folder] = /(?<=host=).*/.exec(first.environment.DATABASE_URL ?? '') ?? []
 
     expect(postgres.network_mode).toBe('none')
-    expect([perdure, postgres].map((one) => one.volumes.includes(`socket:${folder}`))).toEqual([true, true])
+    expect([...servers, postgres].every((one) => one.volumes.includes(`socket:${folder}`))).toBe(true)
     expect(caddy.volumes.some((volume) => volume.startsWith('socket:'))).toBe(false)
   })
 
@@ -235,8 +261,36 @@ describe('compose.postgres.yaml', () => {
 
     expect(files).toHaveLength(2)
     for (const name of ['PERDURE_STORAGE_PATH', 'PERDURE_AUDIT_PATH']) {
-      expect(perdure.environment[name]).toBe(fieldOf(name)?.default)
+      expect(first.environment[name]).toBe(fieldOf(name)?.default)
     }
+  })
+})
+
+describe('kubernetes.postgres.yaml', () => {
+  const documents = yaml<Deployment | Budget | Service>('kubernetes.postgres.yaml')
+  const find = <Kind extends (typeof documents)[number]['kind']>(kind: Kind) =>
+    documents.find((one) => one.kind === kind) as Extract<(typeof documents)[number], { readonly kind: Kind }>
+  const { spec: shared } = find('Deployment')
+  const [server] = shared.template.spec.containers
+
+  it('runs three servers, of which rollouts and evictions take one at a time', () => {
+    expect([shared.replicas, shared.strategy]).toEqual([
+      3,
+      { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } },
+    ])
+    expect(find('PodDisruptionBudget').spec).toEqual({ maxUnavailable: 1, selector: shared.selector })
+    expect(find('Service').spec.selector).toEqual(shared.template.metadata.labels)
+  })
+
+  it('differs from kubernetes.yaml only in what PostgreSQL and several servers need', () => {
+    const { spec } = shared.template
+    const ownParts = { containers: [], volumes: [], securityContext: {}, topologySpreadConstraints: [] }
+
+    expect({ ...server, env: [] }).toEqual({ ...container, env: [] })
+    expect(server.env).toEqual(expect.arrayContaining([...container.env]))
+    expect({ ...spec, ...ownParts }).toEqual({ ...pod, ...ownParts })
+    expect(pod.securityContext).toMatchObject(spec.securityContext)
+    expect(spec.volumes.every(({ persistentVolumeClaim: claim }) => claim === undefined)).toBe(true)
   })
 })
 

@@ -60,7 +60,7 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
         const left = Array.from(records.values()).filter(
           (record) =>
             record.response === undefined &&
-            (executor === undefined || record.executor === executor) &&
+            (executor === undefined || record.executor === (typeof executor === 'object' ? undefined : executor)) &&
             !(record.runId !== undefined && hasRun(record.runId)),
         )
         for (const { id, runId } of left) {

@@ -36,13 +36,13 @@ export type Write =
     }
   /**
    * Stores the response in every record that has no run and still counts as executing: the process that executed it
-   * died. With `executor`, only in records of this process. Without it, only valid at startup of the only process,
-   * before any request executes.
+   * died. With `executor`, only in records of this process, or with `nobody` in those that name none: a process that had the
+   * storage for itself has left them. Without it, only valid at startup of the only process, before any request executes.
    */
   | {
       readonly type: 'idempotency.interrupt'
       readonly response: StoredResponse
-      readonly executor?: string | undefined
+      readonly executor?: string | { readonly nobody: true } | undefined
     }
   /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }

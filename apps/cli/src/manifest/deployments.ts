@@ -1,6 +1,7 @@
 /** Argument of `deploy print` → file in the folder `deploy`. */
 export const DEPLOYMENTS: Readonly<Record<string, string>> = {
   caddy: 'Caddyfile',
+  'caddy-cluster': 'Caddyfile.cluster',
   nginx: 'nginx.conf',
   systemd: 'perdure.service',
   dockerfile: 'Dockerfile',
@@ -8,6 +9,7 @@ export const DEPLOYMENTS: Readonly<Record<string, string>> = {
   compose: 'compose.yaml',
   'compose-postgres': 'compose.postgres.yaml',
   kubernetes: 'kubernetes.yaml',
+  'kubernetes-postgres': 'kubernetes.postgres.yaml',
   grafana: 'grafana/perdure.json',
   prometheus: 'prometheus/perdure.rules.yml',
 }

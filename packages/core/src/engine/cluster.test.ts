@@ -111,6 +111,30 @@ describe('engines in a cluster', () => {
     expect(await find(runId)).toMatchObject({ status: 'failed', finishReason: 'interrupted' })
   })
 
+  it('combine the first requests of a debounce key that two of them receive at the same moment', async () => {
+    const { start, pass, find } = createProcesses()
+    const started: unknown[] = []
+    const debounce = { periodMs: 1_000, key: () => 'doc' }
+    const agents = [agentOf('work', async (input) => void started.push(input), { debounce })]
+    const [one, other] = [await start({ agents }), await start({ agents })]
+    const send = (engine: Engine, input: string) => engine.run('work', { ...accepted, body: { input } })
+    const runIdsOf = async (...inputs: readonly string[]) =>
+      (await Promise.all([send(one.engine, `${inputs[0]}`), send(other.engine, `${inputs[1]}`)])).map(
+        (reply) => outcomeOf(reply).runId,
+      )
+    const runIds = await runIdsOf('a', 'b')
+    expect(new Set(runIds).size).toBe(1)
+    await pass(2_000)
+    expect([started.length, (await find(runIds[0]))?.status]).toEqual([1, 'completed'])
+
+    const aborted = await runIdsOf('c', 'd')
+    await one.engine.abortRun({ runId: aborted[0] ?? '', visibility: EVERY_ROW })
+    const again = await runIdsOf('e', 'f')
+    expect(again).not.toContain(aborted[0])
+    await pass(2_000)
+    expect((await find(again[0]))?.status).toBe('completed')
+  })
+
   it('start a queued run on any of them that has a free slot and its version', async () => {
     const { start, pass, find } = createProcesses()
     const open = gate()

@@ -1,4 +1,12 @@
-import { type EpochMs, EVERY_ROW, plusMs, type RunRecord, type RunStore, type Write } from '@perdure/ports'
+import {
+  type EpochMs,
+  EVERY_ROW,
+  plusMs,
+  type RunRecord,
+  type RunStore,
+  type TakenSlot,
+  type Write,
+} from '@perdure/ports'
 import type { Debounce } from '../targets/flow-control.ts'
 
 /** A run that waits for further requests, with the content of the newest one. */
@@ -32,6 +40,20 @@ export async function debounce(runs: RunStore, options: Debounce, next: RunRecor
       change: { input, flow, startAt, deadlineAt },
     },
   }
+}
+
+/**
+ * Lets one of several first requests start the run, which different processes receive at the same moment: the others conflict, and
+ * then find the run. The slot is taken until the run starts. If the run has ended before, the next request takes the next slot.
+ */
+export function takeDebounceSlot(
+  { id: runId, flow, owner, startAt, createdAt: now }: RunRecord,
+  taken: TakenSlot | undefined,
+): readonly Write[] {
+  if (flow?.debounce === undefined || startAt === undefined) return []
+  const lane = `debounce:${owner}/${flow.debounce}`
+  const slot = taken?.lane === lane ? taken.slot + 1 : 0
+  return [{ type: 'lane.take', runId, slots: [{ lane, slot, freeAt: startAt }], now }]
 }
 
 /** Never the same as before, because the start time also tells one content of the run from another. */

@@ -15,6 +15,7 @@ import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { createKeyedMutex } from '../concurrency/mutex.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { commitOnce } from '../idempotency/commit-once.ts'
+import { createKeysUnderWay } from '../idempotency/keys-under-way.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
@@ -26,7 +27,7 @@ import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { agentBusy, NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
-import { debounce } from './debounce.ts'
+import { debounce, takeDebounceSlot } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
 import { acceptedFlow, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
@@ -69,6 +70,7 @@ export type StartRun = (request: StartRunRequest) => Promise<Reply>
 export function createStartRun(deps: StartRunDeps): StartRun {
   const { targets, phase, runWaiters, threadClaims } = deps
   const debounceMutex = createKeyedMutex()
+  const keysUnderWay = createKeysUnderWay(deps)
 
   const accept = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
     const flow = acceptedFlow(request, target, input)
@@ -78,8 +80,30 @@ export function createStartRun(deps: StartRunDeps): StartRun {
         return decide(deps, request, { target, input, flow, taken })
       })
     if (flow?.debounce === undefined) return commit()
-    // Concurrent first requests of a debounce key would each find no run to join.
+    // Concurrent first requests of a debounce key would each find no run to join. Between processes, a slot decides.
     return debounceMutex(`${request.principal.subject} ${flow.debounce}`, commit)
+  }
+
+  /** What a repeated request finds taken may be its own: its first request claims it, or has taken it in another process. */
+  const acceptOnce = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
+    const { key } = request
+    if (key === undefined || !isExclusive(request, target)) return claimAndAccept(request, target, input)
+    const leave = keysUnderWay.enter(key)
+    try {
+      return await claimAndAccept(request, target, input)
+    } catch (error) {
+      const isBusy = error instanceof AppError && error.id === 'agent-busy'
+      const reply = isBusy ? await deps.recall(key) : undefined
+      if (reply === undefined) throw error
+      return { kind: 'replayed', reply } as const
+    } finally {
+      leave()
+    }
+  }
+
+  const claimAndAccept = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
+    const releaseThread = claimThread(threadClaims, target, request.body.threadId)
+    return accept(request, target, input).finally(releaseThread)
   }
 
   return async (request) => {
@@ -90,8 +114,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const input = await inputOf(target, request)
 
     await refuseHiddenThread(deps, request)
-    const releaseThread = claimThread(threadClaims, target, request.body.threadId)
-    const once = await accept(request, target, input).finally(releaseThread)
+    const once = await acceptOnce(request, target, input)
     if (once.kind === 'replayed') return once.reply
 
     const { claimed, seed } = once.decision
@@ -145,12 +168,13 @@ async function decide(
     session,
     metadata: newSession?.metadata,
   })
+  const first = deps.lines === undefined ? [] : takeDebounceSlot(run, taken?.slot)
   if (taken !== undefined) refuseBusyLane(target, taken)
   const ahead = deps.lines === undefined ? undefined : await deps.lines.ahead(target, run)
   const isBehind = taken !== undefined || ahead !== undefined
   const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
-  return planStart(deps, request, { claimed, seed, writes: [...more, ...ofSession] })
+  return planStart(deps, request, { claimed, seed, writes: [...first, ...more, ...ofSession] })
 }
 
 /** Launches the run that is stored now. */
@@ -182,12 +206,16 @@ const withoutMessage = (run: RunRecord): RunRecord => ({ ...run, input: toJsonTe
  */
 async function earlierAnswer(
   { recall }: StartRunDeps,
-  { key, body }: StartRunRequest,
-  { concurrency }: RunTarget,
+  request: StartRunRequest,
+  target: RunTarget,
 ): Promise<Reply | undefined> {
+  return request.key !== undefined && isExclusive(request, target) ? recall(request.key) : undefined
+}
+
+/** Whether the run claims a thread or a lane. */
+function isExclusive({ body }: StartRunRequest, { concurrency }: RunTarget): boolean {
   const isLimited = concurrency === 'session' ? body.sessionId !== undefined : concurrency !== 'parallel'
-  const isExclusive = body.threadId !== undefined || isLimited
-  return key !== undefined && isExclusive ? recall(key) : undefined
+  return body.threadId !== undefined || isLimited
 }
 
 /**

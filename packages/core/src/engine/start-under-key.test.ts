@@ -1,8 +1,11 @@
-import { EVERY_ROW } from '@perdure/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, untilIdle, workflowOf } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
+const accepted = { answer: 'accepted' } as const
+type Engine = ReturnType<typeof createTestEngine>
 
 describe('startRun under an idempotency key', () => {
   it('stores the answer under the key and never starts a second run', async () => {
@@ -45,6 +48,40 @@ describe('startRun under an idempotency key', () => {
     expect(new Set(refused)).toEqual(new Set(['idempotency-in-flight']))
     expect((await engine.storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
   })
+
+  it.each([
+    ['a thread', (engine: Engine) => engine.execute('flow', { key, body: { input: 1, threadId: 't' }, ...accepted })],
+    ['the slot of a lane', (engine: Engine) => engine.run('alone', { key, ...accepted })],
+  ])(
+    'answers a repeated request as in flight while the commit of the first one, which claims %s, is under way',
+    async (_, send) => {
+      const storage = createInMemoryStorage()
+      const committing = gate()
+      const unitOfWork: UnitOfWork = {
+        async commit(writes) {
+          await committing.promise
+          return storage.unitOfWork.commit(writes)
+        },
+      }
+      const engine = createTestEngine({
+        storage: { ...storage, unitOfWork },
+        workflows: [workflowOf('flow', async () => 1)],
+        agents: [agentOf('alone', async () => 1, { concurrency: 'single', onBusy: 'reject' })],
+      })
+      const first = send(engine)
+      await untilIdle()
+
+      await expect(send(engine)).rejects.toMatchObject({ kind: 'idempotency-in-flight' })
+      await expect(
+        engine.execute('flow', { body: { input: 1, threadId: 'other' }, key: { ...key, fingerprint: 'other' } }),
+      ).rejects.toMatchObject({
+        kind: 'idempotency-conflict',
+      })
+      committing.resolve()
+      const { runId } = await first
+      expect(await send(engine)).toMatchObject({ replayed: true, runId })
+    },
+  )
 
   it('stores the answer 202 of a request whose waitMs has passed', async () => {
     const open = gate<string>()

@@ -96,7 +96,7 @@ const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
  * Stores an answer for every key whose call was interrupted when its process ended. Must be committed before anything
  * executes, unless it names the process.
  */
-export const interruptCalls = (executor?: string): Write => ({
+export const interruptCalls = (executor?: string | { readonly nobody: true }): Write => ({
   type: 'idempotency.interrupt',
   executor,
   response: {

@@ -26,8 +26,8 @@ export const idempotencyWrites: WriteAppliers<
   },
   'idempotency.complete': async ({ db }, { runId, response, unlessPatientAt = null }) =>
     (await db.run(completeRecord, { run_id: runId, unlessPatientAt, ...toResponseRow(response) })).changes,
-  'idempotency.interrupt': async ({ db }, { response, executor = null }) =>
-    (await db.run(interruptRecords, { executor, ...toResponseRow(response) })).changes,
+  'idempotency.interrupt': async ({ db }, { response, executor }) =>
+    (await db.run(interruptRecords, { ...executorOf(executor), ...toResponseRow(response) })).changes,
   'idempotency.prune': async ({ db }, { now, limit }) => (await db.run(PRUNE_RECORDS, { now, limit })).changes,
 }
 
@@ -63,12 +63,17 @@ export const completeRecord = compile<CompleteValues, unknown>((param) =>
     ),
 )
 
-const interruptRecords = compile<ResponseColumns & Pick<NewIdempotencyRow, 'executor'>, unknown>((param) =>
+const executorOf = (executor: string | { readonly nobody: true } | undefined) => ({
+  executor: typeof executor === 'string' ? executor : null,
+  ofAll: executor === undefined ? 1 : 0,
+})
+
+const interruptRecords = compile<ResponseColumns & ReturnType<typeof executorOf>, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
     .where(IS_PENDING_NON_RUN_ANSWER)
-    .where(sql<boolean>`(${param('executor')}::text is null or executor = ${param('executor')}::text)`)
+    .where(sql<boolean>`(${param('ofAll')}::integer = 1 or executor is not distinct from ${param('executor')}::text)`)
     .where(sql<boolean>`(run_id is null or not exists (select 1 from runs where runs.id = idempotency.run_id))`),
 )
 

@@ -1,6 +1,6 @@
 import { checkTriggers, type Daemon, interruptCalls, targetsOf } from '@perdure/core'
 import { openVitals, readDescriptorUse } from '@perdure/platform-node'
-import { type Storage, soleNode } from '@perdure/ports'
+import { type Cluster, type Storage, soleNode } from '@perdure/ports'
 import type { Composition, Parts } from '../compose/compose.ts'
 import { createEntry } from '../embedding/entry.ts'
 import { runStartHook } from '../hooks.ts'
@@ -28,6 +28,10 @@ async function loadConsole({ config, given, originOf }: LifecycleParts): Promise
 
 /** Closes one thing that startup has opened. The most recently opened is closed first. */
 type Undo = () => void | Promise<void>
+
+/** In a cluster, only a server that had the storage for itself has left calls that name no process. */
+const interruptEarlierCalls = ({ executor }: Pick<Cluster, 'executor'>) =>
+  interruptCalls(executor === undefined ? undefined : { nobody: true })
 
 const SHUTDOWN_HOOK_MS = 5_000
 const STREAM_GRACE_MS = 500
@@ -95,7 +99,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
-    await storage.unitOfWork.commit([interruptCalls(adapters.cluster.executor)])
+    await storage.unitOfWork.commit([interruptEarlierCalls(adapters.cluster)])
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     await composition.triggers.declare(parts.triggers)
@@ -105,19 +109,19 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     undo.push(() => entry.close(listenerGraceMs()))
     const listener = isListening ? await listenFor(composition) : undefined
     running = composition
-    watch(composition)
+    watch(composition, storage)
     await composition.engine.start()
     for (const daemon of composition.daemons) daemon.start()
     undo.push(startExpirySweep({ ...platform, unitOfWork: storage.unitOfWork }))
     if (storageFailure !== undefined) throw storageFailure
     hasStarted = true
     phase.enter('ready')
-    storage.nodes?.onDrainRequested(drainOnRequest)
     await runStartHook(hooks, 'onReady')
     return listener
   }
 
-  const watch = ({ engine }: Composition) => {
+  const watch = ({ engine }: Composition, { nodes }: Storage) => {
+    nodes?.onDrainRequested(drainOnRequest)
     attribution.onEnter(watchdog.enter)
     const { maxBlockMs } = config.runs
     watchdog.start({ executing: engine.executingRunIds, current: attribution.runId, maxBlockMs, ...limits })

@@ -26,8 +26,8 @@ export const idempotencyWrites: WriteAppliers<
   },
   'idempotency.complete': ({ db }, { runId, response, unlessPatientAt = null }) =>
     db.run(completeRecord, { run_id: runId, unlessPatientAt, ...toResponseRow(response) }).changes,
-  'idempotency.interrupt': ({ db }, { response, executor = null }) =>
-    db.run(interruptRecords, { executor, ...toResponseRow(response) }).changes,
+  'idempotency.interrupt': ({ db }, { response, executor }) =>
+    db.run(interruptRecords, { ...executorOf(executor), ...toResponseRow(response) }).changes,
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
@@ -63,12 +63,17 @@ export const completeRecord = compile<CompleteValues, unknown>((param) =>
     ),
 )
 
-export const interruptRecords = compile<ResponseColumns & Pick<NewIdempotencyRow, 'executor'>, unknown>((param) =>
+const executorOf = (executor: string | { readonly nobody: true } | undefined) => ({
+  executor: typeof executor === 'string' ? executor : null,
+  ofAll: executor === undefined ? 1 : 0,
+})
+
+export const interruptRecords = compile<ResponseColumns & ReturnType<typeof executorOf>, unknown>((param) =>
   from
     .updateTable('idempotency')
     .set(paramsFor(param, RESPONSE_COLUMNS))
     .where(IS_PENDING_NON_RUN_ANSWER)
-    .where(sql<boolean>`(${param('executor')} is null or executor = ${param('executor')})`)
+    .where(sql<boolean>`(${param('ofAll')} = 1 or executor IS ${param('executor')})`)
     .where(sql<boolean>`(run_id is null or not exists (
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )

@@ -57,7 +57,10 @@ const interruptCases: readonly ContractCase[] = [
       for (const [index, record] of records.entries()) {
         expect(await find(storage, record.id)).toEqual(index < 2 ? { ...record, response } : record)
       }
-      expect((await commit(storage, { ...interrupt, executor: undefined })).counts).toEqual([2])
+      expect((await commit(storage, { ...interrupt, executor: { nobody: true } })).counts).toEqual([1])
+      expect(await find(storage, 'of nobody')).toMatchObject({ response })
+      expect((await find(storage, 'of another'))?.response).toBeUndefined()
+      expect((await commit(storage, { ...interrupt, executor: undefined })).counts).toEqual([1])
     },
   },
 ]

@@ -32,7 +32,15 @@ export interface Reservation {
 export interface Budget {
   /** Counts a new tool call. @throws AppError `budget-exhausted` when a budget is used up */
   takeToolCall(): Reservation
+  /** @throws AppError `budget-exhausted` when a budget is used up */
   add(report: UsageReport): Promise<void>
+  /**
+   * Call it between the record of a tool call and the call. Other processes may have used up a shared budget; `undefined` if there
+   * are none.
+   *
+   * @throws AppError `budget-exhausted` when more tool calls are recorded than a budget allows
+   */
+  checkToolCall(): Promise<void> | undefined
   /** @throws AppError `budget-exhausted` when nothing is left for a new child */
   checkLeft(): void
   /** Call it when a child has ended. @throws AppError `budget-exhausted` when the child, or this run, has used up a budget */
@@ -116,6 +124,9 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
     }
   }
 
+  const isShared = accounts.some((account) => account.isShared)
+  const refresh = () => Promise.all(accounts.map((account) => account.refresh()))
+
   return {
     isSpent: isSpentNow(),
     used: () => accounts.at(-1)?.recorded() ?? run.usage,
@@ -135,8 +146,10 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
       await journal.record({ writes, events: [usageEvent(run, report, clock.now())] })
       confirm()
       runMeter.used(report)
+      if (isShared) await refresh()
       check()
     },
+    checkToolCall: () => (isShared ? refresh().then(() => check(exceededToolCalls)) : undefined),
   }
 }
 
@@ -146,6 +159,10 @@ function spentLimit(account: UsageAccount): string | undefined {
   const used = account.used()
   if (tokens !== undefined && used.inputTokens + used.outputTokens >= tokens) return `${tokens} tokens`
   return costUsd !== undefined && used.costUsd >= costUsd ? `${costUsd} USD` : undefined
+}
+
+function exceededToolCalls({ limits: { toolCalls }, recorded }: UsageAccount): string | undefined {
+  return toolCalls !== undefined && recorded().toolCalls > toolCalls ? `${toolCalls} tool calls` : undefined
 }
 
 function usedToolCalls({ limits: { toolCalls }, used }: UsageAccount): string | undefined {

@@ -35,7 +35,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   return callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
     countsAs: scope.budget.takeToolCall,
-    fn: (attempt) => execute(scope, call, attempt),
+    fn: (attempt) => afterCheck(scope, () => execute(scope, call, attempt)),
     options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
@@ -52,12 +52,17 @@ export async function callForeignTool<T extends ToolResult>(
   return callStep<T>(scope, name, {
     countsAs: scope.budget.takeToolCall,
     async fn(attempt) {
-      const outcome = await fn(attempt)
+      const outcome = await afterCheck(scope, () => fn(attempt))
       scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
       return outcome
     },
     options,
   })
+}
+
+function afterCheck<T>({ budget }: CallScope, call: () => Promise<T> | T): Promise<T> | T {
+  const checking = budget.checkToolCall()
+  return checking === undefined ? call() : checking.then(call)
 }
 
 async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {

@@ -23,6 +23,12 @@ export interface UsageAccount {
   confirm(usage: RunUsage): void
   /** Call it when reserved usage was not recorded, so that it can be used again. */
   cancel(usage: RunUsage): void
+  /**
+   * Whether other processes may record usage in the same record. `refresh` then reads what they have recorded; while usage of this
+   * process is being recorded, it may miss as much.
+   */
+  readonly isShared: boolean
+  refresh(): Promise<void>
   /** The error message once this run or a descendant has found the budget used up. This ends all of them. */
   exhausted(): string | undefined
   exhaust(message: string): void
@@ -38,7 +44,7 @@ export interface Membership {
 /**
  * The accounts of the runs that execute in this process, and of their ancestors. The record of a run holds its recorded
  * usage; its account adds the usage that is about to be recorded, so that parallel runs never exceed a limit together.
- * Another process that executes runs of the same tree has accounts of its own.
+ * Another process that executes runs of the same tree has accounts of its own; `refresh` reads what it has recorded.
  */
 export interface UsageAccounts {
   /**
@@ -50,6 +56,8 @@ export interface UsageAccounts {
 
 export interface UsageAccountsDeps extends RetryDeps {
   readonly runs: RunStore
+  /** Whether other processes execute runs; false when missing. */
+  readonly isStorageShared?: boolean | undefined
 }
 
 interface Chain {
@@ -73,6 +81,9 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
 
   const find = (id: string) => retryTransient(deps, () => deps.runs.find(id, EVERY_ROW))
 
+  const createAccount = (run: RunRecord) =>
+    createUsageAccount(run, deps.isStorageShared === true ? async () => (await find(run.id))?.usage : undefined)
+
   const add = (id: string, chain: Entry['chain']): Entry => {
     const entry = { id, chain, holders: 0 }
     entries.set(id, entry)
@@ -95,7 +106,7 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
     if (run === undefined) return { accounts: [], parent: undefined }
     const parent = run.parentRunId === undefined ? undefined : hold(run.parentRunId)
     const above = (await parent?.chain)?.accounts ?? []
-    return { accounts: [...above, createUsageAccount(run)], parent }
+    return { accounts: [...above, createAccount(run)], parent }
   }
 
   const release = (entry: Entry): void => {
@@ -110,7 +121,7 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
   return {
     open(run, isNew) {
       if (isNew && run.parentRunId === undefined) {
-        const accounts = [createUsageAccount(run)]
+        const accounts = [createAccount(run)]
         const entry = add(run.id, { accounts, parent: undefined })
         entry.holders++
         return { accounts, release: once(() => release(entry)) }
@@ -121,9 +132,15 @@ export function createUsageAccounts(deps: UsageAccountsDeps): UsageAccounts {
   }
 }
 
-function createUsageAccount({ id, budget = {}, usage }: RunRecord): UsageAccount {
+function createUsageAccount(
+  { id, budget = {}, usage }: RunRecord,
+  read: (() => Promise<RunUsage | undefined>) | undefined,
+): UsageAccount {
   let recorded = usage
   let reserved = NO_USAGE
+  /** Everything that was ever reserved. */
+  let total = NO_USAGE
+  const isShared = read !== undefined && Object.keys(budget).length > 0
   let exhausted: string | undefined
   return {
     runId: id,
@@ -132,6 +149,17 @@ function createUsageAccount({ id, budget = {}, usage }: RunRecord): UsageAccount
     recorded: () => recorded,
     reserve(more) {
       reserved = sumUsage(reserved, more)
+      total = sumUsage(total, more)
+    },
+    isShared,
+    async refresh() {
+      if (!isShared) return
+      const [reservedBefore, totalBefore] = [reserved, total]
+      const stored = await read()
+      if (stored === undefined) return
+      // The record may hold some of the usage that this process has not confirmed yet.
+      const unconfirmed = sumUsage(reservedBefore, minus(total, totalBefore))
+      recorded = atLeast(recorded, minus(stored, unconfirmed))
     },
     confirm(more) {
       reserved = minus(reserved, more)
@@ -152,6 +180,13 @@ const minus = (one: RunUsage, other: RunUsage): RunUsage => ({
   outputTokens: one.outputTokens - other.outputTokens,
   costUsd: one.costUsd - other.costUsd,
   toolCalls: one.toolCalls - other.toolCalls,
+})
+
+const atLeast = (one: RunUsage, other: RunUsage): RunUsage => ({
+  inputTokens: Math.max(one.inputTokens, other.inputTokens),
+  outputTokens: Math.max(one.outputTokens, other.outputTokens),
+  costUsd: Math.max(one.costUsd, other.costUsd),
+  toolCalls: Math.max(one.toolCalls, other.toolCalls),
 })
 
 function once(act: () => void): () => void {

@@ -177,6 +177,7 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
     takeToolCall: () => ({ writes: [], confirm: ignore, cancel: ignore }),
     add: pastRecord,
     checkLeft: ignore,
+    checkToolCall: () => undefined,
     checkChild: ignore,
     isSpent: false,
     used: () => run.usage,

@@ -53,8 +53,13 @@ export async function openNodes({ count, sandbox, databaseUrl }: NodesOptions) {
     exits,
     /** The error output of every start that failed, for example while the database was away. */
     refusals,
-    /** What the processes have logged about a request. */
-    linesOf: (requestId: string) => logs.flatMap((log) => log().split('\n')).filter((line) => line.includes(requestId)),
+    /** What the processes have logged about a request, with the stack of its error. */
+    linesOf: (requestId: string) =>
+      logs.flatMap((log) => {
+        const lines = log().split('\n')
+        const at = lines.findIndex((line) => line.includes(requestId))
+        return at === -1 ? [] : lines.slice(at, at + LINES_OF_ERROR)
+      }),
     ports: () => all.flatMap((node) => node.port() ?? []),
     async stop() {
       await Promise.all(all.map((node) => node.stop()))
@@ -71,6 +76,7 @@ interface NodeDeps {
 }
 
 const RETRY_MS = 200
+const LINES_OF_ERROR = 12
 
 async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, logs }: NodeDeps): Promise<Node> {
   const direct = new URL(databaseUrl)

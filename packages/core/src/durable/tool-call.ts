@@ -60,7 +60,7 @@ export async function callForeignTool<T extends ToolResult>(
   })
 }
 
-function afterCheck<T>({ budget }: CallScope, call: () => Promise<T> | T): Promise<T> | T {
+function afterCheck<T>({ budget }: CallScope, call: () => T | PromiseLike<T>): T | PromiseLike<T> {
   const checking = budget.checkToolCall()
   return checking === undefined ? call() : checking.then(call)
 }

@@ -23,5 +23,5 @@ export function nodeResource(node: NodeRecord, { all, executor }: Beside): Infer
 }
 
 /** The parts of the configuration that are not the same in two processes. */
-export const differencesOf = (one: NodeRecord['settings'], other: NodeRecord['settings']): string[] =>
+const differencesOf = (one: NodeRecord['settings'], other: NodeRecord['settings']): string[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((part) => one[part] !== other[part]).toSorted()

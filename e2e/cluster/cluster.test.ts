@@ -12,9 +12,10 @@ const ROUNDS = Number(process.env.E2E_CLUSTER_ROUNDS ?? 1)
 const CHOSEN = process.env.E2E_CLUSTER_STRIKES?.split(',')
 /** A server alone on its schema may have any clock, and nobody gives it up. */
 const ONLY_IN_CLUSTERS: readonly StrikeName[] = ['wrong clock', 'late commits']
+
 const isLong = SECONDS > 300
 
-vi.setConfig({ testTimeout: ROUNDS * (SECONDS * 1_000 + 300_000) })
+vi.setConfig({ testTimeout: ROUNDS * (SECONDS * 1_000 + (isLong ? 900_000 : 300_000)) })
 
 const tools = canStartPostgres() && globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0
 

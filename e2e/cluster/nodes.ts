@@ -91,7 +91,17 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
   let server: RunningServer | undefined
   let isStopped = false
 
-  const start = async () => {
+  let starting: Promise<void> | undefined
+
+  /** A process that exits by itself and one that is killed may ask for the next one at the same time. */
+  const start = () => {
+    starting ??= startNext().finally(() => {
+      starting = undefined
+    })
+    return starting
+  }
+
+  const startNext = async () => {
     while (!isStopped) {
       try {
         const started = await startServer(withEnv({}), SERVE)

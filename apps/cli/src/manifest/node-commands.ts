@@ -1,12 +1,13 @@
 import { ClusterNode, listOf } from '@perdure/protocol'
 import type { CommandSpec } from './command-spec.ts'
-import { CHANGES, READS } from './server-rows.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 export const nodeCommands: readonly CommandSpec[] = [
   {
     path: 'nodes list',
     summary: 'list the servers of the cluster',
     ...READS,
+    flags: PAGE_FLAGS,
     examples: ['perdure nodes list', 'perdure nodes list --json=id,status,duties'],
     schema: listOf(ClusterNode),
     load: async () => (await import('../commands/nodes-command.ts')).nodesListCommand,

@@ -1,7 +1,8 @@
-import { AppError, type NodeDirectory, type NodeRecord } from '@perdure/ports'
+import { AppError, type NodeDirectory, type NodeRecord, type Page, type PageQuery } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
+import { pageByName } from '../collections/page-by-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -20,7 +21,7 @@ export interface DrainRequest {
 
 /** The servers that share a storage. */
 export interface ManageNodes {
-  list(): Promise<{ readonly items: readonly ReturnType<typeof nodeResource>[]; readonly nextCursor: null }>
+  list(page: PageQuery): Promise<Page<ReturnType<typeof nodeResource>>>
   /**
    * Asks a server to hand over its work and to execute no new runs.
    *
@@ -37,9 +38,10 @@ export function createManageNodes(deps: ManageNodesDeps): ManageNodes {
   const resourceOf = (node: NodeRecord, all: readonly NodeRecord[]) => nodeResource(node, { all, executor })
 
   return {
-    async list() {
+    async list(page) {
       const all = await listed()
-      return { items: all.map((node) => resourceOf(node, all)), nextCursor: null }
+      const resources = all.map((node) => resourceOf(node, all))
+      return pageByName(resources, ({ id }) => id, page)
     },
     async drain({ nodeId, principal, key }) {
       const once = await requireAudit(() =>

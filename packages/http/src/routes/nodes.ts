@@ -4,6 +4,6 @@ import type { UseCases } from '../http-app-deps.ts'
 
 /** `/nodes`: the servers that share a storage. */
 export const nodeRoutes = ({ manageNodes }: Pick<UseCases, 'manageNodes'>): Handlers<typeof nodeOperations> => ({
-  listNodes: async () => ({ status: 200, body: await manageNodes.list() }),
+  listNodes: async ({ query }) => ({ status: 200, body: await manageNodes.list(query) }),
   drainNode: ({ params, principal, key }) => manageNodes.drain({ ...params, principal, key }),
 })

@@ -1,5 +1,6 @@
+import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
-import { listOf } from '../resources/list.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
 import { ClusterNode } from '../resources/nodes.ts'
 
 export const nodeOperations = {
@@ -9,10 +10,11 @@ export const nodeOperations = {
     path: '/nodes',
     scope: 'nodes:read',
     idempotent: false,
+    query: v.strictObject(PageEntries),
     responses: {
       200: {
         schema: listOf(ClusterNode),
-        description: 'The servers that share the storage, oldest first; empty without storage.cluster.',
+        description: 'The servers that share the storage, by id; empty without storage.cluster.',
       },
     },
     errors: [],

@@ -177,7 +177,7 @@ export const ROUTES = {
     secrets: { method: 'GET', path: '/health/secrets' },
   },
   nodes: {
-    list: { method: 'GET', path: '/nodes' },
+    list: { method: 'GET', path: '/nodes', input: 'query', isList: true },
     drain: { method: 'POST', path: '/nodes/:nodeId/drain', isKeyed: true },
   },
   metrics: {

@@ -71,7 +71,8 @@ const NODE_STRIKES = {
 const COMMON_STRIKES = {
   'crash of PostgreSQL': ({ primary }) => primary.crash(),
   'promoted standby': ({ primary }) => primary.failOver(),
-  'terminated sessions': async ({ database, between }) => database.terminate(between(1, 10) / 10),
+  'terminated sessions': async ({ database, between }) =>
+    database.terminate(between(1, 10) / 10).catch(() => undefined),
   /** New connections are refused while the sleepers hold the rest of `max_connections`. */
   'exhausted connections': async ({ database, between }) => {
     const sleeping = database.occupy(SLEEPERS, between(1_000, 4_000))

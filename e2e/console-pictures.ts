@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type ConsolePage, type ConsoleWorld, openConsoleWorld, signedIn } from './console-browser.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/console-pictures.config.mjs')
+const ROOT = join(import.meta.dirname, '..')
 const GUIDE = join(import.meta.dirname, '../docs/guides/pictures')
 const REVIEW = process.env.CONSOLE_PICTURES
 const WIDTH = 1200
@@ -62,7 +63,18 @@ const guidePictures = ({ answered, failed, thread }: Shop): readonly Picture[] =
     name: 'failed-run',
     address: `runs/${failed}`,
     height: 620,
-    prepare: (page) => page.getByRole('button', { name: /^Show the stack/ }).click(),
+    async prepare(page) {
+      await page.getByRole('button', { name: /^Show the stack/ }).click()
+      await page.getByLabel('Stack of the error').waitFor()
+      // The picture must not depend on the folder of this repository.
+      await page.evaluate(`(() => {
+        const text = document.querySelector('[aria-label="Stack of the error"] pre').firstChild
+        text.data = text.data
+          .replaceAll(${JSON.stringify(`file://${CONFIG}`)}, 'file:///srv/shop/perdure.config.mjs')
+          .replaceAll(${JSON.stringify(`file://${ROOT}`)}, 'file:///srv/shop/node_modules/@perdure')
+          .replaceAll('@perdure/packages', '@perdure')
+      })()`)
+    },
   },
   { name: 'approval', address: 'approvals', height: 560 },
   { name: 'workflow', address: `workflows/order/${thread}`, height: 700 },

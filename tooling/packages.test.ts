@@ -24,7 +24,7 @@ function driftOf({ folder, manifest }: (typeof packages)[number], version: strin
     repository: [repository, { ...rootManifest.repository, directory: folder }],
     access: [publishConfig?.access, 'public'],
     provenance: [publishConfig?.provenance, true],
-    'entry points': [Object.keys(manifest.exports), ['.']],
+    'entry points': [Object.keys(manifest.exports), ['.', ...(SUBPATHS[manifest.name] ?? [])]],
     'entry points when published': [publishConfig?.exports, withoutSource(manifest)],
     'install scripts': [LIFECYCLE.filter((name) => name in scripts), []],
     'own packages as peers': [ownNames(manifest.peerDependencies), []],
@@ -47,11 +47,17 @@ function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): reado
   return [...new Set(Object.entries(all).flatMap(([name, range]) => (isMeant(name) ? [range] : [])))]
 }
 
-/** The entry point without the source export condition. */
-const withoutSource = ({ exports }: Manifest) => {
-  const { 'perdure-source': _, ...published } = exports['.'] as Readonly<Record<string, string>>
-  return { '.': published }
-}
+/** Entry points that need a package of their own. */
+const SUBPATHS: Readonly<Record<string, readonly string[]>> = { '@perdure/client': ['./ag-ui'] }
+
+/** The entry points without the source export condition. */
+const withoutSource = ({ exports }: Manifest) =>
+  Object.fromEntries(
+    Object.entries(exports).map(([path, conditions]) => {
+      const { 'perdure-source': _, ...published } = conditions as Readonly<Record<string, string>>
+      return [path, published]
+    }),
+  )
 
 const readmeOf = (folder: string): string => readFileSync(join(root, folder, 'README.md'), 'utf8')
 

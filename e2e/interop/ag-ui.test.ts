@@ -260,19 +260,6 @@ describe('AG-UI', () => {
     },
   )
 
-  it('resumes by the id of the last frame with exactly the frames after it', async () => {
-    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
-    const messages = [{ id: 'm1', role: 'user', content: 'x' }]
-    const body = JSON.stringify({ threadId: 'cursor', runId: 'cursor-run', messages })
-    const url = `${server.url()}/agents/tooler/ag-ui`
-    const whole = await framesOf(await fetch(url, { method: 'POST', headers, body }))
-    for (const [index, { id }] of whole.entries()) {
-      const rest = await framesOf(await fetch(`${url}/cursor-run`, { headers: { ...headers, 'last-event-id': id } }))
-      expect(rest).toEqual(whole.slice(index + 1))
-    }
-    expect(whole.at(-1)?.data).toContain('RUN_FINISHED')
-  })
-
   it('keeps a tool call and its result over kills', async () => {
     const killed = await startDurableServer(CONFIG)
     const first = open('picker', { on: killed, fetch: endAtBreak })
@@ -314,11 +301,3 @@ describe('AG-UI', () => {
     expect(killed.ledger()).toEqual(['crashed'])
   })
 })
-
-async function framesOf(response: Response): Promise<readonly { readonly id: string; readonly data: string }[]> {
-  const text = await response.text()
-  return text.split('\n\n').flatMap((block) => {
-    const data = /^data: (.*)$/m.exec(block)?.[1]
-    return data === undefined ? [] : [{ id: /^id: (.*)$/m.exec(block)?.[1] ?? '', data }]
-  })
-}

@@ -190,22 +190,6 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     },
   )
 
-  it('resumes by the id of the last frame with exactly the frames after it', async () => {
-    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
-    const id = `cursor-${version}`
-    const url = `${server.url()}/agents/tooler/chat`
-    const messages = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'x' }] }]
-    const whole = await framesOf(
-      await fetch(`${url}?v=${version}`, { method: 'POST', headers, body: JSON.stringify({ id, messages }) }),
-    )
-    expect(whole.at(-1)?.data).toBe('[DONE]')
-    for (const [index, frame] of whole.entries()) {
-      const more = { headers: { ...headers, 'last-event-id': frame.id } }
-      const rest = await framesOf(await fetch(`${url}/${id}/stream?v=${version}`, more))
-      expect(rest).toEqual(whole.slice(index + 1))
-    }
-  })
-
   it('shows a chat again from its messages', async () => {
     for (const agentId of ['tooler', 'stateful', 'plain', 'asker']) {
       const { chat, messages } = open(version, agentId)
@@ -353,15 +337,6 @@ function withoutIds(parts: unknown): unknown {
   return JSON.parse(JSON.stringify(parts).replace(/(run|apr)_[0-9a-zA-Z]+/g, '$1'), (key, value) =>
     key === 'id' || (key === 'toolCallId' && !String(value).startsWith('call_')) ? undefined : value,
   )
-}
-
-async function framesOf(response: Response): Promise<readonly { readonly id: string; readonly data: string }[]> {
-  const text = await response.text()
-  return text.split('\n\n').flatMap((block) => {
-    const id = /^id: (.*)$/m.exec(block)?.[1]
-    const data = /^data: (.*)$/m.exec(block)?.[1]
-    return data === undefined ? [] : [{ id: id ?? '', data }]
-  })
 }
 
 describe.each([6, 7] as const)('a server that is killed while the AI SDK %i reads', (version) => {

@@ -1,6 +1,6 @@
 // `pnpm build` runs this in the folder of each package, after `tsc -b` has written its declarations to `dist/.tsc`.
 import { globSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { defineConfig } from 'rolldown'
 import { planBundles } from './bundle.ts'
 import { copyDeclarations } from './declarations.ts'
@@ -10,11 +10,14 @@ const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json
 const installed = Object.keys({ ...dependencies, ...peerDependencies })
 
 for (const name of readdirSync('dist')) if (name !== '.tsc') rmSync(join('dist', name), { recursive: true })
-copyDeclarations('index.d.ts', { from: 'dist/.tsc', to: 'dist' })
+const entries = globSync(['src/index.ts', 'src/ag-ui.ts'])
+for (const entry of entries) {
+  copyDeclarations(basename(entry).replace(/\.ts$/, '.d.ts'), { from: 'dist/.tsc', to: 'dist' })
+}
 
 export default defineConfig(
   planBundles({
-    entries: globSync(['src/index.ts', 'src/main.ts', 'src/compile-cache.ts', 'src/dev/dev-server.ts']),
+    entries: globSync(['src/index.ts', 'src/ag-ui.ts', 'src/main.ts', 'src/compile-cache.ts', 'src/dev/dev-server.ts']),
     threads: globSync(['src/host/storage-worker.ts', 'src/dev/parent-watch.ts', 'src/watchdog/watchdog-thread.ts']),
     external: installed,
     externalOfThreads: installed.filter((name) => !name.startsWith('@perdure/')),

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { type Fetch, resumingFetch } from './resuming-fetch.ts'
+
+const frame = (n: number, type = 'TEXT_MESSAGE_CONTENT') => `id: e.${n}/0\ndata: {"type":"${type}","n":${n}}\n\n`
+const WHOLE = [...Array.from({ length: 6 }, (_, n) => frame(n)), frame(6, 'RUN_FINISHED')]
+
+const INSTANT = {
+  now: () => 0,
+  random: () => 0,
+  after: (ms: number, fn: () => void) => (ms === 0 ? run(fn) : () => {}),
+}
+const run = (fn: () => void) => {
+  queueMicrotask(fn)
+  return () => {}
+}
+
+/** A server that ends each response after some bytes. */
+function server(lengths: readonly (number | 'refused' | number[])[]) {
+  const cursors: (string | null)[] = []
+  const send: Fetch = async (_, init) => {
+    const length = lengths[cursors.length] ?? Number.POSITIVE_INFINITY
+    const cursor = new Headers(init.headers).get('last-event-id')
+    cursors.push(cursor)
+    if (length === 'refused') throw new TypeError('fetch failed')
+    if (Array.isArray(length)) return new Response('', { status: length[0] ?? 500 })
+    const from = cursor === null ? 0 : WHOLE.findIndex((block) => block.includes(cursor)) + 1
+    const bytes = new TextEncoder().encode(WHOLE.slice(from).join('')).slice(0, length)
+    return new Response(bytes, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  return { cursors, fetch: resumingFetch(send, { pace: INSTANT }) }
+}
+
+const read = async ({ fetch }: ReturnType<typeof server>) =>
+  (await fetch('http://x', { method: 'POST', body: '{}' })).text()
+
+describe('resumingFetch', () => {
+  it('continues a response that was cut at any byte, without a hole and without a repetition', async () => {
+    for (let at = 0; at <= WHOLE.join('').length; at++) {
+      const cut = server([at, at])
+      expect(await read(cut), `cut after ${at} bytes`).toBe(WHOLE.join(''))
+    }
+  })
+
+  it('repeats a request that the server did not receive, or could not take', async () => {
+    const down = server(['refused', [503], 60, 'refused', [502]])
+    expect(await read(down)).toBe(WHOLE.join(''))
+    expect(down.cursors).toEqual([null, null, null, 'e.0/0', 'e.0/0', 'e.0/0'])
+  })
+
+  it('returns a refusal, and ends a stream that cannot be continued', async () => {
+    const { fetch } = server([[403]])
+    expect((await fetch('http://x', {})).status).toBe(403)
+    expect(await read(server([60, [404]]))).toContain('"code":"stream-lost"')
+  })
+
+  it('asks for nothing after the last event', async () => {
+    const whole = server([])
+    await read(whole)
+    expect(whole.cursors).toEqual([null])
+  })
+})

@@ -1,4 +1,5 @@
 import {
+  type AgentRegistration,
   createAgentRegistry,
   createAudit,
   createAuth,
@@ -34,12 +35,10 @@ import {
   type CronSchedule,
   type LogFields,
   type Logger,
-  type McpClient,
   NO_AUDIT_KEY,
   noMeter,
   type Storage,
   type Timers,
-  type WebhookSender,
 } from '@perdure/ports'
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
@@ -47,6 +46,7 @@ import { TEST_CONSOLE } from './console/console-data.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 import { TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
+import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
 
 export { bodyOf } from '@perdure/testkit'
 
@@ -67,6 +67,8 @@ export interface AppOptions {
   readonly on?: { readonly storage: Storage; readonly clock: ManualClock }
   readonly peppers?: readonly Uint8Array[]
   readonly blockValid?: boolean
+  /** Besides `echo` and `hold`. */
+  readonly agents?: readonly AgentRegistration[]
 }
 
 /** The complete app with real use cases on in-memory storage; only opening streams is a stub. */
@@ -86,6 +88,7 @@ export function createTestApp(options: AppOptions = {}) {
   const hold = { id: 'hold', run: () => new Promise<never>(() => {}) }
   agents.register({ id: 'echo', description: 'Answers its input.', agent: echo })
   agents.register({ id: 'hold', description: 'Never ends.', agent: hold, concurrency: 'single' })
+  for (const registration of options.agents ?? []) agents.register(registration)
   const workflows = createWorkflowRegistry()
   const steps = { id: 'steps', execute: async (_: unknown, { step }: RunContext) => step('one', () => 1) }
   workflows.register({ id: 'steps', description: 'Makes one step.', workflow: steps })
@@ -253,17 +256,6 @@ function testSkills() {
   const pdf = { name: 'pdf', description: 'Fills forms.', instructions: 'Open the form.' }
   const sources = { 'team/doc': { ...pdf, name: 'doc' } }
   return { skills: createInMemorySkillStore({ skills: [pdf], sources }), registered: { find: async () => undefined } }
-}
-
-/** Every server has one tool, which echoes its arguments. */
-const noWebhookSender: WebhookSender = { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) }
-
-const mcpClient: McpClient = {
-  tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
-  call: async (_, call) => ({ ok: true, value: call.arguments }),
-  status: () => 'disconnected',
-  disconnect: async () => undefined,
-  close: async () => undefined,
 }
 
 export const PEPPER: Uint8Array = new Uint8Array(32).fill(7)

@@ -24,6 +24,24 @@ beforeAll(async () => {
   storageThread = filesOf(1)
 })
 
+describe('a server without other protocols', () => {
+  it('has none of their routes, and loads nothing of them', async () => {
+    const loaded = join(createSandbox().dir, 'loaded')
+    const sandbox = createSandbox({
+      NODE_OPTIONS: `--import ${HOOK}?${encodeURIComponent(loaded)}`,
+      PERDURE_INTEROP_ENABLED: 'false',
+    })
+    const running = await startServer(sandbox)
+    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+    const paths = ['agents/x/chat', 'agents/x/ag-ui', 'mcp']
+    const answers = await Promise.all(paths.map((path) => fetch(`${running.url}/${path}`, request)))
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+    await running.kill('SIGTERM')
+
+    expect(readFileSync(`${loaded}-0`, 'utf8')).not.toMatch(/interop\/dist/)
+  })
+})
+
 describe('server start', () => {
   it('loads few files', () => {
     expect(server.length).toBeGreaterThan(20)

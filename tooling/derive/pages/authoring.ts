@@ -10,6 +10,7 @@ const APP = 'packages/server-app/src'
 // biome-ignore format: a table is read by its rows
 const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['Registrations', `${CORE}/targets/registration.ts`, 'RegistrationOptions', 'Options that agents and workflows share. An agent also has `agent: { id, run(input, ctx) }`, a workflow `workflow: { id, execute(input, ctx) }`. Each returns a JSON value as its result, or is an async generator that yields events and returns the result.'],
+  ['Option `interop`', `${CORE}/targets/registration.ts`, 'InteropOptions', 'The [guide](../guides/chat-clients.md) describes the input of a chat.'],
   ['Option `concurrency`', `${CORE}/targets/flow-control.ts`, 'ConcurrencyLimit', 'The object form. Read the [guide](../guides/flow-control.md) for examples of all limits.'],
   ['Option `rateLimit`', `${CORE}/targets/flow-control.ts`, 'RateLimit', ''],
   ['Option `debounce`', `${CORE}/targets/flow-control.ts`, 'Debounce', ''],

@@ -1,5 +1,6 @@
 import type { RunBudget } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
@@ -17,6 +18,21 @@ export interface RunRetry {
   readonly maxDelayMs?: number
   /** `'full'` (default) shortens each delay to a part that differs from run to run; `'none'` keeps it. */
   readonly jitter?: 'full' | 'none'
+}
+
+/** How clients of other protocols use the agent or workflow. */
+export interface InteropOptions<Sent = unknown> {
+  /** `false` hides it from clients of the AI SDK. */
+  readonly aiSdk?: boolean
+  /** `false` hides it from clients of AG-UI. */
+  readonly agUi?: boolean
+  /** `false` hides it from MCP clients. */
+  readonly mcp?: boolean
+  /**
+   * Makes the input from what a chat client sends. By default, it is the first form that the input schema accepts: the chat, its
+   * text, or an object with the text.
+   */
+  readonly input?: (chat: ChatInput) => Sent
 }
 
 /**
@@ -88,4 +104,6 @@ export interface RegistrationOptions<
   readonly budget?: RunBudget
   /** Labels for people and tools; the server does not interpret them. */
   readonly tags?: readonly string[]
+  /** What clients of other protocols see; `false` hides it from all of them. By default, all of them can use it. */
+  readonly interop?: false | InteropOptions<Sent>
 }

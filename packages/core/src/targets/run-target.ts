@@ -2,7 +2,7 @@ import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Returned } from './agent.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
-import type { OnBusy, Recovery, RunRetry } from './registration.ts'
+import type { InteropOptions, OnBusy, Recovery, RunRetry } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
@@ -23,6 +23,7 @@ export interface RunTarget {
   readonly timeoutMs?: number
   readonly budget?: RunBudget
   readonly tags: readonly string[]
+  readonly interop?: false | InteropOptions
   call(input: unknown, context: RunContext): Returned<unknown>
 }
 

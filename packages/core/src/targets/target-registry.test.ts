@@ -84,6 +84,8 @@ describe('register', () => {
     ['a missing description', { ...agentOf('x', code), description: undefined }],
     ['a missing agent', { id: 'x', description: '' }],
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
+    ['interop options that do not exist', { ...agentOf('x', code), interop: { chat: true } }],
+    ['an interop input that is not a function', { ...agentOf('x', code), interop: { input: 'text' } }],
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
     ['an output that is not a schema', { ...agentOf('x', code), output: null }],
     ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],

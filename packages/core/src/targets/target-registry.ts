@@ -1,5 +1,5 @@
 import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
-import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
+import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
 import { flowProblemOf } from './check-flow.ts'
 import { retryProblemOf } from './check-retry.ts'
@@ -104,10 +104,10 @@ const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, ta
 
 const optionsOf = (registration: RegistrationOptions) => {
   const { input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce, ...more } = registration
-  const { recovery, maxAttempts, retry, tags, version } = more
+  const { recovery, maxAttempts, retry, tags, version, interop } = more
   return {
     ...{ input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce },
-    ...{ recovery, maxAttempts, retry, tags, version },
+    ...{ recovery, maxAttempts, retry, tags, version, interop },
   }
 }
 
@@ -147,5 +147,17 @@ function optionProblemOf(registration: RegistrationOptions): string | undefined 
     const value = registration[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) return `${name} must be a positive integer`
   }
-  return undefined
+  return interopProblemOf(registration.interop)
+}
+
+function interopProblemOf(interop: unknown): string | undefined {
+  if (interop === undefined || interop === false) return undefined
+  const isRight = ([name, value]: [string, unknown]) =>
+    value === undefined || (name === 'input' ? typeof value === 'function' : typeof value === 'boolean')
+  const known: readonly string[] = ['aiSdk', 'agUi', 'mcp', 'input']
+  const isObject =
+    isPlainObject(interop) && Object.entries(interop).every((one) => known.includes(one[0]) && isRight(one))
+  return isObject
+    ? undefined
+    : 'interop must be false, or contain only the booleans aiSdk, agUi and mcp, and a function input'
 }

@@ -16,6 +16,36 @@ describe('the chat of an agent', () => {
     expect((await app.fetch(send({}))).status).toBe(404)
   })
 
+  it('is not there for an agent that is hidden from the protocol, as for an unknown agent', async () => {
+    const agent = { id: 'quiet', run: async () => 1 }
+    const hidden = { id: 'quiet', description: 'Is hidden.', agent, interop: { aiSdk: false } } as const
+    const { app } = createTestApp({
+      agents: [hidden, { ...hidden, id: 'mute', agent: { ...agent, id: 'mute' }, interop: false }],
+    })
+    const to = async (path: string) => {
+      const response = await app.fetch(post(path, { id: 'c1', threadId: 't', runId: 'r', messages: [MESSAGE] }))
+      return [response.status, (await response.text()).replace(/req_\w+|quiet|mute|nobody/g, '')]
+    }
+
+    expect(await to('/agents/quiet/chat')).toEqual(await to('/agents/nobody/chat'))
+    expect(await to('/agents/mute/ag-ui')).toEqual(await to('/agents/nobody/ag-ui'))
+    expect((await to('/agents/quiet/ag-ui'))[0]).toBe(200)
+  })
+
+  it('makes the input with the function of the registration', async () => {
+    const agent = { id: 'own', run: async (input: unknown) => input }
+    const registration = {
+      id: 'own',
+      description: 'x',
+      agent,
+      interop: { input: ({ text }: { text: string }) => [text] },
+    }
+    const { app, storage, streams } = createTestApp({ agents: [registration] })
+    await app.fetch(post('/agents/own/chat', { id: 'c1', messages: [MESSAGE] }))
+
+    expect((await storage.runs.find(runIn(streams), EVERY_ROW))?.input).toBe('["Hello"]')
+  })
+
   it('passes members that it does not know to the agent as settings', async () => {
     const { app, storage, streams } = createTestApp()
     const response = await app.fetch(send({ temperature: 0.5 }))

@@ -1,6 +1,5 @@
 import {
   awaitsResume,
-  checkInput,
   clientToolCalls,
   type Reply,
   type ResumeRun,
@@ -11,7 +10,7 @@ import {
 import { AppError, EVERY_ROW, fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
-import { agentInput, chatInput, chatTools, messagesIn, offeredNames } from '../chat/chat-input.ts'
+import { chatInput, chatTools, messagesIn, offeredNames, targetInput } from '../chat/chat-input.ts'
 import {
   type ChatSessionDeps,
   chatSessionId,
@@ -22,6 +21,7 @@ import {
   PROTOCOL,
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
+import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
 import { resultText, type ShownRuns, shownRuns } from '../chat/shown-runs.ts'
@@ -77,7 +77,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
     const chat = { ...chatInput(messages, {}, chatTools(body.tools)), ...offeredBy(body) }
-    const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+    const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: { input, sessionId, metadata: { [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) } },
@@ -117,7 +117,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
 
   return {
     async run(call, body) {
-      targets.get('agent', call.agentId)
+      offeredAgent(targets, call.agentId, 'agUi')
       const refusal = refusalOf(body)
       if (refusal !== undefined) return refuse(body, ...refusal)
       const { agentId, visibility, principal } = call
@@ -145,6 +145,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     },
     async connect(call, runId) {
       const { agentId, visibility } = call
+      offeredAgent(targets, agentId, 'agUi')
       const run = await findRun(deps, { agentId, visibility }, runId)
       if (run === undefined) throw new AppError('run-not-found')
       const { sessionId = '' } = run

@@ -1,5 +1,4 @@
-import type { SentToolResult } from '@perdure/core'
-import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
+import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
 import { isFields } from '../fold/log-event.ts'
 import type { AgUiMessage } from './message.ts'
 

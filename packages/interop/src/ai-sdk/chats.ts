@@ -1,7 +1,7 @@
 import {
   type AbortRun,
   awaitsResume,
-  checkInput,
+  type ChatInput,
   type KeyedRequest,
   type Reply,
   type ResumeRun,
@@ -12,7 +12,7 @@ import { AppError, type ApprovalStore, type Clock, type RunRecord } from '@perdu
 import { isTerminal } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
-import { agentInput, type ChatInput, chatInput, chatTools } from '../chat/chat-input.ts'
+import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
 import {
   type ChatSessionDeps,
   chatSessionId,
@@ -23,6 +23,7 @@ import {
   PROTOCOL,
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
+import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { shownRuns } from '../chat/shown-runs.ts'
 import type { LogEvent } from '../fold/log-event.ts'
@@ -71,7 +72,7 @@ export function createChats(deps: ChatsDeps): Chats {
   const { targets, clock, startRun, resumeRun, abortRun, historyRuns, replayEndedMs } = deps
 
   const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string) => {
-    const target = targets.get('agent', agentId)
+    const target = offeredAgent(targets, agentId, 'aiSdk')
     const sessionId = await chatSessionId(deps, principal, chatId)
     const chat = { agentId, sessionId, visibility }
     return { target, sessionId, chat, newest: async () => (await newestRuns(deps, chat, 1))[0] }
@@ -98,7 +99,7 @@ export function createChats(deps: ChatsDeps): Chats {
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
     const chat = chatInput(asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
-    const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+    const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: { input, sessionId, metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) } },

@@ -1,6 +1,5 @@
-import type { SentToolResult } from '@perdure/core'
+import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
 import { AppError } from '@perdure/ports'
-import type { ChatMessage, ChatPart } from '../chat/chat-input.ts'
 import type { SentDecision } from '../chat/pass-answers.ts'
 
 export interface UiPart {

@@ -1,38 +1,6 @@
+import { type ChatInput, type ChatMessage, type ChatTool, checkInput, type RunTarget } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
-
-/** A part of a message of a chat. */
-export type ChatPart =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly name?: string }
-  | { readonly type: 'data'; readonly data: unknown }
-
-export interface ChatMessage {
-  /** The id that the client gave the message. */
-  readonly id?: string
-  readonly role: 'user' | 'assistant' | 'system' | 'tool'
-  readonly content: readonly ChatPart[]
-}
-
-/** A tool that the client offers; `ctx.clientTool` calls it. */
-export interface ChatTool {
-  readonly name: string
-  readonly description?: string
-  /** JSON Schema of the arguments. */
-  readonly parameters?: unknown
-}
-
-/** The input of an agent that is called through a chat protocol, unless its schema demands another form. */
-export interface ChatInput {
-  /** The text of the last message. */
-  readonly text: string
-  /** The new messages. `ctx.session.messages()` has the earlier ones. */
-  readonly messages: readonly ChatMessage[]
-  /** The tools that the client performs when the agent asks for it. */
-  readonly tools?: readonly ChatTool[]
-  /** Other members of the request, which the application defines. */
-  readonly settings?: Readonly<Record<string, unknown>>
-}
 
 export function chatInput(
   messages: readonly ChatMessage[],
@@ -67,6 +35,13 @@ export const offeredNames = (input: unknown): ReadonlySet<string> =>
 const textOf = (message: ChatMessage | undefined): string =>
   (message?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 
+/** The input of a run from a chat. @throws AppError `invalid-input` */
+export async function targetInput(target: RunTarget, chat: ChatInput): Promise<unknown> {
+  const { input, interop = {} } = target
+  if (interop !== false && interop.input !== undefined) return interop.input(chat)
+  return input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))
+}
+
 /** The members under which an input schema may expect the text of the message. */
 const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 'input'] as const
 
@@ -77,7 +52,7 @@ const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 
  * @param check parses an input by the schema of the agent; throws `invalid-input`
  * @throws AppError `invalid-input`
  */
-export async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): Promise<unknown> {
+async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): Promise<unknown> {
   const { text } = chat
   const object = parsedObject(text)
   const forms = [

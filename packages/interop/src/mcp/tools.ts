@@ -1,5 +1,6 @@
-import { checkInput, type Principal, type RunTargets } from '@perdure/core'
-import { agentInput, chatInput } from '../chat/chat-input.ts'
+import type { Principal, RunTargets } from '@perdure/core'
+import { chatInput, targetInput } from '../chat/chat-input.ts'
+import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
 import { SERVER_TOOLS, type ToolDescription } from './server-tools.ts'
 
@@ -27,6 +28,7 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
   const named = (): ReadonlyMap<string, Target> => {
     const tools = new Map<string, Target>()
     for (const target of registered()) {
+      if (!isOffered(target, 'mcp')) continue
       const isTaken = tools.has(target.id) || RESERVED.test(target.id)
       tools.set(isTaken ? `${target.kind}_${target.id}` : target.id, target)
     }
@@ -60,7 +62,7 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
       const isText = typeof args.text === 'string' && Object.keys(args).length === 1
       if (objectSchema(target) !== undefined || !isText || !takesText(target)) return args
       const chat = chatInput([{ role: 'user', content: [{ type: 'text', text: String(args.text) }] }])
-      return target.input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))
+      return targetInput(target, chat)
     },
   }
 }

@@ -72,6 +72,7 @@ const REGISTRATION = {
   budget: 'anything',
   timeoutMs: 'anything',
   tags: 'array',
+  interop: 'anything',
   retry: 'anything',
 } as const satisfies Record<keyof RegistrationOptions, Kind>
 

@@ -86,6 +86,7 @@ describe('a package of the workspace', () => {
       'version',
       'engines',
       'entry points',
+      'entry points when published',
       'ranges of own packages',
       'ranges of other packages',
     ])

@@ -73,10 +73,14 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path))).toEqual([])
   })
 
-  it('has one entry point and version ranges that resolve outside the workspace', () => {
+  it('has its entry points and version ranges that resolve outside the workspace', () => {
     const manifest: Manifest = JSON.parse(read('package.json'))
 
-    expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } })
+    const agUi = { types: './dist/ag-ui.d.ts', default: './dist/ag-ui.js' }
+    expect(manifest.exports).toEqual({
+      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+      ...(name === '@perdure/client' ? { './ag-ui': agUi } : {}),
+    })
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|perdure-source"/)
   })
 

@@ -21,7 +21,7 @@ export interface RunRetry {
 }
 
 /** How clients of other protocols use the agent or workflow. */
-export interface InteropOptions<Sent = unknown> {
+export interface InteropOptions {
   /** `false` hides it from clients of the AI SDK. */
   readonly aiSdk?: boolean
   /** `false` hides it from clients of AG-UI. */
@@ -32,7 +32,7 @@ export interface InteropOptions<Sent = unknown> {
    * Makes the input from what a chat client sends. By default, it is the first form that the input schema accepts: the chat, its
    * text, or an object with the text.
    */
-  readonly input?: (chat: ChatInput) => Sent
+  readonly input?: (chat: ChatInput) => unknown
 }
 
 /**
@@ -105,5 +105,5 @@ export interface RegistrationOptions<
   /** Labels for people and tools; the server does not interpret them. */
   readonly tags?: readonly string[]
   /** What clients of other protocols see; `false` hides it from all of them. By default, all of them can use it. */
-  readonly interop?: false | InteropOptions<Sent>
+  readonly interop?: false | InteropOptions
 }

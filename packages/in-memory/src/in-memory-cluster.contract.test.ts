@@ -14,7 +14,7 @@ const mutants: readonly ClusterMutant[] = [
   {
     fault: 'lets a process write after it was given up',
     breakMember: (_, shared) => ({ storage: shared }),
-    caughtBy: 'refuses every commit of a process that was given up, and accepts those of the others',
+    caughtBy: 'refuses every commit of a removed process, and accepts the commits of the others',
   },
   {
     fault: 'claims without a reservation',

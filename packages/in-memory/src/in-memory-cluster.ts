@@ -4,7 +4,6 @@ import {
   type ClusterTarget,
   DUTIES,
   type Duty,
-  type EpochMs,
   EVERY_ROW,
   leaseLost,
   type RunLine,
@@ -14,7 +13,7 @@ import {
 
 export interface InMemoryClusterOptions {
   readonly storage: Storage
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly leaseMs?: number | undefined
 }
 
@@ -30,7 +29,6 @@ export interface InMemoryMember {
 
 interface Seat {
   readonly executor: string
-  readonly startedAt: EpochMs
   leaseUntilMs: number
   isRetired: boolean
 }
@@ -70,8 +68,7 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
   return {
     join(): InMemoryMember {
       const executor = `process-${++joined}`
-      const startedAt = clock.now()
-      const seat: Seat = { executor, startedAt, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false }
+      const seat: Seat = { executor, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false }
       seats.set(executor, seat)
       const isSeated = () => seats.get(executor) === seat
       const hasLease = () => isSeated() && clock.monotonicMs() < seat.leaseUntilMs
@@ -89,8 +86,6 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
         cluster: {
           executor,
           hasLease,
-          members: async () =>
-            [...seats.values()].map((one) => ({ executor: one.executor, name: 'memory', startedAt: one.startedAt })),
           isMine: (duty) => duties.get(duty) === executor && hasLease(),
           async claim({ limit, ...query }) {
             const queued = await queuedRuns(query)

@@ -48,25 +48,8 @@ export interface DepartedProcess {
   readonly departedMs: number // how long ago
 }
 
-/** A process that has joined the cluster. */
-export interface MemberRecord {
-  readonly executor: string
-  /** Where the process runs, for people. */
-  readonly name: string
-  readonly startedAt: EpochMs
-}
-
-/** Port. The list of the processes that share a storage. Must pass `clusterContract`. */
-export interface ClusterMembers {
-  /**
-   * The processes that have joined and were not given up, oldest first; empty if no other process executes runs. A
-   * process that has stalled is listed until others give it up.
-   */
-  members(): Promise<readonly MemberRecord[]>
-}
-
 /** Port. The processes that share a storage, as one of them sees them. Must pass `clusterContract`. */
-export interface Cluster extends ClusterMembers {
+export interface Cluster {
   /** The name of this process in runs and idempotency records; `undefined` if no other process executes runs. */
   readonly executor: string | undefined
   /** Whether this process holds the duty now. Reads memory, and may change at any moment. */
@@ -95,7 +78,6 @@ export interface Cluster extends ClusterMembers {
 /** The cluster of a process that is alone on its storage: it holds every duty and needs no name. */
 export const soleNode: Cluster = {
   executor: undefined,
-  members: async () => [],
   isMine: () => true,
   hasLease: () => true,
   claim: async () => [],

@@ -35,12 +35,10 @@ export { type Clock, type EpochMs, plusMs } from './clock.ts'
 export {
   type ClaimQuery,
   type Cluster,
-  type ClusterMembers,
   type ClusterTarget,
   type DepartedProcess,
   DUTIES,
   type Duty,
-  type MemberRecord,
   type RunLine,
   soleNode,
 } from './cluster.ts'

@@ -26,6 +26,8 @@ export interface InteropOptions {
   readonly aiSdk?: boolean
   /** `false` hides it from clients of AG-UI. */
   readonly agUi?: boolean
+  /** `false` hides it from OpenAI clients. */
+  readonly openai?: boolean
   /** `false` hides it from MCP clients. */
   readonly mcp?: boolean
   /**

@@ -154,10 +154,10 @@ function interopProblemOf(interop: unknown): string | undefined {
   if (interop === undefined || interop === false) return undefined
   const isRight = ([name, value]: [string, unknown]) =>
     value === undefined || (name === 'input' ? typeof value === 'function' : typeof value === 'boolean')
-  const known: readonly string[] = ['aiSdk', 'agUi', 'mcp', 'input']
+  const known: readonly string[] = ['aiSdk', 'agUi', 'openai', 'mcp', 'input']
   const isObject =
     isPlainObject(interop) && Object.entries(interop).every((one) => known.includes(one[0]) && isRight(one))
   return isObject
     ? undefined
-    : 'interop must be false, or contain only the booleans aiSdk, agUi and mcp, and a function input'
+    : 'interop must be false, or contain only the booleans aiSdk, agUi, openai and mcp, and a function input'
 }

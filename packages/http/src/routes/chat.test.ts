@@ -30,6 +30,11 @@ describe('the chat of an agent', () => {
     expect(await to('/agents/quiet/chat')).toEqual(await to('/agents/nobody/chat'))
     expect(await to('/agents/mute/ag-ui')).toEqual(await to('/agents/nobody/ag-ui'))
     expect((await to('/agents/quiet/ag-ui'))[0]).toBe(200)
+    const models = await (await app.fetch(new Request('http://localhost/v1/openai/models'))).text()
+    expect([models.includes('quiet'), models.includes('mute')]).toEqual([true, false])
+    const completion = (model: string) =>
+      app.fetch(post('/openai/chat/completions', { model, messages: [{ role: 'user', content: 'Hello' }] }))
+    expect((await completion('mute')).status).toBe(404)
   })
 
   it('makes the input with the function of the registration', async () => {

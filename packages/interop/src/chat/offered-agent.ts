@@ -1,5 +1,5 @@
 import type { InteropOptions, RunTarget, RunTargets } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { AppError, type RunRecord } from '@perdure/ports'
 
 /** Whether clients of the protocol may use the agent or workflow. */
 export const isOffered = (
@@ -8,12 +8,21 @@ export const isOffered = (
 ) => interop !== false && interop[protocol] !== false
 
 /** @throws AppError `agent-not-found`, also for an agent that is hidden from clients of the protocol */
-export function offeredAgent(
+export const offeredAgent = (
   targets: RunTargets,
   agentId: string,
   protocol: Exclude<keyof InteropOptions, 'input'>,
+): RunTarget => offeredTarget(targets, { kind: 'agent', id: agentId }, protocol)
+
+/** @throws AppError `agent-not-found` or `workflow-not-found`, also if it is hidden from clients of the protocol */
+export function offeredTarget(
+  targets: RunTargets,
+  { kind, id }: Pick<RunRecord, 'kind' | 'id'>,
+  protocol: Exclude<keyof InteropOptions, 'input'>,
 ): RunTarget {
-  const target = targets.get('agent', agentId)
+  const target = targets.get(kind, id)
   if (isOffered(target, protocol)) return target
-  throw new AppError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
+  throw kind === 'agent'
+    ? new AppError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
+    : new AppError('workflow-not-found', { hint: 'list the registered workflows with GET /workflows' })
 }

@@ -1,5 +1,6 @@
+import type { ChatMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
-import { type ChatMessage, messagesIn } from '../chat/chat-input.ts'
+import { messagesIn } from '../chat/chat-input.ts'
 
 /** The messages that started a run, as items. */
 export function inputItems({ id, input }: Pick<ListedRun, 'id' | 'input'>) {

@@ -1,4 +1,5 @@
-import { type ChatMessage, type ChatPart, type ChatTool, chatTools } from '../chat/chat-input.ts'
+import type { ChatMessage, ChatPart, ChatTool } from '@perdure/core'
+import { chatTools } from '../chat/chat-input.ts'
 import { type Fields, isFields, textIn } from '../fold/log-event.ts'
 
 /** The content of a message: a text, or parts as Chat Completions and Responses write them. */

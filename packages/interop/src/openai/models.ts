@@ -1,10 +1,11 @@
-import type { Principal } from '@perdure/core'
+import type { Principal, RunTarget } from '@perdure/core'
 import { AppError, type RunRecord } from '@perdure/ports'
 import { targetName } from '@perdure/protocol'
+import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
 
 /** An agent or a workflow. */
-export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'> {}
+export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'>, Pick<RunTarget, 'interop'> {}
 
 /** Agents and workflows as models. */
 export interface Models {
@@ -14,7 +15,8 @@ export interface Models {
 }
 
 export function createModels({ registered }: { readonly registered: () => readonly ModelTarget[] }): Models {
-  const usable = (principal: Principal) => registered().filter((target) => mayStart(principal, target))
+  const usable = (principal: Principal) =>
+    registered().filter((target) => isOffered(target, 'openai') && mayStart(principal, target))
   return {
     async list(principal) {
       const data = usable(principal).map(toModel)

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../chat/chat-input.ts'
+import type { ChatMessage } from '@perdure/core'
 import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'

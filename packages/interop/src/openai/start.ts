@@ -1,8 +1,9 @@
-import { checkInput } from '@perdure/core'
+import type { ChatMessage, ChatTool } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { namedTarget } from '@perdure/protocol'
-import { agentInput, type ChatMessage, type ChatTool, chatInput } from '../chat/chat-input.ts'
+import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
+import { offeredTarget } from '../chat/offered-agent.ts'
 import type { CompletionBody } from './completion-request.ts'
 import type { OpenAiCall, OpenAiDeps, Outcome } from './openai-call.ts'
 import { invalid } from './refusals.ts'
@@ -28,10 +29,10 @@ export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Ask
   const { body, param, messages, settings, offered, tools, session, remembered } = asked
   const { principal, key, traceparent, visibility } = call
   const { kind, id } = namedTarget(body.model)
-  const target = targets.get(kind, id)
+  const target = offeredTarget(targets, { kind, id }, 'openai')
   if (messages.length === 0) throw invalid(param, 'has no new message and answers nothing')
   const chat = { ...chatInput(messages, settings, tools), ...offered }
-  const input = target.input === undefined ? chat : await agentInput(chat, (form) => checkInput(target, form))
+  const input = await targetInput(target, chat)
   const metadata = { ...body.metadata, [PROTOCOL]: 'openai', ...remembered }
   const { externalId = '' } = session ?? {}
   const reply = await startRun({

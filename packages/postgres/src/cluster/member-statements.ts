@@ -60,13 +60,6 @@ export const LIST_DEPARTED = compile<object, { id: string; departed_ms: number }
       from departed_nodes order by departed_at, id`.compile(from),
 }))
 
-export const LIST_MEMBERS = compile<object, { id: string; name: string; started_ms: number }>(() => ({
-  compile: () =>
-    sql<{ id: string; name: string; started_ms: number }>`select id, name,
-      (extract(epoch from started_at) * 1000)::bigint as started_ms
-      from nodes where role = 'member' order by started_at, id`.compile(from),
-}))
-
 export const DISMISS = compile<NodeId, unknown>((param) => ({
   compile: () =>
     sql`with markers as (delete from node_groups where node = ${param('id')})

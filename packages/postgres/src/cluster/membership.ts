@@ -1,11 +1,10 @@
-import { type AppError, type Cluster, type Duty, type EpochMs, isLeaseLost, leaseLost } from '@perdure/ports'
+import { type AppError, type Cluster, type Duty, isLeaseLost, leaseLost } from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
 import type { Node } from '../host/node.ts'
 import {
   DISMISS,
   LIST_DEPARTED,
   LIST_DUTIES,
-  LIST_MEMBERS,
   MARK_DRAINING,
   REAP,
   RELEASE_DUTIES,
@@ -139,10 +138,6 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     hasLease,
     claim: async (query) => (state === 'member' && hasLease() ? claimRuns(db, { ...query, node: node.id }) : []),
     firstInLine: (line) => firstInLine(db, line),
-    async members() {
-      const rows = await db.all(LIST_MEMBERS, {})
-      return rows.map(({ id, name, started_ms }) => ({ executor: id, name, startedAt: started_ms as EpochMs }))
-    },
     async departed() {
       const rows = await db.all(LIST_DEPARTED, {})
       return rows.map(({ id, departed_ms }) => ({ executor: id, departedMs: departed_ms }))

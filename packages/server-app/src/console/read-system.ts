@@ -6,8 +6,8 @@ export interface ReadSystemDeps {
   readonly config: ServerConfig
   /** Whether the program has passed the storage in. */
   readonly isStorageGiven: boolean
-  readonly storage: Pick<Storage, 'status'>
-  readonly cluster: Pick<Cluster, 'executor' | 'members'>
+  readonly storage: Pick<Storage, 'status' | 'nodes'>
+  readonly cluster: Pick<Cluster, 'executor'>
   readonly clock: Clock
   readonly version: string
   /** Where a field is set; if missing, only defaults are told apart. */
@@ -22,16 +22,16 @@ export function createReadSystem(deps: ReadSystemDeps): () => Promise<System> {
   const startedAt = new Date(clock.now()).toISOString()
 
   return async () => {
-    const [members, { writable, dbBytes, walBytes, freeBytes }] = await Promise.all([
-      cluster.members(),
+    const [servers, { writable, dbBytes, walBytes, freeBytes }] = await Promise.all([
+      storage.nodes?.list() ?? [],
       storage.status(),
     ])
     return {
       version,
       startedAt,
-      nodes: members.map(({ executor, name, startedAt: joinedAt }) => ({
-        ...{ id: executor, name, startedAt: new Date(joinedAt).toISOString() },
-        isThis: executor === cluster.executor,
+      nodes: servers.map(({ id, name, startedAt: joinedAt }) => ({
+        ...{ id, name, startedAt: new Date(joinedAt).toISOString() },
+        isThis: id === cluster.executor,
       })),
       storage: {
         kind: isStorageGiven ? 'custom' : config.storage.kind,

@@ -32,22 +32,6 @@ const leaseCases: readonly ClusterCase[] = [
     },
   },
   {
-    title: 'lists the processes that have joined, oldest first, until they leave or are given up',
-    async run(cluster) {
-      const [one, other] = await joinTwo(cluster)
-      const third = await cluster.join()
-      const listed = async () => (await one.cluster.members()).map(({ executor }) => executor)
-      expect(await listed()).toEqual([one, other, third].map((member) => member.cluster.executor))
-      const [{ name, startedAt } = { name: '', startedAt: 0 }] = await one.cluster.members()
-      expect([name.length > 0, startedAt > 0]).toEqual([true, true])
-
-      await third.leave()
-      expect(await listed()).toEqual([one, other].map((member) => member.cluster.executor))
-      other.stall()
-      await eventually(cluster, async () => expect(await listed()).toEqual([one.cluster.executor]))
-    },
-  },
-  {
     title: 'ends the lease of a process that stalls before another process gives it up',
     async run(cluster) {
       const [one, other] = await joinTwo(cluster)

@@ -88,7 +88,7 @@ export function LivePage() {
           <input
             type="text"
             list="subjects"
-            placeholder="all agents and workflows"
+            placeholder="any subject"
             defaultValue={subject}
             onChange={({ currentTarget }) => replaceQuery(route, { subject: currentTarget.value.trim() })}
           />

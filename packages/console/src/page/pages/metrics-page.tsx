@@ -23,7 +23,7 @@ export function MetricsPage() {
     <>
       <Heading title="Metrics" />
       <p class="quiet">
-        The last hour of the server that has answered, kept in its memory. For longer, scrape <code>/metrics</code> with
+        The server that answered keeps the last hour in memory. For a longer history, scrape <code>/metrics</code> with
         Prometheus; <code>perdure deploy print grafana</code> prints a dashboard.
       </p>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>

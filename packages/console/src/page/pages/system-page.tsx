@@ -68,13 +68,16 @@ function Checks({ health }: { readonly health: Health }) {
   )
 }
 
-const MEGABYTE = 1_048_576
+const MEBIBYTE = 1_048_576
 
-const mebibytes = (bytes: number): string =>
-  `${(bytes / MEGABYTE).toLocaleString(undefined, { maximumFractionDigits: 1 })} MiB`
+function sizeText(bytes: number): string {
+  const mebibytes = bytes / MEBIBYTE
+  const [value, unit] = mebibytes < 1_024 ? [mebibytes, 'MiB'] : [mebibytes / 1_024, 'GiB']
+  return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`
+}
 
 const detailText = (name: string, value: unknown): string =>
-  typeof value === 'number' && /bytes/i.test(name) ? mebibytes(value) : String(value)
+  typeof value === 'number' && /bytes/i.test(name) ? sizeText(value) : String(value)
 
 /** The storage, the servers that share it, and the configuration. */
 function ServerDetails() {
@@ -89,9 +92,9 @@ function ServerDetails() {
               rows={[
                 ['Kind', storage.kind],
                 ['Writable', storage.writable ? 'yes' : 'no'],
-                ['Database', mebibytes(storage.dbBytes)],
-                ['Write-ahead log', mebibytes(storage.walBytes)],
-                ['Free on disk', storage.freeBytes === undefined ? undefined : mebibytes(storage.freeBytes)],
+                ['Database', sizeText(storage.dbBytes)],
+                ['Write-ahead log', sizeText(storage.walBytes)],
+                ['Free on disk', storage.freeBytes === undefined ? undefined : sizeText(storage.freeBytes)],
               ]}
             />
           </Card>

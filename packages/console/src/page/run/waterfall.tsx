@@ -87,7 +87,7 @@ export function Waterfall(props: WaterfallProps) {
             </button>
           </>
         )}
-        <span class="quiet">{spans.length.toLocaleString()} spans</span>
+        <span class="quiet">{spans.length === 1 ? '1 span' : `${spans.length.toLocaleString()} spans`}</span>
       </div>
       {isTable ? (
         <SpanTable {...props} />

@@ -42,7 +42,6 @@ export const startPrefixNginx =
       [
         ['listen 80;', `listen ${port};`],
         ['server 127.0.0.1:8080;', `server ${upstream};`],
-        ['proxy_set_header Host $host;', 'proxy_set_header Host $http_host;'],
         ['location / {', `location ${prefix}/ {\n    rewrite ^${prefix}(/.*)$ $1 break;`],
       ].reduce((text, [from = '', to = '']) => replaceOnce(text, from, to), printed)
     return startNginx(sandbox, target, site, prefix)

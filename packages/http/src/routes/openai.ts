@@ -17,9 +17,7 @@ export const openAiRoutes = ({ openAi }: Pick<UseCases, 'openAi'>): Handlers<typ
   async listResponseInput(call) {
     return { status: 200, body: await openAi.responses.input(toOpenAiCall(call), call.params.responseId, call.query) }
   },
-  async createConversation(call) {
-    return { status: 200, body: await openAi.conversations.create(toOpenAiCall(call), call.body) }
-  },
+  createConversation: (call) => openAi.conversations.create(toOpenAiCall(call), call.body),
   async getConversation(call) {
     return { status: 200, body: await openAi.conversations.get(toOpenAiCall(call), call.params.conversationId) }
   },

@@ -1,7 +1,7 @@
 import type { CreateStage } from './stage.ts'
 
 const EXPOSED =
-  'Idempotency-Replayed, Idempotency-Status, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Location, Mcp-Session-Id, X-Perdure-Run-Id'
+  'Idempotency-Replayed, Idempotency-Status, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Location, Content-Location, WWW-Authenticate, Mcp-Session-Id, X-Perdure-Run-Id'
 
 /** Lets pages of allowed origins read responses, including errors. Never allows browser credentials. */
 export const createCors: CreateStage = ({ config }) => {

@@ -1,3 +1,4 @@
+import type { Reply } from '@perdure/core'
 import { AppError, EVERY_ROW, type ListedRun, type SessionRecord } from '@perdure/ports'
 import { chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
 import { eventsOf } from '../chat/run-log.ts'
@@ -17,7 +18,7 @@ export interface ConversationBody {
 
 /** Sessions as conversations. */
 export interface Conversations {
-  create(call: OpenAiCall, body: ConversationBody): Promise<object>
+  create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
   get(call: OpenAiCall, id: string): Promise<object>
   update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
   remove(call: OpenAiCall, id: string): Promise<object>
@@ -25,7 +26,7 @@ export interface Conversations {
 }
 
 export function createConversations(deps: OpenAiDeps): Conversations {
-  const { sessions, runs, ids, createSession, updateSession, deleteSession, historyRuns } = deps
+  const { sessions, runs, createSession, updateSession, deleteSession, historyRuns } = deps
 
   /** A session by its own id, or the session of the caller that the id of a conversation names. */
   const find = async ({ principal, visibility }: OpenAiCall, id: string): Promise<SessionRecord> => {
@@ -56,11 +57,13 @@ export function createConversations(deps: OpenAiDeps): Conversations {
   }
 
   return {
-    async create({ principal }, { metadata, items }) {
+    async create({ principal, key }, { metadata, items }) {
       if ((items ?? []).length > 0) throw unsupported('items', 'a conversation begins with its first response')
-      const id = ids.newId('session')
-      await createSession({ body: { id, metadata: metadata ?? {} }, principal })
-      return toConversation((await sessions.find(id, EVERY_ROW)) as SessionRecord)
+      const { body, json, replayed } = await createSession({ body: { metadata: metadata ?? {} }, principal, key })
+      const { id } = (body ?? JSON.parse(json ?? '{}')) as { readonly id: string }
+      const session = await sessions.find(id, EVERY_ROW)
+      if (session === undefined) throw new AppError('session-not-found')
+      return { status: 200, body: toConversation(session), ...(replayed === true ? { replayed } : {}) }
     },
     get: async (call, id) => toConversation(await find(call, id), id),
     async update(call, id, { metadata }) {

@@ -94,6 +94,7 @@ export const openAiOperations = {
     method: 'GET',
     path: RESPONSE,
     idempotent: false,
+    polls: true,
     query: OpenAiResponseQuery,
     responses: {
       200: { schema: OpenAiObject, stream: 'event-stream', description: 'The response, or with `stream` its events.' },
@@ -128,7 +129,7 @@ export const openAiOperations = {
     method: 'POST',
     path: '/openai/conversations',
     scope: 'sessions:write',
-    idempotent: false,
+    idempotent: true,
     body: OpenAiConversationRequest,
     responses: objectOf('The conversation.'),
     errors: ['session-exists', 'session-not-found', 'unsupported-parameter'],

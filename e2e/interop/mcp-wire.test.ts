@@ -267,3 +267,42 @@ describe('the endpoint', () => {
     expect(runs[2]).not.toBe(runs[0])
   })
 })
+
+describe('many short calls', () => {
+  /** MCP_CALLS=10000 is the long form. */
+  const CALLS = Number(process.env.MCP_CALLS ?? 300)
+  const MAX_GROWTH_MIB = 64
+
+  const residentMiB = async () => {
+    const metrics = await (
+      await fetch(`${server.url()}/metrics`, { headers: { authorization: `Bearer ${server.token}` } })
+    ).text()
+    return Number(/^svc_process_resident_memory_bytes(?:\{.*?\})? (.+)$/m.exec(metrics)?.[1]) / 1_048_576
+  }
+
+  it('leave the memory of the server as it was', async () => {
+    const call = async (n: number) => {
+      const arguments_ = { a: n, b: 1 }
+      const response = await post({
+        jsonrpc: '2.0',
+        id: n,
+        method: 'tools/call',
+        params: { name: 'adder', arguments: arguments_ },
+      })
+      expect((await response.json()) as Message).toMatchObject({ result: { structuredContent: { sum: n + 1 } } })
+    }
+    let sent = 0
+    const callUntil = async (end: number) => {
+      while (sent < end) await call(sent++)
+    }
+    const clients = (end: number) => Promise.all(Array.from({ length: 8 }, () => callUntil(end)))
+
+    await clients(Math.ceil(CALLS / 3))
+    const before = await residentMiB()
+    await clients(CALLS)
+
+    const growth = (await residentMiB()) - before
+    if (process.env.MCP_CALLS !== undefined) console.log(`${CALLS} calls, growth ${Math.round(growth)} MiB`)
+    expect(growth).toBeLessThan(MAX_GROWTH_MIB)
+  })
+})

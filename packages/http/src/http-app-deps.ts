@@ -176,7 +176,7 @@ export interface OpenAi {
     input(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
   }
   readonly conversations: {
-    create(call: OpenAiCall, body: ConversationBody): Promise<object>
+    create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
     get(call: OpenAiCall, id: string): Promise<object>
     update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
     remove(call: OpenAiCall, id: string): Promise<object>

@@ -30,6 +30,7 @@ describe('the chat of an agent', () => {
     expect(await to('/agents/quiet/chat')).toEqual(await to('/agents/nobody/chat'))
     expect(await to('/agents/mute/ag-ui')).toEqual(await to('/agents/nobody/ag-ui'))
     expect((await to('/agents/quiet/ag-ui'))[0]).toBe(200)
+    expect((await app.fetch(new Request('http://localhost/v1/agents/mute/ag-ui/r'))).status).toBe(404)
     const models = await (await app.fetch(new Request('http://localhost/v1/openai/models'))).text()
     expect([models.includes('quiet'), models.includes('mute')]).toEqual([true, false])
     const completion = (model: string) =>

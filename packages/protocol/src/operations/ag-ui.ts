@@ -54,7 +54,7 @@ export const agUiOperations = {
         description: 'The output of the run so far, or the events after Last-Event-ID; then live events.',
       },
     },
-    errors: ['run-not-found', 'overloaded'],
+    errors: ['agent-not-found', 'run-not-found', 'overloaded'],
     summary: 'Reconnect to a run as an AG-UI client.',
   },
 } as const satisfies OperationTable

@@ -9,7 +9,9 @@ import { createConsumerProject, packAll, versionOf } from './consumer-project.ts
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { INSTALLED, removeCompileCache, runGuide } from './guide-runner.ts'
 
-const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
+const guides = readdirSync(join(import.meta.dirname, '../docs/guides'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/guides/${name}`)
 
 /** `E2E_GUIDES=packed` runs every guide with the packed tarballs, installed by npm, without the workspace. */
 const isPacked = process.env.E2E_GUIDES === 'packed'

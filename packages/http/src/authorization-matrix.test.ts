@@ -143,7 +143,7 @@ describe("a request for another owner's row", () => {
         { type: 'fact.insert', fact: aFact({ id, owner }) },
         { type: 'block.put', block: aBlock({ id, owner, label: id }) },
         { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
-        { type: 'webhook.insert', webhook: aWebhook({ id, createdBy: owner }) },
+        { type: 'webhook.insert', webhook: aWebhook({ id, createdBy: owner, owner }) },
         { type: 'delivery.insert', delivery: aDelivery({ id, webhookId: id }) },
       ])
       expect(outcome).toMatchObject({ committed: true })

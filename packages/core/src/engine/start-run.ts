@@ -150,15 +150,9 @@ async function decide(
   // Read first, so that the runs of a session wait for their slots in the order of their creation.
   const { sessionId } = { ...request.body, ...seed?.members }
   const { newSession } = request
-  const createSessionOnInvoke = deps.createSessionOnInvoke === true || newSession !== undefined
-  const session =
-    sessionId === undefined
-      ? undefined
-      : await findSessionForRun(
-          { ...deps, createSessionOnInvoke, ownOnly: newSession !== undefined },
-          request.principal,
-          sessionId,
-        )
+  const ownOnly = newSession !== undefined
+  const finding = { ...deps, createSessionOnInvoke: deps.createSessionOnInvoke === true || ownOnly, ownOnly }
+  const session = sessionId === undefined ? undefined : await findSessionForRun(finding, request.principal, sessionId)
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, { combined, session })

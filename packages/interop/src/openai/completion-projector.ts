@@ -24,6 +24,8 @@ export interface CompletionView extends RunView {
   readonly model: string
   /** Whether the client gets the text while the run says it, and not as a whole. */
   readonly isStreamed: boolean
+  /** Whether an earlier request has started the run, so that its client can have text that was withdrawn. */
+  readonly isRepeated?: boolean | undefined
   /** Whether a chunk with the usage follows the last one. */
   readonly hasUsage: boolean
 }
@@ -64,6 +66,8 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   let calls: readonly ToolCall[] = []
   let end: RunEnd | undefined
   let isOver = false
+  let isStreaming = view.isStreamed && !view.isRepeated
+  let last: readonly Frame[] = []
 
   const chunk = (members: object): Frame => ({
     data: JSON.stringify({ ...common('chat.completion.chunk'), ...members }),
@@ -77,6 +81,8 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     const [prompt_tokens, completion_tokens] = [sumOf(used, 'inputTokens'), sumOf(used, 'outputTokens')]
     return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
   }
+
+  const begin = (): Frame => choice({ role: 'assistant', content: '' })
 
   const say = (text: string): readonly Frame[] => {
     if (text === '') return []
@@ -142,7 +148,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     const shown = changes.map((change) => showChange(change, event))
     const frames = shown.flatMap((one) => one ?? [])
     if (shown.includes(undefined)) return [...frames, ...fail(RESTARTED)]
-    return view.isStreamed ? [...frames, ...sayBlocks()] : frames
+    return isStreaming ? [...frames, ...sayBlocks()] : frames
   }
 
   const show = (before: FoldState, event: LogEvent): readonly Frame[] => {
@@ -151,25 +157,27 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
       createdAt = secondsOf(event)
       usageBefore = before.run.usage.length
     }
-    const opened = isFirst ? [choice({ role: 'assistant', content: '' })] : []
+    const opened = isFirst ? [begin()] : []
     const frames = [...opened, ...showChanges(before, event)]
     return !isOver && ENDED.has(segments.fold().run.status ?? '') ? [...frames, ...closeAtEnd()] : frames
   }
 
   const fail = (error: object): readonly Frame[] => {
     isOver = true
-    return [{ data: JSON.stringify({ error }) }]
+    last = [{ data: JSON.stringify({ error }) }]
+    return last
   }
 
   const finish = (reason: 'stop' | 'tool_calls'): readonly Frame[] => {
     isOver = true
     const called = calls.map((call, index) => ({ index, ...call }))
-    return [
+    last = [
       ...(called.length === 0 ? [] : [choice({ tool_calls: called })]),
       choice({}, reason),
       ...(view.hasUsage ? [chunk({ choices: [], usage: usage() })] : []),
       DONE,
     ]
+    return last
   }
 
   const closeAtRest = (fold: FoldState): readonly Frame[] => {
@@ -195,7 +203,13 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
       if (segments.fold() === before || later < 0) return []
       return later > 0 ? closeAtRest(before) : show(before, event)
     },
-    opening: () => [],
+    /** `all`: a client that repeats its request gets the text that still counts, as if nothing had been withdrawn. */
+    opening(of) {
+      if (of === 'rest' || createdAt === undefined) return []
+      isStreaming = view.isStreamed
+      if (isOver) return [begin(), ...(content === '' ? [] : [choice({ content })]), ...last]
+      return [begin(), ...(reasoning === '' ? [] : [choice({ reasoning_content: reasoning })]), ...sayBlocks()]
+    },
     rest() {
       if (isOver) return []
       const isAtRest = segments.isResting() && segments.current() === view.segment

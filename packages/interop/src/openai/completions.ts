@@ -53,9 +53,10 @@ export function createCompletions(deps: OpenAiDeps): Completions {
       const isStreamed = body.stream === true
       const projector = createCompletionProjector({
         ...{ runId: run.id, agentId: run.targetId, sessionId: run.sessionId, segment, model: body.model, isStreamed },
+        isRepeated: outcome.replayed,
         hasUsage: body.stream_options?.include_usage === true,
       })
-      if (isStreamed) return streamAnswer(deps, call, outcome, projector)
+      if (isStreamed) return streamAnswer(deps, call, outcome, projector, outcome.replayed === true ? 'now' : 'first')
       await awaitAnswer(deps, call, outcome, projector)
       const completion = projector.completion()
       if (completion === undefined)

@@ -13,9 +13,10 @@ export const streamAnswer = (
   { principal, visibility, hangUp, lastEventId }: OpenAiCall,
   { run, replayed }: AnsweringRun,
   projector: AnswerProjector,
+  start: 'first' | 'now' = 'first',
 ): Promise<Response> =>
   openProjectedStream({
-    ...{ runId: run.id, visibility, tokenId: principal.tokenId, hangUp, lastEventId, projector, start: 'first' },
+    ...{ runId: run.id, visibility, tokenId: principal.tokenId, hangUp, lastEventId, projector, start },
     headers: answerHeaders(run.id, replayed),
   })
 

@@ -3,7 +3,7 @@ import { APIError } from 'openai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import { describe, expect, it } from 'vitest'
-import { anyLog, RUN } from '../fold/events.fixture.ts'
+import { anyLog, logOf, RUN } from '../fold/events.fixture.ts'
 import { beginFold, foldLog, transcriptOf } from '../fold/fold.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { runScript } from '../fold/run-script.fixture.ts'
@@ -102,6 +102,28 @@ describe('the frames of a response', () => {
       { numRuns },
     )
   })
+})
+
+it('shows text that starts again as another item', async () => {
+  const text = (delta: string) => ['text.delta', { messageId: 'a', delta }] as const
+  const start = ['text.start', { messageId: 'a' }] as const
+  const end = ['run.completed', { status: 'completed' }] as const
+  const log = logOf([['run.started', { status: 'running' }], start, text('one'), start, text('two'), end])
+  const frames = framesOf(responseOf(), log)
+  expect(await ResponseStream.fromReadableStream(toStream(frames)).finalResponse()).toMatchObject({
+    output_text: 'two',
+  })
+
+  const repeated = createCompletionProjector({
+    ...VIEW,
+    segment: 1,
+    isStreamed: true,
+    isRepeated: true,
+    hasUsage: false,
+  })
+  for (const event of log) repeated.next(event)
+  const chunks = toStream(repeated.opening('all'))
+  expect(await ChatCompletionStream.fromReadableStream(chunks).finalContent()).toBe('two')
 })
 
 describe('the chunks of a completion', () => {

@@ -63,7 +63,7 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution
-  const { storage, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
+  const { storage, cluster, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
   const { tail } = storage
   const { server, realtime, auth } = config
 
@@ -71,7 +71,6 @@ export function compose(parts: Parts) {
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
-  const { cluster } = adapters
   const { executor, isMine, hasLease } = cluster
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
@@ -217,11 +216,10 @@ export function compose(parts: Parts) {
     ticketStore: adapters.tickets,
     areTicketsShared: executor !== undefined,
   })
-  const { droppedLogLines } = adapters
   const metricSources = {
     vitals,
     storage,
-    droppedLogLines,
+    droppedLogLines: adapters.droppedLogLines,
     engine,
     streams,
     webSockets,
@@ -233,6 +231,7 @@ export function compose(parts: Parts) {
   const readMetrics = createScrape({ meter, clock, ...metricSources })
   const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
+  const registered = () => [...agents.list(), ...workflows.list()]
   const interop = createLazyInterop({
     ...{ ...domain, ...config.interop },
     targets: targetsOf(agents, workflows),
@@ -246,7 +245,7 @@ export function compose(parts: Parts) {
     keyRequest,
     openProjectedStream: streams.openProjectedStream,
     version,
-    registered: () => [...agents.list(), ...workflows.list()],
+    registered,
     inputSchemaOf: ({ kind, id }) =>
       (kind === 'agent' ? engine.readAgents.get(id) : engine.readWorkflows.get(id)).inputSchema,
   })
@@ -266,10 +265,7 @@ export function compose(parts: Parts) {
     tracer,
     hasLease,
     keyRequest,
-    listRuns: createListRuns({
-      ...{ ...domain, idempotency, readRuns: engine.readRuns },
-      registered: () => [...agents.list(), ...workflows.list()],
-    }),
+    listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
     recall,
     admit,
     onAnswer,
@@ -291,14 +287,13 @@ export function compose(parts: Parts) {
   // Without a tail, another process on the storage is noticed by looking for events that were not published.
   tail?.follow(createLogFollower({ hub, answers: idempotency, ...reactionsOf({ engine, triggers, checkCredentials }) }))
   const logWatch = tail === undefined ? [createLogWatch(domain)] : []
-  const shared = lockoutDaemon === undefined ? [] : [lockoutDaemon]
   const daemons: readonly Daemon[] = [
     triggers.daemon,
     webhooks.daemon,
     ...services.daemons,
     retention,
     ...logWatch,
-    ...shared,
+    ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),
     ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
   return { app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }

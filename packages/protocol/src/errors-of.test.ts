@@ -10,12 +10,7 @@ const byId = (id: string) => {
 }
 
 /** Errors that are sent before an operation is chosen, or while the server still receives the request. */
-const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
-  'route-not-found',
-  'method-not-allowed',
-  'request-timeout',
-  'headers-too-large',
-]
+const BEFORE_AN_OPERATION: readonly ErrorCode[] = ['route-not-found', 'request-timeout', 'headers-too-large']
 /** Errors that travel as data, such as the outcome of a run, and never as an error response. */
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',

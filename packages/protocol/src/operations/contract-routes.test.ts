@@ -56,7 +56,7 @@ POST   /openai/responses                          I  agents:invoke:{agentId} | w
 GET    /openai/responses/:responseId              -  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /openai/responses/:responseId/cancel       -  agents:invoke:{agentId} | workflows:execute:{workflowId}
 GET    /openai/responses/:responseId/input_items  -  agents:invoke:{agentId} | workflows:execute:{workflowId}
-POST   /openai/conversations                      -  sessions:write
+POST   /openai/conversations                      I  sessions:write
 GET    /openai/conversations/:conversationId      -  sessions:read:{conversationId}
 POST   /openai/conversations/:conversationId      -  sessions:write:{conversationId}
 DELETE /openai/conversations/:conversationId      -  sessions:write:{conversationId}

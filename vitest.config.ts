@@ -41,7 +41,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // On two cores, a third worker uses the time in which the tests of the other two wait for servers.
+    maxWorkers: 3,
     reporters: ['default', summary],
     projects: [
       {

@@ -22,12 +22,19 @@ export type CreateSession = (request: {
   readonly body: NewSession
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
+  /** Makes the answer, which is also stored under the key. By default, the answer contains the session. */
+  readonly replyOf?: (session: SessionRecord) => Reply
 }) => Promise<Reply>
 
 export function createCreateSession(deps: CreateSessionDeps): CreateSession {
   const { sessions, ids, clock, basePath } = deps
 
-  return async ({ body, principal, key }) => {
+  const created = (session: SessionRecord): Reply => ({
+    ...{ status: 201, body: toSessionResource(session) },
+    location: `${basePath}/sessions/${session.id}`,
+  })
+
+  return async ({ body, principal, key, replyOf = created }) => {
     const once = await commitOnce(deps, key, async () => {
       const { id = ids.newId('session'), metadata = {}, ...rest } = body
       if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw new AppError('session-exists', { hint: TAKEN_HINT })
@@ -39,7 +46,7 @@ export function createCreateSession(deps: CreateSessionDeps): CreateSession {
       }
       return {
         writes: insertSession(session),
-        reply: { status: 201, body: toSessionResource(session), location: `${basePath}/sessions/${id}` },
+        reply: replyOf(session),
         remember: true,
         contentOf: id,
       }

@@ -59,11 +59,8 @@ export function createConversations(deps: OpenAiDeps): Conversations {
   return {
     async create({ principal, key }, { metadata, items }) {
       if ((items ?? []).length > 0) throw unsupported('items', 'a conversation begins with its first response')
-      const { body, json, replayed } = await createSession({ body: { metadata: metadata ?? {} }, principal, key })
-      const { id } = (body ?? JSON.parse(json ?? '{}')) as { readonly id: string }
-      const session = await sessions.find(id, EVERY_ROW)
-      if (session === undefined) throw new AppError('session-not-found')
-      return { status: 200, body: toConversation(session), ...(replayed === true ? { replayed } : {}) }
+      const replyOf = (session: SessionRecord) => ({ status: 200, body: toConversation(session) })
+      return createSession({ body: { metadata: metadata ?? {} }, principal, key, replyOf })
     },
     get: async (call, id) => toConversation(await find(call, id), id),
     async update(call, id, { metadata }) {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { HttpAgent, type Message } from '@ag-ui/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DurableServer, eventually, startDurableServer } from '../durable-server.ts'
+import { endAtBreak } from './end-at-break.ts'
 
 const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
 
@@ -57,23 +58,6 @@ const shownBy = (messages: readonly Message[], runId: string) =>
     ({ role, content, toolCalls }: { role: string; content?: string; toolCalls?: unknown }) =>
       role !== 'user' && (content !== '' || toolCalls !== undefined),
   )
-
-/**
- * Ends the response where the connection breaks. The client rejects two promises when the body of a response fails, and
- * one of them cannot be caught.
- */
-const endAtBreak: typeof fetch = async (...request) => {
-  const response = await fetch(...request)
-  const reader = response.body?.getReader()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done = true, value } = (await reader?.read().catch(() => undefined)) ?? {}
-      if (done || value === undefined) controller.close()
-      else controller.enqueue(value)
-    },
-  })
-  return new Response(body, response)
-}
 
 /** Ends the response after `k` blocks. */
 function cutAfter(k: number): typeof fetch {

@@ -6,6 +6,7 @@ import OpenAI from 'openai'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type DurableServer, startDurableServer } from '../durable-server.ts'
 import { unusedPort } from '../unused-port.ts'
+import { endAtBreak } from './end-at-break.ts'
 import { connect } from './mcp-clients.ts'
 
 const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
@@ -139,20 +140,6 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 
 const openAi = (server: DurableServer) =>
   new OpenAI({ baseURL: `${server.url()}/openai`, apiKey: server.token, maxRetries: 0 })
-
-/** Ends the response where the connection breaks, because the client rejects a promise that nobody can catch. */
-const endAtBreak: typeof fetch = async (...request) => {
-  const response = await fetch(...request)
-  const reader = response.body?.getReader()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done = true, value } = (await reader?.read().catch(() => undefined)) ?? {}
-      if (done || value === undefined) controller.close()
-      else controller.enqueue(value)
-    },
-  })
-  return new Response(body, response)
-}
 
 /** The text without what a protocol puts between two blocks. */
 const textOf = ({ text }: Told) => text.replaceAll('\n\n', '')

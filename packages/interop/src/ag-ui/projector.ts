@@ -1,6 +1,8 @@
+import { appendedText } from '../fold/appended-text.ts'
+import type { Block } from '../fold/content.ts'
 import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
 import { type ItemChange, itemChanges, itemKey } from '../fold/item-changes.ts'
-import { fieldsOf, isFields, type LogEvent, textIn } from '../fold/log-event.ts'
+import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
 import { awaitsClient } from '../fold/rest.ts'
 import type { TextItem, Transcript, TranscriptItem } from '../fold/transcript.ts'
@@ -222,12 +224,11 @@ const RANK: Readonly<Record<string, number>> = {
 
 /** The text that the event has appended to the block; `undefined` when the event did something else. */
 function appended({ before, after }: ItemChange, event: LogEvent): string | undefined {
-  if (event.type !== 'text.delta' && event.type !== 'reasoning.delta') return undefined
-  if (before === undefined || after === undefined || !('text' in before) || !('text' in after)) return undefined
-  const delta = textIn(fieldsOf(event), 'delta')
-  const isAppended = after.isOpen && before.restarts === after.restarts
-  return isAppended && after.text.length === before.text.length + (delta?.length ?? 0) ? delta : undefined
+  if (before === undefined || after === undefined || !isBlock(before) || !isBlock(after)) return undefined
+  return appendedText(before, after, event)
 }
+
+const isBlock = (item: TranscriptItem): item is Block => item.kind === 'text' || item.kind === 'reasoning'
 
 /** What an event shows that is not in the transcript. */
 function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {

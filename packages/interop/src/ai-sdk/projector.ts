@@ -1,6 +1,8 @@
+import { appendedText } from '../fold/appended-text.ts'
+import type { Block } from '../fold/content.ts'
 import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
 import { itemChanges, itemKey } from '../fold/item-changes.ts'
-import { fieldsOf, type LogEvent, textIn } from '../fold/log-event.ts'
+import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
 import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
 import type { TextItem, Transcript } from '../fold/transcript.ts'
@@ -72,8 +74,9 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
     return [
       ...parts.withdraw(keys, content),
       ...changes.flatMap((change) => {
-        const delta = change.after === undefined ? undefined : appended(change.before, change.after, event)
-        return change.after === undefined ? [] : parts.show(change, content, delta)
+        const { before: was, after: is } = change
+        if (is === undefined) return []
+        return parts.show(change, content, appendedText(was as Block | undefined, is as Block, event))
       }),
     ]
   }
@@ -135,20 +138,6 @@ const resultBlock = (runId: string, text: string): TextItem => ({
   ...{ kind: 'text', id: `${runId}.result`, messageId: `${runId}.result`, text },
   ...{ isOpen: false, isExplicit: true, restarts: 0 },
 })
-
-/** The text that the event has appended to the block; `undefined` when the event did something else. */
-function appended(
-  before: { readonly kind: string } | undefined,
-  after: { readonly kind: string },
-  event: LogEvent,
-): string | undefined {
-  if (before === undefined || (event.type !== 'text.delta' && event.type !== 'reasoning.delta')) return undefined
-  const [was, is] = [before as TextItem, after as TextItem]
-  const delta = textIn(fieldsOf(event), 'delta')
-  const isAppended =
-    is.isOpen && was.restarts === is.restarts && is.text.length === was.text?.length + (delta?.length ?? 0)
-  return isAppended ? delta : undefined
-}
 
 function usageOf({ run: { usage } }: FoldState): { readonly usage?: object } {
   if (usage.length === 0) return {}

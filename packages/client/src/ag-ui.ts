@@ -1,5 +1,5 @@
 import { HttpAgent, type HttpAgentConfig, runHttpRequest, transformHttpEventStream } from '@ag-ui/client'
-import { type ResumeOptions, resumingFetch } from './ag-ui/resuming-fetch.ts'
+import { type ResumeOptions, resumingFetch, type StreamEnd } from './resuming-fetch.ts'
 
 /** The options of `HttpAgent`, and those of resuming. */
 export interface PerdureHttpAgentConfig extends HttpAgentConfig, Pick<ResumeOptions, 'giveUpAfterMs' | 'silenceMs'> {}
@@ -11,7 +11,7 @@ export interface PerdureHttpAgentConfig extends HttpAgentConfig, Pick<ResumeOpti
 export class PerdureHttpAgent extends HttpAgent {
   constructor({ giveUpAfterMs, silenceMs, ...config }: PerdureHttpAgentConfig) {
     super(config)
-    this.fetch = resumingFetch(this.fetch, { giveUpAfterMs, silenceMs })
+    this.fetch = resumingFetch(this.fetch, RUN_END, { giveUpAfterMs, silenceMs })
   }
 
   protected override connect({ runId }: Parameters<HttpAgent['run']>[0]): ReturnType<HttpAgent['run']> {
@@ -21,4 +21,9 @@ export class PerdureHttpAgent extends HttpAgent {
       this.debugLogger,
     )
   }
+}
+
+const RUN_END: StreamEnd = {
+  isLast: (data) => /^\{"type":"RUN_(?:FINISHED|ERROR)"/.test(data),
+  lost: (message) => [JSON.stringify({ type: 'RUN_ERROR', message, code: 'stream-lost' })],
 }

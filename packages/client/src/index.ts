@@ -5,6 +5,7 @@ export type {
   WebSocketConstructor,
   WebSocketLike,
 } from './client-options.ts'
+export { type ChatFetchOptions, createChatFetch } from './create-chat-fetch.ts'
 export { createClient, type PerdureClient } from './create-client.ts'
 export type { ListCall, Page } from './list-call.ts'
 export type { Pace } from './pace.ts'

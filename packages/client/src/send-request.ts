@@ -1,4 +1,5 @@
 import type { ClientContext } from './client-options.ts'
+import { newKey } from './new-key.ts'
 import { pause } from './pace.ts'
 import { isPerdureError, PerdureError, type PerdureErrorCode } from './perdure-error.ts'
 import { delayBeforeRetry, retryAfterMs } from './retry-policy.ts'
@@ -196,11 +197,4 @@ function headersOf(context: ClientContext, { route, body, options }: OutgoingReq
     ...(key === undefined ? {} : { 'idempotency-key': key }),
     ...(options.prefer === undefined ? {} : { prefer: options.prefer }),
   }
-}
-
-/** A timestamp followed by 80 random bits: keys that arrive in order are cheaper for the server to store. */
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(10))
-  const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return Date.now().toString(16).padStart(12, '0') + random
 }

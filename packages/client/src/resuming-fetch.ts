@@ -1,8 +1,16 @@
-import { type Pace, pause, realPace } from '../pace.ts'
-import { type Backoff, backoffMs, isFinalStatus, retryAfterMs } from '../retry-policy.ts'
-import { readSseBlocks, type SseBlock } from '../sse-blocks.ts'
+import { type Pace, pause, realPace } from './pace.ts'
+import { type Backoff, backoffMs, isFinalStatus, retryAfterMs } from './retry-policy.ts'
+import { readSseBlocks, type SseBlock } from './sse-blocks.ts'
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type Fetch<Input = string> = (input: Input, init: RequestInit) => Promise<Response>
+
+/** How a protocol ends its streams. */
+export interface StreamEnd {
+  /** Whether this is the data of the last block. */
+  isLast(data: string): boolean
+  /** The data of the blocks that report a stream which cannot be continued. */
+  lost(message: string): readonly string[]
+}
 
 export interface ResumeOptions {
   /** How long to try to reach the server again. Default: 60,000 milliseconds. */
@@ -15,17 +23,19 @@ export interface ResumeOptions {
 const BACKOFF: Backoff = { baseMs: 250, maxMs: 5_000 }
 
 /**
- * A `fetch` whose responses of AG-UI events survive lost connections and restarts of the server: the request is repeated
- * with the id of the last received event, and the response continues with the event after it. The request is safe to
- * repeat, because the server recognizes its `runId`.
+ * A `fetch` whose event streams survive lost connections and restarts of the server: the request is repeated with the id
+ * of the last received block, and the response continues with the block after it. The requests must be safe to repeat.
  */
-export function resumingFetch(send: Fetch, options: ResumeOptions = {}): Fetch {
-  return async (url, init) => {
-    const connection = createConnection(send, { url, init }, options)
+export function resumingFetch<Input>(send: Fetch<Input>, end: StreamEnd, options: ResumeOptions = {}): Fetch<Input> {
+  return async (input, init) => {
+    const connection = createConnection((headers) => send(input, { ...init, headers }), init, options)
     const first = await connection.open()
     const isStream = first.headers.get('content-type')?.startsWith('text/event-stream') ?? false
     if (!first.ok || !isStream) return first
-    return new Response(toStream(followedFrom(connection, first)), { status: first.status, headers: first.headers })
+    return new Response(toStream(followedFrom(connection, first, end)), {
+      status: first.status,
+      headers: first.headers,
+    })
   }
 }
 
@@ -42,8 +52,8 @@ interface Connection {
 type Block = Exclude<SseBlock, { readonly retryMs: number }>
 
 function createConnection(
-  send: Fetch,
-  { url, init }: { readonly url: string; readonly init: RequestInit },
+  send: (headers: Headers) => Promise<Response>,
+  init: Pick<RequestInit, 'signal' | 'headers'>,
   { giveUpAfterMs = 60_000, silenceMs = 20_000, pace = realPace }: ResumeOptions,
 ): Connection {
   const signal = init.signal ?? new AbortController().signal
@@ -61,7 +71,7 @@ function createConnection(
   const tryOnce = async (): Promise<Response | undefined> => {
     const isLast = () => signal.aborted || pace.now() >= giveUpAt
     try {
-      const answer = await send(url, { ...init, headers })
+      const answer = await send(headers)
       if (answer.ok || !isRetried(answer.status) || isLast()) return answer
       await wait(answer)
     } catch (error) {
@@ -117,20 +127,22 @@ function createSilence(pace: Pace, silenceMs: number) {
 
 const isRetried = (status: number): boolean => status !== 409 && status !== 413 && !isFinalStatus(status)
 
-async function* followedFrom(connection: Connection, first: Response): AsyncGenerator<string, void, void> {
+async function* followedFrom(
+  connection: Connection,
+  first: Response,
+  end: StreamEnd,
+): AsyncGenerator<string, void, void> {
   let response = first
-  while (response.ok) {
+  while (response.ok && response.status !== 204) {
     for await (const block of connection.blocks(response)) {
       yield toText(block)
-      if (ENDS.test(block.data)) return
+      if (end.isLast(block.data)) return
     }
     response = await connection.open()
   }
-  const message = `the stream cannot be continued: the server answered ${response.status}`
-  yield toText({ data: JSON.stringify({ type: 'RUN_ERROR', message, code: 'stream-lost' }) })
+  const blocks = end.lost(`the stream cannot be continued: the server answered ${response.status}`)
+  yield blocks.map((data) => toText({ data })).join('')
 }
-
-const ENDS = /^\{"type":"RUN_(?:FINISHED|ERROR)"/
 
 const toText = ({ id, data }: { readonly id?: string | undefined; readonly data: string }): string =>
   `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`

@@ -1,46 +1,15 @@
-import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { readdirSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../packages/client/src/index.ts'
 import { CHROMIUM, hasChromium, launchChromium } from './browser-page.ts'
-import { type StartedProcess, startProcess } from './started-process.ts'
+import { EXAMPLES, startExample as start } from './started-example.ts'
 
-const EXAMPLES = join(import.meta.dirname, '../examples')
+/** `chat-pages.test.ts` checks them. */
+const CHAT_PAGES = ['chat-page', 'ag-ui-page']
+
 const names = readdirSync(EXAMPLES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
+  .filter((entry) => entry.isDirectory() && !CHAT_PAGES.includes(entry.name))
   .map(({ name }) => name)
-
-interface Started {
-  readonly server: StartedProcess
-  /** Runs a command of the README in the example folder and parses its JSON output. */
-  perdure(...args: string[]): Promise<{ readonly [name: string]: unknown }>
-}
-
-/** Runs the start script of an example in a copy of its folder, on free ports. */
-async function start(name: string, until: RegExp): Promise<Started> {
-  const cwd = mkdtempSync(join(tmpdir(), `perdure-example-${name}-`))
-  const from = join(EXAMPLES, name)
-  const bin = join(from, 'node_modules/.bin')
-  cpSync(from, cwd, { recursive: true, filter: (path) => !/[\\/](?:node_modules|\.graphorin)(?:$|[\\/])/.test(path) })
-  symlinkSync(join(from, 'node_modules'), join(cwd, 'node_modules'))
-  const PATH = [bin, dirname(process.execPath), process.env.PATH].join(delimiter)
-  const env = { ...process.env, PATH, PERDURE_SERVER_PORT: '0', PORT: '0', API_PORT: '0' }
-  const { scripts } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
-  const server = await startProcess({ command: 'sh', args: ['-c', `exec ${scripts.start}`], cwd, env }, until)
-  onTestFinished(async () => {
-    expect((await server.stop()).code, server.output()).toBe(0)
-  })
-  return {
-    server,
-    async perdure(...args) {
-      const { stdout } = await promisify(execFile)(join(bin, 'perdure'), [...args, '--json'], { cwd, env })
-      return JSON.parse(stdout)
-    },
-  }
-}
 
 const DEV = /API\s+http:\S+/
 

@@ -1,0 +1,97 @@
+import { useChat } from '@ai-sdk/react'
+import { createChatFetch } from '@perdure/client'
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+} from 'ai'
+import { createRoot } from 'react-dom/client'
+
+const api = '/v1/agents/clerk/chat'
+localStorage.chat ??= `chat-${Date.now()}`
+const id = localStorage.chat
+
+const transport = new DefaultChatTransport({ api: `${api}?v=7`, fetch: createChatFetch() })
+
+function Chat({ earlier }) {
+  const { messages, status, error, sendMessage, addToolApprovalResponse, addToolOutput } = useChat({
+    id,
+    messages: earlier,
+    resume: true,
+    transport,
+    sendAutomaticallyWhen: (chat) =>
+      lastAssistantMessageIsCompleteWithApprovalResponses(chat) || lastAssistantMessageIsCompleteWithToolCalls(chat),
+  })
+  const decide = (part, approved) => addToolApprovalResponse({ id: part.approval.id, approved })
+  const pick = ({ toolCallId, toolName }, output) => addToolOutput({ toolCallId, tool: toolName, output })
+
+  const send = (form) => {
+    sendMessage({ text: form.get('text') })
+  }
+
+  return (
+    <>
+      {messages.map(({ id, role, parts }) => (
+        <article key={id} className={role}>
+          <b>{role}</b>{' '}
+          {parts.map((part, n) => (
+            <Part key={n} {...{ part, decide, pick }} />
+          ))}
+        </article>
+      ))}
+      <form action={send}>
+        <input name="text" aria-label="message" defaultValue="order paper" />
+        <button type="submit" disabled={status !== 'ready'}>
+          Send
+        </button>
+      </form>
+      <button
+        type="button"
+        disabled={status !== 'streaming'}
+        onClick={() => fetch(`${api}/${id}/stop`, { method: 'POST' })}
+      >
+        Stop
+      </button>
+      <p role="status">{error ? error.message : status}</p>
+    </>
+  )
+}
+
+function Part({ part, decide, pick }) {
+  if (part.type === 'text') return <span>{part.text}</span>
+  if (part.type !== 'dynamic-tool') return null
+  const { toolName, state, input, output } = part
+  if (state === 'approval-requested') {
+    return (
+      <fieldset>
+        <legend>{toolName}?</legend>
+        <button type="button" onClick={() => decide(part, true)}>
+          Approve
+        </button>
+        <button type="button" onClick={() => decide(part, false)}>
+          Deny
+        </button>
+      </fieldset>
+    )
+  }
+  if (toolName === 'pickColor' && state === 'input-available') {
+    return (
+      <fieldset>
+        <legend>Pick a color</legend>
+        {input.of.map((color) => (
+          <button type="button" key={color} onClick={() => pick(part, color)}>
+            {color}
+          </button>
+        ))}
+      </fieldset>
+    )
+  }
+  return (
+    <code>
+      {toolName}: {output === undefined ? state : JSON.stringify(output)}
+    </code>
+  )
+}
+
+const earlier = await (await fetch(`${api}/${id}/messages`)).json()
+createRoot(document.querySelector('#page')).render(<Chat earlier={earlier} />)

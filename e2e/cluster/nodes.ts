@@ -58,7 +58,9 @@ export async function openNodes({ count, sandbox, databaseUrl }: NodesOptions) {
       logs.flatMap((log) => {
         const lines = log().split('\n')
         const at = lines.findIndex((line) => line.includes(requestId))
-        return at === -1 ? [] : lines.slice(at, at + LINES_OF_ERROR)
+        if (at === -1) return []
+        const next = lines.findIndex((line, index) => index > at && FIRST_LINE.test(line))
+        return lines.slice(at, next === -1 ? undefined : next)
       }),
     ports: () => all.flatMap((node) => node.port() ?? []),
     async stop() {
@@ -76,7 +78,9 @@ interface NodeDeps {
 }
 
 const RETRY_MS = 200
-const LINES_OF_ERROR = 12
+
+/** A log line begins with its time; the stack and the causes of an error follow, indented. */
+const FIRST_LINE = /^\d\d:\d\d:/
 
 async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, logs }: NodeDeps): Promise<Node> {
   const direct = new URL(databaseUrl)

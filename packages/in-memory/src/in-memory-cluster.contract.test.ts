@@ -69,6 +69,13 @@ const mutants: readonly ClusterMutant[] = [
     caughtBy: 'names a process that has left until it is dismissed, and one that joins later never',
   },
   {
+    fault: 'keeps the runs of a claim whose answer was lost',
+    breakMember: ({ cluster }) => ({
+      cluster: { ...cluster, claim: ({ held: _, ...query }) => cluster.claim(query) },
+    }),
+    caughtBy: 'lets a process claim again what it has claimed and does not have, and nothing of another process',
+  },
+  {
     fault: 'passes over claimed runs in a line',
     breakMember: ({ cluster }) => ({
       cluster: {

@@ -87,10 +87,11 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
           executor,
           hasLease,
           isMine: (duty) => duties.get(duty) === executor && hasLease(),
-          async claim({ limit, ...query }) {
+          async claim({ limit, held, ...query }) {
             const queued = await queuedRuns(query)
             if (seat.isRetired || !hasLease()) return []
-            const free = queued.filter(({ id }) => !isReserved(id)).slice(0, limit)
+            const isLost = (id: string) => claims.get(id) === executor && held?.includes(id) === false
+            const free = queued.filter(({ id }) => !isReserved(id) || isLost(id)).slice(0, limit)
             for (const { id } of free) claims.set(id, executor)
             return free
           },

@@ -29,6 +29,11 @@ export interface ClaimQuery {
   /** Runs with a later `startAt` are not claimed. */
   readonly now: EpochMs
   readonly limit: number
+  /**
+   * The runs that this process has. Its reservation of any other run was lost with the answer of an earlier claim, and
+   * such runs are returned again. When missing, reservations of this process are not examined.
+   */
+  readonly held?: readonly string[] | undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { compareMembers } from './cluster/compare-members.ts'
 import { createMembership, type Membership } from './cluster/membership.ts'
 import { createNodeDirectory } from './cluster/node-directory.ts'
-import { type Connection, createConnection, createQueryCache } from './connection/connection.ts'
+import { type Connection, createConnection, createQueryCache, type Execute } from './connection/connection.ts'
 import { followServer } from './connection/failover.ts'
 import {
   isSameServer,
@@ -13,6 +13,7 @@ import {
   translateStartError,
 } from './connection/hello.ts'
 import { applyMigrations } from './connection/migrate.ts'
+import { translateError } from './connection/postgres-error.ts'
 import { createReadPool, type ReadPool } from './connection/read-pool.ts'
 import { type ServerOptions, serverOptions } from './connection/server-options.ts'
 import { type ConnectionUse, openSession, type Planning, type Session } from './connection/session.ts'
@@ -93,7 +94,7 @@ export async function openStorage(
     await followServer(control)
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
-    const readFrom = createConnection(reads.execute, cache, reads.copy)
+    const readFrom = createConnection(withAppErrors(reads.execute), cache, reads.copy)
     const { position: knownPosition } = await readLogHead(readFrom)
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
@@ -134,6 +135,17 @@ const roleOf = ({ isGuest, cluster }: PostgresStorageOptions): NodeRole => {
   if (isGuest === true) return 'guest'
   return cluster === true ? 'member' : 'sole'
 }
+
+/** Callers of the ports get no error of the driver. */
+const withAppErrors =
+  (execute: Execute): Execute =>
+  async (statement) => {
+    try {
+      return await execute(statement)
+    } catch (error) {
+      throw translateError(error)
+    }
+  }
 
 const startFailed =
   (reads: ReadPool) =>

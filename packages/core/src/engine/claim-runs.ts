@@ -8,7 +8,7 @@ export interface ClaimRunsDeps extends SupervisedLoopDeps {
   readonly cluster: Pick<Cluster, 'claim'>
   readonly clock: Clock
   readonly admission: Pick<Admission, 'freeSlots'>
-  readonly runner: Pick<Runner, 'isLive' | 'relaunch'>
+  readonly runner: Pick<Runner, 'isLive' | 'live' | 'relaunch'>
   /** The code that this process has. */
   readonly clusterTargets: () => readonly ClusterTarget[]
 }
@@ -16,6 +16,8 @@ export interface ClaimRunsDeps extends SupervisedLoopDeps {
 const EVERY_MS = 500
 /** Runs whose lanes are full take no slot of the process, so a round may claim more runs than it has free slots. */
 const MOST_PER_ROUND = 1_000
+/** How often reservations are looked for whose answer was lost, for example with the connection to the database. */
+const LOST_EVERY_MS = 2_000
 
 /**
  * Executes queued runs of all processes while this process has free slots. `wake` claims at once, for a signal that a
@@ -24,10 +26,19 @@ const MOST_PER_ROUND = 1_000
 export function createClaimRuns(deps: ClaimRunsDeps): SupervisedLoop {
   const { cluster, clock, admission, runner, clusterTargets } = deps
 
+  let checkedAtMs = Number.NEGATIVE_INFINITY
+
+  /** Names the runs of this process from time to time: all of them would make every claim slower. */
+  const heldRuns = (): readonly string[] | undefined => {
+    if (clock.monotonicMs() - checkedAtMs < LOST_EVERY_MS) return undefined
+    checkedAtMs = clock.monotonicMs()
+    return runner.live().map(({ run }) => run.id)
+  }
+
   const claimSome = async (): Promise<number> => {
     const limit = admission.freeSlots()
     if (limit === 0) return 0
-    const runs = await cluster.claim({ targets: clusterTargets(), now: clock.now(), limit })
+    const runs = await cluster.claim({ targets: clusterTargets(), now: clock.now(), limit, held: heldRuns() })
     for (const run of runs) if (!runner.isLive(run.id)) runner.relaunch(run, queuedSince(run))
     return runs.length
   }

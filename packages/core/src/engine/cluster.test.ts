@@ -1,5 +1,5 @@
 import { createInMemoryCluster, createInMemoryStorage, type InMemoryMember } from '@perdure/in-memory'
-import { EVERY_ROW } from '@perdure/ports'
+import { type Cluster, EVERY_ROW, storageBusy } from '@perdure/ports'
 import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import {
@@ -24,11 +24,15 @@ function createProcesses() {
 
   return {
     ...{ storage, clock },
-    async start(options: EngineOptions): Promise<{ readonly engine: Engine; crash(): void; readonly name: string }> {
+    async start(
+      options: EngineOptions,
+      change: (cluster: Cluster) => Partial<Cluster> = () => ({}),
+    ): Promise<{ readonly engine: Engine; crash(): void; readonly name: string }> {
       const member = join()
       members.add(member)
       member.beat()
-      const { cluster, storage: own } = member
+      const { storage: own } = member
+      const cluster = { ...member.cluster, ...change(member.cluster) }
       const shared = { clock, ids, isStorageShared: true, storage: own, cluster }
       const engine = createTestEngine({ ...shared, ...options })
       await engine.recover()
@@ -157,6 +161,31 @@ describe('engines in a cluster', () => {
     open.resolve()
     await pass(2_000)
     expect(await statuses()).toEqual(['completed', 'completed', 'completed'])
+  })
+
+  it('start the runs of a claim whose answer was lost', async () => {
+    const { start, pass, find } = createProcesses()
+    const open = gate()
+    const flow = workflowOf('held', () => open.promise)
+    const busy = await start({ workflows: [flow], concurrency: 1 })
+    const runIds: string[] = []
+    for (let n = 0; n < 3; n++) runIds.push(outcomeOf(await busy.engine.execute('held')).runId)
+    let lost = 0
+    const loseFirst = (cluster: Cluster): Partial<Cluster> => ({
+      async claim(query) {
+        const runs = await cluster.claim(query)
+        if (lost > 0 || runs.length === 0) return runs
+        lost = runs.length
+        throw storageBusy()
+      },
+    })
+    await start({ workflows: [flow], concurrency: 2 }, loseFirst)
+    await pass(5_000)
+
+    expect(lost).toBe(2)
+    expect(await Promise.all(runIds.map(async (id) => (await find(id))?.status))).toEqual(Array(3).fill('running'))
+    open.resolve()
+    await pass(1_000)
   })
 
   it('execute the runs of a lane in the order of their acceptance, one at a time', async () => {

@@ -1,5 +1,5 @@
 import type { ClaimQuery, ClusterTarget, RunLine, RunRecord } from '@perdure/ports'
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from, type Param } from '../query/compile.ts'
 import { RUN_COLUMNS, type RunRow, toRun } from '../rows/run-row.ts'
@@ -7,9 +7,10 @@ import { RUN_COLUMNS, type RunRow, toRun } from '../rows/run-row.ts'
 /** Reserves queued runs for the node. */
 export async function claimRuns(
   db: Connection,
-  { node, targets, ...query }: ClaimQuery & { readonly node: string },
+  { node, targets, held, now, limit }: ClaimQuery & { readonly node: string },
 ): Promise<readonly RunRecord[]> {
-  const rows = await db.all(CLAIM, { node, ...query, ...targetColumns(targets) })
+  const values = { node, now, limit, ...targetColumns(targets) }
+  const rows = held === undefined ? await db.all(CLAIM, values) : await db.all(CLAIM_LOST_TOO, { ...values, held })
   return rows.map(toRun).toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
@@ -65,15 +66,23 @@ const isStartable = (param: Param<TargetColumns & { now: number }>) =>
 type ClaimValues = TargetColumns & { node: string; now: number; limit: number }
 
 /** Rows that another node claims at this moment are passed over. */
-const CLAIM = compile<ClaimValues, RunRow>((param) => ({
-  compile: () =>
-    sql<RunRow>`update runs set executor = ${param('node')} where id = any(array(
-        select id from runs where ${isStartable(param as never)}
-          and (executor is null or not exists (select from nodes where nodes.id = runs.executor))
-        order by ${RANK} limit ${param('limit')} for update skip locked))
-      and status = 'queued' and exists (select from nodes where id = ${param('node')})
-      returning ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))}`.compile(from),
-}))
+const claimOf = <Values extends ClaimValues>(isFree: (param: Param<Values>) => RawBuilder<unknown>) =>
+  compile<Values, RunRow>((param) => ({
+    compile: () =>
+      sql<RunRow>`update runs set executor = ${param('node')} where id = any(array(
+          select id from runs where ${isStartable(param as never)} and (${isFree(param)})
+          order by ${RANK} limit ${param('limit')} for update skip locked))
+        and status = 'queued' and exists (select from nodes where id = ${param('node')})
+        returning ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))}`.compile(from),
+  }))
+
+const UNCLAIMED = sql`executor is null or not exists (select from nodes where nodes.id = runs.executor)`
+
+const CLAIM = claimOf<ClaimValues>(() => UNCLAIMED)
+
+const CLAIM_LOST_TOO = claimOf<ClaimValues & { held: readonly string[] }>(
+  (param) => sql`${UNCLAIMED} or (executor = ${param('node')} and id <> all(${param('held')}::text[]))`,
+)
 
 type LineValues = TargetColumns & {
   owner: string

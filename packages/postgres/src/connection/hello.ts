@@ -1,4 +1,4 @@
-import { StartError } from '@perdure/ports'
+import { isStorageBusy, StartError } from '@perdure/ports'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import { kindOf } from './postgres-error.ts'
 import type { Session } from './session.ts'
@@ -85,9 +85,9 @@ export async function requireSchema(session: Session, schema: string): Promise<v
 }
 
 /** Translates an error of the start into a `StartError`. Returns any other error unchanged. */
-export function translateStartError(error: unknown): unknown {
-  const kind = kindOf(error)
-  if (kind === 'foreign') return error
+export function translateStartError(thrown: unknown): unknown {
+  const error = isStorageBusy(thrown) ? thrown.cause : thrown
+  if (kindOf(error) === 'foreign') return thrown
   const message = error instanceof Error ? error.message : String(error)
   return new StartError('config-invalid', {
     message: `The PostgreSQL database cannot be used: ${message}`,

@@ -13,6 +13,12 @@ it.each([
   ['40001', 'contended'],
   ['40P01', 'contended'],
   ['55P03', 'contended'],
+  ['53200', 'contended'],
+  // The login was refused, for example after a change of the password.
+  ['28P01', 'lost'],
+  // A prepared statement returns other columns than before: another release has migrated the schema.
+  ['0A000', 'lost'],
+  ['58P01', 'lost'],
   ['57014', 'timeout'],
   ['25006', 'read-only'],
   ['53100', 'full'],
@@ -27,6 +33,43 @@ it('takes errors of the connection as a lost connection', () => {
     expect(kindOf(Object.assign(new Error('socket'), { code }))).toBe('lost')
   }
   expect(kindOf(new Error('Connection terminated unexpectedly'))).toBe('lost')
+})
+
+it.each([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
+  'Received unexpected dataRow message from backend.',
+  'received invalid response: 4a',
+  'SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match',
+  'Cannot use a pool after calling end on the pool',
+])('takes the message "%s" of the driver as a lost connection', (message) => {
+  expect(kindOf(new Error(message))).toBe('lost')
+})
+
+it.each([
+  'Client has already been connected. You cannot reuse a client.',
+  'A query must have either text or a name. Supplying neither is unsupported.',
+  "Prepared statements must be unique - 'name' was used for a different statement",
+  'Query values must be an array',
+  'Release called on client which has already been released to the pool.',
+  'Called end on pool more than once',
+])('takes the message "%s" of the driver as a mistake in the program', (message) => {
+  expect(kindOf(new Error(message))).toBe('foreign')
+})
+
+it('takes a certificate that cannot be verified as a lost connection, and a wrong argument as a mistake', () => {
+  for (const code of ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
+    expect(kindOf(Object.assign(new Error('certificate'), { code }))).toBe('lost')
+  }
+  expect(kindOf(Object.assign(new TypeError('argument'), { code: 'ERR_INVALID_ARG_TYPE' }))).toBe('foreign')
 })
 
 it('leaves other errors as they are', () => {

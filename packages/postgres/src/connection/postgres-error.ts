@@ -16,9 +16,16 @@ export type ErrorKind =
   /** Not an error of the database. */
   | 'foreign'
 
+/** A prepared statement returns other columns than before: another release has migrated the schema. */
+export const OUTDATED_STATEMENT = '0A000'
+
+/**
+ * Lost are also connections whose login was refused (28), whose prepared statements no longer fit the schema (0A000), and
+ * whose server has lost its files (58).
+ */
 const KINDS: readonly (readonly [pattern: RegExp, kind: ErrorKind])[] = [
-  [/^(?:08...|57P0[1-5]|25P0[34]|53300)$/, 'lost'],
-  [/^(?:40001|40P01|55P03)$/, 'contended'],
+  [/^(?:08...|28...|57P0[1-5]|25P0[34]|53300|58...|0A000)$/, 'lost'],
+  [/^(?:40001|40P01|55P03|53200|53400)$/, 'contended'],
   [/^57014$/, 'timeout'],
   [/^25006$/, 'read-only'],
   [/^53100$/, 'full'],
@@ -41,13 +48,20 @@ function sqlStateOf(error: unknown): string | undefined {
   return /^[0-9A-Z]{5}$/.test(error.code) && 'severity' in error ? error.code : undefined
 }
 
-/** Messages of the driver for a connection that broke; such an error has no code. */
+/** Messages of the driver for a connection that broke or could not be made; such an error has no code. */
 const LOST_MESSAGES =
-  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|The server does not support SSL|Cannot use a pool after)/
+  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout|The server does not support SSL|There was an error establishing an SSL|Received unexpected \w+ message|received invalid response|SASL: |Cannot use a pool after)/
 
-const isOfConnection = (error: Error): boolean =>
-  ('code' in error && typeof error.code === 'string' && /^E[A-Z_]+$/.test(error.code)) ||
-  LOST_MESSAGES.test(error.message)
+/** Codes of the operating system and of TLS. */
+const CONNECTION_CODES =
+  /^(?:E[A-Z0-9_]+|CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|HOSTNAME_MISMATCH|INVALID_CA)$/
+
+/** A wrong argument has a code of its own, such as `ERR_INVALID_ARG_TYPE`. */
+const isOfConnection = (error: Error): boolean => {
+  if (error instanceof TypeError || error instanceof RangeError) return false
+  if ('code' in error && typeof error.code === 'string') return CONNECTION_CODES.test(error.code)
+  return LOST_MESSAGES.test(error.message)
+}
 
 /** Translates an error of the driver into the `AppError` that the ports promise. Returns any other error unchanged. */
 export function translateError(error: unknown): unknown {

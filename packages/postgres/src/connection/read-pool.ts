@@ -2,7 +2,7 @@ import type { StorageServerStatus } from '@perdure/ports'
 import pg from 'pg'
 import type { Copy, Execute } from './connection.ts'
 import { copyOut } from './copy-out.ts'
-import { kindOf } from './postgres-error.ts'
+import { codeOf, kindOf, OUTDATED_STATEMENT } from './postgres-error.ts'
 import type { ServerOptions } from './server-options.ts'
 import { clientConfig, toResult } from './session.ts'
 
@@ -46,13 +46,15 @@ export function createReadPool(options: ServerOptions, size: number): ReadPool {
     }
   }
 
-  /** Reads once more if the connection was lost. */
+  /** Reads once more if the connection was lost. All connections may have outdated statements; each error closes one. */
   const persistently = async <Result>(read: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await read()
-    } catch (error) {
-      if (kindOf(error) !== 'lost' || isPoolBusy(error)) throw error
-      return read()
+    for (let tries = 1; ; tries++) {
+      try {
+        return await read()
+      } catch (error) {
+        const mostTries = codeOf(error) === OUTDATED_STATEMENT ? size + 1 : 2
+        if (tries >= mostTries || kindOf(error) !== 'lost' || isPoolBusy(error)) throw error
+      }
     }
   }
 

@@ -191,6 +191,20 @@ const claimCases: readonly ClusterCase[] = [
     },
   },
   {
+    title: 'lets a process claim again what it has claimed and does not have, and nothing of another process',
+    async run(cluster) {
+      const [one, other] = await joinTwo(cluster)
+      await insertRuns(one.storage, queued('a'), queued('b'), queued('c'))
+      expect(await claim(other, 1)).toEqual(['a'])
+      expect(await claim(one)).toEqual(['b', 'c'])
+      const claimBut = async (held: readonly string[], limit = 10) =>
+        (await one.cluster.claim({ targets: [ECHO], now: NOW, limit, held })).map(({ id }) => id)
+      expect([await claimBut(['b', 'c']), await claimBut(['c']), await claimBut([], 1)]).toEqual([[], ['b'], ['b']])
+      await insertRuns(one.storage, queued('d'))
+      expect([await claimBut(['b']), await claim(one)]).toEqual([['c', 'd'], []])
+    },
+  },
+  {
     title: 'leaves a claimed run as it is, so that any process can start it',
     async run(cluster) {
       const [one, other] = await joinTwo(cluster)

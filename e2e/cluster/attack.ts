@@ -84,15 +84,18 @@ export async function attack(options: AttackOptions): Promise<Report> {
         say(`${((performance.now() - began) / 1_000).toFixed(1)} s: ${name} ${node ?? ''}`)
       },
     })
-    say('the strikes are over')
+    const sayWhen = (what: string) => say(`${((performance.now() - began) / 1_000).toFixed(1)} s: ${what}`)
+    sayWhen('the strikes are over')
     if (!(await endsWithin(STALLED_MS, load.stop()))) broken.push('a request was never answered')
     await client.ask({ path: '/triggers/beat/disable', key: 'beat-disable' })
     if (!(await endsWithin(STALLED_MS, untilIdle(client)))) broken.push('runs stay active')
-    say('every run is over')
+    sayWhen('every run is over')
     const leftovers = await observer.stop()
     const inspection = inspectionOf(sandbox)
     const dump = await readDump(client, await inspection.executingKeys())
+    sayWhen('the stored data is read')
     await untilRead(readers, dump)
+    sayWhen('the readers have every event')
     const readings = readers.map((reader, index) => ({
       ...{ reader: index === 0 ? 'SSE' : 'WebSocket', eventIds: idsOf(reader), gaps: gapsOf(reader) },
     }))
@@ -100,6 +103,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
     const { exchanges, revocations, ticketUses } = client
     const history = { exchanges, revocations, ticketUses, readings, leftovers, ledger: readLedger(sandbox.env) }
     const logged = (surprise: string) => nodes.linesOf(/req_\w+/.exec(surprise)?.[0] ?? surprise).join(' ')
+    for (const [text, count] of nodes.errors()) say(`${count} × ${text}`)
     const odd = nodes.exits.filter(({ code }) => !EXPECTED_EXITS.includes(code ?? 0))
     return {
       violations: [

@@ -62,6 +62,18 @@ export async function openNodes({ count, sandbox, databaseUrl }: NodesOptions) {
         const next = lines.findIndex((line, index) => index > at && FIRST_LINE.test(line))
         return lines.slice(at, next === -1 ? undefined : next)
       }),
+    /** Everything that the processes have logged at level `error`, each text once, with how often it occurs. */
+    errors(): ReadonlyMap<string, number> {
+      const counts = new Map<string, number>()
+      for (const log of logs) {
+        for (const entry of log().split(ENTRY_START)) {
+          if (!entry.startsWith('error ')) continue
+          const text = entry.replaceAll(/\b(?:req|run|tok|evt|ses)_\w+|durationMs=\d+/g, '…').trimEnd()
+          counts.set(text, (counts.get(text) ?? 0) + 1)
+        }
+      }
+      return counts
+    },
     ports: () => all.flatMap((node) => node.port() ?? []),
     async stop() {
       await Promise.all(all.map((node) => node.stop()))
@@ -81,6 +93,7 @@ const RETRY_MS = 200
 
 /** A log line begins with its time; the stack and the causes of an error follow, indented. */
 const FIRST_LINE = /^\d\d:\d\d:/
+const ENTRY_START = /^\d\d:\d\d:\S+ /m
 
 async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, logs }: NodeDeps): Promise<Node> {
   const direct = new URL(databaseUrl)

@@ -3,7 +3,7 @@ import { isNamedError, NamedError } from './named-error.ts'
 
 /**
  * Reports that the storage is in use elsewhere: nothing was written, and a retry may soon succeed. Every adapter throws
- * this error, whatever its database, and `storage-unavailable` while it cannot reach its database. Clients receive the
+ * this error, whatever its database, or `storage-unavailable` if it cannot reach its database. Clients receive the
  * code and kind of the row `SQLITE_BUSY` in `ERRORS`, which are part of the protocol.
  */
 export const storageBusy = (options?: AppErrorOptions): AppError => new AppError('SQLITE_BUSY', options)

@@ -81,6 +81,10 @@ it('leaves other errors as they are', () => {
 
 it('reports a busy storage when nothing was written and a retry may succeed', () => {
   for (const code of ['40001', '57014', '57P01']) expect(isStorageBusy(translateError(reported(code)))).toBe(true)
+  expect(translateError(reported('40001'))).toMatchObject({ id: 'SQLITE_BUSY' })
+  for (const code of ['57P01', '25006', '53300']) {
+    expect(translateError(reported(code))).toMatchObject({ id: 'storage-unavailable' })
+  }
 })
 
 it('reports a full disk and a rejected statement', () => {

@@ -71,5 +71,12 @@ export function translateError(error: unknown): unknown {
   if (kind === 'rejected') {
     return new AppError('internal-error', { message: 'The storage rejected a statement.', cause: error })
   }
-  return storageBusy({ cause: error })
+  if (kind === 'lost' || kind === 'read-only') return unreachable(error)
+  return storageBusy({
+    message: 'Other transactions held up a statement for too long; nothing was written.',
+    cause: error,
+  })
 }
+
+/** The database could not be reached within the time that commits wait for it. */
+export const unreachable = (cause?: unknown): AppError => new AppError('storage-unavailable', { cause })

@@ -1,14 +1,6 @@
-import {
-  AppError,
-  type CommitOutcome,
-  contentBytes,
-  type EpochMs,
-  type StoredEvent,
-  storageBusy,
-  type Write,
-} from '@perdure/ports'
+import { AppError, type CommitOutcome, contentBytes, type EpochMs, type StoredEvent, type Write } from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
-import { translateError } from '../connection/postgres-error.ts'
+import { translateError, unreachable } from '../connection/postgres-error.ts'
 import type { ReadName, ReadRequest } from '../operations.ts'
 import { withoutSignals, withSignals } from '../tail/signal-events.ts'
 import type { Writer } from './create-writer.ts'
@@ -85,7 +77,7 @@ export function createHost(parts: HostParts): Host {
   /** Answers commits that have waited long enough, without another attempt to reach the server. */
   const refuseLate = (): void => {
     while ((queue[0]?.until ?? Number.POSITIVE_INFINITY) < Date.now())
-      answer(queue.shift() as QueuedJob, { error: storageBusy() })
+      answer(queue.shift() as QueuedJob, { error: unreachable() })
   }
 
   const workSoon = (): void => {
@@ -115,7 +107,7 @@ export function createHost(parts: HostParts): Host {
       if (failure !== undefined) throw failedError(failure)
       const bytes = writer.isConnected() ? 0 : contentBytes(writes)
       const isFull = queue.length >= MAX_WAITING || waitingBytes + bytes > MAX_WAITING_BYTES
-      if (isFull && !writer.isConnected()) throw storageBusy()
+      if (isFull && !writer.isConnected()) throw unreachable()
       waitingBytes += bytes
       const result = await new Promise<JobResult>((resolve) => {
         queue.push({ writes: withSignals(writes, now() as EpochMs), bytes, until: Date.now() + commitWaitMs, resolve })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type CommitOutcome, storageBusy } from '@perdure/ports'
+import type { CommitOutcome } from '@perdure/ports'
 import { createConnection, type QueryCache } from '../connection/connection.ts'
-import { codeOf, kindOf, translateError } from '../connection/postgres-error.ts'
+import { codeOf, kindOf, translateError, unreachable } from '../connection/postgres-error.ts'
 import type { Planning } from '../connection/session.ts'
 import { commitAtOnce, fitsOneTrip } from '../groups/commit-at-once.ts'
 import { commitGroup, type GroupResult } from '../groups/commit-group.ts'
@@ -129,7 +129,7 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     if (kind === 'lost' || kind === 'read-only') {
       await sessions.drop()
       const pause = Math.min(50 * 2 ** (tries - 1), MAX_PAUSE_MS)
-      if (Date.now() + pause > until) throw storageBusy({ cause: error })
+      if (Date.now() + pause > until) throw unreachable(error)
       await sleep(pause)
       return
     }

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { bearer } from '../perdure-process.ts'
-import type { Exchange, Revocation, TicketUse } from './history.ts'
+import type { EventPayload, Exchange, Revocation, TicketUse } from './history.ts'
 
 /** The response fields that the load reads; which are present depends on the route. */
 export interface Shown {
@@ -19,10 +19,10 @@ export interface Shown {
   readonly title: string
   readonly items: readonly Shown[]
   readonly nextCursor: string | null
-  readonly waitingFor?: readonly { readonly kind: string; readonly approvalId?: string }[]
+  readonly waitingFor?: readonly { readonly kind: string; readonly name: string; readonly approvalId?: string }[]
   readonly eventId: string
   readonly type: string
-  readonly payload: { readonly step?: string; readonly seq?: number; readonly attempt?: number }
+  readonly payload: EventPayload
   readonly scheduledAt: string
   readonly ok: boolean
   readonly action: string

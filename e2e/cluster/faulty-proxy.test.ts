@@ -96,6 +96,19 @@ describe('a faulty proxy', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(190)
   })
 
+  it('delays one direction only', async () => {
+    const { proxy, seen, dial } = await openEcho()
+    const { socket, state } = await dial()
+    proxy.delay(60_000, 'responses')
+    socket.write('one')
+    await expect.poll(() => seen).toEqual(['one'])
+    await turn()
+    expect(state.received).toBe('')
+    proxy.heal()
+
+    await expect.poll(() => state.received).toBe('one')
+  })
+
   it('resets connections, and refuses new ones while it is shut', async () => {
     const { proxy, dial } = await openEcho()
     const first = await dial()

@@ -8,8 +8,8 @@ export interface FaultyProxy {
   cut(): void
   /** Resets every connection and refuses new ones until `heal`. */
   shut(): void
-  /** Delays each chunk in both directions until `heal`. */
-  delay(ms: number): void
+  /** Delays each chunk, in one direction or in both, until `heal`. */
+  delay(ms: number, direction?: Direction): void
   /** Holds what is sent in this direction until `heal`, as if every packet were lost. */
   lose(direction: Direction): void
   /** Holds both directions; new connections are accepted and stay silent until `heal`. */
@@ -25,7 +25,7 @@ export type Direction = 'requests' | 'responses'
 
 interface Faults {
   readonly isShut?: boolean
-  readonly delayMs?: number
+  readonly delaysMs?: { readonly [D in Direction]?: number }
   readonly lost?: readonly Direction[]
 }
 
@@ -47,7 +47,7 @@ export async function openFaultyProxy(firstPort: number): Promise<FaultyProxy> {
       clearTimeout(timer)
       if (faults.lost?.includes(direction)) return
       while (held[0] !== undefined) {
-        const waitMs = faults.delayMs === undefined ? 0 : held[0].dueAt - performance.now()
+        const waitMs = faults.delaysMs?.[direction] === undefined ? 0 : held[0].dueAt - performance.now()
         if (waitMs > 0) {
           timer = setTimeout(flush, waitMs)
           return
@@ -57,7 +57,7 @@ export async function openFaultyProxy(firstPort: number): Promise<FaultyProxy> {
     }
     flushes.add(flush)
     from.on('data', (chunk) => {
-      held.push({ chunk, dueAt: performance.now() + (faults.delayMs ?? 0) })
+      held.push({ chunk, dueAt: performance.now() + (faults.delaysMs?.[direction] ?? 0) })
       flush()
     })
     from.on('close', () => flushes.delete(flush))
@@ -92,8 +92,8 @@ export async function openFaultyProxy(firstPort: number): Promise<FaultyProxy> {
       faults = { isShut: true }
       cut()
     },
-    delay(delayMs) {
-      faults = { delayMs }
+    delay(ms, direction) {
+      faults = { delaysMs: direction === undefined ? { requests: ms, responses: ms } : { [direction]: ms } }
     },
     lose(direction) {
       faults = { lost: [direction] }

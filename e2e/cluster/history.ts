@@ -57,10 +57,18 @@ export interface History {
   readonly leftovers: readonly Leftover[]
 }
 
+export interface EventPayload {
+  readonly step?: string
+  readonly seq?: number
+  readonly attempt?: number
+  /** Unique for each execution of the code that emitted the event. */
+  readonly nonce?: string
+}
+
 export interface DumpedEvent {
   readonly eventId: string
   readonly type: string
-  readonly payload: { readonly step?: string; readonly seq?: number; readonly attempt?: number }
+  readonly payload: EventPayload
 }
 
 export interface DumpedRun {

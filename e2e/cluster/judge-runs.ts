@@ -111,6 +111,18 @@ export const judgeRuns = {
         return isLate ? [`attempt ${attempt} of the run ${id} wrote ${eventId} during attempt ${newest}`] : []
       })
     }),
+
+  'an earlier execution writes nothing after the run was resumed': (_: History, { runs }: Dump) =>
+    runs.flatMap(({ id, events }) => {
+      const earlier = new Set<string>()
+      const own = new Set<string>()
+      return events.flatMap(({ eventId, type, payload: { nonce } }) => {
+        if (type === 'run.suspended') for (const one of own) earlier.add(one)
+        if (nonce === undefined) return []
+        own.add(nonce)
+        return earlier.has(nonce) ? [`an earlier execution of the run ${id} wrote ${eventId}`] : []
+      })
+    }),
 } satisfies Record<string, (history: History, dump: Dump) => readonly string[]>
 
 /** The interval of the trigger `beat`. */

@@ -47,8 +47,16 @@ const GOOD_HISTORY: History = {
   leftovers: [{ what: 'a run', ms: 100 }],
 }
 
+const CHAT = run('chat', {
+  targetId: 'chat',
+  events: [
+    ...[event('chat.turn', { nonce: 'x' }), event('chat.late', { nonce: 'x' }), event('run.suspended')],
+    ...[event('run.resumed'), event('chat.turn', { nonce: 'y' }), event('run.completed')],
+  ],
+})
+
 const GOOD_DUMP: Dump = {
-  runs: [RUN],
+  runs: [RUN, CHAT],
   sessions: new Map([['s', { title: 'new' }]]),
   followed: ['e.1', 'e.2', 'e.3'],
   fires: [{ scheduledAt: '2026-01-01T00:00:01.000Z', runId: 'a' }, { scheduledAt: '2026-01-01T00:00:02.000Z' }],
@@ -183,6 +191,21 @@ const PLANTED: Readonly<Record<keyof typeof INVARIANTS, Readonly<Record<string, 
             events: [
               ...[event('run.started', { attempt: 1 }), event('run.started', { attempt: 2 })],
               ...[event('text.delta', { attempt: 1 }), event('run.completed', { attempt: 2 })],
+            ],
+          },
+        ],
+      },
+    },
+  },
+  'an earlier execution writes nothing after the run was resumed': {
+    'a late event': {
+      dump: {
+        runs: [
+          {
+            ...RUN,
+            events: [
+              ...[event('chat.turn', { nonce: 'x' }), event('run.suspended'), event('run.resumed')],
+              ...[event('chat.late', { nonce: 'x' }), event('run.completed')],
             ],
           },
         ],

@@ -37,6 +37,40 @@ async function decideTwice(client: Client, name: string, approvalId: string): Pr
   await Promise.all(['one', 'two'].map(decide))
 }
 
+/** Resumes a run as soon as it waits. */
+const chat: Action = async (client, name) => {
+  const input = { name, turns: client.between(1, 6) }
+  const { body } = await client.ask({ path: '/workflows/chat/execute', key: name, body: { input } })
+  for (;;) {
+    const state = await client.get(`/runs/${body.runId}/state`)
+    if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
+    const [wait] = state.body.waitingFor ?? []
+    if (wait !== undefined) await client.ask({ path: `/events/${wait.name}`, key: `${name}-${wait.name}`, body: {} })
+    await pause(10)
+  }
+}
+
+/** Two people decide the two approvals of a run at the same time, on different nodes; the last decision resumes the run. */
+const council: Action = async (client, name) => {
+  const { body } = await client.ask({ path: '/agents/council/stream', key: name })
+  for (;;) {
+    const state = await client.get(`/runs/${body.runId}/state`)
+    if (state.body.status === 'suspended') {
+      const approvalIds = (state.body.waitingFor ?? []).flatMap(({ approvalId }) => approvalId ?? [])
+      await Promise.all(
+        approvalIds.map((id) =>
+          client.ask({
+            ...{ path: `/approvals/${id}/resolve`, key: `${name}-${id}` },
+            ...{ body: { granted: true }, expected: [200, 409] },
+          }),
+        ),
+      )
+    }
+    if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
+    await pause(20)
+  }
+}
+
 const session: Action = async (client, name) => {
   await client.ask({ path: '/sessions', key: name, body: { id: name, title: 'first' } })
   for (let n = 0; n < 3; n++) {
@@ -88,10 +122,12 @@ const repeat: Action = async (client) => {
 
 /** The actions, with their share in percent. */
 const MIX: readonly (readonly [number, Action])[] = [
-  [26, runOf('ledger')],
-  [16, runOf('again')],
-  [14, runOf('lane')],
-  [12, errand],
+  [22, runOf('ledger')],
+  [12, runOf('again')],
+  [12, runOf('lane')],
+  [10, errand],
+  [8, chat],
+  [4, council],
   [6, session],
   [5, revokedToken],
   [4, ticket],

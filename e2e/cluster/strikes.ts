@@ -63,6 +63,11 @@ const NODE_STRIKES = {
   cut: async (_, node) => node.network.cut(),
   shut: heals(({ network }) => network.shut(), [200, 8_000]),
   delay: heals(({ network }, { between }) => network.delay(between(20, 5_000)), [1_000, 6_000]),
+  /** Commits take effect at once, but their server learns it late: others may have gone on by then. */
+  'late responses': heals(
+    ({ network }, { between }) => network.delay(between(200, 1_200), 'responses'),
+    [2_000, 6_000],
+  ),
   'half-open': heals(({ network }) => network.halfOpen(), [1_000, 8_000]),
   'lost requests': heals(({ network }) => network.lose('requests'), [500, 6_000]),
   'lost responses': heals(({ network }) => network.lose('responses'), [500, 6_000]),

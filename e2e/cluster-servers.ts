@@ -1,15 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Answer, CallOptions, Shown } from './durable-server.ts'
-import {
-  bearer,
-  createSandbox,
-  createToken,
-  DURABLE_CONFIG,
-  type RunningServer,
-  startServer,
-} from './perdure-process.ts'
+import { type Call, createCall, ledgerOf, type Shown } from './durable-server.ts'
+import { createSandbox, createToken, DURABLE_CONFIG, type RunningServer, startServer } from './perdure-process.ts'
 
 /** The shortest lease that the configuration permits. */
 export const LEASE_MS = 3_000
@@ -17,7 +10,7 @@ export const LEASE_MS = 3_000
 /** One server process of a cluster. */
 export interface ClusterNode extends Pick<RunningServer, 'kill' | 'stderr' | 'url'> {
   readonly pid: number
-  call<T = Shown>(method: string, path: string, more?: CallOptions): Promise<Answer<T>>
+  readonly call: Call
   execute(workflowId: string, threadId: string, input?: unknown): Promise<string>
   run(runId: string): Promise<Shown>
 }
@@ -39,15 +32,7 @@ export async function startCluster(size: number, env: NodeJS.ProcessEnv = {}): P
     const own = { ...sandbox, env: { ...sandbox.env, ...more } }
     const server = await startServer(own, ['server', '--config', DURABLE_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))
-    const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
-      const response = await fetch(`${server.url}${path}`, {
-        method,
-        headers: { ...bearer(more.token ?? token), ...more.headers },
-        body: more.body === undefined ? null : JSON.stringify(more.body),
-      })
-      const text = await response.text()
-      return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
-    }
+    const call = createCall(() => server.url, token)
     return {
       ...{ kill: server.kill, stderr: server.stderr, url: server.url, pid: server.process.pid ?? 0, call },
       execute: async (workflowId, threadId, input = {}) =>
@@ -56,11 +41,10 @@ export async function startCluster(size: number, env: NodeJS.ProcessEnv = {}): P
     }
   }
 
-  const ledger = sandbox.env.E2E_LEDGER ?? ''
   return {
     nodes: await Promise.all(Array.from({ length: size }, () => start())),
     start,
-    ledger: () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : []),
+    ledger: () => ledgerOf(sandbox),
     openGate: (gate) => writeFileSync(join(sandbox.dir, `gate-${gate}`), ''),
   }
 }

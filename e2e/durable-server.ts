@@ -67,15 +67,7 @@ export async function startDurableServer(
   let server = await startServer(sandbox, serve)
   onFinished(() => void server.process.kill('SIGKILL'))
 
-  const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
-    const response = await fetch(`${server.url}${path}`, {
-      method,
-      headers: { ...bearer(more.token ?? token), ...more.headers },
-      body: more.body === undefined ? null : JSON.stringify(more.body),
-    })
-    const text = await response.text()
-    return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
-  }
+  const call = createCall(() => server.url, token)
   const get = <T = Shown>(path: string) => call<T>('GET', path)
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     call('POST', path, { body, headers })
@@ -116,7 +108,23 @@ export interface CallOptions {
   readonly token?: string
 }
 
-function ledgerOf({ env }: Sandbox): readonly string[] {
+/** Calls the API with this token unless a call names another one. */
+export type Call = <T = Shown>(method: string, path: string, more?: CallOptions) => Promise<Answer<T>>
+
+/** @param url the address of the API; it may change when the server restarts */
+export const createCall =
+  (url: () => string, token: string): Call =>
+  async <T>(method: string, path: string, more: CallOptions = {}) => {
+    const response = await fetch(`${url()}${path}`, {
+      method,
+      headers: { ...bearer(more.token ?? token), ...more.headers },
+      body: more.body === undefined ? null : JSON.stringify(more.body),
+    })
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
+  }
+
+export function ledgerOf({ env }: Sandbox): readonly string[] {
   const path = env.E2E_LEDGER ?? ''
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').slice(0, -1)

@@ -1,5 +1,6 @@
 import { type AppError, type EpochMs, EVERY_ROW, isLeaseLost, StartError, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
@@ -25,9 +26,10 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a successor on a PostgreS
     expect(node?.id).toEqual(expect.any(String))
     await schema.query(`update runs set status = 'running', execution = 1, executor = $1 where id = 'late'`, [node?.id])
   }
-  const kill = () =>
+  /** Ends the sessions of this name as if their process were killed; by default all. */
+  const kill = (session = '%') =>
     schema.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like $1', [
-      `perdure % ${schema.name}`,
+      `perdure ${session} ${schema.name}`,
     ])
 
   it('reads the runs after the last commit of the killed server, which the database still executes', async () => {
@@ -46,6 +48,26 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a successor on a PostgreS
     await schema.query('commit')
 
     expect(await (await opening).runs.find('late', EVERY_ROW)).toMatchObject({ status: 'running' })
+  })
+
+  it('ends the transaction of a killed server that lasts longer than five seconds', async () => {
+    await schema.open()
+    const last = new pg.Client({
+      connectionString: await schema.url(),
+      application_name: `perdure groups ${schema.name}`,
+    })
+    last.on('error', () => undefined)
+    await last.connect()
+    await last.query(`begin; select 1 from ${schema.name}.nodes for key share`)
+    const sleeping = last.query('select pg_sleep(60)').catch((error: { readonly code: string }) => error.code)
+    await kill('node')
+
+    const startedAt = performance.now()
+    const storage = await schema.open(another)
+
+    expect(performance.now() - startedAt).toBeLessThan(40_000)
+    expect(await sleeping).toBe('57P01')
+    expect((await storage.unitOfWork.commit([append])).committed).toBe(true)
   })
 
   it('gives up a member only after the commit that the database still executes for it', async () => {

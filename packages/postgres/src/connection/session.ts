@@ -94,6 +94,7 @@ export function clientConfig(
     statement_timeout: String(options.statementTimeoutMs),
     lock_timeout: String(LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    ...KEEPALIVES,
     ...INDEXED,
     ...(planning === 'pinned' ? PINNED : {}),
   }
@@ -123,6 +124,12 @@ const LOCK_TIMEOUT_MS = 5_000
 
 /** A process that is stopped inside a transaction must not hold the lock of the log for longer. */
 const IDLE_IN_TRANSACTION_MS = 2_000
+
+/**
+ * The server notices within 25 seconds that the machine of a client is gone, and frees what its session locked: by
+ * default, the lock of the schema would last for two hours.
+ */
+const KEEPALIVES = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' }
 
 /** Every statement has an index; without statistics, the planner would read whole tables instead. */
 const INDEXED = { jit: 'off', enable_seqscan: 'off' }

@@ -37,7 +37,7 @@ async function decideTwice(client: Client, name: string, approvalId: string): Pr
   await Promise.all(['one', 'two'].map(decide))
 }
 
-/** Resumes a run as soon as it waits. */
+/** Resumes a run as soon as it is suspended: its server may not know yet that it is. */
 const chat: Action = async (client, name) => {
   const input = { name, turns: client.between(1, 6) }
   const { body } = await client.ask({ path: '/workflows/chat/execute', key: name, body: { input } })
@@ -45,8 +45,9 @@ const chat: Action = async (client, name) => {
     const state = await client.get(`/runs/${body.runId}/state`)
     if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
     const [wait] = state.body.waitingFor ?? []
-    if (wait !== undefined) await client.ask({ path: `/events/${wait.name}`, key: `${name}-${wait.name}`, body: {} })
-    await pause(10)
+    if (state.body.status === 'suspended' && wait !== undefined)
+      await client.ask({ path: `/events/${wait.name}`, key: `${name}-${wait.name}`, body: {} })
+    await pause(client.random() * 20)
   }
 }
 

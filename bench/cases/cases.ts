@@ -1,6 +1,8 @@
 import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
 import { busyStreams } from './busy-streams.ts'
+import { clusterRuns } from './cluster-runs.ts'
+import { clusterIdle, clusterStreams, clusterTakeover } from './cluster-times.ts'
 import { coldStarts } from './cold-start.ts'
 import { durableRuns } from './durable-runs.ts'
 import { embedded } from './embedded.ts'
@@ -40,4 +42,8 @@ export const CASES: readonly BenchCase[] = [
   postgresAgainstSqlite,
   postgresAgainstDbos,
   postgresReplay,
+  clusterRuns,
+  clusterStreams,
+  clusterTakeover,
+  clusterIdle,
 ]

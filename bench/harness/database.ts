@@ -4,8 +4,11 @@ import { startPostgres, type TestPostgres } from '../../tooling/postgres-server.
 const SETTINGS = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB']
 
 /** Runs `work` with a PostgreSQL server of its own, which flushes each commit to the disk. */
-export async function withDatabase<T>(work: (server: TestPostgres) => Promise<T>): Promise<T> {
-  const server = await startPostgres(undefined, { settings: SETTINGS })
+export async function withDatabase<T>(
+  work: (server: TestPostgres) => Promise<T>,
+  settings: readonly string[] = [],
+): Promise<T> {
+  const server = await startPostgres(undefined, { settings: [...SETTINGS, ...settings] })
   try {
     return await work(server)
   } finally {

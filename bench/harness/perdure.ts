@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-const BINARY = join(import.meta.dirname, '../../apps/cli/bin/perdure.js')
+export const BINARY = join(import.meta.dirname, '../../apps/cli/bin/perdure.js')
 const CONFIG = join(import.meta.dirname, '../perdure.config.mjs')
 const SHIPPED_CONFIG = join(import.meta.dirname, '../shipped.config.mjs')
 

@@ -2,8 +2,11 @@ import { type Comparison, isMet, type LoadCost, median, ratioOf, spreadOf } from
 
 const figure = (value: number) => (value >= 100 ? Math.round(value).toString() : value.toPrecision(3))
 const percent = (share: number) => `±${Math.round((share * 100) / 2)} %`
-const goalText = ({ goal }: Comparison) =>
-  goal === undefined ? '' : 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
+function goalText({ goal }: Comparison): string {
+  if (goal === undefined) return ''
+  if ('below' in goal) return `Perdure < ${goal.below}`
+  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
+}
 const verdict = (comparison: Comparison) => ({ true: 'met', false: 'MISSED', undefined: '' })[`${isMet(comparison)}`]
 
 /** The medians of the floor and of Perdure. */
@@ -18,9 +21,9 @@ export function toTable(comparisons: readonly Comparison[]): string {
     comparison.case,
     comparison.variant,
     comparison.unit,
-    `${figure(median(comparison.floor))} ${percent(spreadOf(comparison.floor))}`,
+    comparison.floor.length === 0 ? '' : `${figure(median(comparison.floor))} ${percent(spreadOf(comparison.floor))}`,
     `${figure(median(comparison.subject))} ${percent(spreadOf(comparison.subject))}`,
-    figure(ratioOf(comparison)),
+    comparison.floor.length === 0 ? '' : figure(ratioOf(comparison)),
     goalText(comparison),
     verdict(comparison) ?? '',
     costs(comparison, 'p99Ms'),

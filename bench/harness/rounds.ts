@@ -5,8 +5,8 @@ export interface Comparison {
   readonly unit: string
   readonly floor: readonly number[]
   readonly subject: readonly number[]
-  /** Limit for the subject's median divided by the floor's median. */
-  readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
+  /** Limit for the subject's median divided by the floor's median, or for the subject's median itself. */
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number } | { readonly below: number }
   readonly note?: string
   /** Measured in the same rounds, for the columns of the table. */
   readonly load?: { readonly floor: readonly LoadCost[]; readonly subject: readonly LoadCost[] }
@@ -53,6 +53,7 @@ export const spreadOf = (figures: readonly number[]): number =>
 
 export function isMet({ goal, floor, subject }: Comparison): boolean | undefined {
   if (goal === undefined) return undefined
+  if ('below' in goal) return median(subject) < goal.below
   const ratio = ratioOf({ floor, subject })
   return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
 }

@@ -37,18 +37,24 @@ async function decideTwice(client: Client, name: string, approvalId: string): Pr
   await Promise.all(['one', 'two'].map(decide))
 }
 
-/** Resumes a run as soon as it is suspended: its server may not know yet that it is. */
+/**
+ * Resumes a run as soon as it is suspended: its server may not know yet that it is. Three people ask for the state, because
+ * the answer of that server may be late.
+ */
 const chat: Action = async (client, name) => {
   const input = { name, turns: client.between(1, 6) }
   const { body } = await client.ask({ path: '/workflows/chat/execute', key: name, body: { input } })
-  for (;;) {
-    const state = await client.get(`/runs/${body.runId}/state`)
-    if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
-    const [wait] = state.body.waitingFor ?? []
-    if (state.body.status === 'suspended' && wait !== undefined)
-      await client.ask({ path: `/events/${wait.name}`, key: `${name}-${wait.name}`, body: {} })
-    await pause(client.random() * 20)
+  const follow = async () => {
+    for (;;) {
+      const state = await client.get(`/runs/${body.runId}/state`)
+      if (['completed', 'failed', 'aborted'].includes(state.body.status)) break
+      const [wait] = state.body.waitingFor ?? []
+      if (state.body.status === 'suspended' && wait !== undefined)
+        await client.ask({ path: `/events/${wait.name}`, key: `${name}-${wait.name}`, body: {} })
+      await pause(20 + client.random() * 20)
+    }
   }
+  await Promise.all([follow(), follow(), follow()])
 }
 
 /** Two people decide the two approvals of a run at the same time, on different nodes; the last decision resumes the run. */

@@ -38,6 +38,28 @@ describe('a lockout that processes share', () => {
     expect(other.left('b')).toBeUndefined()
   })
 
+  it('reads the locks of an idle process every two seconds, and when an attempt fails', async () => {
+    let reads = 0
+    const { one, other, round, clock } = twoProcesses((shared) => ({
+      ...shared,
+      locked: (now, limit) => {
+        reads++
+        return shared.locked(now, limit)
+      },
+    }))
+    clock.advance(20_000)
+    for (let n = 0; n < 8; n++) await round()
+    reads = 0
+    for (let n = 0; n < 40; n++) await round()
+    expect(reads).toBe(5)
+    other.fail(10)
+    await round()
+    one.left()
+    clock.advance(0)
+    await untilIdle(clock)
+    expect(one.left()).toBeGreaterThan(59_000)
+  })
+
   it('adds up the failures of all processes', async () => {
     const { one, other, round } = twoProcesses()
     one.fail(5)
@@ -57,8 +79,7 @@ describe('a lockout that processes share', () => {
   it('doubles the lock of an address that another process locked before', async () => {
     const { one, other, round, clock } = twoProcesses()
     one.fail(10)
-    await round()
-    await round()
+    for (let n = 0; n < 12; n++) await round()
     clock.advance(60_000)
     await round()
 

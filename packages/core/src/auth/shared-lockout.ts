@@ -17,20 +17,39 @@ export interface SharedLockout {
 }
 
 const ROUND_MS = 250
+/** Without failed attempts for a while, locks are read less often. The next failed attempt reads them at once. */
+const IDLE_AFTER_MS = 10_000
+const IDLE_ROUND_MS = 2_000
 const PRUNE_EVERY_MS = 60_000
 const MAX_ADDRESSES_PER_ROUND = 500
 const MAX_LOCKS_PER_ROUND = 1_000
 
 /**
  * Each process counts its own failures at once. Every 250 ms it adds them to the store and reads the locks of all
- * processes, so a lock holds everywhere after 250 ms at the latest.
+ * processes, so a lock holds everywhere after 250 ms at the latest. A process without failed attempts reads them when
+ * the next one arrives, and every two seconds.
  */
 export function createSharedLockout(deps: SharedLockoutDeps, options: LockoutOptions): SharedLockout {
   const { store, clock } = deps
   const failures = new Map<string, readonly number[]>()
-  const lockout = createLockout(clock.now, options, (address, at) => {
+  const own = createLockout(clock.now, options, (address, at) => {
+    noteUse()
     if (failures.size < options.maxAddresses) failures.set(address, [...(failures.get(address) ?? []), at])
   })
+  let usedAtMs = Number.NEGATIVE_INFINITY
+  const isIdle = () => clock.monotonicMs() - usedAtMs > IDLE_AFTER_MS
+  const noteUse = () => {
+    const wasIdle = isIdle()
+    usedAtMs = clock.monotonicMs()
+    if (wasIdle) daemon.wake()
+  }
+  const lockout: Lockout = {
+    ...own,
+    lockedForMs(address) {
+      noteUse()
+      return own.lockedForMs(address)
+    },
+  }
   let prunedAt = clock.now() as number
 
   const share = async () => {
@@ -65,7 +84,7 @@ export function createSharedLockout(deps: SharedLockoutDeps, options: LockoutOpt
       await share()
       await adoptLocks()
       await prune()
-      return ROUND_MS
+      return isIdle() ? IDLE_ROUND_MS : ROUND_MS
     },
   })
   return { lockout, daemon }

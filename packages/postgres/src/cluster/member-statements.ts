@@ -20,20 +20,17 @@ export const MARK_DRAINING = compile<NodeId, unknown>((param) =>
   from.updateTable('nodes').set({ is_draining: true }).where('id', '=', param('id')),
 )
 
-/** Takes the duties that no living node holds. */
-export const TAKE_DUTIES = compile<NodeId, unknown>((param) => ({
+/** Takes the duties that no living node holds, and lists all duties of the node. */
+export const TAKE_DUTIES = compile<NodeId, { name: (typeof DUTIES)[number] }>((param) => ({
   compile: () =>
-    sql`insert into duties (name, node)
+    sql<{ name: (typeof DUTIES)[number] }>`with taken as (insert into duties (name, node)
       select wanted.name, ${param('id')} from unnest(${sql.lit(`{${DUTIES.join(',')}}`)}::text[]) as wanted (name)
       where not exists (select from duties join nodes on nodes.id = duties.node where duties.name = wanted.name)
         and exists (select from nodes where id = ${param('id')})
       on conflict (name) do update set node = excluded.node
-      where not exists (select from nodes where nodes.id = duties.node)`.compile(from),
+      where not exists (select from nodes where nodes.id = duties.node) returning duties.name)
+      select name from taken union select name from duties where node = ${param('id')}`.compile(from),
 }))
-
-export const LIST_DUTIES = compile<NodeId, { name: (typeof DUTIES)[number] }>((param) =>
-  from.selectFrom('duties').select('name').where('node', '=', param('id')),
-)
 
 export const RELEASE_DUTIES = compile<NodeId, unknown>((param) =>
   from.deleteFrom('duties').where('node', '=', param('id')),

@@ -4,7 +4,6 @@ import type { Node } from '../host/node.ts'
 import {
   DISMISS,
   LIST_DEPARTED,
-  LIST_DUTIES,
   MARK_DRAINING,
   REAP,
   RELEASE_DUTIES,
@@ -82,8 +81,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
 
   const takeDuties = async () => {
     if (state !== 'member') return
-    await db.run(TAKE_DUTIES, self)
-    const held = await db.all(LIST_DUTIES, self)
+    const held = await db.all(TAKE_DUTIES, self)
     if (state === 'member') duties = new Set(held.map(({ name }) => name))
   }
 

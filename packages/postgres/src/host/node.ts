@@ -112,7 +112,7 @@ async function deleteNodes(db: Connection, role: NodeRole): Promise<void> {
       return
     } catch (error) {
       if (kindOf(error) !== 'contended' || Date.now() > until) throw error
-      // Whoever holds the lock of the schema alone is its only server: these sessions belong to killed ones.
+      // This process holds the lock of the schema alone, so these sessions belong to killed servers.
       if (role === 'sole') await db.run(END_OLD_COMMITS, {}).catch(() => undefined)
       await sleep(PAUSE_MS)
     }

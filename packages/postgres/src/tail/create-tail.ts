@@ -21,6 +21,8 @@ const EVERY_MS = 500
 /** While a caller waits for commits of other processes, and the process receives no notifications. */
 const EVERY_MS_WITHOUT_HINTS = 50
 const MAX_BACKOFF_MS = 1_000
+/** How often the tail counts the processes, because notifications are for others. */
+const COUNT_EVERY_MS = 2_000
 const CURRENT_MS = 1_000
 /** With more unread events, the tail skips them. */
 const MAX_BEHIND = 5_000
@@ -36,6 +38,7 @@ export function createTail({ knownPosition, underWay, ...linked }: TailOptions):
   })
   let follower: LogFollower | undefined
   let isAlone = false
+  let countedAt = Number.NEGATIVE_INFINITY
   let isHolding = false
   let isWanted = false
   let working: Promise<void> | undefined
@@ -104,13 +107,18 @@ export function createTail({ knownPosition, underWay, ...linked }: TailOptions):
   }
 
   const poll = () => {
+    if (performance.now() - countedAt >= COUNT_EVERY_MS) count()
+    wake()
+  }
+
+  const count = () => {
+    countedAt = performance.now()
     void link.use(readIsAlone).then(
       (answer) => {
         isAlone = answer
       },
       () => undefined,
     )
-    wake()
   }
 
   return {

@@ -143,10 +143,11 @@ export const clusterTakeover: BenchCase = {
 }
 
 const IDLE_MS = 20_000
+const DEFAULT_LEASE = { PERDURE_STORAGE_LEASE_MS: '6000' }
 
 /** The statements per second that each of three idle servers sends, and the texts of the most frequent ones. */
 async function measureIdle(isQuick: boolean): Promise<Comparison> {
-  return withCluster({ settings: ['log_statement=all'] }, async (cluster) => {
+  return withCluster({ settings: ['log_statement=all'], env: DEFAULT_LEASE }, async (cluster) => {
     const servers = await startThree(cluster)
     await pause(5_000)
     const log = join(cluster.database.socketFolder, 'log')

@@ -68,7 +68,7 @@ export interface Operation {
   readonly sealed?: true
   /**
    * A request with a repeated idempotency key reads its response again. Stored under the key is only that the first
-   * request took effect. For operations whose only effect is their audit entry.
+   * request took effect. For operations whose response shows recorded events.
    */
   readonly rereads?: true
   /** The method is not GET, and yet the operation changes nothing that another caller can see. */

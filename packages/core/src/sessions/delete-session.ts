@@ -28,12 +28,14 @@ export type DeleteSession = (request: {
   readonly visibility: Visibility
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
+  /** The answer, which is also stored under the key; by default 204. It must not contain content of the session. */
+  readonly reply?: Reply
 }) => Promise<Reply>
 
 export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
   const { sessions, clock } = deps
 
-  return async ({ sessionId, visibility, principal, key }) => {
+  return async ({ sessionId, visibility, principal, key, reply = { status: 204 } }) => {
     const once = await commitOnce(deps, key, async () => {
       const { owner } = await findSession(sessions, sessionId, visibility)
       await abortRuns(deps, sessionId)
@@ -43,7 +45,7 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
           ...sessionDeletion({ id: sessionId, owner }, { at }),
           auditWrite(principal, { at, action: 'sessions.delete', target: sessionId }),
         ],
-        reply: { status: 204 },
+        reply,
         remember: true,
         contentOf: null,
       }

@@ -19,19 +19,24 @@ export type UpdateSession = (request: {
   readonly change: SessionChange
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
+  /** Makes the answer, which is also stored under the key. By default, the answer contains the session. */
+  readonly replyOf?: (session: SessionRecord) => Reply
 }) => Promise<Reply>
 
 export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
   const { sessions, clock } = deps
 
-  return async ({ sessionId, change, visibility, key }) => {
+  const updated = (session: SessionRecord): Reply => ({ status: 200, body: toSessionResource(session) })
+
+  return async ({ sessionId, change, visibility, key, replyOf = updated }) => {
     const once = await commitOnce(deps, key, async () => {
       const session = await findSession(sessions, sessionId, visibility)
       const { changed, write, event } = changeSession(session, change, clock.now())
       return {
         writes: [write, { type: 'event.append', events: [event] }],
-        reply: { status: 200, body: toSessionResource(changed) },
+        reply: replyOf(changed),
         remember: true,
+        contentOf: sessionId,
       }
     })
     return once.kind === 'replayed' ? once.reply : once.decision.reply

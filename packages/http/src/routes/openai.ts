@@ -21,13 +21,8 @@ export const openAiRoutes = ({ openAi }: Pick<UseCases, 'openAi'>): Handlers<typ
   async getConversation(call) {
     return { status: 200, body: await openAi.conversations.get(toOpenAiCall(call), call.params.conversationId) }
   },
-  async updateConversation(call) {
-    const { conversationId } = call.params
-    return { status: 200, body: await openAi.conversations.update(toOpenAiCall(call), conversationId, call.body) }
-  },
-  async deleteConversation(call) {
-    return { status: 200, body: await openAi.conversations.remove(toOpenAiCall(call), call.params.conversationId) }
-  },
+  updateConversation: (call) => openAi.conversations.update(toOpenAiCall(call), call.params.conversationId, call.body),
+  deleteConversation: (call) => openAi.conversations.remove(toOpenAiCall(call), call.params.conversationId),
   async listConversationItems(call) {
     const { conversationId } = call.params
     return { status: 200, body: await openAi.conversations.items(toOpenAiCall(call), conversationId, call.query) }

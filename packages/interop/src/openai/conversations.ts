@@ -20,8 +20,8 @@ export interface ConversationBody {
 export interface Conversations {
   create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
   get(call: OpenAiCall, id: string): Promise<object>
-  update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
-  remove(call: OpenAiCall, id: string): Promise<object>
+  update(call: OpenAiCall, id: string, body: ConversationBody): Promise<Reply>
+  remove(call: OpenAiCall, id: string): Promise<Reply>
   items(call: OpenAiCall, id: string, query: ListQuery): Promise<object>
 }
 
@@ -64,19 +64,19 @@ export function createConversations(deps: OpenAiDeps): Conversations {
     },
     get: async (call, id) => toConversation(await find(call, id), id),
     async update(call, id, { metadata }) {
-      const { visibility } = call
+      const { visibility, key } = call
       const session = await find(call, id)
       const { [EXTERNAL_ID]: externalId } = session.metadata
       const kept: Record<string, string> = externalId === undefined ? {} : { [EXTERNAL_ID]: externalId }
       const change = { metadata: { ...metadata, ...kept } }
-      await updateSession({ sessionId: session.id, change, visibility })
-      return toConversation({ ...session, ...change }, id)
+      const replyOf = (changed: SessionRecord) => ({ status: 200, body: toConversation(changed, id) })
+      return updateSession({ sessionId: session.id, change, visibility, key, replyOf })
     },
     async remove(call, id) {
-      const { principal, visibility } = call
+      const { principal, visibility, key } = call
       const { id: sessionId } = await find(call, id)
-      await deleteSession({ sessionId, principal, visibility })
-      return { id, object: 'conversation.deleted', deleted: true }
+      const reply = { status: 200, body: { id, object: 'conversation.deleted', deleted: true } }
+      return deleteSession({ sessionId, principal, visibility, key, reply })
     },
     async items(call, id, query) {
       const told = await runsOf(await find(call, id))

@@ -1,6 +1,5 @@
 import type { Reply } from '@perdure/core'
 import { AppError } from '@perdure/ports'
-import { isTerminal } from '@perdure/protocol'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
@@ -82,15 +81,13 @@ export function createResponses(deps: OpenAiDeps): Responses {
       return query.stream === 'true' ? stream(call, found, query.starting_after) : jsonAnswer(response, found)
     },
     async cancel(call, id) {
-      const { principal, visibility } = call
+      const { principal, visibility, key } = call
       const found = await findResponse(deps, call, id)
       const { isNewest } = await readResponse(deps, found)
-      if (isNewest && !isTerminal(found.run.status)) {
-        const via = { protocol: 'openai', ref: id }
-        const reason = 'cancelled by the client'
-        await abortRun({ runId: found.run.id, reason, principal, visibility, via }).catch(passEnded)
-      }
-      const ended = await findResponse(deps, call, id)
+      const request = { runId: found.run.id, reason: 'cancelled by the client', principal, visibility, key }
+      const via = { protocol: 'openai', ref: id }
+      const aborted = isNewest ? await abortRun({ ...request, via }).catch(passEnded) : undefined
+      const ended = { ...(await findResponse(deps, call, id)), replayed: aborted?.replayed }
       return jsonAnswer((await readResponse(deps, ended)).response, ended)
     },
     async input(call, id, query) {
@@ -115,6 +112,6 @@ const offeredBy = ({ instructions }: ResponseBody): Readonly<Record<string, unkn
     ? { context: [{ description: 'instructions', value: instructions }] }
     : {}
 
-function passEnded(error: unknown): void {
+function passEnded(error: unknown): undefined {
   if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
 }

@@ -33,7 +33,8 @@ export async function continueRun(
     { decisions, results: results.filter(({ runId }) => runId === root.id), runId: root.id },
   )
   if (answered === undefined) throw missing()
-  return { run: root, segment: await segmentOf(deps, root, isAnswerTo(answered.ids)) }
+  const segment = await segmentOf(deps, root, isAnswerTo(answered.ids))
+  return { run: root, segment, isRepeated: !answered.isNew }
 }
 
 const runOfApproval = async ({ approvals }: Pick<OpenAiDeps, 'approvals'>, id: string): Promise<string | undefined> =>

@@ -24,14 +24,16 @@ export interface CompletionView extends RunView {
   readonly model: string
   /** Whether the client gets the text while the run says it, and not as a whole. */
   readonly isStreamed: boolean
-  /** Whether an earlier request has started the run, so that its client can have text that was withdrawn. */
-  readonly isRepeated?: boolean | undefined
+  /** Whether the text of earlier events is shown as a whole by `opening`, so that none of it can be withdrawn. */
+  readonly isCatchingUp?: boolean | undefined
   /** Whether a chunk with the usage follows the last one. */
   readonly hasUsage: boolean
 }
 
 export interface CompletionProjector extends Projector {
   isOver(): boolean
+  /** Whether the answer ended because the run has withdrawn text that the client has. */
+  hasRestarted(): boolean
   /** The whole answer, or the failure of the run; `undefined` while the run executes. */
   completion(): { readonly completion: object } | { readonly failure: RunEnd } | undefined
 }
@@ -66,7 +68,8 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   let calls: readonly ToolCall[] = []
   let end: RunEnd | undefined
   let isOver = false
-  let isStreaming = view.isStreamed && !view.isRepeated
+  let hasRestarted = false
+  let isStreaming = view.isStreamed && !view.isCatchingUp
   let last: readonly Frame[] = []
 
   const chunk = (members: object): Frame => ({
@@ -147,7 +150,10 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     const changes = itemChanges(before.content.items, segments.fold().content.items)
     const shown = changes.map((change) => showChange(change, event))
     const frames = shown.flatMap((one) => one ?? [])
-    if (shown.includes(undefined)) return [...frames, ...fail(RESTARTED)]
+    if (shown.includes(undefined)) {
+      hasRestarted = true
+      return [...frames, ...fail(RESTARTED)]
+    }
     return isStreaming ? [...frames, ...sayBlocks()] : frames
   }
 
@@ -203,7 +209,6 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
       if (segments.fold() === before || later < 0) return []
       return later > 0 ? closeAtRest(before) : show(before, event)
     },
-    /** `all`: a client that repeats its request gets the text that still counts, as if nothing had been withdrawn. */
     opening(of) {
       if (of === 'rest' || createdAt === undefined) return []
       isStreaming = view.isStreamed
@@ -216,6 +221,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
       return isAtRest ? closeAtRest(segments.fold()) : undefined
     },
     isOver: () => isOver,
+    hasRestarted: () => hasRestarted,
     completion() {
       if (!isOver) return undefined
       if (end === undefined || end.status !== 'completed')

@@ -1,7 +1,7 @@
 import type { Reply } from '@perdure/core'
 import { chatSessionId } from '../chat/chat-session.ts'
 import { continueRun } from './answers.ts'
-import { createCompletionProjector, failureOf } from './completion-projector.ts'
+import { type CompletionView, createCompletionProjector, failureOf } from './completion-projector.ts'
 import {
   answersIn,
   COMPLETION_MEMBERS,
@@ -13,6 +13,7 @@ import {
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { functionsIn, settingsOf } from './messages.ts'
 import { isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
+import { createRepeatedCompletion } from './repeated-completion.ts'
 import { startAnswer } from './start.ts'
 
 /** Chat Completions. */
@@ -51,12 +52,15 @@ export function createCompletions(deps: OpenAiDeps): Completions {
       if (isReply(outcome)) return outcome
       const { run, segment } = outcome
       const isStreamed = body.stream === true
-      const projector = createCompletionProjector({
+      const view: CompletionView = {
         ...{ runId: run.id, agentId: run.targetId, sessionId: run.sessionId, segment, model: body.model, isStreamed },
-        isRepeated: outcome.replayed,
         hasUsage: body.stream_options?.include_usage === true,
-      })
-      if (isStreamed) return streamAnswer(deps, call, outcome, projector, outcome.replayed === true ? 'now' : 'first')
+      }
+      if (isStreamed && outcome.isRepeated === true) {
+        return streamAnswer(deps, call, outcome, createRepeatedCompletion(view), 'now')
+      }
+      const projector = createCompletionProjector(view)
+      if (isStreamed) return streamAnswer(deps, call, outcome, projector)
       await awaitAnswer(deps, call, outcome, projector)
       const completion = projector.completion()
       if (completion === undefined)

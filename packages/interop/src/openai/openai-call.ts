@@ -52,6 +52,8 @@ export interface AnsweringRun {
   readonly segment: number
   /** Whether an earlier request with the same key started the run. */
   readonly replayed?: boolean | undefined
+  /** Whether the client can have received a part of the answer before. */
+  readonly isRepeated?: boolean | undefined
 }
 
 /** What a request leads to: a segment of a run, or the answer of an earlier request whose run does not exist any more. */

@@ -10,6 +10,7 @@ import { runScript } from '../fold/run-script.fixture.ts'
 import type { Frame, Projector } from '../projection.ts'
 import { createCompletionProjector } from './completion-projector.ts'
 import { textOfMessage } from './output-items.ts'
+import { createRepeatedCompletion } from './repeated-completion.ts'
 import { createResponseProjector, resultBlock } from './response-projector.ts'
 import { createSegments } from './segments.ts'
 
@@ -114,13 +115,7 @@ it('shows text that starts again as another item', async () => {
     output_text: 'two',
   })
 
-  const repeated = createCompletionProjector({
-    ...VIEW,
-    segment: 1,
-    isStreamed: true,
-    isRepeated: true,
-    hasUsage: false,
-  })
+  const repeated = createRepeatedCompletion({ ...VIEW, segment: 1, isStreamed: true, hasUsage: false })
   for (const event of log) repeated.next(event)
   const chunks = toStream(repeated.opening('all'))
   expect(await ChatCompletionStream.fromReadableStream(chunks).finalContent()).toBe('two')
@@ -141,6 +136,30 @@ describe('the chunks of a completion', () => {
             continue
           }
           const shown = completion.completion as { choices: [{ message: { content: string | null } }] }
+          expect((await stream.finalChatCompletion()).choices[0]?.message.content ?? '').toBe(
+            shown.choices[0].message.content ?? '',
+          )
+        }
+      }),
+      { numRuns },
+    )
+  })
+
+  it('begin again with the first one for a client that repeats its request after any event', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyLog, runScript), fc.nat({ max: 40 }), async (log, after) => {
+        for (let segment = 1; segment <= segmentsIn(log); segment++) {
+          const first = completionOf(segment)
+          const whole = framesOf(first, log)
+          const repeated = createRepeatedCompletion({ ...VIEW, segment, isStreamed: true, hasUsage: true })
+          for (const event of log.slice(0, after)) repeated.next(event)
+          const frames = [...repeated.opening('all'), ...framesOf(repeated, log.slice(after))]
+          if (!first.hasRestarted()) expect(frames).toEqual(whole)
+          if (!repeated.isOver() || repeated.hasRestarted()) continue
+          const completion = repeated.completion()
+          if (completion === undefined || 'failure' in completion) continue
+          const shown = completion.completion as { choices: [{ message: { content: string | null } }] }
+          const stream = ChatCompletionStream.fromReadableStream(toStream(frames))
           expect((await stream.finalChatCompletion()).choices[0]?.message.content ?? '').toBe(
             shown.choices[0].message.content ?? '',
           )

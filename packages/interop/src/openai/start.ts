@@ -50,7 +50,7 @@ export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Ask
   if (runId === undefined) return reply
   const run = await runs.find(runId, visibility)
   if (run === undefined) throw new AppError('run-not-found')
-  return { run, segment: 1, replayed }
+  return { run, segment: 1, replayed, isRepeated: replayed }
 }
 
 const sessionMetadata = (externalId: string): Readonly<Record<string, string>> =>

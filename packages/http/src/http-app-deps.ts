@@ -178,8 +178,8 @@ export interface OpenAi {
   readonly conversations: {
     create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
     get(call: OpenAiCall, id: string): Promise<object>
-    update(call: OpenAiCall, id: string, body: ConversationBody): Promise<object>
-    remove(call: OpenAiCall, id: string): Promise<object>
+    update(call: OpenAiCall, id: string, body: ConversationBody): Promise<Reply>
+    remove(call: OpenAiCall, id: string): Promise<Reply>
     items(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
   }
 }

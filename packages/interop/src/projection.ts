@@ -7,6 +7,8 @@ export interface Frame {
   readonly event?: string
   /** How long a client waits before it reconnects, in milliseconds. */
   readonly retryMs?: number
+  /** The reader has the frame already: it is counted, but not sent. */
+  readonly isReceived?: boolean
 }
 
 /** What a projection shows about a run besides its events. Fixed when the run starts. */

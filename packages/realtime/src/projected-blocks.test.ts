@@ -20,8 +20,8 @@ async function setUp() {
   const { streams, append, complete } = await createRunLog()
   await append('a.x', 'b.x')
   await complete()
-  const read = async (start: ProjectedStart, lastEventId?: string) => {
-    const request = { runId: RUN_ID, visibility: EVERY_ROW, projector: createPairs(), start, lastEventId } as const
+  const read = async (start: ProjectedStart, lastEventId?: string, projector = createPairs()) => {
+    const request = { runId: RUN_ID, visibility: EVERY_ROW, projector, start, lastEventId } as const
     const text = await (await streams.openProjectedStream(request)).text()
     return text.split('\n\n').flatMap((block) => {
       const [, id = '', data] = /^(?:id: (.*)\n)?data: (.*)$/.exec(block) ?? []
@@ -48,6 +48,18 @@ describe('a projected stream', () => {
     const whole = await read('first')
 
     for (const [index, { id }] of whole.entries()) expect(await read('now', id)).toEqual(whole.slice(index + 1))
+  })
+
+  it('counts the frames that the reader has received, and sends the others with the same ids', async () => {
+    const { read } = await setUp()
+    const whole = await read('first')
+    let frames = 0
+    const pairs = createPairs()
+    const next: RunProjector['next'] = (event) =>
+      pairs.next(event).map((frame) => ({ ...frame, isReceived: ++frames <= 3 }))
+    const rest = await read('first', undefined, { ...pairs, next })
+
+    expect(rest).toEqual([whole[0], ...whole.slice(4)])
   })
 
   it.each(['junk', 'e2.1/1', 'e1.99/1', 'e1.1'])('ignores the cursor %s', async (cursor) => {

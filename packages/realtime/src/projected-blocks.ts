@@ -17,6 +17,8 @@ export interface ProjectedFrame {
   readonly data: string
   readonly event?: string
   readonly retryMs?: number
+  /** The reader has the frame already: it is counted, but not sent. */
+  readonly isReceived?: boolean
 }
 
 /** Shows the events of one run as frames of a protocol, to one reader. */
@@ -93,7 +95,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     for (const frame of frames) {
       last = { ...last, place: last.place + 1 }
       const isKnown = cursor?.position === last.position && last.place <= cursor.place
-      if (!isSkipping && !isKnown) blocks += formatBlock({ ...frame, id: idOf(last) })
+      if (!isSkipping && !isKnown && frame.isReceived !== true) blocks += formatBlock({ ...frame, id: idOf(last) })
     }
     return blocks
   }

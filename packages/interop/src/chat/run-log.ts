@@ -21,3 +21,9 @@ export async function* eventsOf({ events, render }: RunLogDeps, run: ListedRun):
     after = last.position
   }
 }
+
+export async function readLog(deps: RunLogDeps, run: ListedRun): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = []
+  for await (const event of eventsOf(deps, run)) events.push(event)
+  return events
+}

@@ -2,7 +2,7 @@ import type { ChatMessage } from '@perdure/core'
 import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'
-import { hasContent, toParts, toRole } from './messages.ts'
+import { hasContent, refuseParts, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'
 import { parsedOutput, type SentAnswers, type ToolAnswer } from './sent-answers.ts'
 
@@ -32,7 +32,7 @@ export const COMPLETION_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** @throws AppError `unsupported-parameter` */
-export function refuseCompletion({ n, logprobs, audio, modalities, functions, tools }: CompletionBody): void {
+export function refuseCompletion({ n, logprobs, audio, modalities, functions, tools, messages }: CompletionBody): void {
   if (typeof n === 'number' && n !== 1) throw unsupported('n', 'a run has one answer')
   if (logprobs === true) throw unsupported('logprobs', 'a run has no log probabilities')
   if (isSet(audio) || (Array.isArray(modalities) && modalities.includes('audio'))) {
@@ -40,6 +40,7 @@ export function refuseCompletion({ n, logprobs, audio, modalities, functions, to
   }
   if (isSet(functions)) throw unsupported('functions', 'use tools')
   refuseHostedTools(tools)
+  for (const [index, { content }] of messages.entries()) refuseParts(content, `messages.${index}.content`)
 }
 
 /** @throws AppError `unsupported-parameter` for a tool that OpenAI itself would execute */

@@ -1,9 +1,8 @@
 import type { Reply } from '@perdure/core'
 import { AppError, EVERY_ROW, type ListedRun, type SessionRecord } from '@perdure/ports'
 import { chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
-import { eventsOf } from '../chat/run-log.ts'
-import type { LogEvent } from '../fold/log-event.ts'
-import { inputItems } from './input-items.ts'
+import { readLog } from '../chat/run-log.ts'
+import { answerItems, inputItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
 import type { OpenAiCall, OpenAiDeps } from './openai-call.ts'
 import type { OutputItem } from './output-items.ts'
@@ -42,17 +41,17 @@ export function createConversations(deps: OpenAiDeps): Conversations {
     return items.filter(({ parentRunId }) => parentRunId === undefined).toReversed()
   }
 
-  /** The output of every response of the run. */
-  const outputOf = async (run: ListedRun): Promise<readonly OutputItem[]> => {
-    const events: LogEvent[] = []
-    for await (const event of eventsOf(deps, run)) events.push(event)
-    const items: OutputItem[] = []
+  /** The input and the output of every response of the run. */
+  const itemsOf = async (run: ListedRun): Promise<readonly OutputItem[]> => {
+    const events = await readLog(deps, run)
+    const answers = answerItems(run.id, events)
+    const items = [...inputItems(run)]
     for (let segment = 1; ; segment++) {
       const projector = createResponseProjector(viewOf({ run, segment } as Parameters<typeof viewOf>[0]))
       for (const event of events) projector.next(event)
       projector.rest()
       if (projector.response() === undefined) return items
-      items.push(...projector.items())
+      items.push(...(answers.get(segment) ?? []), ...projector.items())
     }
   }
 
@@ -80,7 +79,7 @@ export function createConversations(deps: OpenAiDeps): Conversations {
     },
     async items(call, id, query) {
       const told = await runsOf(await find(call, id))
-      const items = await Promise.all(told.map(async (run) => [...inputItems(run), ...(await outputOf(run))]))
+      const items = await Promise.all(told.map(itemsOf))
       return toList(items.flat(), query)
     },
   }

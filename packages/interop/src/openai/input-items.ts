@@ -1,22 +1,68 @@
 import type { ChatMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
+import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
+import { approvalRequestId, type OutputItem, valueText } from './output-items.ts'
+import { ANSWERS, createSegments } from './segments.ts'
 
 /** The messages that started a run, as items. */
-export function inputItems({ id, input }: Pick<ListedRun, 'id' | 'input'>) {
-  const value: unknown = fromJsonText(input)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
+export const inputItems = ({ id, input }: Pick<ListedRun, 'id' | 'input'>): readonly OutputItem[] =>
+  messageItems(`msg_${id}.input`, fromJsonText(input))
+
+/** What the clients have answered to the questions of a run, by the segment that begins with the answer. */
+export function answerItems(runId: string, log: readonly LogEvent[]): ReadonlyMap<number, readonly OutputItem[]> {
+  const segments = createSegments(runId)
+  const answers = new Map<number, readonly OutputItem[]>()
+  let isAnswered = false
+  for (const event of log) {
+    if (segments.next(event)) isAnswered = true
+    else if (!ANSWERS.has(event.type)) isAnswered = false
+    const current = segments.current()
+    if (isAnswered) answers.set(current, [...(answers.get(current) ?? []), ...itemsOf(event)])
+  }
+  return answers
+}
+
+function itemsOf({ eventId, type, payload }: LogEvent): readonly OutputItem[] {
+  const fields = fieldsOf({ eventId, type, payload } as LogEvent)
+  switch (type) {
+    case 'approval.resolved': {
+      const { approvalId, decision, reason } = fields
+      const request = { approval_request_id: approvalRequestId(String(approvalId)), approve: decision === 'granted' }
+      return [{ id: `mcprr_${approvalId}`, type: 'mcp_approval_response', ...request, reason: reason ?? null }]
+    }
+    case 'tool.result': {
+      const { toolCallId, result, error } = fields
+      const output = { call_id: String(toolCallId), output: valueText(error ?? result), status: 'completed' }
+      return [{ id: `fco_${toolCallId}`, type: 'function_call_output', ...output }]
+    }
+    case 'run.resumed':
+      return fields.payload === undefined ? [] : messageItems(`msg_${eventId}.input`, fields.payload)
+    default:
+      return []
+  }
+}
+
+/** @param value the chat that a client has sent, or any other value */
+function messageItems(id: string, value: unknown): readonly OutputItem[] {
   const stored = messagesIn(value)
   const messages: readonly ChatMessage[] =
-    stored.length > 0 || value === null ? stored : [{ role: 'user', content: [{ type: 'text', text }] }]
+    stored.length > 0 || value === null
+      ? stored
+      : [{ role: 'user', content: [{ type: 'text', text: valueText(value) }] }]
   return messages.map((message, index) => ({
-    ...{ id: `msg_${id}.input.${index}`, type: 'message', role: message.role, status: 'completed' },
-    content: message.content.flatMap(toContent),
+    ...{ id: `${id}.${index}`, type: 'message', role: message.role, status: 'completed' },
+    content: message.content.flatMap((part) => toContent(part, message.role)),
   }))
 }
 
-const toContent = (part: ChatMessage['content'][number]): readonly object[] => {
-  if (part.type === 'text') return [{ type: 'input_text', text: part.text }]
+function toContent(part: ChatMessage['content'][number], role: ChatMessage['role']): readonly object[] {
+  if (part.type === 'text') {
+    const { text } = part
+    return [role === 'assistant' ? { type: 'output_text', text, annotations: [] } : { type: 'input_text', text }]
+  }
   if (part.type !== 'file') return []
-  return [{ type: 'input_file', file_url: part.url, filename: part.name ?? null }]
+  const { url, mediaType, name = null } = part
+  if (mediaType.startsWith('image/')) return [{ type: 'input_image', image_url: url, detail: 'auto' }]
+  return [{ type: 'input_file', file_url: url, filename: name }]
 }

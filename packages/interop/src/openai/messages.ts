@@ -1,6 +1,7 @@
 import type { ChatMessage, ChatPart, ChatTool } from '@perdure/core'
 import { chatTools } from '../chat/chat-input.ts'
 import { type Fields, isFields, textIn } from '../fold/log-event.ts'
+import { unsupported } from './refusals.ts'
 
 /** The content of a message: a text, or parts as Chat Completions and Responses write them. */
 export function toParts(content: unknown): readonly ChatPart[] {
@@ -17,6 +18,23 @@ function toPart(part: Fields): readonly ChatPart[] {
   const file = fileOf(part)
   return file === undefined ? [] : [file]
 }
+
+/**
+ * Refuses the parts of a content that the agent could not get: audio, and files that OpenAI would store.
+ *
+ * @param param the member of the body, as `messages.0.content`
+ * @throws AppError `unsupported-parameter`
+ */
+export function refuseParts(content: unknown, param: string): void {
+  for (const [index, part] of (Array.isArray(content) ? content : []).entries()) {
+    if (!isFields(part)) continue
+    if (part.type === 'input_audio') throw unsupported(`${param}.${index}.type`, 'an agent gets no audio')
+    const isFile = FILES.includes(part.type) && fileOf(part) === undefined
+    if (isFile) throw unsupported(`${param}.${index}`, 'the server stores no files; send the data or a URL of the file')
+  }
+}
+
+const FILES: readonly unknown[] = ['image_url', 'file', 'input_image', 'input_file']
 
 /** An image or a file: `image_url` and `file` of Chat Completions, `input_image` and `input_file` of Responses. */
 function fileOf(part: Fields): ChatPart | undefined {

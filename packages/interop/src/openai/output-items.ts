@@ -70,14 +70,14 @@ export function approvalRequestItem(approval: ApprovalItem, tool: ToolItem | und
   }
 }
 
-const approvalRequestId = (approvalId: string): string => `mcpr_${approvalId}`
+export const approvalRequestId = (approvalId: string): string => `mcpr_${approvalId}`
 
 export const approvalIdIn = (requestId: string): string => requestId.replace(/^mcpr_/, '')
 
 export const argumentsOf = ({ args, argsText }: Pick<ToolItem, 'args' | 'argsText'>): string =>
   args === undefined ? (argsText === '' ? '{}' : argsText) : JSON.stringify(args)
 
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+export const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
 const errorText = (error: ToolItem['error']): string => error?.message ?? 'the tool failed'
 

@@ -83,7 +83,8 @@ describe('the frames of a response', () => {
     fc.assert(
       fc.property(fc.oneof(anyLog, runScript), fc.nat({ max: 30 }), (log, after) => {
         const frames = framesOf(responseOf(), log)
-        expect(framesOf(responseOf(1, after), log)).toEqual(frames.slice(after + 1))
+        const rest = framesOf(responseOf(1, after), log).filter(({ isReceived }) => isReceived !== true)
+        expect(rest).toEqual(frames.slice(after + 1))
       }),
       { numRuns },
     )

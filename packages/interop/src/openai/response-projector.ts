@@ -50,10 +50,11 @@ export function createResponseProjector(
   let isOver = false
 
   const toFrames = (events: readonly ItemEvent[]): readonly Frame[] =>
-    events.flatMap(({ type, ...members }) => {
+    events.map(({ type, ...members }) => {
       number += 1
-      const data = JSON.stringify({ type, sequence_number: number, ...members })
-      return number > after ? [{ event: type, data }] : []
+      const isReceived = number <= after
+      const data = isReceived ? '' : JSON.stringify({ type, sequence_number: number, ...members })
+      return { event: type, data, ...(isReceived ? { isReceived } : {}) }
     })
 
   const response = (): object => {

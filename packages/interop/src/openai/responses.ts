@@ -1,11 +1,12 @@
 import type { Reply } from '@perdure/core'
 import { AppError } from '@perdure/ports'
+import { readLog } from '../chat/run-log.ts'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
-import { inputItems } from './input-items.ts'
+import { answerItems, inputItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
-import { functionsIn, settingsOf } from './messages.ts'
+import { functionsIn, refuseParts, settingsOf } from './messages.ts'
 import { type AnsweringRun, isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { contextOf, passInput } from './response-context.ts'
@@ -92,18 +93,23 @@ export function createResponses(deps: OpenAiDeps): Responses {
     },
     async input(call, id, query) {
       const found = await findResponse(deps, call, id)
-      return toList(found.segment === 1 ? inputItems(found.run) : [], query)
+      if (found.segment === 1) return toList(inputItems(found.run), query)
+      await readResponse(deps, found)
+      const answers = answerItems(found.run.id, await readLog(deps, found.run))
+      return toList(answers.get(found.segment) ?? [], query)
     },
   }
 }
 
 /** @throws AppError `unsupported-parameter` */
-function refuseResponse({ store, background, previous_response_id, conversation, tools }: ResponseBody): void {
+function refuseResponse({ store, background, previous_response_id, conversation, tools, input }: ResponseBody): void {
   const hasContext = (previous_response_id ?? conversation ?? undefined) !== undefined
   if (store === false && (background === true || hasContext)) {
     throw unsupported('store', 'the server records every run; false is accepted only outside a conversation')
   }
   refuseHostedTools(tools)
+  const items = typeof input === 'string' ? [] : input
+  for (const [index, { content }] of items.entries()) refuseParts(content, `input.${index}.content`)
 }
 
 /** What the client passes to the agent besides the messages. */

@@ -44,4 +44,9 @@ export function createSegments(runId: string, first = 1): Segments {
 const QUESTIONS: ReadonlySet<string> = new Set(['run.suspended', 'approval.requested', 'tool.approval.requested'])
 
 /** The events that answer a run which waits for its client. An abort is not one: it ends the segment that waits. */
-const ANSWERS: ReadonlySet<string> = new Set(['approval.resolved', 'approval.expired', 'run.resumed', 'tool.result'])
+export const ANSWERS: ReadonlySet<string> = new Set([
+  'approval.resolved',
+  'approval.expired',
+  'run.resumed',
+  'tool.result',
+])

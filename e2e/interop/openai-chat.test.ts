@@ -172,7 +172,10 @@ describe('the calls of a Chat Completion', () => {
     const messages = chatAnswer(calls, ['{"granted":true}', '{"granted":true}'])
     const second = await client().chat.completions.stream({ model: 'asker', messages }).finalChatCompletion()
 
-    expect(first.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'I need your approval.' } })
+    expect(first.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: 'I need your approval.' },
+    })
     expect(second.choices[0]?.message.content).toBe('Sent: 2.')
     expect(second.id).toBe(`${first.id}-2`)
   })

@@ -130,8 +130,8 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
     return { outgoing: await work() }
   } catch (thrown) {
     const error = toAppError(thrown)
-    const { requestId, route, json } = exchange
-    return { outgoing: toErrorAnswer(error, requestId, { dialect: route?.mounted.operation.dialect, json }), error }
+    const { requestId, dialect, json } = exchange
+    return { outgoing: toErrorAnswer(error, requestId, { dialect, json }), error }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { KeyedRequest, Principal } from '@perdure/core'
 import { EVERY_ROW, noSpan, type RequestOrigin, type Span, type Visibility } from '@perdure/ports'
-import type { Operation } from '@perdure/protocol'
+import type { Dialect, Operation } from '@perdure/protocol'
 import type { Call } from './handlers.ts'
 import { acceptsEventStream } from './request/accept.ts'
 import type { HttpEnv } from './request/http-env.ts'
@@ -16,6 +16,7 @@ export interface Exchange {
   readonly env: HttpEnv
   readonly route: Route | undefined
   readonly methods: () => readonly string[] // allowed on this path
+  readonly dialect: Dialect | undefined // the protocol in which errors are shown
   readonly mountPath: string // precedes the base path in the URL of the client
   /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
@@ -48,11 +49,13 @@ export function createExchange(
   { router, startedMs }: { readonly router: Router; readonly startedMs: number },
 ): Exchange {
   const { head, mountPath } = locate(readHead(request, env), env, router)
+  const route = router.match(head.method, head.path)
   return {
     request,
     head,
     env,
-    route: router.match(head.method, head.path),
+    route,
+    dialect: route === undefined ? router.dialectOf(head.path) : route.mounted.operation.dialect,
     methods: () => router.methodsOf(head.path),
     mountPath,
     headers: new Map(),

@@ -1,4 +1,5 @@
 import { createBoundedMap } from '@perdure/core'
+import type { Dialect } from '@perdure/protocol'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
 import { findMountedPath, type MountedPath } from './request/mounted-path.ts'
@@ -15,6 +16,8 @@ export interface Router {
   match(method: string, path: string): Route | undefined
   /** Methods for the Allow header of a path; empty if no route matches. */
   methodsOf(path: string): readonly string[]
+  /** The protocol of the routes that have the first segment of the path in common; `undefined` without such routes. */
+  dialectOf(path: string): Dialect | undefined
   /** Finds the base path in the path of a request that another HTTP server has received. */
   mountedPathOf(path: string): MountedPath
 }
@@ -48,6 +51,8 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
     return route
   }
 
+  const dialects = dialectsBySegment(mounted)
+
   const hasRoute = (path: string) =>
     basePaths.some((base) => [base, `${base}/`].includes(path)) ||
     METHODS.some((method) => match(method, path) !== undefined)
@@ -58,12 +63,26 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
       const readings = basePaths.map((basePath) => findMountedPath(path, { basePath, hasRoute }))
       return readings.find((one) => hasRoute(one.path)) ?? { mountPath: '', path }
     },
+    dialectOf: (path) => [...dialects].find(([prefix]) => path.startsWith(prefix))?.[1],
     methodsOf(path) {
       const methods = METHODS.filter((method) => match(method, path) !== undefined)
       if (methods.length === 0) return []
       return methods[0] === 'GET' ? ['GET', 'HEAD', ...methods.slice(1), 'OPTIONS'] : [...methods, 'OPTIONS']
     },
   }
+}
+
+/** The first segments below which every route is of one protocol. */
+function dialectsBySegment(mounted: readonly Mounted[]): ReadonlyMap<string, Dialect> {
+  const found = new Map<string, Dialect | undefined>()
+  for (const { operation, pattern } of mounted) {
+    const [segment] = /^\/[^/:]+\//.exec(operation.path) ?? []
+    if (segment === undefined) continue
+    const prefix = pattern.slice(0, pattern.length - operation.path.length) + segment
+    const isShared = found.has(prefix) && found.get(prefix) !== operation.dialect
+    found.set(prefix, isShared ? undefined : operation.dialect)
+  }
+  return new Map([...found].flatMap(([prefix, dialect]) => (dialect === undefined ? [] : [[prefix, dialect] as const])))
 }
 
 /** The matches of hono's TrieRouter; it returns parameter values, not indexes. */

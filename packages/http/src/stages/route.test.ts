@@ -38,6 +38,19 @@ describe('routing', () => {
     expect(await refusalOf(response)).toEqual({ status: 405, error: 'method-not-allowed' })
   })
 
+  it.each([
+    ['GET', '/v1/openai/embeddings', 404, 'route-not-found'],
+    ['DELETE', '/v1/openai/responses/resp_1', 405, 'method-not-allowed'],
+  ])(
+    'answers %s %s, below the routes of one protocol, in the form of the protocol',
+    async (method, path, status, code) => {
+      const response = await createTestApp().app.fetch(send(method, path))
+
+      expect(response.status).toBe(status)
+      expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', code } })
+    },
+  )
+
   it('answers OPTIONS with the allowed methods, or 404 for an unknown path', async () => {
     const { app } = createTestApp()
 

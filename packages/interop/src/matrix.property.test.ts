@@ -36,6 +36,11 @@ const joined = (texts: readonly string[]): string => texts.join('').replaceAll('
 
 const sorted = (values: readonly string[]): readonly string[] => [...new Set(values)].sort()
 
+/** A call that waits for a decision has not ended. */
+const endedCall = (id: string, status: string): readonly string[] => (status === 'open' ? [] : [`${id} ${status}`])
+
+const CALLS: Readonly<Record<string, string>> = { done: 'done', called: 'open', 'awaiting-approval': 'open' }
+
 /** What the fold of the log tells, which every protocol has to tell. */
 function toldByLog(log: readonly LogEvent[]): Told {
   const transcript = transcriptOf(foldLog(log, beginFold(RUN)))
@@ -43,9 +48,7 @@ function toldByLog(log: readonly LogEvent[]): Told {
   return {
     text: joined([outputText(status === 'completed' ? transcript : { items, result: undefined })]),
     tools: sorted(
-      items.flatMap((item) =>
-        item.kind === 'tool' ? [`${item.id} ${item.status === 'done' ? 'done' : 'failed'}`] : [],
-      ),
+      items.flatMap((item) => (item.kind === 'tool' ? endedCall(item.id, CALLS[item.status] ?? 'failed') : [])),
     ),
     approvals: sorted(items.flatMap((item) => (item.kind === 'approval' ? [item.id] : []))),
     end: status === 'running' ? undefined : status,
@@ -79,11 +82,24 @@ async function toldByAiSdk(log: readonly LogEvent[]): Promise<Told> {
     tools: sorted(
       tools
         .filter(({ toolName }) => !toolName.startsWith('approval.'))
-        .map(({ toolCallId, state }) => `${toolCallId} ${state === 'output-available' ? 'done' : 'failed'}`),
+        .flatMap(({ toolCallId, state }) =>
+          endedCall(
+            toolCallId,
+            { 'output-available': 'done', 'approval-requested': 'open' }[state as string] ?? 'failed',
+          ),
+        ),
     ),
     approvals: sorted(tools.flatMap((part) => ('approval' in part && part.approval ? [part.approval.id] : []))),
-    end: last?.type === 'abort' ? 'aborted' : { stop: 'completed', error: 'failed' }[last?.finishReason ?? ''],
+    end: last?.type === 'abort' ? 'aborted' : FINISHED[last?.finishReason ?? ''],
   }
+}
+
+const FINISHED: Readonly<Record<string, string>> = { stop: 'completed', error: 'failed', 'tool-calls': 'suspended' }
+
+interface AgUiEvent {
+  readonly type: string
+  readonly value?: { readonly approvalId?: string }
+  readonly outcome?: { readonly type: string; readonly interrupts?: readonly { readonly id: string }[] }
 }
 
 interface AgUiMessage {
@@ -95,9 +111,7 @@ interface AgUiMessage {
 
 async function toldByAgUi(log: readonly LogEvent[]): Promise<Told> {
   const projector = createAgUiProjector({ ...VIEW, threadId: 't', clientRunId: 'r', history: [] })
-  const events = dataOf<{ type: string; value?: { approvalId: string }; outcome?: { type: string } }>(
-    framesOf(projector, log, projector.opening('rest')),
-  )
+  const events = dataOf<AgUiEvent>(framesOf(projector, log, projector.opening('rest')))
   await lastValueFrom(from(events as never[]).pipe(verifyEvents(), toArray()))
   const agent = { messages: [], state: {}, subscribers: [], pendingInterrupts: [] } as never
   const input = { threadId: 't', runId: 'r', messages: [], tools: [], context: [], forwardedProps: {}, state: {} }
@@ -113,10 +127,20 @@ async function toldByAgUi(log: readonly LogEvent[]): Promise<Told> {
         role === 'tool' ? [`${toolCallId} ${content?.startsWith('{"error"') === true ? 'failed' : 'done'}`] : [],
       ),
     ),
-    approvals: sorted(events.flatMap(({ value }) => (value?.approvalId === undefined ? [] : [value.approvalId]))),
-    end:
-      last?.type === 'RUN_ERROR' ? 'failed' : { success: 'completed', cancelled: 'aborted' }[last?.outcome?.type ?? ''],
+    approvals: sorted(
+      events.flatMap(({ value, outcome }) => [
+        ...(value?.approvalId === undefined ? [] : [value.approvalId]),
+        ...(outcome?.interrupts ?? []).map(({ id }) => id),
+      ]),
+    ),
+    end: last?.type === 'RUN_ERROR' ? 'failed' : OUTCOMES[last?.outcome?.type ?? ''],
   }
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  success: 'completed',
+  cancelled: 'aborted',
+  interrupt: 'suspended',
 }
 
 const segmentsIn = (log: readonly LogEvent[]): readonly number[] => {
@@ -142,7 +166,8 @@ async function toldByResponses(log: readonly LogEvent[]): Promise<Told> {
     responses.push(await ResponseStream.fromReadableStream(lines(framesOf(projector, log, []))).finalResponse())
   }
   const output = responses.flatMap((response) => response.output)
-  const { status } = responses.at(-1) ?? {}
+  const { status, output: last = [] } = responses.at(-1) ?? {}
+  const asks = last.some(({ type }) => type === 'mcp_approval_request' || type === 'function_call')
   return {
     text: joined(responses.map(({ output_text }) => output_text)),
     tools: sorted(
@@ -155,8 +180,14 @@ async function toldByResponses(log: readonly LogEvent[]): Promise<Told> {
       }),
     ),
     approvals: sorted(output.flatMap((item) => (item.type === 'mcp_approval_request' ? [item.id.slice(5)] : []))),
-    end: status === 'in_progress' ? undefined : status === 'cancelled' ? 'aborted' : status,
+    end: asks ? 'suspended' : RESPONSE_ENDS[status ?? ''],
   }
+}
+
+const RESPONSE_ENDS: Readonly<Record<string, string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'aborted',
 }
 
 /** Tools of the server are not shown. */
@@ -173,17 +204,21 @@ async function toldByCompletions(log: readonly LogEvent[]): Promise<Told> {
     })
     const calls = completion?.choices[0]?.message.tool_calls ?? []
     approvals.push(...calls.map(({ id }) => id).filter((id) => id.startsWith('apr_')))
-    if (completion?.choices[0]?.finish_reason === 'stop') end = 'completed'
+    const reason = completion?.choices[0]?.finish_reason
+    if (reason !== undefined) end = reason === 'stop' ? 'completed' : 'suspended'
   }
   return { text: joined(texts), approvals: sorted(approvals), end }
 }
 
-/** The result of a tool call: the text, and whether it is an error. */
-function toldByMcp(log: readonly LogEvent[]): Told | undefined {
+/** The result of a tool call. It has the text only if the run has completed. */
+function toldByMcp(log: readonly LogEvent[]): Partial<Told> {
   const transcript = transcriptOf(foldLog(log, beginFold(RUN)))
-  if (transcript.status !== 'completed') return undefined
-  const { content, isError } = resultOf(transcript)
-  return { text: joined(content.map(({ text }) => text)), end: isError === true ? 'failed' : 'completed' }
+  const { content, isError, structuredContent } = resultOf(transcript)
+  if (structuredContent?.status === 'suspended') return { end: 'suspended' }
+  if (transcript.status === undefined || transcript.status === 'running') return {}
+  const text = joined(content.map((part) => part.text))
+  if (isError === true) return { end: text.startsWith('the run was aborted') ? 'aborted' : 'failed' }
+  return { text, end: 'completed' }
 }
 
 describe('one recorded run', () => {
@@ -196,8 +231,8 @@ describe('one recorded run', () => {
         expect(await toldByAgUi(log), 'AG-UI').toEqual({ ...expected, tools })
         expect(await toldByResponses(log), 'Responses').toEqual({ ...expected, tools })
         expect(await toldByCompletions(log), 'Chat Completions').toEqual(expected)
-        const { approvals: _, ...result } = expected
-        expect(toldByMcp(log) ?? result, 'MCP').toEqual(result)
+        const { text, end } = expected
+        expect({ text, end, ...toldByMcp(log) }, 'MCP').toEqual({ text, end })
       }),
       { numRuns },
     )

@@ -54,9 +54,13 @@ const outcome = (id: string, end: string): Drawn =>
     ? ['tool.execute.end', { ...tool(id), result: { sent: true } }]
     : ['tool.execute.error', { ...tool(id), error: { kind: 'execution_failed', message: 'no' } }]
 
-const approval = (id: string, decision: string, more: object): readonly Drawn[] => [
+const question = (id: string, more: object): readonly Drawn[] => [
   ['approval.requested', { approvalId: `apr_${id}`, runId: RUN, name: 'send', title: 'Send?', ...more }],
   ['run.suspended', { status: 'suspended', attempt: 1, waitingFor: [{ kind: 'approval', approvalId: `apr_${id}` }] }],
+]
+
+const approval = (id: string, decision: string, more: object): readonly Drawn[] => [
+  ...question(id, more),
   ['approval.resolved', { approvalId: `apr_${id}`, runId: RUN, name: 'send', decision, by: 'alice', ...more }],
   ['run.resumed', { status: 'queued', attempt: 1 }],
   ['run.started', { status: 'running', attempt: 1 }],
@@ -98,6 +102,8 @@ const ends: fc.Arbitrary<readonly Drawn[]> = fc.constantFrom<readonly Drawn[]>(
     ],
   ],
   [['run.aborted', { status: 'aborted', attempt: 1, finishReason: 'aborted', reason: 'enough' }]],
+  question('last', {}),
+  [...toolCall('last', []), ...question('last', { toolCallId: 'last' })],
 )
 
 /** A log as a server writes it for code that says, calls and asks things. */

@@ -47,7 +47,7 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
   openai: (error, requestId) => {
     const { error: code, message, hint } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
-    const text = hint === undefined ? message : `${message}: ${hint}`
+    const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
     const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }
     return {
       text: JSON.stringify({ error: shown, requestId }),

@@ -122,6 +122,29 @@ it('shows text that starts again as another item', async () => {
   expect(await ChatCompletionStream.fromReadableStream(chunks).finalContent()).toBe('two')
 })
 
+it('ends an item that a crash withdraws as incomplete', async () => {
+  const log = logOf([
+    ['run.started', { status: 'running', attempt: 1 }],
+    ['step.start', { seq: 1, step: 'prepare', kind: 'step' }],
+    ['step.end', { seq: 1, step: 'prepare', kind: 'step' }],
+    ['text.delta', { delta: 'one' }],
+    ['run.queued', { status: 'queued', attempt: 2, reason: 'recovered' }],
+    ['run.started', { status: 'running', attempt: 2 }],
+    ['run.rewound', { attempt: 2, after: 'e.3' }],
+    ['text.delta', { delta: 'two' }],
+    ['run.completed', { status: 'completed' }],
+  ])
+  const frames = framesOf(responseOf(), log)
+  const done = dataOf(frames).flatMap((event) =>
+    event.type === 'response.output_item.done' ? [(event as unknown as { item: { status: string } }).item.status] : [],
+  )
+
+  expect(done).toEqual(['incomplete', 'completed'])
+  expect(await ResponseStream.fromReadableStream(toStream(frames)).finalResponse()).toMatchObject({
+    output_text: 'two',
+  })
+})
+
 describe('the chunks of a completion', () => {
   it('are accepted by the official client, whatever the log holds', async () => {
     await fc.assert(

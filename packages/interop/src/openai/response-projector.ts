@@ -48,6 +48,8 @@ export function createResponseProjector(
   let status: ResponseStatus = 'queued'
   let end: Pick<ResponseState, 'error' | 'reason' | 'completedAt'> = {}
   let isOver = false
+  /** The fold that the client has, while a new attempt can still withdraw what the last one left open. */
+  let known: FoldState | undefined
 
   const toFrames = (events: readonly ItemEvent[]): readonly Frame[] =>
     events.map(({ type, ...members }) => {
@@ -79,7 +81,10 @@ export function createResponseProjector(
     return toFrames([lifecycle('in_progress')])
   }
 
-  const itemEvents = (before: FoldState, event: LogEvent): readonly ItemEvent[] => {
+  const itemEvents = (previous: FoldState, event: LogEvent): readonly ItemEvent[] => {
+    const before = known ?? previous
+    known = BETWEEN_ATTEMPTS.has(event.type) ? before : undefined
+    if (known !== undefined) return []
     const changes = itemChanges(before.content.items, segments.fold().content.items)
     const withdrawn = changes.filter((change) => change.after === undefined)
     const others = changes.filter((change) => change.after !== undefined)
@@ -137,6 +142,9 @@ export function createResponseProjector(
     response: () => (begun === undefined ? undefined : response()),
   }
 }
+
+/** The events between two attempts. They close what the last attempt left open, before `run.rewound` withdraws it. */
+const BETWEEN_ATTEMPTS: ReadonlySet<string> = new Set(['run.retrying', 'run.queued', 'run.started'])
 
 /** The event that ends a response; for a response that was cancelled the client knows none. */
 const LAST_EVENTS: Readonly<Partial<Record<ResponseStatus, string>>> = { cancelled: 'incomplete' }

@@ -6,7 +6,10 @@ import { parseStrictJson } from '../request/strict-json.ts'
 import { validate } from '../request/validate.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Validates the query, then reads and validates the body. A missing body counts as an empty object. */
+/**
+ * Validates the query, then reads and validates the body. A missing body counts as an empty object. An operation without
+ * a handler answers 501 whatever the body holds.
+ */
 export const createBody: CreateStage =
   ({ config }) =>
   async (exchange) => {
@@ -21,7 +24,7 @@ export const createBody: CreateStage =
       operation.dialect === undefined ? config.bodyLimitBytes : config.interopBodyLimitBytes,
     )
     exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
-    exchange.body = validate(operation.body, exchange.json, 'body')
+    if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
     return undefined
   }
 

@@ -116,6 +116,14 @@ describe('idempotency', () => {
     expect(await refusalOf(await app.fetch(keyed({}, key)))).toEqual({ status: 400, error: 'idempotency-key-invalid' })
   })
 
+  it('answers 501 for an unimplemented operation, whatever its body holds', async () => {
+    const { app } = createTestApp()
+    for (const body of [undefined, {}, { threadId: 7, other: true }]) {
+      const response = await app.fetch(post('/workflows/steps/fork', body))
+      expect(await refusalOf(response)).toEqual({ status: 501, error: 'not-implemented' })
+    }
+  })
+
   it('does not store the key of a request to an unimplemented operation', async () => {
     const { app } = createTestApp()
     const send = (body: unknown) => app.fetch(post('/workflows/steps/fork', body, { 'Idempotency-Key': 'k4' }))

@@ -84,7 +84,7 @@ export interface Forged {
 
 type Random = () => number
 
-/** Values for path parameters. */
+/** Values for path parameters, and for members of bodies with these names. */
 const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; readonly prefix?: string }>> = {
   agentId: { fixed: ['echo', 'asks', 'tells'] },
   workflowId: { fixed: ['flow'] },
@@ -98,6 +98,10 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   conversationId: { prefix: 's' },
   responseId: { prefix: 'resp_' },
   label: { fixed: ['persona', 'goals'] },
+  model: { fixed: ['echo', 'asks', 'tells', 'workflow:flow'] },
+  previous_response_id: { prefix: 'resp_' },
+  approval_request_id: { prefix: 'mcpr_' },
+  tool_call_id: { prefix: 'apr_' },
 }
 
 /** Generates requests that an endpoint accepts or nearly accepts. `ids` holds the ids found in earlier answers. */
@@ -147,8 +151,10 @@ export function createForge(random: Random, ids: readonly string[]) {
   }
 
   const objectOf = ({ properties = {}, required = [], additionalProperties }: Shape): unknown => {
-    const named = Object.entries(properties).filter(([key]) => required.includes(key) || chance(0.4))
-    const members = named.map(([key, shape]) => [key, valueFor(shape)] as const)
+    const given = Object.entries(properties).filter(([key]) => required.includes(key) || chance(0.4))
+    const members = given.map(
+      ([key, shape]) => [key, Object.hasOwn(NAMES, key) && chance(0.7) ? named(key) : valueFor(shape)] as const,
+    )
     const isOpen = typeof additionalProperties === 'object'
     if (isOpen && chance(0.5)) members.push([text(undefined), valueFor(additionalProperties)])
     if (chance(0.03)) members.push([pick(ODD_TEXTS), anything()])

@@ -177,7 +177,9 @@ const tellByAgUi: TellingClient = (server, telling) => {
       tools: sorted(
         results
           .filter(({ toolCallId }) => !toolCallId.startsWith('apr_'))
-          .map(({ toolCallId, content }) => `${toolCallId} ${content.startsWith('{"error"') ? 'failed' : 'done'}`),
+          .map(
+            ({ toolCallId, content }) => `${toolCallId} ${String(content).startsWith('{"error"') ? 'failed' : 'done'}`,
+          ),
       ),
       approvals: sorted(approvals),
       end: { success: 'completed', cancelled: 'aborted', failed: 'failed' }[outcome] ?? 'suspended',

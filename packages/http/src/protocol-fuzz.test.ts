@@ -104,7 +104,82 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       ]),
     }),
   },
+  OpenAI: {
+    path: (_, random, ids) =>
+      random() < 0.25
+        ? OPENAI_READS(random, ids)
+        : ['POST', oneOf(random, ['/openai/chat/completions', '/openai/responses', '/openai/conversations'])],
+    body: (random, ids) => oneOf(random, [openAiBodies.chat, openAiBodies.response])(random, ids),
+  },
 }
+
+const responseIdOf = (random: Random, { runIds }: Ids) =>
+  `resp_${oneOf(random, runIds)}${oneOf(random, ['', '', '-2', '-9', '-0'])}`
+
+/** Requests of Responses and Conversations. */
+const OPENAI_READS = (random: Random, ids: Ids): readonly [string, string] => {
+  const response = `/openai/responses/${responseIdOf(random, ids)}`
+  const conversation = `/openai/conversations/${encodeURIComponent(oneOf(random, ids.names))}`
+  return oneOf<readonly [string, string]>(random, [
+    ['GET', `${response}?stream=true&starting_after=${oneOf(random, ['0', '3', '999999999999999', '-1', 'x'])}`],
+    ['GET', response],
+    ['GET', `${response}/input_items?limit=${oneOf(random, ['1', '100', '0'])}&order=asc&after=msg_1`],
+    ['POST', `${response}/cancel`],
+    ['GET', '/openai/models'],
+    ['GET', `/openai/models/${encodeURIComponent(oneOf(random, ids.names))}`],
+    ['GET', conversation],
+    ['GET', `${conversation}/items?order=desc`],
+    ['POST', conversation],
+    ['DELETE', conversation],
+  ])
+}
+
+const OPENAI_TOOLS: Json = [
+  { type: 'function', name: 'pick', function: { name: 'pick', parameters: {} }, strict: true },
+]
+
+const openAiBodies = {
+  chat: (random: Random, { runIds, approvalIds, names }: Ids) => {
+    const call = oneOf(random, [...approvalIds, ...runIds.map((id) => `${id}.c:call_1`), 'call_1'])
+    return {
+      ...{ model: oneOf(random, OPENAI_MODELS), stream: oneOf(random, [true, false, null]), tools: OPENAI_TOOLS },
+      messages: [
+        { role: 'developer', content: 'Hello' },
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] },
+        ...oneOf<Json[]>(random, [
+          [],
+          [
+            { role: 'assistant', content: null, tool_calls: [{ id: call, type: 'function', function: {} }] },
+            { role: 'tool', tool_call_id: call, content: oneOf(random, ['{"granted":true}', '{"granted":1}', '{']) },
+          ],
+        ]),
+      ],
+      ...{ metadata: { session_id: oneOf(random, names) }, user: 'u', n: 1, stream_options: { include_usage: true } },
+    }
+  },
+  response: (random: Random, ids: Ids) => ({
+    ...{ model: oneOf(random, OPENAI_MODELS), stream: oneOf(random, [true, false]), tools: OPENAI_TOOLS },
+    ...{ background: oneOf(random, [true, true, false]), instructions: 'Be brief.', metadata: { a: 'b' } },
+    ...oneOf<{ [member: string]: Json }>(random, [
+      {},
+      { previous_response_id: responseIdOf(random, ids) },
+      { conversation: oneOf<Json>(random, [oneOf(random, ids.names), { id: oneOf(random, ids.names) }]) },
+    ]),
+    input: oneOf<Json>(random, [
+      'Hello',
+      [{ role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }],
+      [
+        {
+          ...{ type: 'mcp_approval_response', approval_request_id: `mcpr_${oneOf(random, ids.approvalIds)}` },
+          approve: oneOf<Json>(random, [true, false, 'true']),
+        },
+      ],
+      [{ type: 'function_call_output', call_id: 'call_1', output: oneOf<Json>(random, ['{"a":1}', [{ text: 'x' }]]) }],
+    ]),
+  }),
+}
+
+const OPENAI_MODELS = ['asker', 'picker', 'waiter', 'echo', 'workflow:steps', 'none']
 
 const ODD: readonly Json[] = [
   ...[null, true, 0, -1, 1e308, '', ' ', '__proto__', 'x'.repeat(5_000), '\ud800', '\u0000', [], {}],
@@ -133,10 +208,18 @@ function damageText(text: string, random: Random): string {
   return oneOf(random, [text.slice(0, at), `${text.slice(0, at)}"${text.slice(at + 1)}`, text + text])
 }
 
+const SCOPES = [
+  'agents:invoke:*',
+  'workflows:execute:*',
+  'approvals:resolve:*',
+  'sessions:read:own',
+  'sessions:write:own',
+]
+
 async function startServer() {
   const server = createTestApp({ auth: 'token', agents: AGENTS, config: { interopBodyLimitBytes: 100_000 } })
   const tokenOf = async (subject: string) =>
-    (await server.manage.mint({ name: 'm', scopes: ['agents:invoke:*', 'approvals:resolve:*'], subject }, 'test')).token
+    (await server.manage.mint({ name: 'm', scopes: SCOPES, subject }, 'test')).token
   const tokens = { alice: await tokenOf('alice'), bob: await tokenOf('bob') }
   const send = (token: string, [method, path]: readonly [string, string], body?: string) =>
     server.app.fetch(

@@ -120,6 +120,7 @@ function linkWorkspace(modules: string): void {
 export const INSTALLED = [
   ['vitest', '.'],
   ['ai', '.'],
+  ['openai', '.'],
   ['standardwebhooks', '.'],
   ['typescript', '.'],
   ['@types/node', '.'],

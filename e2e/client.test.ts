@@ -191,11 +191,14 @@ describe('a client on connections that are cut, with a restarting server', () =>
         return { sessionId, lastEventId: first?.eventId ?? '' }
       }),
     )
-    const readers = clients.flatMap((client, n) =>
-      (['websocket', 'sse'] as const).flatMap((transport) =>
-        [0, 1].map((shift) => follow(client, followed[(n + shift) % followed.length] ?? unknown, transport)),
-      ),
-    )
+    const readers: Reader[] = []
+    for (const [n, client] of clients.entries()) {
+      for (const transport of ['websocket', 'sse'] as const) {
+        for (const shift of [0, 1]) {
+          readers.push(follow(client, followed[(n + shift) % followed.length] ?? unknown, transport))
+        }
+      }
+    }
 
     const runsOf = new Map(sessions.map((sessionId) => [sessionId, [] as string[]]))
     const teller = async (sessionId: string) => {

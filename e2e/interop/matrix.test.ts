@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type DurableServer, startDurableServer } from '../durable-server.ts'
 import { unusedPort } from '../unused-port.ts'
-import { TELLING_CLIENTS, type Telling, type Told } from './matrix-clients.ts'
+import { TELLING_CLIENTS } from './matrix-clients.ts'
 import { INTEROP_CONFIG } from './openai-client.ts'
+import type { Telling, Told } from './told.ts'
 
 /** At how many moments of a run the server is killed. */
 const KILLS = Number(process.env.INTEROP_KILLS ?? 4)

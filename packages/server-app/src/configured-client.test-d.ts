@@ -142,6 +142,8 @@ export const ofVersions = async (one: PerdureClient<typeof versions>) => {
   await one.agents.run('v', { input: true })
 }
 
+const saysOne = { execute: async () => 'one' }
+
 /** The code of a registration with an output schema must return what the schema accepts, or a suspension. */
 export const outputs = [
   defineAgent({
@@ -152,10 +154,8 @@ export const outputs = [
   defineAgent({ id: 'a', description: 'A', output: v.number(), agent: { run: async () => 'one' } }),
   // @ts-expect-error in a list, too
   defineConfig({ agents: [{ id: 'a', description: 'A', output: v.number(), agent: { run: async () => 'one' } }] }),
-  defineConfig({
-    // @ts-expect-error and in a workflow
-    workflows: [{ id: 'a', description: 'A', output: v.number(), workflow: { execute: async () => 'one' } }],
-  }),
+  // @ts-expect-error and in a workflow
+  defineConfig({ workflows: [{ id: 'a', description: 'A', output: v.number(), workflow: saysOne }] }),
 ]
 
 export async function embedded(server: PerdureServer) {

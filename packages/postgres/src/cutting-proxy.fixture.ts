@@ -1,8 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What the proxy does when the given number of bytes has passed in one direction. */
+/** What the proxy does when the given number of bytes, or of statements to the server, has passed in one direction. */
 export interface Strike {
   readonly after: number
+  /** Statements are counted on the connection with the given `application_name`. */
+  readonly statementsOf?: string
   readonly direction: 'to-server' | 'to-client'
   /** Cuts the connection, or calls back and forwards the rest when the promise is settled. */
   readonly action: 'cut' | (() => Promise<unknown>)
@@ -56,10 +58,13 @@ export async function createCuttingProxy(serverUrl: string): Promise<CuttingProx
         from.resume()
       })
     }
+    const statements = createStatementCounter()
     const pass = (direction: Strike['direction'], from: Socket, to: Socket) => {
       from.on('data', (data: Buffer) => {
-        if (armed?.direction === direction && data.length >= armed.left) return strike(data, armed, [from, to])
-        if (armed?.direction === direction) armed.left -= data.length
+        const ends = direction === 'to-server' ? statements.endsIn(data) : []
+        const part = { direction, data, connection: statements.connection(), statementEnds: ends }
+        const end = armed && strikeIn(part, armed)
+        if (armed !== undefined && end !== undefined) return strike(data, { ...armed, left: end }, [from, to])
         passed[direction] += data.length
         to.write(data)
       })
@@ -92,4 +97,69 @@ export async function createCuttingProxy(serverUrl: string): Promise<CuttingProx
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+interface Part {
+  readonly direction: Strike['direction']
+  readonly data: Buffer
+  readonly connection: string | undefined
+  readonly statementEnds: readonly number[]
+}
+
+/** Where in the data the strike is; undefined, and counts the data, if it comes later. */
+function strikeIn({ direction, data, connection, statementEnds }: Part, armed: ArmedStrike): number | undefined {
+  const { left, statementsOf } = armed
+  if (direction !== armed.direction || (statementsOf !== undefined && statementsOf !== connection)) return undefined
+  const end = statementsOf === undefined ? left : (statementEnds[left - 1] ?? Number.POSITIVE_INFINITY)
+  if (end <= data.length) return end
+  armed.left -= statementsOf === undefined ? data.length : statementEnds.length
+  return undefined
+}
+
+/** Finds the statements in what a client sends: messages with a type and a length, after one without a type. */
+function createStatementCounter() {
+  let connection: string | undefined
+  let header = Buffer.alloc(0)
+  let isStatement = false
+  /** Bytes of the message that are still to come. */
+  let left = 0
+
+  const readHeader = (data: Buffer): number => {
+    const length = connection === undefined ? 4 : 5
+    const part = data.subarray(0, length - header.length)
+    header = Buffer.concat([header, part])
+    if (header.length < length) return part.length
+    left = header.readInt32BE(length - 4) - 4
+    isStatement = connection !== undefined && EXECUTIONS.includes(header[0] ?? 0)
+    connection ??= nameIn(data.subarray(part.length, part.length + left))
+    header = Buffer.alloc(0)
+    return part.length
+  }
+
+  return {
+    /** The `application_name` of the connection. */
+    connection: () => connection,
+    /** The offsets in the data at which a message that executes a statement ends. */
+    endsIn(data: Buffer): readonly number[] {
+      const ends: number[] = []
+      let at = 0
+      while (at < data.length) {
+        if (left === 0) at += readHeader(data.subarray(at))
+        const passed = Math.min(left, data.length - at)
+        if (isStatement && passed > 0 && passed === left) ends.push(at + passed)
+        left -= passed
+        at += passed
+      }
+      return ends
+    },
+  }
+}
+
+/** Messages that execute a prepared statement, or a text. */
+const EXECUTIONS = [...'EQ'].map((type) => type.charCodeAt(0))
+
+/** The first message lists names and values, each with a zero at its end. */
+function nameIn(message: Buffer): string {
+  const texts = message.subarray(4).toString().split('\0')
+  return texts[texts.indexOf('application_name') + 1] ?? ''
 }

@@ -32,9 +32,9 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
   })
   afterAll(() => proxy.close())
 
-  const commitBatch = (storage: PostgresStorage, first: number): Promise<readonly Result[]> =>
+  const commitBatch = (storage: PostgresStorage, first: number, size = BATCH): Promise<readonly Result[]> =>
     Promise.all(
-      Array.from({ length: BATCH }, (_, n) =>
+      Array.from({ length: size }, (_, n) =>
         storage.unitOfWork.commit(writesOf(first + n)).catch((error: unknown) => ({ error })),
       ),
     )
@@ -67,13 +67,18 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
     const before = proxy.bytes()
     results.push(...(await commitBatch(storage, BATCH)))
     const after = proxy.bytes()
+    let struck = 0
     for (let strike = 0; strike < STRIKES; strike++) {
       const direction = random() < 0.5 ? 'to-server' : 'to-client'
       const bytes = after[direction] - before[direction]
       proxy.arm({ direction, after: 1 + Math.floor(random() * bytes * 1.1), action: actionOf() })
       results.push(...(await commitBatch(storage, results.length)))
+      if (proxy.hasStruck()) struck++
     }
     await expectExactOutcomes(results)
+    const { transactions, unanswered, retries } = storage.counters()
+    const counts = { seed: SEED, struck, commits: results.length, transactions, unanswered, retries }
+    process.stdout.write(`${JSON.stringify(counts)}\n`)
     return storage
   }
 
@@ -123,6 +128,45 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
       await storage.close()
     },
   )
+
+  it.each([
+    ['a group', 'groups', BATCH, true],
+    ['a commit in one round trip', 'groups', 1, true],
+    ['a commit in a transaction of its own', 'commits', 1, false],
+  ] as const)('survives the termination of its server process after each statement of %s', async (_, ...strikeAt) => {
+    const [connection, size, groups] = strikeAt
+    const storage = await schema.open({ url: proxy.url, groups })
+    const name = `perdure ${connection} ${schema.name}`
+    const terminate = async () => {
+      // Time to execute what has arrived. If it is too short, the process is terminated before the statement.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await schema.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1', [
+        name,
+      ])
+    }
+    const results = [...(await commitBatch(storage, 0, size))]
+
+    let statements = 0
+    do {
+      statements++
+      proxy.arm({ direction: 'to-server', statementsOf: name, after: statements, action: terminate })
+      results.push(...(await commitBatch(storage, results.length, size)))
+    } while (proxy.hasStruck())
+
+    expect(results.every((one) => 'committed' in one)).toBe(true)
+    await expectExactOutcomes(results)
+    expect(statements).toBeGreaterThan(6)
+    expect(storage.counters().retries).toBeGreaterThanOrEqual(statements - 2)
+  })
+
+  it('waits for a connection that is delayed, and sends nothing twice', async () => {
+    const random = createRandom(SEED)
+    const delay = () => new Promise((resolve) => setTimeout(resolve, random() * 100))
+
+    const storage = await strikeAtRandom(true, () => delay)
+
+    expect(storage.counters()).toMatchObject({ retries: 0, unanswered: 0 })
+  })
 
   it.each(['to-server', 'to-client'] as const)('gives up on a connection that falls silent %s', async (direction) => {
     const storage = await schema.open({ url: proxy.url, statementTimeoutMs: 300, commitWaitMs: 10_000 })

@@ -6,8 +6,9 @@ import { createNodeDirectory } from './cluster/node-directory.ts'
 import { type Connection, createConnection, createQueryCache, type Execute } from './connection/connection.ts'
 import { followServer } from './connection/failover.ts'
 import {
-  isSameServer,
+  type ExpectedServer,
   requireConnections,
+  requireSameServer,
   requireSchema,
   requireUsableServer,
   translateStartError,
@@ -68,16 +69,17 @@ export async function openStorage(
   const server = serverOptions(options)
   const { schema } = server
   const cache = createQueryCache()
-  const reads = createReadPool(server, poolSize - RESERVED_CONNECTIONS)
-  const control = await openSession(server, { name: 'node', planning: 'default', isPatient: true }).catch(
-    startFailed(reads),
-  )
+  const control = await openSession(server, { name: 'node', planning: 'default', isPatient: true }).catch(startFailed)
+  let reads: ReadPool | undefined
   try {
     const systemId = await requireUsableServer(control)
     if (!isGuest) await requireConnections(control, poolSize)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const openSame = openerOf(server, { systemId, schema, onWarning })
+    const expected = { systemId, schema }
+    const pool = createReadPool(server, poolSize - RESERVED_CONNECTIONS, expected)
+    reads = pool
+    const openSame = openerOf(server, { expected, onWarning })
     const open = (name: string, planning: Planning) => openSame({ name, planning })
     const role = roleOf(options)
     const { identity } = options
@@ -94,11 +96,11 @@ export async function openStorage(
     await followServer(control)
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
-    const readFrom = createConnection(withAppErrors(reads.execute), cache, reads.copy)
+    const readFrom = createConnection(withAppErrors(pool.execute), cache, pool.copy)
     const { position: knownPosition } = await readLogHead(readFrom)
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
-    const openTail = openerOf(direct, { systemId, schema, onWarning: undefined })
+    const openTail = openerOf(direct, { expected, onWarning: undefined })
     const tail = createTail({
       ...{ cache, knownPosition, channel: `perdure_${schema}`, listens: options.listen ?? true },
       open: (onNotification) => openTail({ name: 'tail', planning: 'default', onNotification }),
@@ -109,7 +111,7 @@ export async function openStorage(
       await tail.close()
       await cluster?.stop()
       await node.leave()
-      await reads.close()
+      await pool.close()
     }
     const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close, now, onCommitted: tail.committed })
     if (role === 'member') {
@@ -122,12 +124,13 @@ export async function openStorage(
       tickets: createTicketStore(readFrom),
       lockouts: createLockoutStore(readFrom),
       counters: host.counters,
-      status: () => statusOf(host, readFrom, { reads, requireSyncStandby: options.requireSyncStandby === true }),
+      status: () => statusOf(host, readFrom, { reads: pool, requireSyncStandby: options.requireSyncStandby === true }),
       close: host.close,
     }
   } catch (error) {
     await control.close()
-    return startFailed(reads)(error)
+    await reads?.close()
+    return startFailed(error)
   }
 }
 
@@ -147,32 +150,28 @@ const withAppErrors =
     }
   }
 
-const startFailed =
-  (reads: ReadPool) =>
-  async (error: unknown): Promise<never> => {
-    await reads.close()
-    throw translateStartError(error)
-  }
+const startFailed = (error: unknown): never => {
+  throw translateStartError(error)
+}
 
-interface ExpectedServer {
-  readonly systemId: string
-  readonly schema: string
+interface OpenerParts {
+  readonly expected: ExpectedServer
   readonly onWarning: PostgresStorageOptions['onWarning']
 }
 
 /** A connection of this storage, if the server is still the one that it opened. */
 const openerOf =
-  (server: ServerOptions, { onWarning, ...expected }: ExpectedServer) =>
+  (server: ServerOptions, { expected, onWarning }: OpenerParts) =>
   async (use: ConnectionUse): Promise<Session> => {
     const session = await openSession(server, { ...use, onWarning })
-    if (await isSameServer(session, expected)) {
+    try {
+      await requireSameServer(session.execute, expected)
       await followServer(session)
       return session
+    } catch (error) {
+      await session.close()
+      throw error
     }
-    await session.close()
-    throw Object.assign(new Error('the URL leads to a standby, or to another server than at the start'), {
-      code: 'ENOTPRIMARY',
-    })
   }
 
 interface StatusParts {

@@ -1,5 +1,6 @@
 import { isStorageBusy, StartError } from '@perdure/ports'
 import { MIGRATIONS } from '../migrations/migrations.ts'
+import type { Execute } from './connection.ts'
 import { kindOf } from './postgres-error.ts'
 import type { Session } from './session.ts'
 
@@ -14,7 +15,7 @@ interface Hello {
   readonly systemId: string
 }
 
-const ask = async ({ execute }: Session): Promise<Hello> => {
+const ask = async (execute: Execute): Promise<Hello> => {
   const { rows } = await execute({
     text: `select current_setting('server_version_num')::int as "version", pg_is_in_recovery() as "isStandby",
       current_setting('server_encoding') as "encoding", current_schema() as "schema",
@@ -27,7 +28,7 @@ const ask = async ({ execute }: Session): Promise<Hello> => {
 
 /** Checks at the start that the server can hold the data. @throws StartError `config-invalid` */
 export async function requireUsableServer(session: Session): Promise<string> {
-  const { version, isStandby, encoding, synchronousCommit, systemId } = await ask(session)
+  const { version, isStandby, encoding, synchronousCommit, systemId } = await ask(session.execute)
   if (version < OLDEST_SERVER) throw unusable('The PostgreSQL server is older than version 14.', 'Upgrade the server.')
   if (isStandby) {
     throw unusable('The PostgreSQL server is a standby and cannot write.', 'Use a URL that leads to the primary.')
@@ -61,13 +62,19 @@ export async function requireConnections(session: Session, poolSize: number): Pr
   )
 }
 
-/** Whether a new connection leads to the same, writable server and to the schema of this storage. */
-export async function isSameServer(
-  session: Session,
-  { systemId, schema }: { readonly systemId: string; readonly schema: string },
-): Promise<boolean> {
-  const found = await ask(session)
-  return !found.isStandby && found.systemId === systemId && found.schema === schema
+/** What the storage found at its start. */
+export interface ExpectedServer {
+  readonly systemId: string
+  readonly schema: string
+}
+
+/** Checks that a new connection leads to the same, writable server and to the schema of this storage. */
+export async function requireSameServer(execute: Execute, { systemId, schema }: ExpectedServer): Promise<void> {
+  const found = await ask(execute)
+  if (!found.isStandby && found.systemId === systemId && found.schema === schema) return
+  throw Object.assign(new Error('the URL leads to a standby, or to another server than at the start'), {
+    code: 'ENOTPRIMARY',
+  })
 }
 
 /** Checks that connections use the schema: a connection pooler may drop their settings. */

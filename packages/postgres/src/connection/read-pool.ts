@@ -2,6 +2,7 @@ import type { StorageServerStatus } from '@perdure/ports'
 import pg from 'pg'
 import type { Copy, Execute } from './connection.ts'
 import { copyOut } from './copy-out.ts'
+import { type ExpectedServer, requireSameServer } from './hello.ts'
 import { codeOf, kindOf, OUTDATED_STATEMENT } from './postgres-error.ts'
 import type { ServerOptions } from './server-options.ts'
 import { clientConfig, toResult } from './session.ts'
@@ -23,12 +24,14 @@ const IDLE_MS = 30_000
 const isPoolBusy = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect')
 
-export function createReadPool(options: ServerOptions, size: number): ReadPool {
+/** With `expected`, connections to a standby or to another server are refused: their content may be older. */
+export function createReadPool(options: ServerOptions, size: number, expected?: ExpectedServer): ReadPool {
   const pool = new pg.Pool({
     ...clientConfig({ ...options, pipeline: false }, { name: 'reads', planning: 'default' }),
     max: size,
     idleTimeoutMillis: IDLE_MS,
     connectionTimeoutMillis: WAIT_MS,
+    verify: expected && verifierOf(expected),
   })
   // A lost idle connection leaves the pool; the next read opens another.
   pool.on('error', () => undefined)
@@ -69,6 +72,17 @@ export function createReadPool(options: ServerOptions, size: number): ReadPool {
     close: () => pool.end(),
   }
 }
+
+/** Checks each new connection before its first read. */
+const verifierOf =
+  (expected: ExpectedServer): NonNullable<pg.PoolConfig['verify']> =>
+  (client, done) => {
+    const ignore = () => undefined
+    client.on('error', ignore)
+    requireSameServer(async (statement) => toResult(await client.query(statement)), expected)
+      .then(() => done(), done)
+      .finally(() => client.off('error', ignore))
+  }
 
 /** Calls beyond the limit wait, in their order, for earlier ones to end. */
 function limited(max: number, copy: Copy): Copy {

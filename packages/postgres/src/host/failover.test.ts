@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net'
-import type { CommitOutcome, Storage } from '@perdure/ports'
+import { type CommitOutcome, type EpochMs, isStorageBusy, type Storage } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -12,6 +12,8 @@ import {
 } from '../../../../tooling/postgres-server.ts'
 import { openPostgresStorage } from '../open-postgres-storage.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
+
+const now = 1 as EpochMs
 
 const append = (storage: Storage): Promise<CommitOutcome> =>
   storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all' })] }])
@@ -72,6 +74,34 @@ needsTool('PostgreSQL', canStartStandby()).describe('a failover to a standby', (
     expect(later[0]).toBeGreaterThan(Math.max(...lost) + 1_000_000)
     expect(later[1]).toBe((later[0] ?? 0) + 1)
     expect((await storage.events.head()).epoch).toBe(epoch)
+  })
+
+  it('is waited for: a standby that is not promoted is neither written nor read', async () => {
+    const primary = await startPostgres()
+    onTestFinished(primary.remove)
+    const first = await openPostgresStorage({ url: primary.url })
+    await append(first)
+    await first.close()
+    const standby = await startStandby(primary.url)
+    onTestFinished(standby.remove)
+    const route = await createRoute(primary.url)
+    const storage = await openPostgresStorage({ url: route.url, commitWaitMs: 500 })
+    onTestFinished(() => storage.close())
+    const read = () => storage.events.read({ topic: 'all' }, { after: 0, limit: 100 })
+
+    route.leadTo(standby.url)
+    primary.stop('immediate')
+    const refused = await Promise.allSettled([append(storage), read(), read(), storage.lanes.taken({ now, limit: 1 })])
+    const { writable } = await storage.status()
+    await primary.start()
+    route.leadTo(primary.url)
+    await vi.waitUntil(async () => (await append(storage).catch(() => undefined))?.committed, { timeout: 60_000 })
+
+    expect(refused.map((one) => one.status === 'rejected' && isStorageBusy(one.reason))).toEqual(
+      refused.map(() => true),
+    )
+    expect(writable).toBe(false)
+    expect((await read()).map(({ position }) => position)).toEqual([1, 2])
   })
 })
 

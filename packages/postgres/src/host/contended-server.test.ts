@@ -1,5 +1,6 @@
 import { type AppError, isStorageBusy, StartError, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import {
@@ -115,6 +116,37 @@ needsTool('PostgreSQL', canStartPostgres()).describe('a PostgreSQL server of its
     const stored = await storage.events.read({ topic: 'all' }, { after: 0, limit: 100 })
     expect(positions).toHaveLength(40)
     expect(stored.map(({ position }) => position)).toEqual(positions)
+    await storage.close()
+    server.remove()
+  })
+
+  it('is waited for while others use all of its connections', async () => {
+    const server = await startPostgres(undefined, { settings: ['max_connections=20'] })
+    const others: pg.Client[] = []
+    const connect = async () => {
+      const client = new pg.Client({ connectionString: server.url })
+      client.on('error', () => undefined)
+      await client.connect()
+      others.push(client)
+      return client
+    }
+    const storage = await openPostgresStorage({ url: server.url, poolSize: 5, commitWaitMs: 500 })
+    await storage.unitOfWork.commit(appended)
+    const administrator = await connect()
+    await administrator.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like 'perdure %'`,
+    )
+    await expect(async () => {
+      for (;;) await connect()
+    }).rejects.toMatchObject({ code: '53300' })
+
+    const refused = await storage.unitOfWork.commit(appended).catch((error: unknown) => error)
+    const { writable } = await storage.status()
+    await Promise.all(others.map((client) => client.end()))
+
+    expect(isStorageBusy(refused)).toBe(true)
+    expect(writable).toBe(false)
+    expect(await storage.unitOfWork.commit(appended)).toMatchObject({ committed: true, events: [{ position: 2 }] })
     await storage.close()
     server.remove()
   })

@@ -76,7 +76,7 @@ export default defineConfig({
           // Set in any case: a worker may have executed a suite of the next project before.
           env: { E2E_STORAGE: process.env.E2E_STORAGE ?? 'sqlite' },
           exclude: [
-            'e2e/{on-postgres,model-on-postgres,cluster-on-postgres,torture/postgres-kills,cluster/cluster}.test.ts',
+            'e2e/{on-postgres,database-faults,model-on-postgres,cluster-on-postgres,torture/postgres-kills,cluster/cluster}.test.ts',
             ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),
           ],
           globalSetup: ['e2e/storage-setup.ts'],
@@ -89,6 +89,7 @@ export default defineConfig({
           name: 'e2e-postgres',
           include: [
             'on-postgres',
+            'database-faults',
             'model-on-postgres',
             'cluster-on-postgres',
             'torture/postgres-kills',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { applyMigrations } from '../packages/postgres/src/connection/migrate.ts'
@@ -19,6 +20,10 @@ import {
   startServer,
 } from './perdure-process.ts'
 import { followBySse } from './realtime-client.ts'
+import { storedRows, storeRuns } from './stored-runs.ts'
+
+/** How many stored runs the moved file has besides those of the test; a privileged action for each hundred of them. */
+const RUNS = Number(process.env.E2E_MOVE_RUNS ?? 0)
 
 const CONFIG = ['--config', LEDGER_CONFIG]
 const SCHEMA = 'moved'
@@ -97,6 +102,52 @@ async function eventsAfter(server: RunningServer, runId: string, { token, after 
   return follower.received
 }
 
+interface Moved {
+  readonly code: number | null
+  readonly stdout: string
+  readonly seconds: number
+  /** The most memory that the command has used. */
+  readonly mebibytes: number
+}
+
+async function move(sandbox: Sandbox, schema: string): Promise<Moved> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [BINARY, ...moveArguments(schema)], {
+    ...{ env: sandbox.env, cwd: sandbox.dir, stdio: ['ignore', 'pipe', 'inherit'] },
+  })
+  let stdout = ''
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk
+  })
+  let mebibytes = 0
+  const measuring = setInterval(() => {
+    const [, kibibytes = 0] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    mebibytes = Math.max(mebibytes, Number(kibibytes) / 1_024)
+  }, 100)
+  child.once('exit', () => clearInterval(measuring))
+  const [code] = await once(child, 'close')
+  return { code, stdout, seconds: (performance.now() - startedAt) / 1_000, mebibytes }
+}
+
+interface MovedTable {
+  readonly name: string
+  readonly rows: number
+  readonly sha256: string
+}
+
+/** The number of rows of each table in the schema. */
+async function countRows(schema: string, tables: readonly MovedTable[]): Promise<readonly number[]> {
+  const server = { url: database?.url ?? '', schema, statementTimeoutMs: 600_000, pipeline: false }
+  const session = await openSession(server, { name: 'test', planning: 'default' })
+  const counts: number[] = []
+  for (const { name } of tables) {
+    const { rows } = await session.execute({ text: `select count(*) as "count" from "${name}"`, values: [] })
+    counts.push((rows[0] as { count: number }).count)
+  }
+  await session.close()
+  return counts
+}
+
 const ledgerRun = (server: RunningServer, token: string, key: string) =>
   ask(server, '/agents/ledger/run', { token, key, body: { input: { name: key, number: 4 } } })
 
@@ -141,9 +192,13 @@ async function killWhile(moment: Moment, sandbox: Sandbox, schema: string): Prom
 
 needsTool('postgresql', canStartPostgres()).describe('perdure migrate sqlite-to-postgres', () => {
   it('lets clients continue with their tokens, keys and cursors on PostgreSQL', async () => {
-    const { file, schema } = createPlaces(SCHEMA)
+    const { file, schema, path } = createPlaces(SCHEMA)
+    if (RUNS > 0) await storeRuns(path, RUNS)
     const token = await createToken(file)
     const onFile = await start(file)
+    for (let n = 0; n < RUNS / 100; n++) {
+      await ask(onFile, '/tokens', { token, body: { name: `token ${n}`, scopes: ['runs:read'] } })
+    }
     const first = await ledgerRun(onFile, token, 'first')
     const session = await ask(onFile, '/sessions', { token, key: 'session', body: { title: 'kept' } })
     const minted = await ask(onFile, '/tokens', { token, body: { name: 'second', scopes: ['admin:*'] } })
@@ -154,11 +209,23 @@ needsTool('postgresql', canStartPostgres()).describe('perdure migrate sqlite-to-
     const [, , , seen] = events
     await onFile.kill('SIGTERM')
 
-    const moved = await perdure(file, moveArguments(SCHEMA))
-    expect(moved).toMatchObject({ code: 0 })
-    const report = JSON.parse(moved.stdout).moved
+    const bytes = statSync(path).size
+    const { code, stdout, seconds, mebibytes } = await move(file, SCHEMA)
+    expect(code).toBe(0)
+    const report = JSON.parse(stdout).moved
     expect(report).toMatchObject([{ schema: SCHEMA }, { schema: `${SCHEMA}_audit` }])
-    expect(report[0].auditEntries + report[1].auditEntries).toBeGreaterThan(3)
+    expect(report[0].auditEntries + report[1].auditEntries).toBeGreaterThan(3 + RUNS / 100)
+    const tables: readonly MovedTable[] = report[0].tables
+    expect(await countRows(SCHEMA, tables)).toEqual(tables.map(({ rows }) => rows))
+    if (RUNS > 0) {
+      console.table(tables.map(({ name, rows, sha256 }) => ({ name, rows, sha256: sha256.slice(0, 16) })))
+      const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+      const entries = report.map(({ auditEntries }: { readonly auditEntries: number }) => auditEntries)
+      console.log(JSON.stringify({ bytes, rows, entries, seconds, mebibytes }))
+      for (const [name, count] of Object.entries(storedRows(RUNS))) {
+        expect(tables.find((table) => table.name === name)?.rows, name).toBeGreaterThanOrEqual(count)
+      }
+    }
 
     const onSchema = await start(schema)
     expect(await ledgerRun(onSchema, token, 'first')).toEqual({ ...first, isReplayed: true })

@@ -10,6 +10,8 @@ interface Origin {
   readonly system: string
   /** Changes when a standby is promoted, and after a recovery to a moment in the past. */
   readonly timeline: string
+  /** Identifies the table `meta`: a dump that is restored creates another one, also on the same server. */
+  readonly table: string
 }
 
 interface Compared {
@@ -31,9 +33,10 @@ export async function followServer(session: Session): Promise<void> {
     await execute(session, LOCK_LOG.sql)
     // Another process may have been faster.
     const { found, stored } = await compare(session)
-    if (stored.system !== null && stored.system !== found.system) await execute(session, NEW_EPOCH)
-    else if (stored.timeline !== null && stored.timeline !== found.timeline) await execute(session, JUMP)
-    await execute(session, STORE, [found.system, found.timeline])
+    const differs = (member: keyof Origin) => stored[member] !== null && stored[member] !== found[member]
+    if (differs('system') || differs('table')) await execute(session, NEW_EPOCH)
+    else if (differs('timeline')) await execute(session, JUMP)
+    await execute(session, STORE, [found.system, found.timeline, found.table])
     await execute(session, 'commit')
   } catch (error) {
     await execute(session, 'rollback').catch(() => undefined)
@@ -42,12 +45,16 @@ export async function followServer(session: Session): Promise<void> {
 }
 
 const isSame = ({ found, stored }: Compared): boolean =>
-  found.system === stored.system && found.timeline === stored.timeline
+  found.system === stored.system && found.timeline === stored.timeline && found.table === stored.table
 
 async function compare(session: Session): Promise<Compared> {
   const { rows } = await execute(session, COMPARE)
-  const { system, timeline, storedSystem, storedTimeline } = rows[0] as Record<string, string> & Origin
-  return { found: { system, timeline }, stored: { system: storedSystem ?? null, timeline: storedTimeline ?? null } }
+  const row = rows[0] as Record<string, string> & Origin
+  const { system, timeline, table, storedSystem = null, storedTimeline = null, storedTable = null } = row
+  return {
+    found: { system, timeline, table },
+    stored: { system: storedSystem, timeline: storedTimeline, table: storedTable },
+  }
 }
 
 const execute = (session: Session, text: string, values: unknown[] = []) => session.execute({ text, values })
@@ -56,9 +63,11 @@ const execute = (session: Session, text: string, values: unknown[] = []) => sess
 const COMPARE = `select (select system_identifier::text from pg_control_system()) as "system",
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as "timeline",
   (select value from meta where name = 'system') as "storedSystem",
-  (select value from meta where name = 'timeline') as "storedTimeline"`
+  'meta'::regclass::oid::text as "table",
+  (select value from meta where name = 'timeline') as "storedTimeline",
+  (select value from meta where name = 'table') as "storedTable"`
 
-const STORE = `insert into meta (name, value) values ('system', $1), ('timeline', $2)
+const STORE = `insert into meta (name, value) values ('system', $1), ('timeline', $2), ('table', $3)
   on conflict (name) do update set value = excluded.value`
 
 const NEW_EPOCH = `update meta set value = substr(replace(gen_random_uuid()::text, '-', ''), 1, 16) where name = 'epoch'`

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import { type CommitOutcome, type EpochMs, isStorageBusy, type Storage } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
@@ -126,6 +127,39 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on another serve
 
     expect(after.epoch).not.toBe(before.epoch)
     expect([after.position, again]).toEqual([before.position, after])
+  })
+})
+
+const HAS_DUMPS = ['pg_dump', 'psql'].every((tool) => spawnSync(tool, ['--version']).status === 0)
+
+needsTool('pg_dump, psql', isPostgresAvailable && HAS_DUMPS).describe('a dump', () => {
+  const schema = createTestSchema()
+
+  it('gives its schema a new epoch when it is restored on the same server, once', async () => {
+    const url = await schema.url()
+    const run = (tool: string, args: readonly string[], input = ''): string => {
+      const { status, stdout, stderr } = spawnSync(tool, [...args, url], { encoding: 'utf8', input })
+      if (status !== 0) throw new Error(stderr)
+      return stdout
+    }
+    const headAfter = async (events: number) => {
+      const storage = await openPostgresStorage({ url, schema: schema.name })
+      for (let n = 0; n < events; n++) await append(storage)
+      const head = await storage.events.head()
+      await storage.close()
+      return head
+    }
+    const dumped = await headAfter(1)
+    const dump = run('pg_dump', [`--schema=${schema.name}`])
+    const lost = await headAfter(1)
+
+    await schema.query(`drop schema "${schema.name}" cascade`)
+    run('psql', ['--quiet', '--set=ON_ERROR_STOP=1'], dump)
+    const restored = await headAfter(1)
+
+    expect(lost).toEqual({ ...dumped, position: 2 })
+    expect(restored.epoch).not.toBe(dumped.epoch)
+    expect(await headAfter(0)).toEqual(restored)
   })
 })
 

@@ -130,11 +130,11 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQ
   )
 
   it.each([
-    ['a group', 'groups', BATCH, true],
-    ['a commit in one round trip', 'groups', 1, true],
-    ['a commit in a transaction of its own', 'commits', 1, false],
-  ] as const)('survives the termination of its server process after each statement of %s', async (_, ...strikeAt) => {
-    const [connection, size, groups] = strikeAt
+    { of: 'a group', connection: 'groups', size: BATCH, groups: true },
+    { of: 'a commit in one round trip', connection: 'groups', size: 1, groups: true },
+    { of: 'a commit in a transaction of its own', connection: 'commits', size: 1, groups: false },
+  ])('survives the termination of its server process after each statement of $of', async (struck) => {
+    const { connection, size, groups } = struck
     const storage = await schema.open({ url: proxy.url, groups })
     const name = `perdure ${connection} ${schema.name}`
     const terminate = async () => {

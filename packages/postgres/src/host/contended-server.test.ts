@@ -43,6 +43,22 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL se
     await storage.close()
   })
 
+  it.each([true, false])('commits after a deadlock with another program (groups: %s)', async (groups) => {
+    const storage = await schema.open({ groups })
+    for (const id of ['a', 'b']) await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id }) }])
+    await schema.query('begin')
+    await schema.query(`select 1 from runs where id = 'b' for update`)
+
+    const both = storage.unitOfWork.commit([...ended('a'), ...ended('b')])
+    await schema.query('select pg_sleep(0.3)')
+    // The commit has waited for longer, so the server gives up the commit.
+    await schema.query(`select 1 from runs where id = 'a' for update`)
+    await schema.query('rollback')
+
+    expect(await both).toMatchObject({ committed: true, events: [{ position: 1 }, { position: 2 }] })
+    await storage.close()
+  })
+
   it('commits while every connection for reads waits', async () => {
     const storage = await schema.open({ poolSize: 5 })
     await schema.query('begin')

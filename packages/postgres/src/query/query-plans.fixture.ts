@@ -1,6 +1,6 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
 import { beforeAll } from 'vitest'
-import { createTestSchema } from '../test-schema.fixture.ts'
+import { createTestSchema, type TestSchema } from '../test-schema.fixture.ts'
 import type { Query } from './compile.ts'
 
 export const newest: PageQuery = { limit: 50, order: 'desc' }
@@ -8,15 +8,17 @@ export const beyond: PageQuery = { limit: 50, order: 'desc', cursor: '1.a' }
 export const ME: Visibility = { owner: 'owner-1' }
 export const MIXED: Visibility = { owner: 'owner-1', agentIds: ['a', 'b'], workflowIds: 'all' }
 
-/** Explains statements on tables with enough rows for the planner to choose as it does in production. */
-export function createPlans() {
+/**
+ * Explains statements on tables with enough rows for the planner to choose as it does in production, or on tables without
+ * rows and statistics, as on the first day of an installation.
+ */
+export function createPlans({ isFilled }: { readonly isFilled: boolean }) {
   const schema = createTestSchema()
   let plans = 0
 
   beforeAll(async () => {
     await (await schema.open()).close()
-    for (const statement of SEED) await schema.query(statement)
-    await schema.query('analyze')
+    if (isFilled) await fillTables(schema)
     await schema.query('set plan_cache_mode = force_generic_plan')
     await schema.query('set enable_seqscan = off')
   })
@@ -32,6 +34,12 @@ export function createPlans() {
       return rows.map((row) => String(row['QUERY PLAN'])).join('\n')
     },
   }
+}
+
+/** Fills the tables and collects their statistics. */
+export async function fillTables({ query }: TestSchema): Promise<void> {
+  for (const statement of SEED) await query(statement)
+  await query('analyze')
 }
 
 const SEED = [

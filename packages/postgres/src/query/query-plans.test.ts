@@ -154,7 +154,7 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
 ]
 
 needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan on a PostgreSQL server', () => {
-  const { planOf } = createPlans()
+  const { planOf } = createPlans({ isFilled: true })
 
   it.each(LISTS)('reads a list by the index %s: %#', async (index, query) => {
     const plan = await planOf(query)
@@ -168,5 +168,19 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan on a Postgre
 
     expect(plan).toContain(index)
     expect(plan).not.toMatch(/Seq Scan/)
+  })
+})
+
+/** Without statistics, the planner reads the small index of all open conflicts instead. */
+const CONFLICT_INDEX = /^memory_conflicts_open_.*/
+
+needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan without statistics', () => {
+  const { planOf } = createPlans({ isFilled: false })
+
+  it.each([...LISTS, ...LOOKUPS])('uses the index %s: %#', async (index, query) => {
+    const plan = await planOf(query)
+
+    expect(plan).toContain(index.replace(CONFLICT_INDEX, 'memory_conflicts_open'))
+    expect(plan).not.toMatch(/Seq Scan on (?!meta)/)
   })
 })

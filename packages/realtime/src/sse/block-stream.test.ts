@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { expect, it } from 'vitest'
-import { fromGenerator } from '../block-source.ts'
+import { type BlockSource, ENDED, fromGenerator, WAITING } from '../block-source.ts'
 import { createBlockStream } from './block-stream.ts'
 
 const ignore = () => undefined
@@ -42,4 +43,43 @@ it('sends the rest of a block that has begun when the stream is ended', async ()
   }
 
   expect(text).toBe(block)
+})
+
+it('leaves no timer when its source ends while the client waits for the last block', async () => {
+  const clock = createManualClock()
+  let timers = 0
+  const counting = {
+    after(delayMs: number, fn: () => void) {
+      const cancel = clock.after(delayMs, fn)
+      let isRunning = true
+      timers++
+      return () => {
+        if (isRunning) timers--
+        isRunning = false
+        cancel()
+      }
+    },
+  }
+  const deps = { timers: counting, heartbeatMs: 1_000, stallMs: 10_000, logger }
+  const blocks = ['data: 1\n\n']
+  let wake = ignore
+  let isReady = false
+  const source: BlockSource = { next: () => (isReady ? (blocks.shift() ?? ENDED) : WAITING), close: ignore }
+  const { body } = createBlockStream(deps, {
+    open(woken) {
+      wake = woken as () => undefined
+      return source
+    },
+    onEnd: ignore,
+  })
+  const reader = body.getReader()
+  const read = reader.read()
+  await nextTurn()
+
+  isReady = true
+  wake()
+
+  expect(Buffer.from((await read).value ?? []).toString()).toBe('data: 1\n\n')
+  expect((await reader.read()).done).toBe(true)
+  expect(timers).toBe(0)
 })

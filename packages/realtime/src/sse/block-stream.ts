@@ -103,7 +103,8 @@ export function createBlockStream(deps: BlockStreamDeps, { open, onEnd, hangUp }
     const part = rest.subarray(0, PART_BYTES)
     rest = rest.subarray(PART_BYTES)
     controller.enqueue(part)
-    if (!hasRoom()) stall.start()
+    // The client may have been waiting for this part: the stream then asks for the next one at once, and can end meanwhile.
+    if (isOpen && !hasRoom()) stall.start()
   }
 
   const pump = () => {

@@ -82,6 +82,21 @@ describe('createLogPages', () => {
     expect(await second).toEqual([1])
   })
 
+  it('finds a page among the pages of thousands of sources as fast as among a few', async () => {
+    const { pages } = setUp({ count: 1 })
+    const sourceOf = (n: number): EventSource => ({ ...SOURCE, stream: { runId: `run_${n}` } })
+    const readAll = async (from: number, to: number) => {
+      const start = performance.now()
+      for (let n = from; n < to; n++) await pages.read(sourceOf(n), { after: 0, limit: 64 })
+      return performance.now() - start
+    }
+    const withFew = await readAll(0, 1_000)
+    await readAll(1_000, 30_000)
+    const withMany = [await readAll(30_000, 31_000), await readAll(31_000, 32_000), await readAll(32_000, 33_000)]
+
+    expect(Math.min(...withMany)).toBeLessThan(5 * withFew + 20)
+  })
+
   it('evicts every page after a deletion, including one that is being read', async () => {
     const { read, reads, deleteSomething } = setUp()
     await read(0)

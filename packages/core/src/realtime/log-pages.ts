@@ -33,7 +33,10 @@ export interface LogPages {
 }
 
 export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages {
+  /** Oldest first. */
   const pages = new Set<LogPage>()
+  /** The pages of each source, by their first position. A server that follows many short runs has thousands of sources. */
+  const bySource = new Map<string, LogPage[]>()
   const pendingReads = new Map<string, Promise<readonly DeliveredEvent[]>>()
   let bytes = 0
   let seenGeneration = generation()
@@ -41,6 +44,9 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
   const evict = (page: LogPage) => {
     pages.delete(page)
     bytes -= page.bytes
+    const ofSource = bySource.get(page.source)
+    if (ofSource === undefined || ofSource.length === 1) bySource.delete(page.source)
+    else ofSource.splice(ofSource.indexOf(page), 1)
   }
 
   const evictStale = () => {
@@ -51,15 +57,20 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
   }
 
   const find = (name: string, after: number): LogPage | undefined => {
-    for (const page of pages) if (page.source === name && page.after <= after && after < page.lastPosition) return page
-    return undefined
+    const ofSource = bySource.get(name) ?? []
+    const page = ofSource[countUpTo(ofSource, after) - 1]
+    return page !== undefined && after < page.lastPosition ? page : undefined
   }
 
   const store = (source: string, after: number, events: readonly DeliveredEvent[]) => {
     const lastPosition = events.at(-1)?.position
     if (lastPosition === undefined) return
     const size = events.reduce((sum, { envelope }) => sum + envelope.length + OVERHEAD_BYTES, 0)
-    pages.add({ source, after, lastPosition, events, bytes: size })
+    const page = { source, after, lastPosition, events, bytes: size }
+    const ofSource = bySource.get(source) ?? []
+    ofSource.splice(countUpTo(ofSource, after), 0, page)
+    bySource.set(source, ofSource)
+    pages.add(page)
     bytes += size
     for (const oldest of pages) {
       if (bytes <= MAX_BYTES) return
@@ -99,4 +110,16 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
       return page.events.slice(start, start + limit)
     },
   }
+}
+
+/** How many of the pages begin at the position or before it, by binary search. */
+function countUpTo(pages: readonly LogPage[], position: number): number {
+  let low = 0
+  let high = pages.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((pages[middle] as LogPage).after <= position) low = middle + 1
+    else high = middle
+  }
+  return low
 }

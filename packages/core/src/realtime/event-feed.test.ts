@@ -24,7 +24,7 @@ function setUp() {
   }
   const positions = async (after: number, limit = 10) =>
     (await feed.read(SOURCE, { after, limit })).events.map(({ position }) => position)
-  return { feed, hub, publish, positions }
+  return { storage, feed, hub, publish, positions }
 }
 
 describe('createEventFeed', () => {
@@ -69,6 +69,22 @@ describe('createEventFeed', () => {
     hub.invalidate()
 
     expect(await feed.read(SOURCE, FROM_START)).not.toBe(page)
+  })
+
+  it('keeps a page of the log while its stream is watched', async () => {
+    const { storage, feed } = setUp()
+    const topic = 'agent:other/events'
+    const other = { ...SOURCE, subject: topic, stream: { topic } }
+    await storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic })] }])
+    const watchers = [{ wake: () => undefined }, { wake: () => undefined }] as const
+    for (const watcher of watchers) feed.watch(other, watcher)
+    const isRead = () => feed.readLog(other, FROM_START) instanceof Promise
+    await feed.readLog(other, FROM_START)
+
+    feed.unwatch(other, watchers[0])
+    expect(isRead()).toBe(false)
+    feed.unwatch(other, watchers[1])
+    expect(isRead()).toBe(true)
   })
 
   it('bounds the number of shared pages', async () => {

@@ -101,7 +101,9 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
     },
     readLog,
     watch: ({ stream }, watcher) => hub.watch(stream, watcher),
-    unwatch: ({ stream }, watcher) => hub.unwatch(stream, watcher),
+    unwatch(source, watcher) {
+      if (!hub.unwatch(source.stream, watcher)) pages.evict(source)
+    },
   }
 }
 

@@ -39,8 +39,11 @@ export interface EventHub {
   version(): number
   /** Wakes the watcher after each publication to the stream. */
   watch(stream: EventStream, watcher: Watcher): void
-  /** Stops waking the watcher; a no-op if the watcher does not watch the stream. */
-  unwatch(stream: EventStream, watcher: Watcher): void
+  /**
+   * Stops waking the watcher; a no-op if the watcher does not watch the stream. Returns whether the stream has watchers
+   * left.
+   */
+  unwatch(stream: EventStream, watcher: Watcher): boolean
   /** The streams that have watchers. */
   watched(): WatchedStreams
   hasWatchers(): boolean
@@ -107,9 +110,11 @@ export function createEventHub(cache?: HotCache): EventHub {
     unwatch(stream, watcher) {
       const name = nameOfStream(stream)
       const set = watchers.get(name)
-      if (set === undefined || !set.delete(watcher) || set.size > 0) return
+      if (set === undefined) return false
+      if (!set.delete(watcher) || set.size > 0) return true
       watchers.delete(name)
       cache?.evict(name)
+      return false
     },
     watched: () => ({
       runIds: watchers.ids('runId'),

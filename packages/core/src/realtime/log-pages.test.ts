@@ -97,6 +97,20 @@ describe('createLogPages', () => {
     expect(Math.min(...withMany)).toBeLessThan(5 * withFew + 20)
   })
 
+  it('evicts the pages of one source', async () => {
+    const { pages, read, reads } = setUp()
+    await read(0)
+    await read(10)
+    await read(0, { source: OTHER })
+
+    pages.evict(SOURCE)
+    await read(0)
+    await read(10)
+    await read(0, { source: OTHER })
+
+    expect(reads).toHaveLength(5)
+  })
+
   it('evicts every page after a deletion, including one that is being read', async () => {
     const { read, reads, deleteSomething } = setUp()
     await read(0)

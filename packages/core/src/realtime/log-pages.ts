@@ -30,6 +30,13 @@ export interface LogPagesDeps {
 export interface LogPages {
   /** The next events after a position, at most `limit`; empty only if the log has no more. */
   read(source: EventSource, range: EventRange): readonly DeliveredEvent[] | Promise<readonly DeliveredEvent[]>
+  /** Evicts the pages of a source without subscribers. */
+  evict(source: EventSource): void
+}
+
+const nameOf = ({ stream, subject }: EventSource): string => {
+  const { kind, id } = nameOfStream(stream)
+  return `${subject} ${kind} ${id}`
 }
 
 export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages {
@@ -102,12 +109,14 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
   return {
     read(source, { after, limit }) {
       evictStale()
-      const { kind, id } = nameOfStream(source.stream)
-      const name = `${source.subject} ${kind} ${id}`
+      const name = nameOf(source)
       const page = find(name, after)
       if (page === undefined) return readOnce(source, name, after).then((events) => events.slice(0, limit))
       const start = page.events.findIndex(({ position }) => position > after)
       return page.events.slice(start, start + limit)
+    },
+    evict(source) {
+      for (const page of [...(bySource.get(nameOf(source)) ?? [])]) evict(page)
     },
   }
 }

@@ -73,6 +73,7 @@ import type {
 } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { ConsoleData } from './console/console-data.ts'
+import type { Outgoing } from './response/text-answer.ts'
 
 /** The part of the server's configuration that HTTP reads. */
 export interface HttpConfig {
@@ -192,8 +193,8 @@ export interface McpCall extends Omit<ProtocolCall, 'agentId' | 'key'> {
 
 /** The MCP server: agents and workflows as tools. */
 export interface McpServer {
-  send(call: McpCall, message: InferOutput<typeof McpMessage>): Promise<Response>
-  resume(call: McpCall): Promise<Response>
+  send(call: McpCall, message: InferOutput<typeof McpMessage>): Promise<Outgoing>
+  resume(call: McpCall): Promise<Outgoing>
 }
 
 /** The response about to be sent, and everything about the request that may be logged or audited. */

@@ -18,6 +18,7 @@ import {
 import { formatSubject, isTerminal } from '@perdure/protocol'
 import { type BlockSource, fromGenerator } from './block-source.ts'
 import { type ClosingFrames, closeAfter } from './close-after.ts'
+import { collectBlocks } from './collect-blocks.ts'
 import { createFollower } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams } from './open-streams.ts'
@@ -72,6 +73,8 @@ export interface OpenProjectedStreamRequest extends OpenStreamRequest {
   readonly deadline?: ClosingFrames | undefined
 }
 
+export type ReadProjectedStreamRequest = Omit<OpenProjectedStreamRequest, 'hangUp' | 'headers'>
+
 /** Opens Server-Sent Events streams. */
 export interface EventStreams {
   /**
@@ -93,6 +96,13 @@ export interface EventStreams {
    * @throws AppError `run-not-found`, `overloaded`
    */
   openProjectedStream(request: OpenProjectedStreamRequest): Promise<Response>
+  /**
+   * The blocks of such a stream as one text, once the stream has ended. It counts as an open stream meanwhile, and ends
+   * early if the token becomes invalid or all streams are closed.
+   *
+   * @throws AppError `run-not-found`, `overloaded`
+   */
+  readProjectedStream(request: ReadProjectedStreamRequest): Promise<string>
   /** Streams the recorded events, paced by `speed` if given. @throws AppError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
@@ -106,6 +116,10 @@ const HEADERS = {
   'Cache-Control': 'no-cache, no-transform',
   'X-Accel-Buffering': 'no',
 }
+
+type ProjectedRequest = Omit<ReadProjectedStreamRequest, 'tokenId'>
+
+type OpenBlocks = (wake: () => void) => BlockSource
 
 interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
   readonly heartbeatMs?: number
@@ -121,22 +135,22 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
    */
   const stream200 = (
     { tokenId, hangUp, heartbeatMs = deps.heartbeatMs, headers }: Reader,
-    openBlocks: (wake: () => void) => BlockSource,
+    openBlocks: OpenBlocks,
   ): Response => {
     const end = () => endBody()
+    const onEnd = claim(end, tokenId)
+    const { body, end: endBody } = createBlockStream({ ...deps, heartbeatMs }, { open: openBlocks, hangUp, onEnd })
+    return new Response(body, { headers: { ...HEADERS, ...headers } })
+  }
+
+  /** Counts a stream until the returned function is called. @throws AppError `overloaded` */
+  const claim = (end: () => void, tokenId: string | undefined): (() => void) => {
     const release = open.claim(end, tokenId)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
-    const { body, end: endBody } = createBlockStream(
-      { ...deps, heartbeatMs },
-      {
-        ...{ open: openBlocks, hangUp },
-        onEnd() {
-          release()
-          unwatch()
-        },
-      },
-    )
-    return new Response(body, { headers: { ...HEADERS, ...headers } })
+    return () => {
+      release()
+      unwatch()
+    }
   }
 
   const follow = async (followed: AuthorizedSubject, request: OpenStreamRequest, runId?: string) => {
@@ -162,24 +176,36 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return { run, followed }
   }
 
+  const openProjected = async (request: ProjectedRequest): Promise<OpenBlocks> => {
+    const { runId, visibility, lastEventId, projector, start, frameIdOf, deadline } = request
+    const { run, followed } = await findRun(runId, visibility)
+    const opened = await openSource(events, followed, undefined)
+    const { source, head } = opened
+    const sent = parseFrameId(lastEventId, source.epoch)
+    const cursor = sent !== undefined && sent.position <= head.position ? sent : undefined
+    return (wake) => {
+      const { isComplete } = followed
+      const follower = createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
+      const stream = { source, run, projector, start, cursor, frameIdOf, head: head.position }
+      const blocks = createProjectedBlocks(stream, follower)
+      return deadline === undefined ? blocks : closeAfter(deps.timers, blocks, { ...deadline, wake })
+    }
+  }
+
   return {
     async openRunStream({ runId, visibility, ...request }) {
       const { followed } = await findRun(runId, visibility)
       return follow(followed, { visibility, ...request }, runId)
     },
-    async openProjectedStream({ runId, visibility, lastEventId, projector, start, frameIdOf, deadline, ...reader }) {
-      const { run, followed } = await findRun(runId, visibility)
-      const opened = await openSource(events, followed, undefined)
-      const { source, head } = opened
-      const sent = parseFrameId(lastEventId, source.epoch)
-      const cursor = sent !== undefined && sent.position <= head.position ? sent : undefined
-      return stream200({ ...reader, heartbeatMs: deps.projectedHeartbeatMs }, (wake) => {
-        const { isComplete } = followed
-        const follower = createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
-        const stream = { source, run, projector, start, cursor, frameIdOf, head: head.position }
-        const blocks = createProjectedBlocks(stream, follower)
-        return deadline === undefined ? blocks : closeAfter(deps.timers, blocks, { ...deadline, wake })
-      })
+    async openProjectedStream({ tokenId, hangUp, headers, ...request }) {
+      const openBlocks = await openProjected(request)
+      return stream200({ tokenId, hangUp, headers, heartbeatMs: deps.projectedHeartbeatMs }, openBlocks)
+    },
+    async readProjectedStream({ tokenId, ...request }) {
+      const openBlocks = await openProjected(request)
+      const end = () => collector.end()
+      const collector = collectBlocks({ open: openBlocks, onEnd: claim(end, tokenId) })
+      return collector.text
     },
 
     async openSessionStream({ sessionId, visibility, ...request }) {

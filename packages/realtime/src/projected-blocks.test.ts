@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import type { EventStreams, ReadProjectedStreamRequest } from './event-streams.ts'
 import type { ProjectedStart, RunProjector } from './projected-blocks.ts'
-import { createRunLog, RUN_ID } from './run-log.fixture.ts'
+import { createRunLog, RUN_ID, settled } from './run-log.fixture.ts'
 
 /** Shows each event as two frames. */
 function createPairs(): RunProjector {
@@ -66,5 +68,65 @@ describe('a projected stream', () => {
     const { read } = await setUp()
 
     expect(await read('first', cursor)).toEqual(await read('first'))
+  })
+})
+
+describe('a projected stream that is read to its end', () => {
+  const REQUEST = { runId: RUN_ID, visibility: EVERY_ROW, start: 'first' } as const
+  const bodyOf = (streams: EventStreams) =>
+    streams.openProjectedStream({ ...REQUEST, projector: createPairs() }).then((response) => response.text())
+
+  it('has the same blocks as the stream of an ended run, and of one that goes on', async () => {
+    const { streams, append, complete } = await createRunLog()
+    await append('a.x')
+    const live = streams.readProjectedStream({ ...REQUEST, projector: createPairs() })
+    await settled()
+    expect(streams.size()).toBe(1)
+    await append('b.x')
+    await settled()
+    await complete()
+
+    const whole = await bodyOf(streams)
+    expect(await live).toBe(whole)
+    expect(await streams.readProjectedStream({ ...REQUEST, projector: createPairs() })).toBe(whole)
+    expect(streams.size()).toBe(0)
+  })
+
+  it('ends early at its deadline, when its token becomes invalid, and when all streams are closed', async () => {
+    let invalidate = () => {}
+    const watchCredential = (_: string, end: () => void) => {
+      invalidate = end
+      return () => undefined
+    }
+    const { streams, append, clock } = await createRunLog({ watchCredential })
+    await append('a.x')
+    const read = (more: Partial<ReadProjectedStreamRequest> = {}) =>
+      streams.readProjectedStream({ ...REQUEST, projector: createPairs(), ...more })
+
+    const due = read({ deadline: { afterMs: 50, frames: () => [{ data: 'late' }] } })
+    await settled()
+    clock.advance(50)
+    expect(await due).toMatch(/a\.x 2\n\ndata: late\n\n$/)
+
+    const revoked = read({ tokenId: 'tok_1' })
+    await settled()
+    invalidate()
+    expect(await revoked).toMatch(/a\.x 2\n\n$/)
+
+    const closed = read()
+    await settled()
+    await streams.closeAll()
+    expect(await closed).toMatch(/a\.x 2\n\n$/)
+    expect(streams.size()).toBe(0)
+    await expect(read()).rejects.toMatchObject({ id: 'overloaded' })
+  })
+
+  it('fails with the projector, and counts as closed', async () => {
+    const { streams, append } = await createRunLog()
+    await append('a.x')
+    const projector = { ...createPairs(), next: () => assert.fail('broken') }
+
+    await expect(streams.readProjectedStream({ ...REQUEST, projector })).rejects.toThrow('broken')
+    expect(streams.size()).toBe(0)
   })
 })

@@ -15,6 +15,11 @@ export type OpenProjectedStream = (request: {
   readonly headers?: Readonly<Record<string, string>>
 }) => Promise<Response>
 
+/** The blocks of such a stream as one text, once it has ended. @throws AppError `run-not-found`, `overloaded` */
+export type ReadProjectedStream = (
+  request: Omit<Parameters<OpenProjectedStream>[0], 'hangUp' | 'headers'>,
+) => Promise<string>
+
 /** A request of a chat protocol to one agent. */
 export interface ChatCall {
   readonly agentId: string

@@ -1,3 +1,4 @@
+import { utf8Length } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
 
 export type RpcId = string | number
@@ -47,15 +48,22 @@ export const isRefusal = (value: object): value is RpcRefusal => 'code' in value
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8' }
 
-export function rpcResponse(message: object, status = 200, headers: Readonly<Record<string, string>> = {}): Response {
-  const body = new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', ...message }))
-  return new Response(body, { status, headers: { ...HEADERS, 'Content-Length': String(body.length), ...headers } })
+/** A complete HTTP answer. */
+export interface RpcAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string | null
 }
 
-export const refusalResponse = (id: RpcId, { code, message, data, status }: RpcRefusal): Response =>
-  rpcResponse({ id, error: { code, message, ...(data === undefined ? {} : { data }) } }, status)
+export function rpcAnswer(message: object, status = 200, headers: Readonly<Record<string, string>> = {}): RpcAnswer {
+  const text = JSON.stringify({ jsonrpc: '2.0', ...message })
+  return { status, headers: { ...HEADERS, 'Content-Length': String(utf8Length(text)), ...headers }, text }
+}
 
-export const accepted = (): Response => new Response(null, { status: 202 })
+export const refusalAnswer = (id: RpcId, { code, message, data, status }: RpcRefusal): RpcAnswer =>
+  rpcAnswer({ id, error: { code, message, ...(data === undefined ? {} : { data }) } }, status)
+
+export const accepted = (): RpcAnswer => ({ status: 202, headers: {}, text: null })
 
 /** The object under the name; an empty one if it is missing or something else. */
 export const objectIn = (

@@ -1,7 +1,7 @@
 import type { Principal } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import type { Client, ReadHeader } from './era.ts'
-import type { RpcId, RpcRefusal } from './json-rpc.ts'
+import type { RpcAnswer, RpcId, RpcRefusal } from './json-rpc.ts'
 import type { CallStreamRequest } from './open-call-stream.ts'
 
 /** A message of a client, and who sent it. */
@@ -26,5 +26,5 @@ export interface Followed {
   readonly waitMs?: number | undefined
 }
 
-/** What a handler returns: the result of the request, an error, or a whole response. */
-export type Answer = { readonly result: object } | RpcRefusal | Response
+/** What a handler returns: the result of the request, an error, or a whole answer. */
+export type Answer = { readonly result: object } | RpcRefusal | RpcAnswer | Response

@@ -19,11 +19,12 @@ import {
   isRequest,
   objectIn,
   RPC_ERRORS,
+  type RpcAnswer,
   type RpcMessage,
   type RpcRefusal,
   type RpcRequest,
-  refusalResponse,
-  rpcResponse,
+  refusalAnswer,
+  rpcAnswer,
 } from './json-rpc.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createTasks } from './tasks.ts'
@@ -37,9 +38,9 @@ export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps {
 /** The MCP server: agents and workflows as tools. */
 export interface McpServer {
   /** Answers one message of a client. @throws AppError for what the HTTP layer answers */
-  send(call: McpCall, message: RpcMessage): Promise<Response>
+  send(call: McpCall, message: RpcMessage): Promise<Response | RpcAnswer>
   /** Resumes the answer to an earlier request. @throws AppError `run-not-found`, `overloaded` */
-  resume(call: McpCall): Promise<Response>
+  resume(call: McpCall): Promise<Response | RpcAnswer>
 }
 
 type Handler = (call: McpCall, request: RpcRequest, client: Client) => object | Promise<object>
@@ -113,10 +114,10 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
     async send(call, message) {
       if (isRequest(message)) {
         const answer = await handle(call, message)
-        if (answer instanceof Response) return answer
-        if (isRefusal(answer)) return refusalResponse(message.id, answer)
+        if (isWhole(answer)) return answer
+        if (isRefusal(answer)) return refusalAnswer(message.id, answer)
         const { result, headers } = answer as { readonly result: object; readonly headers?: Record<string, string> }
-        return rpcResponse({ id: message.id, result }, 200, headers)
+        return rpcAnswer({ id: message.id, result }, 200, headers)
       }
       if (typeof message.method === 'string') return accepted()
       if (typeof message.id !== 'string' || message.result === undefined) return acceptedUnless(message)
@@ -136,9 +137,12 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
   }
 }
 
+/** Checks for a property, because `instanceof Response` would load `fetch`. */
+const isWhole = (answer: object): answer is Response | RpcAnswer => 'text' in answer
+
 /** The server sends nothing on its own, so there is no stream to open. Clients expect 405 from such a server. */
-const noStream = (): Response =>
-  rpcResponse(
+const noStream = (): RpcAnswer =>
+  rpcAnswer(
     {
       id: null,
       error: {
@@ -154,7 +158,7 @@ const noStream = (): Response =>
 const CACHING = { ttlMs: 0, cacheScope: 'private' } as const
 
 /** An answer of a client that is neither a result nor an error is no JSON-RPC message. */
-function acceptedUnless(message: RpcMessage): Response {
+function acceptedUnless(message: RpcMessage): RpcAnswer {
   if (message.error !== undefined || message.result !== undefined) return accepted()
   throw new AppError('validation-failed', { message: 'body: a message needs method, result or error' })
 }

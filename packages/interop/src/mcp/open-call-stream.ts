@@ -20,3 +20,6 @@ export interface CallStreamRequest {
 
 /** Opens the stream of a run as the answer to a call. @throws AppError `run-not-found`, `overloaded` */
 export type OpenCallStream = (request: CallStreamRequest) => Promise<Response>
+
+/** The blocks of the stream as one text, once it has ended. @throws AppError `run-not-found`, `overloaded` */
+export type ReadCallStream = (request: Omit<CallStreamRequest, 'hangUp' | 'headers'>) => Promise<string>

@@ -6,9 +6,9 @@ import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { errorResult, resultOf } from './call-result.ts'
 import { formatCursor } from './cursor.ts'
 import type { Client, ToResult } from './era.ts'
-import { invalidParams, type RpcRequest, rpcResponse } from './json-rpc.ts'
+import { invalidParams, type RpcAnswer, type RpcRequest, rpcAnswer } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
-import type { OpenCallStream } from './open-call-stream.ts'
+import type { OpenCallStream, ReadCallStream } from './open-call-stream.ts'
 import { createCallProjector } from './projector.ts'
 import { readTranscript } from './read-transcript.ts'
 import { createRunTools, type RunToolsDeps } from './run-tools.ts'
@@ -20,6 +20,7 @@ export interface ToolCallsDeps extends AnswersDeps, RunToolsDeps {
   readonly abortRun: AbortRun
   readonly keyRequest: KeyRequest
   readonly openProjectedStream: OpenCallStream
+  readonly readProjectedStream: ReadCallStream
   readonly basePath: string
   /** How long a call without progress notifications waits for its run. Milliseconds. */
   readonly mcpCallTimeoutMs: number
@@ -34,20 +35,21 @@ export function createToolCalls(
 ) {
   const { runs, startRun, mcpCallTimeoutMs } = deps
 
-  const follow = async (call: McpCall, followed: Followed): Promise<Response> => {
+  const follow = async (call: McpCall, followed: Followed): Promise<Response | RpcAnswer> => {
     const { runId, requestId, start, lastEventId } = followed
-    const client = call.acceptsEventStream ? followed.client : withoutStream(followed.client)
+    const { acceptsEventStream, visibility, principal, hangUp } = call
+    const client = acceptsEventStream ? followed.client : withoutStream(followed.client)
     const { progressToken } = client
     const projector = createCallProjector({ runId, requestId, client, toResult: (result) => toResult(client, result) })
     const waitMs = followed.waitMs ?? (progressToken === undefined ? mcpCallTimeoutMs : undefined)
-    const response = await deps.openProjectedStream({
-      ...{ runId, visibility: call.visibility, tokenId: call.principal.tokenId, hangUp: call.hangUp },
-      ...{ projector, start, lastEventId },
-      frameIdOf: (frameId) => formatCursor({ runId, requestId, progressToken, frameId }),
+    const request = {
+      ...{ runId, visibility, tokenId: principal.tokenId, projector, start, lastEventId },
+      frameIdOf: (frameId: string) => formatCursor({ runId, requestId, progressToken, frameId }),
       ...(waitMs === undefined ? {} : { deadline: { afterMs: waitMs, frames: projector.result } }),
-      headers: { 'X-Perdure-Run-Id': runId },
-    })
-    return call.acceptsEventStream ? response : lastMessage(response)
+    }
+    const headers = { 'X-Perdure-Run-Id': runId }
+    if (acceptsEventStream) return deps.openProjectedStream({ ...request, hangUp, headers })
+    return rpcAnswer(lastMessage(await deps.readProjectedStream(request)), 200, headers)
   }
 
   /** The run exists already: a server that can open no further stream tells the client how to get the result. */
@@ -170,12 +172,10 @@ const withoutStream = (client: Client): Client => ({
 })
 
 /** The result, for a client that reads no event stream. */
-async function lastMessage(response: Response): Promise<Response> {
-  const text = await response.text()
-  const last = text.split('\n').findLast((line) => line.startsWith('data: '))
-  const runId = response.headers.get('x-perdure-run-id') ?? ''
+function lastMessage(blocks: string): object {
+  const last = blocks.split('\n').findLast((line) => line.startsWith('data: '))
   if (last === undefined) throw new AppError('overloaded', { retryAfterMs: 1_000 })
-  return rpcResponse(JSON.parse(last.slice('data: '.length)) as object, 200, { 'X-Perdure-Run-Id': runId })
+  return JSON.parse(last.slice('data: '.length)) as object
 }
 
 /** A refusal that a model can react to; others are errors of the request. */

@@ -26,7 +26,7 @@ export const streamAnswer = (
  * @throws AppError `run-not-found`
  */
 export async function awaitAnswer(
-  { openProjectedStream }: Pick<OpenAiDeps, 'openProjectedStream'>,
+  { readProjectedStream }: Pick<OpenAiDeps, 'readProjectedStream'>,
   { principal, visibility }: OpenAiCall,
   { run }: AnsweringRun,
   projector: AnswerProjector,
@@ -42,8 +42,7 @@ export async function awaitAnswer(
     isOver: projector.isOver,
   }
   try {
-    const stream = await openProjectedStream({ runId: run.id, visibility, tokenId, projector: silent, start: 'first' })
-    await stream.text()
+    await readProjectedStream({ runId: run.id, visibility, tokenId, projector: silent, start: 'first' })
   } catch (error) {
     if (!(error instanceof AppError && error.id === 'overloaded')) throw error
   }

@@ -12,7 +12,7 @@ import type {
 } from '@perdure/core'
 import type { IdGenerator, RunRecord, RunStore, Visibility } from '@perdure/ports'
 import type { AwaitedInputDeps } from '../chat/awaited-input.ts'
-import type { OpenProjectedStream } from '../chat/chat-call.ts'
+import type { OpenProjectedStream, ReadProjectedStream } from '../chat/chat-call.ts'
 import type { ChatSessionDeps } from '../chat/chat-session.ts'
 import type { DecideDeps } from '../chat/pass-answers.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
@@ -43,6 +43,7 @@ export interface OpenAiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
   readonly updateSession: UpdateSession
   readonly deleteSession: DeleteSession
   readonly openProjectedStream: OpenProjectedStream
+  readonly readProjectedStream: ReadProjectedStream
   readonly historyRuns: number
 }
 

@@ -244,6 +244,7 @@ export function compose(parts: Parts) {
     deleteSession: useCases.deleteSession,
     keyRequest,
     openProjectedStream: streams.openProjectedStream,
+    readProjectedStream: streams.readProjectedStream,
     version,
     registered,
     inputSchemaOf: ({ kind, id }) =>

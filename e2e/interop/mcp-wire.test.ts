@@ -41,6 +41,11 @@ const post = (body: unknown, { token = server.token, headers = {} }: Sending = {
     body: JSON.stringify(body),
   })
 
+interface Listening {
+  readonly token?: string
+  readonly capabilities?: object
+}
+
 const EXTENSIONS = { 'io.modelcontextprotocol/tasks': {} }
 
 /** Sends a request of the version without a handshake. */
@@ -113,6 +118,142 @@ describe('tasks', () => {
     expect(await ask('tasks/get', { taskId }, WITH_TASKS, { token })).toMatchObject({ error: { code: -32602 } })
     expect(await ask('tasks/get', { taskId }, {})).toMatchObject({ status: 400, error: { code: -32021 } })
     await ask('tasks/cancel', { taskId }, WITH_TASKS)
+  })
+})
+
+describe('a subscription to tasks', () => {
+  interface Notification {
+    readonly method?: string
+    readonly id?: unknown
+    readonly params: {
+      readonly _meta: object
+      readonly taskId?: string
+      readonly status?: string
+      readonly notifications?: unknown
+    }
+    readonly result?: object
+  }
+  const SUBSCRIPTION = { 'io.modelcontextprotocol/subscriptionId': 7 }
+
+  const listen = async (notifications: unknown, { token, capabilities = WITH_TASKS }: Listening = {}) => {
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': VERSION,
+      'io.modelcontextprotocol/clientCapabilities': capabilities,
+    }
+    const method = 'subscriptions/listen'
+    const headers = { accept: JSON_AND_EVENTS, 'mcp-protocol-version': VERSION, 'mcp-method': method }
+    const body = { jsonrpc: '2.0', id: 7, method, params: { notifications, _meta } }
+    return post(body, { headers, ...(token === undefined ? {} : { token }) })
+  }
+
+  /** The messages of a stream, as they arrive. `isOver`: the connection has ended. */
+  const messagesOf = (response: Response) => {
+    const messages: Notification[] = []
+    const state = { messages, isOver: false }
+    const read = async () => {
+      let text = ''
+      for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += part
+        const blocks = text.split('\n\n')
+        text = blocks.pop() ?? ''
+        for (const block of blocks) if (block.startsWith('data: ')) messages.push(JSON.parse(block.slice(6)))
+      }
+    }
+    void read()
+      .catch(() => undefined)
+      .finally(() => {
+        state.isOver = true
+      })
+    return state
+  }
+
+  const startTask = async (name: string, text: string) =>
+    String((await ask('tools/call', { name, arguments: { text } }, WITH_TASKS)).result?.taskId)
+  const statusesOf = (messages: readonly Notification[], taskId: string) =>
+    messages.flatMap(({ params }) => (params?.taskId === taskId ? [params.status] : []))
+  const withoutMeta = ({ _meta: _, resultType: __, ...task }: Record<string, unknown>) => task
+  const decide = async (taskId: string) => {
+    const { result } = await ask('tasks/get', { taskId }, WITH_TASKS)
+    const [approvalId = ''] = Object.keys(result?.inputRequests as object)
+    const inputResponses = { [approvalId]: { action: 'accept', content: { granted: true } } }
+    await ask('tasks/update', { taskId, inputResponses }, WITH_TASKS)
+  }
+
+  it('tells the status of each task and its changes, as tasks/get shows it, across a crash of the server', async () => {
+    const asking = await startTask('approver', 'listen')
+    const gated = await startTask('gated', 'listen')
+    await eventually(async () => (await server.run(asking)).status).toBe('suspended')
+    const taskIds = [asking, 'run_unknown', gated, gated]
+    const first = messagesOf(await listen({ taskIds, toolsListChanged: true }))
+    await eventually(() => first.messages.length).toBe(3)
+
+    expect(first.messages[0]).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { taskIds: [asking, gated] }, _meta: SUBSCRIPTION },
+    })
+    expect(statusesOf(first.messages, asking)).toEqual(['input_required'])
+    expect(statusesOf(first.messages, gated)).toEqual(['working'])
+
+    await server.restart('SIGKILL')
+    await eventually(() => first.isOver).toBe(true)
+    await decide(asking)
+    await eventually(async () => (await server.run(asking)).status).toBe('completed')
+
+    const second = messagesOf(await listen({ taskIds }))
+    await eventually(() => second.messages.length).toBe(3)
+    expect(statusesOf(second.messages, asking)).toEqual(['completed'])
+    server.openGate('listen')
+    await eventually(() => second.isOver).toBe(true)
+
+    expect(statusesOf(second.messages, gated)).toEqual(['working', 'completed'])
+    for (const taskId of [asking, gated]) {
+      const last = second.messages.findLast(({ params }) => params?.taskId === taskId)
+      const { result = {} } = await ask('tasks/get', { taskId }, WITH_TASKS)
+      expect(last).toMatchObject({ method: 'notifications/tasks', params: { _meta: SUBSCRIPTION } })
+      expect(withoutMeta({ ...last?.params })).toEqual(withoutMeta(result))
+    }
+    expect(second.messages.at(-1)).toMatchObject({ id: 7, result: { resultType: 'complete', _meta: SUBSCRIPTION } })
+  })
+
+  it('tells what a task waits for, and that it goes on', async () => {
+    const taskId = await startTask('approver', 'live')
+    const { messages } = messagesOf(await listen({ taskIds: [taskId] }))
+    await eventually(() => statusesOf(messages, taskId)).toContain('input_required')
+    const asked = messages.findLast(({ params }) => params?.taskId === taskId)
+    expect(withoutMeta({ ...asked?.params })).toEqual(
+      withoutMeta((await ask('tasks/get', { taskId }, WITH_TASKS)).result ?? {}),
+    )
+
+    await decide(taskId)
+    await eventually(() => statusesOf(messages, taskId).at(-1)).toBe('completed')
+    expect(statusesOf(messages, taskId).slice(-3)).toEqual(['input_required', 'working', 'completed'])
+  })
+
+  it('includes no task of another subject, and ends at once if it includes none', async () => {
+    const taskId = await startTask('approver', 'foreign')
+    const token = await createToken(server.sandbox, 'agents:invoke', 'another')
+    const foreign = messagesOf(await listen({ taskIds: [taskId] }, { token }))
+    const other = messagesOf(await listen({ toolsListChanged: true }, { capabilities: {} }))
+    await eventually(() => [foreign.isOver, other.isOver]).toEqual([true, true])
+
+    expect(foreign.messages[0]?.params.notifications).toEqual({ taskIds: [] })
+    expect(other.messages[0]?.params.notifications).toEqual({})
+    expect([foreign, other].map(({ messages }) => messages.length)).toEqual([2, 2])
+  })
+
+  it('is refused without the capability, without a stream, and with a malformed list', async () => {
+    const codeOf = async (response: Response) => [response.status, ((await response.json()) as Message).error?.code]
+    const notifications = { taskIds: [] }
+
+    expect(await codeOf(await listen(notifications, { capabilities: {} }))).toEqual([400, -32021])
+    expect(await codeOf(await listen({ taskIds: Array(101).fill('run_1') }))).toEqual([200, -32602])
+    expect(await codeOf(await listen({ taskIds: 'run_1' }))).toEqual([200, -32602])
+    expect(await codeOf(await listen(undefined))).toEqual([200, -32602])
+    expect(await ask('subscriptions/listen', { notifications }, WITH_TASKS)).toMatchObject({
+      status: 400,
+      error: { code: -32600 },
+    })
   })
 })
 

@@ -187,6 +187,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ version: '0.1.0', mcpCallTimeoutMs: 50_000, registered: () => [...agents.list(), ...workflows.list()] },
     inputSchemaOf: () => undefined,
     openProjectedStream: openStream,
+    openJoinedStream: openStream,
     readProjectedStream: async (request) => (await openStream(request)).text(),
   })
   const app = createHttpApp({

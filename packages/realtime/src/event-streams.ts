@@ -20,10 +20,18 @@ import { type BlockSource, fromGenerator } from './block-source.ts'
 import { type ClosingFrames, closeAfter } from './close-after.ts'
 import { collectBlocks } from './collect-blocks.ts'
 import { createFollower } from './follow.ts'
+import { joinBlocks } from './join-blocks.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams } from './open-streams.ts'
-import { createProjectedBlocks, type ProjectedStart, parseFrameId, type RunProjector } from './projected-blocks.ts'
+import {
+  createProjectedBlocks,
+  type ProjectedFrame,
+  type ProjectedStart,
+  parseFrameId,
+  type RunProjector,
+} from './projected-blocks.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
+import { formatBlock } from './sse/block.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { createStreamBlocks } from './stream-blocks.ts'
 
@@ -67,8 +75,11 @@ export interface OpenProjectedStreamRequest extends OpenStreamRequest {
   /** Where the response begins unless `lastEventId` names a frame. */
   readonly start: ProjectedStart
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The id of a frame as the client receives it; `lastEventId` is the id without what this adds. */
-  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /**
+   * The id of a frame as the client receives it; `lastEventId` is the id without what this adds. `undefined`: the frame
+   * has no id, and the client cannot resume.
+   */
+  readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
   /** Ends the stream with these frames after this time. */
   readonly deadline?: ClosingFrames | undefined
 }
@@ -103,6 +114,8 @@ export interface EventStreams {
    * @throws AppError `run-not-found`, `overloaded`
    */
   readProjectedStream(request: ReadProjectedStreamRequest): Promise<string>
+  /** Streams several runs in one response, which counts as one stream. @throws AppError `run-not-found`, `overloaded` */
+  openJoinedStream(request: OpenJoinedStreamRequest): Promise<Response>
   /** Streams the recorded events, paced by `speed` if given. @throws AppError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
@@ -118,6 +131,14 @@ const HEADERS = {
 }
 
 type ProjectedRequest = Omit<ReadProjectedStreamRequest, 'tokenId'>
+
+export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
+  readonly streams: readonly ProjectedRequest[]
+  /** The frames before those of the runs. */
+  readonly opening: readonly ProjectedFrame[]
+  /** The frames after those of all runs. */
+  readonly closing: readonly ProjectedFrame[]
+}
 
 type OpenBlocks = (wake: () => void) => BlockSource
 
@@ -207,6 +228,16 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const collector = collectBlocks({ open: openBlocks, onEnd: claim(end, tokenId) })
       return collector.text
     },
+    async openJoinedStream({ streams, opening, closing, tokenId, hangUp }) {
+      const sources = await Promise.all(streams.map(openProjected))
+      const framing = { opening: blocksOf(opening), closing: blocksOf(closing) }
+      return stream200({ tokenId, hangUp, heartbeatMs: deps.projectedHeartbeatMs }, (wake) =>
+        joinBlocks(
+          sources.map((openBlocks) => openBlocks(wake)),
+          framing,
+        ),
+      )
+    },
 
     async openSessionStream({ sessionId, visibility, ...request }) {
       if ((await sessions.find(sessionId, visibility)) === undefined) throw new AppError('session-not-found')
@@ -235,3 +266,5 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     size: open.size,
   }
 }
+
+const blocksOf = (frames: readonly ProjectedFrame[]): string => frames.map(formatBlock).join('')

@@ -130,3 +130,51 @@ describe('a projected stream that is read to its end', () => {
     expect(streams.size()).toBe(0)
   })
 })
+
+describe('a stream of several runs', () => {
+  const silent: RunProjector = {
+    next: ({ type }) => [{ data: type }],
+    opening: () => [{ data: 'opened' }],
+    rest: () => undefined,
+  }
+  const streams = ['now', 'first'].map((start) => ({
+    ...{ runId: RUN_ID, visibility: EVERY_ROW, projector: silent, start: start as ProjectedStart },
+    frameIdOf: () => undefined,
+  }))
+  const request = { streams, opening: [{ data: 'begin' }], closing: [{ data: 'end' }] }
+
+  it('shows the blocks of each as they come, and ends when all have ended', async () => {
+    const { streams: open, append, complete } = await createRunLog()
+    await append('a.x')
+    const text = (await open.openJoinedStream(request)).text()
+    await settled()
+    expect(open.size()).toBe(1)
+    await append('b.x')
+    await complete()
+
+    const blocks = (await text).trim().split('\n\n')
+    expect(blocks.at(0)).toBe('data: begin')
+    expect(blocks.at(-1)).toBe('data: end')
+    const both = ['a.x', 'b.x', 'b.x', 'opened', 'opened', 'run.completed', 'run.completed']
+    expect(blocks.slice(1, -1).toSorted()).toEqual(both.map((type) => `data: ${type}`))
+    expect(open.size()).toBe(0)
+  })
+
+  it('ends at once without runs', async () => {
+    const { streams: open } = await createRunLog()
+
+    const response = await open.openJoinedStream({ ...request, streams: [] })
+    expect(await response.text()).toBe('data: begin\n\ndata: end\n\n')
+  })
+
+  it('stops following every run when the client leaves', async () => {
+    const { streams: open, hub, append } = await createRunLog()
+    await append('a.x')
+    const response = await open.openJoinedStream(request)
+    await settled()
+    expect(hub.hasWatchers()).toBe(true)
+
+    await response.body?.cancel()
+    expect([hub.hasWatchers(), open.size()]).toEqual([false, 0])
+  })
+})

@@ -46,8 +46,8 @@ export interface ProjectedStream {
   readonly start: ProjectedStart
   /** The id of the last frame that the reader received. */
   readonly cursor: FrameCursor | undefined
-  /** The id of a frame as the reader receives it. */
-  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /** The id of a frame as the reader receives it; `undefined` for none. */
+  readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
   /** Position of the newest event when the stream was opened. */
   readonly head: number
 }

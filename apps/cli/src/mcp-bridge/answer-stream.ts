@@ -1,5 +1,5 @@
 import { statedVersion } from './message-headers.ts'
-import { parseMessage, type RpcMessage, type RpcRequest } from './rpc-message.ts'
+import { isSubscription, parseMessage, type RpcMessage, type RpcRequest } from './rpc-message.ts'
 import { type SseFrame, sseFrames } from './sse-frames.ts'
 
 /** The streamed answer to one request, which may arrive over several connections. */
@@ -18,6 +18,12 @@ export function createAnswerStream(request: RpcRequest, write: (message: string)
   let known = 0
   let isComplete = false
 
+  /**
+   * How many messages that were passed on already the stream of a request that is sent again begins with: for a call all
+   * of them. A subscription is acknowledged again, and then tells how things are now.
+   */
+  const repeated = (): number => (isSubscription(request) ? Math.min(passed, 1) : passed)
+
   const take = ({ id, data }: SseFrame): void => {
     if (isResumable) lastEventId = id ?? lastEventId
     if (data === '' || known-- > 0) return
@@ -29,8 +35,7 @@ export function createAnswerStream(request: RpcRequest, write: (message: string)
   return {
     lastEventId: () => lastEventId,
     async read(body) {
-      // The stream of a request that is sent again begins with the messages that were passed on already.
-      known = lastEventId === undefined ? passed : 0
+      known = lastEventId === undefined ? repeated() : 0
       try {
         for await (const frame of sseFrames(body)) {
           take(frame)

@@ -128,6 +128,22 @@ describe('the bridge from stdio to a server', () => {
     ])
   })
 
+  it('subscribes again when the stream breaks, passes on what is new, and does not wait for the end', async () => {
+    const acknowledged = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: {} }
+    const task = (status: string) => ({ jsonrpc: '2.0', method: 'notifications/tasks', params: { status } })
+    const { bridge, take, sent, written } = bridgeTo(
+      () => stream(['', acknowledged], ['', task('working')]),
+      () => stream(['', acknowledged], ['', task('input_required')]),
+      () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+    )
+    await take({ id: 1, method: 'subscriptions/listen', params: { _meta: { [META]: '2026-07-28' } } })
+    await expect.poll(() => sent.length).toBe(3)
+
+    expect(written).toEqual([acknowledged, task('working'), task('input_required')])
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST'])
+    bridge.close()
+  })
+
   it('keeps the key that a client has chosen', async () => {
     const { take, sent } = bridgeTo(() => json(result(1)))
     await take(call(1, 'echo', { 'perdure/idempotencyKey': 'mine' }))

@@ -3,6 +3,7 @@ import { messageHeaders } from './message-headers.ts'
 import {
   errorMessage,
   isRequest,
+  isSubscription,
   objectOf,
   parseMessage,
   type RpcId,
@@ -22,7 +23,10 @@ export interface BridgeDeps extends ServerLineDeps {
 export interface Bridge {
   /** Takes one line of the client. */
   take(line: string): void
-  /** Resolves when every message that the client has sent so far is answered or delivered. */
+  /**
+   * Resolves when every message that the client has sent so far is answered or delivered. Does not wait for
+   * subscriptions, which have no end.
+   */
   settled(): Promise<void>
   /** Whether the server has answered at least once. */
   hasReached(): boolean
@@ -109,11 +113,10 @@ export function createBridge(deps: BridgeDeps): Bridge {
     const failed = (error: unknown) => {
       if (!signal.aborted) send(errorMessage(request.id, SERVER_ERROR, messageOf(error)))
     }
-    track(
-      answer(request, signal)
-        .catch(failed)
-        .finally(() => open.get(request.id) === stopping && open.delete(request.id)),
-    )
+    const answered = answer(request, signal)
+      .catch(failed)
+      .finally(() => open.get(request.id) === stopping && open.delete(request.id))
+    if (!isSubscription(request)) track(answered)
   }
 
   return {

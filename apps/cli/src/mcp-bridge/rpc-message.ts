@@ -20,6 +20,9 @@ export interface RpcRequest extends RpcMessage {
 export const isRequest = (message: RpcMessage): message is RpcRequest =>
   typeof message.method === 'string' && (typeof message.id === 'string' || typeof message.id === 'number')
 
+/** Whether the answer lasts as long as the client listens. */
+export const isSubscription = ({ method }: RpcRequest): boolean => method === 'subscriptions/listen'
+
 /** The message in a text; `undefined` if it is not a JSON object. */
 export function parseMessage(text: string): RpcMessage | undefined {
   try {

@@ -26,12 +26,13 @@ import {
   refusalAnswer,
   rpcAnswer,
 } from './json-rpc.ts'
+import { createListen, type ListenDeps } from './listen.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createTasks } from './tasks.ts'
 import { createToolCalls, type ToolCallsDeps } from './tool-calls.ts'
 import { createTools, type ToolsDeps } from './tools.ts'
 
-export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps {
+export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps, ListenDeps {
   readonly version: string
 }
 
@@ -96,6 +97,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       'tasks/get': tasks.get,
       'tasks/update': tasks.update,
       'tasks/cancel': tasks.cancel,
+      'subscriptions/listen': createListen(deps, toResult),
     },
   }
 

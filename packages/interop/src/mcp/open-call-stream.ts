@@ -12,8 +12,8 @@ export interface CallStreamRequest {
   readonly projector: Projector
   readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The id of a frame as the client receives it. */
-  readonly frameIdOf?: ((frameId: string) => string) | undefined
+  /** The id of a frame as the client receives it; `undefined` for none. */
+  readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
   /** Ends the stream with these frames after this time, in milliseconds. */
   readonly deadline?: { readonly afterMs: number; frames(): readonly Frame[] } | undefined
 }
@@ -23,3 +23,12 @@ export type OpenCallStream = (request: CallStreamRequest) => Promise<Response>
 
 /** The blocks of the stream as one text, once it has ended. @throws AppError `run-not-found`, `overloaded` */
 export type ReadCallStream = (request: Omit<CallStreamRequest, 'hangUp' | 'headers'>) => Promise<string>
+
+/** Streams several runs in one response. @throws AppError `run-not-found`, `overloaded` */
+export type OpenJoinedStream = (request: {
+  readonly streams: ReadonlyArray<Omit<CallStreamRequest, 'tokenId' | 'hangUp' | 'headers'>>
+  readonly tokenId?: string | undefined
+  readonly hangUp?: (() => void) | undefined
+  readonly opening: readonly Frame[]
+  readonly closing: readonly Frame[]
+}) => Promise<Response>

@@ -32,7 +32,7 @@ export function createTasks(deps: TasksDeps): { readonly [Verb in 'get' | 'updat
   return {
     get: withRun(async (_, run) => {
       const transcript = await readTranscript(deps, run)
-      return { result: { ...toTask(run, transcript), ...detailsOf(transcript) } }
+      return { result: detailedTask(toTask(run, transcript), transcript) }
     }),
 
     update: withRun(async (call, _, { params }) => {
@@ -52,7 +52,7 @@ function passEnded(error: unknown): void {
   if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
 }
 
-const missingCapability: RpcRefusal = {
+export const missingCapability: RpcRefusal = {
   code: RPC_ERRORS.missingCapability,
   message: `the client has not declared the extension ${TASKS_EXTENSION}`,
   data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
@@ -60,17 +60,34 @@ const missingCapability: RpcRefusal = {
 }
 
 /** The members that every form of a task has. */
-export function toTask(run: RunRecord, transcript: Transcript): object {
-  const { id, createdAt, startedAt, suspendedAt, completedAt } = run
-  return {
-    taskId: id,
-    status: taskStatus(transcript),
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(completedAt ?? suspendedAt ?? startedAt ?? createdAt).toISOString(),
-    ttlMs: null,
-    pollIntervalMs: POLL_MS,
-  }
+interface Task {
+  readonly taskId: string
+  readonly status: string
+  readonly createdAt: string
+  readonly lastUpdatedAt: string
+  readonly ttlMs: null
+  readonly pollIntervalMs: number
 }
+
+/** The task as its run is stored. */
+export function toTask(run: RunRecord, transcript: Transcript): Task {
+  const { createdAt, startedAt, suspendedAt, completedAt } = run
+  return taskAt(run, transcript, new Date(completedAt ?? suspendedAt ?? startedAt ?? createdAt).toISOString())
+}
+
+/** The task when its run was in the state of the transcript. */
+export const taskAt = (
+  { id, createdAt }: Pick<RunRecord, 'id' | 'createdAt'>,
+  transcript: Transcript,
+  lastUpdatedAt: string,
+): Task => ({
+  taskId: id,
+  status: taskStatus(transcript),
+  createdAt: new Date(createdAt).toISOString(),
+  lastUpdatedAt,
+  ttlMs: null,
+  pollIntervalMs: POLL_MS,
+})
 
 /** A run that has failed is a completed task whose result is an error. */
 function taskStatus(transcript: Transcript): string {
@@ -80,8 +97,10 @@ function taskStatus(transcript: Transcript): string {
   return openQuestions(transcript).length > 0 ? 'input_required' : 'working'
 }
 
-function detailsOf(transcript: Transcript): object {
-  const status = taskStatus(transcript)
-  if (status === 'completed') return { result: resultOf(transcript) }
-  return status === 'input_required' ? { inputRequests: inputRequestsOf(openQuestions(transcript)) } : {}
+/** The task with the result of its run, or with what the run waits for. */
+export function detailedTask(task: Task, transcript: Transcript): Task & { readonly inputRequests?: object } {
+  if (task.status === 'completed') return { ...task, ...{ result: resultOf(transcript) } }
+  return task.status === 'input_required'
+    ? { ...task, inputRequests: inputRequestsOf(openQuestions(transcript)) }
+    : task
 }

@@ -1,5 +1,5 @@
 export interface Block {
-  readonly id?: string
+  readonly id?: string | undefined
   readonly event?: string
   readonly retryMs?: number
   readonly data: string

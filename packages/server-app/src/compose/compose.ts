@@ -245,6 +245,7 @@ export function compose(parts: Parts) {
     keyRequest,
     openProjectedStream: streams.openProjectedStream,
     readProjectedStream: streams.readProjectedStream,
+    openJoinedStream: streams.openJoinedStream,
     version,
     registered,
     inputSchemaOf: ({ kind, id }) =>

@@ -1,0 +1,43 @@
+import type { RunRecord } from '@perdure/ports'
+import { beginFold, foldEvent, transcriptOf } from '../fold/fold.ts'
+import type { LogEvent } from '../fold/log-event.ts'
+import type { Frame, Projector } from '../projection.ts'
+import type { RpcId } from './json-rpc.ts'
+import { notification } from './listen-messages.ts'
+import { detailedTask, taskAt } from './tasks.ts'
+
+/** Shows a run as a task: a notification with the whole task for each change of its status or of its questions. */
+export function createTaskProjector(run: Pick<RunRecord, 'id' | 'createdAt'>, subscriptionId: RpcId): Projector {
+  let fold = beginFold(run.id)
+  let updatedAt = new Date(run.createdAt).toISOString()
+  let shown = ''
+
+  const current = () => {
+    const transcript = transcriptOf(fold)
+    const task = detailedTask(taskAt(run, transcript, updatedAt), transcript)
+    return { task, state: [task.status, ...Object.keys(task.inputRequests ?? {})].join(' ') }
+  }
+
+  const frameOf = (task: object): Frame => notification('notifications/tasks', task, subscriptionId)
+
+  return {
+    next(event) {
+      fold = foldEvent(fold, event)
+      if (!CHANGES_TASK.test(event.type)) return []
+      if (UPDATES_RUN.has(event.type)) updatedAt = event.at
+      const { task, state } = current()
+      if (state === shown) return []
+      shown = state
+      return [frameOf(task)]
+    },
+    opening: (of) => (of === 'all' ? [frameOf(current().task)] : []),
+    rest: () => undefined,
+  }
+}
+
+const CHANGES_TASK = /^(?:run|approval)\./
+
+/** The events whose time the record of the run has as well. */
+const UPDATES_RUN: ReadonlySet<LogEvent['type']> = new Set([
+  ...['run.started', 'run.suspended', 'run.completed', 'run.failed', 'run.aborted'],
+])

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DurableServer, eventually, startDurableServer } from '../durable-server.ts'
@@ -203,7 +204,7 @@ describe('a subscription to tasks', () => {
     const second = messagesOf(await listen({ taskIds }))
     await eventually(() => second.messages.length).toBe(3)
     expect(statusesOf(second.messages, asking)).toEqual(['completed'])
-    server.openGate('listen')
+    appendFileSync(String(server.sandbox.env.E2E_LEDGER), 'gate listen\n')
     await eventually(() => second.isOver).toBe(true)
 
     expect(statusesOf(second.messages, gated)).toEqual(['working', 'completed'])

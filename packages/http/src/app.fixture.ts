@@ -184,7 +184,12 @@ export function createTestApp(options: AppOptions = {}) {
       updateSession: services.updateSession,
       deleteSession: services.deleteSession,
     },
-    ...{ version: '0.1.0', mcpCallTimeoutMs: 50_000, registered: () => [...agents.list(), ...workflows.list()] },
+    ...{
+      version: '0.1.0',
+      requireKey: 'warn',
+      mcpCallTimeoutMs: 50_000,
+      registered: () => [...agents.list(), ...workflows.list()],
+    },
     inputSchemaOf: () => undefined,
     openProjectedStream: openStream,
     openJoinedStream: openStream,

@@ -187,6 +187,8 @@ export interface OpenAi {
 
 /** A message of an MCP client, and who sent it. */
 export interface McpCall extends Omit<ProtocolCall, 'agentId' | 'key'> {
+  /** The only agent that the server has for this client. */
+  readonly agentId?: string | undefined
   readonly acceptsEventStream: boolean
   readonly header: (name: string) => string | undefined
 }

@@ -6,6 +6,8 @@ import type { McpCall, UseCases } from '../http-app-deps.ts'
 export const mcpServerRoutes = ({ mcpServer }: Pick<UseCases, 'mcpServer'>): Handlers<typeof mcpServerOperations> => ({
   sendMcpMessage: (call) => mcpServer.send(toMcpCall(call), call.body),
   resumeMcpStream: (call) => mcpServer.resume(toMcpCall(call)),
+  sendAgentMcpMessage: (call) => mcpServer.send({ ...toMcpCall(call), agentId: call.params.agentId }, call.body),
+  resumeAgentMcpStream: (call) => mcpServer.resume({ ...toMcpCall(call), agentId: call.params.agentId }),
 })
 
 const toMcpCall = ({

@@ -7,6 +7,8 @@ import type { CallStreamRequest } from './open-call-stream.ts'
 /** A message of a client, and who sent it. */
 export interface McpCall {
   readonly principal: Principal
+  /** The only agent that the server has for this client; `undefined` for all agents and workflows. */
+  readonly agentId?: string | undefined
   /** The runs that the caller may see. */
   readonly visibility: Visibility
   readonly traceparent?: string | undefined

@@ -38,9 +38,9 @@ export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps, Li
 
 /** The MCP server: agents and workflows as tools. */
 export interface McpServer {
-  /** Answers one message of a client. @throws AppError for what the HTTP layer answers */
+  /** Answers one message of a client. @throws AppError `agent-not-found`, and others that the HTTP layer answers */
   send(call: McpCall, message: RpcMessage): Promise<Response | RpcAnswer>
-  /** Resumes the answer to an earlier request. @throws AppError `run-not-found`, `overloaded` */
+  /** Resumes the answer to an earlier request. @throws AppError `agent-not-found`, `run-not-found`, `overloaded` */
   resume(call: McpCall): Promise<Response | RpcAnswer>
 }
 
@@ -74,9 +74,9 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
     },
   })
 
-  const listTools: Handler = ({ principal }, { params }, { era }) => {
+  const listTools: Handler = (call, { params }, { era }) => {
     const cursor = params?.cursor
-    const all = tools.list(principal).filter(({ name }) => typeof cursor !== 'string' || name > cursor)
+    const all = tools.list(call).filter(({ name }) => typeof cursor !== 'string' || name > cursor)
     const page = all.slice(0, PAGE_SIZE)
     const nextCursor = all.length > page.length ? page.at(-1)?.name : undefined
     return {
@@ -114,6 +114,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
 
   return {
     async send(call, message) {
+      tools.check(call)
       if (isRequest(message)) {
         const answer = await handle(call, message)
         if (isWhole(answer)) return answer
@@ -127,12 +128,15 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       return accepted()
     },
     async resume(call) {
-      const { lastEventId } = call
+      tools.check(call)
+      const { lastEventId, agentId } = call
       const cursor = lastEventId === undefined ? undefined : parseCursor(lastEventId)
       if (lastEventId === undefined) return noStream()
       if (cursor === undefined) throw new AppError('run-not-found')
       const { runId, requestId, progressToken, frameId } = cursor
-      if ((await findRun(deps, call, runId)) === undefined) throw new AppError('run-not-found')
+      const run = await findRun(deps, call, runId)
+      const isOfAgent = agentId === undefined || (run?.kind === 'agent' && run.targetId === agentId)
+      if (run === undefined || !isOfAgent) throw new AppError('run-not-found')
       const client = { ...legacyClient({}, call.header), progressToken }
       return calls.follow(call, { runId, requestId, client, lastEventId: frameId, start: 'first' })
     },

@@ -22,9 +22,14 @@ export interface ToolCallsDeps extends AnswersDeps, RunToolsDeps {
   readonly openProjectedStream: OpenCallStream
   readonly readProjectedStream: ReadCallStream
   readonly basePath: string
+  /** `enforce`: a call that starts a run must have an idempotency key. */
+  readonly requireKey: 'warn' | 'enforce'
   /** How long a call without progress notifications waits for its run. Milliseconds. */
   readonly mcpCallTimeoutMs: number
 }
+
+const KEY_HINT =
+  'send params._meta["perdure/idempotencyKey"] or the header Idempotency-Key with a new UUID, or connect the client through perdure mcp serve --stdio, which adds one'
 
 /** A run that ends this soon needs no task. */
 const TASK_AFTER_MS = 250
@@ -69,23 +74,26 @@ export function createToolCalls(
   /** The header is quoted or bare text, as for all operations; the member of `_meta` is the key itself. */
   const keyOf = async ({ principal, visibility, header }: McpCall, { idempotencyKey }: Client, body: object) => {
     const sent = header('idempotency-key')
-    if (sent === undefined && idempotencyKey === undefined) return undefined
+    if (sent === undefined && idempotencyKey === undefined) {
+      if (deps.requireKey === 'enforce') throw new AppError('idempotency-key-required', { hint: KEY_HINT })
+      return undefined
+    }
     const key = parseIdempotencyKey(sent ?? JSON.stringify(idempotencyKey))
     const path = `${deps.basePath}/mcp`
     const identity = { subject: principal.subject, method: 'POST', path, query: [], body }
     return { ...(await deps.keyRequest(identity, key)), visibility }
   }
 
-  /** Starts the run; `undefined` if the caller should correct its arguments. */
+  /** Starts the run, or tells the model what to correct. The key is not the concern of the model. */
   const start = async (call: McpCall, client: Client, { target, args }: Asked): Promise<Reply | Answer> => {
     const { principal, traceparent } = call
+    const key = await keyOf(call, client, { target: target.id, args })
     try {
       const input = await tools.inputOf(target, args)
       return await startRun({
         target: { kind: target.kind, id: target.id },
         body: { input, metadata: { 'interop.protocol': 'mcp' } },
-        key: await keyOf(call, client, { target: target.id, args }),
-        ...{ principal, traceparent },
+        ...{ key, principal, traceparent },
         ...(client.hasTasks ? { answer: 'outcome', waitMs: TASK_AFTER_MS } : { answer: 'accepted' }),
       })
     } catch (error) {
@@ -147,7 +155,7 @@ export function createToolCalls(
       if (runTool !== undefined) {
         return withAnswers(call, client, inputResponses, (asking) => runTool(call, args, { request, client: asking }))
       }
-      const target = tools.find(call.principal, name)
+      const target = tools.find(call, name)
       if (target === undefined) return invalidParams(`unknown tool ${name.slice(0, 128)}`)
       const follows = isAnswer(client, request) ? answerAndFollow : startAndFollow
       return follows(call, request, client, { target, args })

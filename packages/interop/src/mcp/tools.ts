@@ -1,7 +1,9 @@
-import type { Principal, RunTargets } from '@perdure/core'
+import type { RunTargets } from '@perdure/core'
+import { AppError } from '@perdure/ports'
 import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
+import type { McpCall } from './mcp-call.ts'
 import { SERVER_TOOLS, type ToolDescription } from './server-tools.ts'
 
 export type Target = ReturnType<RunTargets['get']>
@@ -15,11 +17,15 @@ export interface ToolsDeps {
   readonly inputSchemaOf: (target: Target) => JsonSchema | undefined
 }
 
+type Caller = Pick<McpCall, 'principal' | 'agentId'>
+
 /** The tools of this server, as one caller sees them. */
 export interface Tools {
-  list(principal: Principal): readonly ToolDescription[]
+  list(caller: Caller): readonly ToolDescription[]
   /** The agent or workflow behind the tool; `undefined` if the caller may not use it or it does not exist. */
-  find(principal: Principal, name: string): Target | undefined
+  find(caller: Caller, name: string): Target | undefined
+  /** @throws AppError `agent-not-found` if the caller names an agent that does not exist or is hidden from MCP clients */
+  check(caller: Caller): void
   /** The input of a run from the arguments of a call. @throws AppError `invalid-input` */
   inputOf(target: Target, args: Readonly<Record<string, unknown>>): Promise<unknown>
 }
@@ -47,16 +53,25 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
     annotations: { openWorldHint: true, destructiveHint: target.tags.includes('destructive') },
   })
 
+  /** The tools of the server of one agent are that agent, and those for its runs. */
+  const isFor = ({ principal, agentId }: Caller, { kind, id }: Target): boolean =>
+    (agentId === undefined || (kind === 'agent' && id === agentId)) && mayStart(principal, { kind, id })
+
   return {
-    list: (principal) =>
+    list: (caller) =>
       [...named()]
-        .filter(([, target]) => mayStart(principal, target))
+        .filter(([, target]) => isFor(caller, target))
         .map(([name, target]) => describe(name, target))
         .concat(SERVER_TOOLS)
         .sort((one, other) => (one.name < other.name ? -1 : 1)),
-    find(principal, name) {
+    find(caller, name) {
       const target = named().get(name)
-      return target !== undefined && mayStart(principal, target) ? target : undefined
+      return target !== undefined && isFor(caller, target) ? target : undefined
+    },
+    check(caller) {
+      const { agentId } = caller
+      if (agentId === undefined || [...named().values()].some((target) => isFor(caller, target))) return
+      throw new AppError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
     },
     async inputOf(target, args) {
       const isText = typeof args.text === 'string' && Object.keys(args).length === 1

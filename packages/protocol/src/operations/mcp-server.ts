@@ -2,42 +2,76 @@ import type { OperationTable } from '../operation.ts'
 import { McpMessage } from '../resources/mcp-message.ts'
 import { RUN_SIGHT } from './runs.ts'
 
-const MCP = {
+const MCP = { sight: RUN_SIGHT, dialect: 'mcp' } as const
+
+const SEND = {
+  ...MCP,
+  method: 'POST',
+  polls: { header: 'mcp-method', value: 'tasks/get' },
+  idempotent: false,
+  body: McpMessage,
+  responses: {
+    200: {
+      stream: 'event-stream',
+      description: 'The response: JSON, or an event stream for a tool call or subscription that streams.',
+    },
+    202: { description: 'The notification or response is accepted.' },
+  },
+} as const
+
+const SEND_ERRORS = [
+  // Of a tool call, which takes its key also from a member of the message.
+  ...['idempotency-key-invalid', 'idempotency-key-required'],
+  ...['run-not-found', 'queue-full', 'overloaded', 'server-draining', 'storage-full'],
+] as const
+
+const RESUME = {
+  ...MCP,
+  method: 'GET',
+  polls: true,
+  idempotent: false,
+  responses: { 200: { stream: 'event-stream', description: 'The rest of the response to an earlier tool call.' } },
+} as const
+
+/** `method-not-allowed`: without a Last-Event-ID. Clients ask so for messages that belong to no request. */
+const RESUME_ERRORS = ['run-not-found', 'overloaded', 'method-not-allowed'] as const
+
+const ALL = {
   path: '/mcp',
   // Each tool demands the scope of its agent or workflow.
   scope: 'principal',
-  sight: RUN_SIGHT,
-  dialect: 'mcp',
 } as const
+
+const ONE = { path: '/mcp/agents/:agentId', scope: 'agents:invoke:{agentId}' } as const
 
 /** Streamable HTTP of the Model Context Protocol. */
 export const mcpServerOperations = {
   sendMcpMessage: {
-    ...MCP,
+    ...SEND,
+    ...ALL,
     id: 'mcpserver.send',
-    method: 'POST',
-    polls: { header: 'mcp-method', value: 'tasks/get' },
-    idempotent: false,
-    body: McpMessage,
-    responses: {
-      200: {
-        stream: 'event-stream',
-        description: 'The response: JSON, or an event stream for a tool call that streams.',
-      },
-      202: { description: 'The notification or response is accepted.' },
-    },
-    errors: ['run-not-found', 'queue-full', 'overloaded', 'server-draining', 'storage-full'],
+    errors: SEND_ERRORS,
     summary: 'Send a message of the Model Context Protocol.',
   },
   resumeMcpStream: {
-    ...MCP,
+    ...RESUME,
+    ...ALL,
     id: 'mcpserver.resume',
-    method: 'GET',
-    polls: true,
-    idempotent: false,
-    responses: { 200: { stream: 'event-stream', description: 'The rest of the response to an earlier tool call.' } },
-    // `method-not-allowed`: without a Last-Event-ID. Clients ask so for messages that belong to no request.
-    errors: ['run-not-found', 'overloaded', 'method-not-allowed'],
+    errors: RESUME_ERRORS,
     summary: 'Resume the response to a tool call after its Last-Event-ID.',
+  },
+  sendAgentMcpMessage: {
+    ...SEND,
+    ...ONE,
+    id: 'mcpserver.send-agent',
+    errors: ['agent-not-found', ...SEND_ERRORS],
+    summary: 'Send a message of the Model Context Protocol to a server with one agent.',
+  },
+  resumeAgentMcpStream: {
+    ...RESUME,
+    ...ONE,
+    id: 'mcpserver.resume-agent',
+    errors: ['agent-not-found', ...RESUME_ERRORS],
+    summary: 'Resume the response to a call of the agent after its Last-Event-ID.',
   },
 } as const satisfies OperationTable

@@ -243,6 +243,7 @@ export function compose(parts: Parts) {
     updateSession: useCases.updateSession,
     deleteSession: useCases.deleteSession,
     keyRequest,
+    requireKey: server.idempotency.requireKey,
     openProjectedStream: streams.openProjectedStream,
     readProjectedStream: streams.readProjectedStream,
     openJoinedStream: streams.openJoinedStream,

@@ -26,7 +26,7 @@ const THREADS = ['t-0', 't-1', 't-2']
 const DOOMED_THREADS = ['u-0', 'u-1']
 
 /** A server does not serve the console by default; a new stream of an MCP client is refused as that protocol demands. */
-const isLeftOut = ({ id }: Operation) => id.startsWith('console.') || id === 'mcpserver.resume'
+const isLeftOut = ({ id }: Operation) => id.startsWith('console.') || id.startsWith('mcpserver.resume')
 
 /** Every operation except the WebSocket upgrade. */
 export const ASKED_OPERATIONS = OPERATIONS.filter(

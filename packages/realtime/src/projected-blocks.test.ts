@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { WatchCredential } from '@perdure/core'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { EventStreams, ReadProjectedStreamRequest } from './event-streams.ts'
@@ -94,8 +95,8 @@ describe('a projected stream that is read to its end', () => {
 
   it('ends early at its deadline, when its token becomes invalid, and when all streams are closed', async () => {
     let invalidate = () => {}
-    const watchCredential = (_: string, end: () => void) => {
-      invalidate = end
+    const watchCredential: WatchCredential = (_, onLost) => {
+      invalidate = () => onLost('revoked')
       return () => undefined
     }
     const { streams, append, clock } = await createRunLog({ watchCredential })
@@ -137,8 +138,8 @@ describe('a stream of several runs', () => {
     opening: () => [{ data: 'opened' }],
     rest: () => undefined,
   }
-  const streams = ['now', 'first'].map((start) => ({
-    ...{ runId: RUN_ID, visibility: EVERY_ROW, projector: silent, start: start as ProjectedStart },
+  const streams = (['now', 'first'] as const).map((start) => ({
+    ...({ runId: RUN_ID, visibility: EVERY_ROW, projector: silent, start } as const),
     frameIdOf: () => undefined,
   }))
   const request = { streams, opening: [{ data: 'begin' }], closing: [{ data: 'end' }] }

@@ -1,4 +1,5 @@
 import { createLogger } from '@perdure/platform-node'
+import type { ServerConfigInput } from '@perdure/protocol'
 import { createServer, type ServerOptions } from '@perdure/server-app'
 import { afterAll, beforeAll } from 'vitest'
 import { runCli } from '../src/run-cli.ts'
@@ -6,7 +7,7 @@ import { recordingTerminal } from './recording-terminal.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
 /** Starts a server for all tests of the block, and runs commands against it. */
-export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>) {
+export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>, more: ServerConfigInput = {}) {
   const dir = temporaryDir()
   const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
   const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
@@ -14,7 +15,7 @@ export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>) 
   let url: string
   let stop: () => Promise<void>
   beforeAll(async () => {
-    const server = await createServer({ config, adapters, ...registered })
+    const server = await createServer({ config: { ...config, ...more }, adapters, ...registered })
     const { port } = await server.start()
     url = `http://127.0.0.1:${port}/v1`
     stop = () => server.stop({ force: true })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Call } from '../call.ts'
+import { parseDuration } from '../duration.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { relativeText } from '../output/time-text.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
@@ -9,7 +10,7 @@ interface WebhookFlags {
 }
 
 interface CreateFlags {
-  readonly url: string
+  readonly endpoint: string
   readonly id?: string
   readonly events?: string
   readonly targets?: string
@@ -31,7 +32,7 @@ export async function webhooksListCommand(call: Call, flags: PageFlags): Promise
 }
 
 export async function webhooksCreateCommand(call: Call, flags: CreateFlags): Promise<void> {
-  const { url, id, owner } = flags
+  const { endpoint: url, id, owner } = flags
   const filters = { events: listIn(flags.events), targets: listIn(flags.targets) }
   const webhook = await call.client().webhooks.create({ url, id, owner, ...filters })
   call.out.document(
@@ -59,9 +60,9 @@ export async function webhooksDisableCommand(call: Call, { webhook: id }: Webhoo
 
 export async function webhooksRotateCommand(
   call: Call,
-  { webhook: id, grace }: WebhookFlags & { readonly grace?: number },
+  { webhook: id, grace }: WebhookFlags & { readonly grace?: string },
 ): Promise<void> {
-  const graceSeconds = grace === undefined ? undefined : Math.floor(grace / 1_000)
+  const graceSeconds = grace === undefined ? undefined : Math.ceil(parseDuration('grace', grace) / 1_000)
   const webhook = await call.client().webhooks.rotate(id, { graceSeconds })
   call.out.document(webhook, () => `rotated the secret of ${id}:\n${webhook.secret}\n`)
 }

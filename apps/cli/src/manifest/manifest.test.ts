@@ -49,8 +49,9 @@ describe('the command line derived from the manifest', () => {
     expect(Object.keys(COMMAND_GROUPS).toSorted()).toEqual([...new Set(groups.map(([word]) => word))].toSorted())
   })
 
-  it.each(byPath)('gives every flag of %s a unique name', (_, command) => {
-    const names = flagsOf(command).flatMap(({ name, short }) => (short === undefined ? [name] : [name, short]))
+  it.each(byPath)('gives every flag and argument of %s a unique name', (_, command) => {
+    const flags = flagsOf(command).flatMap(({ name, short }) => (short === undefined ? [name] : [name, short]))
+    const names = [...flags, ...(command.arguments ?? []).map(({ name }) => name)]
     expect(new Set(names).size).toBe(names.length)
   })
 

@@ -20,7 +20,7 @@ export const webhookCommands: readonly CommandSpec[] = [
     path: 'webhooks create',
     summary: 'add a webhook and print its secret, which is shown only once',
     ...CHANGES,
-    arguments: [{ name: 'url', note: 'address that receives the events' }],
+    arguments: [{ name: 'endpoint', note: 'URL that receives the events' }],
     flags: [
       { name: 'id', type: 'string', value: 'id', note: 'use this id instead of a new one' },
       {

@@ -213,6 +213,7 @@ export { type ConfiguredWebhook, declareWebhooks } from './webhooks/declare-webh
 export type { ManageDeliveries } from './webhooks/manage-deliveries.ts'
 export type { ManageWebhooks } from './webhooks/manage-webhooks.ts'
 export type { WebhookDaemon } from './webhooks/webhook-daemon.ts'
+export { EVERY_OWNER } from './webhooks/webhook-resource.ts'
 export { keyOf as webhookKeyOf } from './webhooks/webhook-secret.ts'
 export { createWebhooks, type Webhooks, withWebhookWake } from './webhooks/webhooks.ts'
 export type { DeleteThread } from './workflows/delete-thread.ts'

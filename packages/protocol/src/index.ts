@@ -161,6 +161,7 @@ export {
   Delivery,
   Webhook,
   WebhookEvents,
+  WebhookOwner,
   WebhookTargets,
   WebhookUrl,
   WebhookWithSecret,

@@ -12,7 +12,7 @@ const DAY_SECONDS = 86_400
 export const WebhookUrl = v.pipe(v.string(), v.url(), v.maxLength(2_048))
 export const WebhookEvents = v.pipe(v.array(WebhookEventPattern), v.minLength(1), v.maxLength(MAX_PATTERNS))
 export const WebhookTargets = v.pipe(v.array(OperatorId), v.minLength(1), v.maxLength(MAX_TARGETS))
-const Owner = v.pipe(v.string(), v.regex(/^[!-~]{1,128}$/, 'must be a subject, or * for every owner'))
+export const WebhookOwner = v.pipe(v.string(), v.regex(/^[!-~]{1,128}$/, 'must be a subject, or * for every owner'))
 
 export const Webhook = v.object({
   id: v.string(),
@@ -33,7 +33,7 @@ export const CreateWebhookRequest = strictObject({
   url: WebhookUrl,
   events: v.optional(WebhookEvents),
   targets: v.optional(WebhookTargets),
-  owner: v.optional(Owner),
+  owner: v.optional(WebhookOwner),
 })
 
 export const UpdateWebhookRequest = strictObject({

@@ -1,6 +1,6 @@
-import { type ConfiguredWebhook, webhookKeyOf } from '@perdure/core'
+import { type ConfiguredWebhook, EVERY_OWNER, webhookKeyOf } from '@perdure/core'
 import { StartError, type WebhookSender } from '@perdure/ports'
-import { OperatorId, SecretReference, WebhookEvents, WebhookTargets, WebhookUrl } from '@perdure/protocol'
+import { OperatorId, SecretReference, WebhookEvents, WebhookOwner, WebhookTargets, WebhookUrl } from '@perdure/protocol'
 import * as v from 'valibot'
 import { type ResolveReferencesDeps, resolveSecret } from './resolve-references.ts'
 
@@ -11,13 +11,14 @@ const Endpoint = v.strictObject({
   previousSecretRef: v.optional(SecretReference),
   events: v.optional(WebhookEvents, ['*']),
   targets: v.optional(WebhookTargets),
-  owner: v.optional(v.string()),
+  owner: v.optional(WebhookOwner),
 })
 
 /**
  * A webhook of the configuration. `secretRef` refers to the secret that signs the deliveries, in the form `whsec_…`;
  * `previousSecretRef` to an earlier secret that also signs them. `events` are types or patterns such as `run.*`.
- * `targets` are ids of agents and workflows, and `owner` is the subject that owns their runs; by default, all.
+ * `targets` are ids of agents and workflows, and `owner` is the subject that owns their runs; by default, all. The owner
+ * `*` also stands for all.
  */
 export type WebhookRegistration = v.InferInput<typeof Endpoint>
 
@@ -31,11 +32,11 @@ export function readWebhookEndpoints(registrations: readonly WebhookRegistration
       const path = v.getDotPath(issue) ?? 'registration'
       throw invalid(index, issue.expected === 'never' ? `${path}: unknown member` : `${path}: ${issue.message}`)
     }
-    const { id, secretRef, previousSecretRef, ...endpoint } = parsed.output
+    const { id, secretRef, previousSecretRef, owner, ...endpoint } = parsed.output
     if (ids.has(id)) throw invalid(index, `id: ${id} is registered twice`)
     ids.add(id)
     const secrets = [{ ref: secretRef }, ...(previousSecretRef === undefined ? [] : [{ ref: previousSecretRef }])]
-    return { id, ...endpoint, secrets }
+    return { id, ...endpoint, ...(owner === undefined || owner === EVERY_OWNER ? {} : { owner }), secrets }
   })
 }
 
@@ -53,11 +54,12 @@ export async function checkWebhookEndpoints(
     const refusal = sender.refusalOf(url)
     if (refusal !== undefined)
       throw invalid(index, `url: ${refusal}`, 'use a public https: address, or add the host to webhooks.allowHosts')
-    for (const { ref } of secrets) {
+    for (const [place, { ref }] of secrets.entries()) {
       const secret = await resolveSecret(deps, `webhookEndpoints ${id}`, ref ?? '')
       if (webhookKeyOf(new TextDecoder().decode(secret)) !== undefined) continue
       const hint = 'generate one: echo "whsec_$(openssl rand -base64 32)"'
-      throw invalid(index, `secretRef: the value of ${ref} is not whsec_ followed by 24 to 64 bytes in base64`, hint)
+      const member = place === 0 ? 'secretRef' : 'previousSecretRef'
+      throw invalid(index, `${member}: the value of ${ref} is not whsec_ followed by 24 to 64 bytes in base64`, hint)
     }
   }
 }

@@ -233,7 +233,7 @@ export function compose(parts: Parts) {
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
   const interop = createLazyInterop({
-    ...{ ...domain, ...config.interop },
+    ...{ ...domain, ...config.interop, ...streams },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,
@@ -244,9 +244,6 @@ export function compose(parts: Parts) {
     deleteSession: useCases.deleteSession,
     keyRequest,
     requireKey: server.idempotency.requireKey,
-    openProjectedStream: streams.openProjectedStream,
-    readProjectedStream: streams.readProjectedStream,
-    openJoinedStream: streams.openJoinedStream,
     version,
     registered,
     inputSchemaOf: ({ kind, id }) =>

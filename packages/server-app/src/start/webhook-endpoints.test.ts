@@ -27,7 +27,7 @@ describe('the webhooks of the configuration', () => {
   it.each([
     ['an unknown member', [{ ...HOOK, secret: SECRET }], 'webhookEndpoints.0: secret: unknown member'],
     ['no secret', [{ id: 'ops', url: HOOK.url }], 'webhookEndpoints.0: secretRef: '],
-    ['a URL that is none', [{ ...HOOK, url: 'hooks' }], 'webhookEndpoints.0: url: '],
+    ['a text in place of a URL', [{ ...HOOK, url: 'hooks' }], 'webhookEndpoints.0: url: '],
     ['an event that does not exist', [{ ...HOOK, events: ['runs.*'] }], 'webhookEndpoints.0: events.0: '],
     ['no events', [{ ...HOOK, events: [] }], 'webhookEndpoints.0: events: '],
     ['an owner that no token can have', [{ ...HOOK, owner: 'two words' }], 'webhookEndpoints.0: owner: '],

@@ -89,8 +89,8 @@ GET    /mcp/servers/:serverId/tools               -  mcp:read:{serverId}
 POST   /mcp/servers/:serverId/tools/:toolName/call  I  mcp:call:{serverId}
 POST   /mcp                                       -  any principal
 GET    /mcp                                       -  any principal
-POST   /mcp/agents/:agentId                  -  agents:invoke:{agentId}
-GET    /mcp/agents/:agentId                  -  agents:invoke:{agentId}
+POST   /mcp/agents/:agentId                       -  agents:invoke:{agentId}
+GET    /mcp/agents/:agentId                       -  agents:invoke:{agentId}
 GET    /tokens                                    -  tokens:read
 GET    /tokens/self                               -  any principal
 GET    /tokens/:tokenId                           -  tokens:read:{tokenId}

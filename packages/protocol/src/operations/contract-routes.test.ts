@@ -54,12 +54,12 @@ GET    /openai/models/:model                      -  any principal
 POST   /openai/chat/completions                   I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
 POST   /openai/responses                          I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
 GET    /openai/responses/:responseId              -  agents:invoke:{agentId} | workflows:execute:{workflowId}
-POST   /openai/responses/:responseId/cancel       -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /openai/responses/:responseId/cancel       I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 GET    /openai/responses/:responseId/input_items  -  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /openai/conversations                      I  sessions:write
 GET    /openai/conversations/:conversationId      -  sessions:read:{conversationId}
-POST   /openai/conversations/:conversationId      -  sessions:write:{conversationId}
-DELETE /openai/conversations/:conversationId      -  sessions:write:{conversationId}
+POST   /openai/conversations/:conversationId      I  sessions:write:{conversationId}
+DELETE /openai/conversations/:conversationId      I  sessions:write:{conversationId}
 GET    /openai/conversations/:conversationId/items  -  sessions:read:{conversationId}
 POST   /session/ws-ticket                         I  any principal
 GET    /ws                                        -  any principal

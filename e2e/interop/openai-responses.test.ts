@@ -1,4 +1,4 @@
-import { APIError, BadRequestError, NotFoundError } from 'openai'
+import { APIError, BadRequestError, NotFoundError, PermissionDeniedError } from 'openai'
 import type { Response } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { createToken } from '../perdure-process.ts'
@@ -250,6 +250,17 @@ describe('a Response that asks its client', () => {
     expect(await collect(responses.inputItems.list(answered.id))).toMatchObject([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Bern' }] },
     ])
+  })
+
+  it('takes no decision without the scope for it', async () => {
+    const token = await createToken(server().sandbox, 'agents:invoke', 'without-decisions')
+    const { responses } = openAiOf({ url: server().url, token })
+    const asking = await responses.create(ask('approver'))
+    const input = approvalsOf(asking).map((id) => decision(id, true))
+
+    const decided = responses.create({ model: 'approver', input, previous_response_id: asking.id })
+    await expect(decided).rejects.toThrow(PermissionDeniedError)
+    expect((await server().approvals(runOf(asking))).length).toBe(1)
   })
 
   it('takes no decision of other callers, and no malformed one', async () => {

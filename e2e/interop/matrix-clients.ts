@@ -31,9 +31,15 @@ const tellByMcp: TellingClient = (server, telling) => {
   })
 }
 
+/** One id names one session in every protocol, so each client has ids of its own. */
+const withOwnId =
+  (tell: TellingClient, name: string): TellingClient =>
+  (server, { end, id }) =>
+    tell(server, { end, id: `${id}-${name}` })
+
 export const TELLING_CLIENTS: Readonly<Record<string, TellingClient>> = {
-  'AI SDK': tellByAiSdk,
-  'AG-UI': tellByAgUi,
+  'AI SDK': withOwnId(tellByAiSdk, 'ai-sdk'),
+  'AG-UI': withOwnId(tellByAgUi, 'ag-ui'),
   Responses: tellByResponses,
   'Chat Completions': tellByCompletions,
   MCP: tellByMcp,

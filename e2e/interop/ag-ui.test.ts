@@ -204,6 +204,23 @@ describe('AG-UI', () => {
     expect((await server.approvals(asker.runId())).length).toBe(2)
   })
 
+  it('attaches again to a run that already asks the next question when its decision is repeated', async () => {
+    const first = open('teller-suspended')
+    await first.agent.runAgent()
+    const resume = first.agent.pendingInterrupts.map(({ id }) => ({
+      ...{ interruptId: id, status: 'resolved' as const, payload: { granted: true } },
+    }))
+    const asked = first.agent.pendingInterrupts
+    await first.agent.runAgent({ runId: 'r2', resume })
+    expect(first.agent.pendingInterrupts).toMatchObject([{ message: 'Decide mail.' }])
+
+    const again = open('teller-suspended', { threadId: first.agent.threadId, messages: first.agent.messages })
+    again.agent.pendingInterrupts = asked
+    await again.agent.runAgent({ runId: 'r2', resume })
+    expect(again.agent.pendingInterrupts).toMatchObject([{ message: 'Decide mail.' }])
+    expect(again.text()).toBe(first.text())
+  })
+
   it('refuses a new message while interrupts are open', async () => {
     const { agent } = open('asker')
     await agent.runAgent()

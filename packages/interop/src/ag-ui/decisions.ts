@@ -26,7 +26,7 @@ interface Resuming {
 
 /**
  * Reads the answers to interrupts. An interrupt is named by its approval or by its tool call. The answers must cover all
- * open interrupts of the run. Only the boolean `true` grants.
+ * open interrupts of the run, unless the client repeats answers that the run has. Only the boolean `true` grants.
  *
  * @param isOfThread whether the approval belongs to this thread; any other one is treated as if it did not exist
  */
@@ -66,9 +66,15 @@ export async function sentResumes(
   ])
   const waiting = [...calls].filter(([, { name, status }]) => status === 'waiting' && !offered.has(name))
   const open = [...(await openApprovals(approvals, run)).map(({ id }) => id), ...waiting.map(([id]) => id)]
-  const missing = open.filter((id) => !answered.has(id))
+  const missing = missingAnswers(open, answered)
   if (missing.length === 0) return { decisions, results: sent }
   return { refusal: ['interrupts-open', `resume must also answer ${missing.join(', ')}`] }
+}
+
+/** A client repeats its answers after a lost connection, when the run can already ask the next question. */
+function missingAnswers(open: readonly string[], answered: ReadonlySet<string>): readonly string[] {
+  const isRepeated = answered.size > 0 && !open.some((id) => answered.has(id))
+  return isRepeated ? [] : open.filter((id) => !answered.has(id))
 }
 
 const toolResultOf = ({ interruptId: toolCallId, status, payload }: AgUiResume): SentToolResult =>

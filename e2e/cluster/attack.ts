@@ -13,7 +13,7 @@ import { prepare, startLoad } from './load.ts'
 import { openNodes } from './nodes.ts'
 import { observeLeftovers } from './observe-leftovers.ts'
 import { openPrimary } from './primary.ts'
-import { type Faults, type StrikeName, strike } from './strikes.ts'
+import { type Faults, type StrikeName, strike, unhinderedNodes } from './strikes.ts'
 
 export interface AttackOptions {
   readonly seed: number
@@ -54,7 +54,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
   const proxy = await openFrontProxy(nodes.ports)
   const client = createClient({ url: proxy.url, admin, random })
   const schema = sandbox.env.PERDURE_STORAGE_SCHEMA ?? ''
-  const faults: Faults = { nodes: new Set(), isDatabaseStruck: false }
+  const faults: Faults = { nodes: new Set(), isDatabaseStruck: false, endedAtMs: new Map() }
   const broken: string[] = []
   const strikes: Record<string, number> = {}
   try {
@@ -66,8 +66,8 @@ export async function attack(options: AttackOptions): Promise<Report> {
     const observer = observeLeftovers({
       ...{ url: primary.url, schema, leaseMs: LEASE_MS },
       unhindered() {
-        if (faults.isDatabaseStruck) return undefined
-        return new Set(nodes.all.flatMap((node) => (faults.nodes.has(node) ? [] : (node.pid() ?? []))))
+        const free = unhinderedNodes(nodes.all, faults)
+        return free && new Set(free.flatMap((node) => node.pid() ?? []))
       },
     })
     const load = startLoad(client, clients)

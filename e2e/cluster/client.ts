@@ -19,7 +19,7 @@ export interface Shown {
   readonly title: string
   readonly items: readonly Shown[]
   readonly nextCursor: string | null
-  readonly waitingFor?: readonly { readonly kind: string; readonly name: string; readonly approvalId?: string }[]
+  readonly waitingFor?: readonly { readonly kind: string; readonly approvalId?: string }[]
   readonly eventId: string
   readonly type: string
   readonly payload: EventPayload

@@ -47,16 +47,16 @@ const GOOD_HISTORY: History = {
   leftovers: [{ what: 'a run', ms: 100 }],
 }
 
-const CHAT = run('chat', {
-  targetId: 'chat',
+const NAP = run('nap', {
+  targetId: 'nap',
   events: [
-    ...[event('chat.turn', { nonce: 'x' }), event('chat.late', { nonce: 'x' }), event('run.suspended')],
-    ...[event('run.resumed'), event('chat.turn', { nonce: 'y' }), event('run.completed')],
+    ...[event('nap.turn', { nonce: 'x' }), event('nap.late', { nonce: 'x' }), event('run.suspended')],
+    ...[event('run.resumed'), event('nap.turn', { nonce: 'y' }), event('run.completed')],
   ],
 })
 
 const GOOD_DUMP: Dump = {
-  runs: [RUN, CHAT],
+  runs: [RUN, NAP],
   sessions: new Map([['s', { title: 'new' }]]),
   followed: ['e.1', 'e.2', 'e.3'],
   fires: [{ scheduledAt: '2026-01-01T00:00:01.000Z', runId: 'a' }, { scheduledAt: '2026-01-01T00:00:02.000Z' }],
@@ -204,8 +204,8 @@ const PLANTED: Readonly<Record<keyof typeof INVARIANTS, Readonly<Record<string, 
           {
             ...RUN,
             events: [
-              ...[event('chat.turn', { nonce: 'x' }), event('run.suspended'), event('run.resumed')],
-              ...[event('chat.late', { nonce: 'x' }), event('run.completed')],
+              ...[event('nap.turn', { nonce: 'x' }), event('run.suspended'), event('run.resumed')],
+              ...[event('nap.late', { nonce: 'x' }), event('run.completed')],
             ],
           },
         ],

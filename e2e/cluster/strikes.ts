@@ -21,6 +21,19 @@ export interface Arena {
 export interface Faults {
   readonly nodes: Set<Node>
   isDatabaseStruck: boolean
+  /** When the last fault of a node ended, and that of the database: afterwards, the processes have to reconnect. */
+  readonly endedAtMs: Map<Node | 'database', number>
+}
+
+/** How long a process may need to reconnect after a fault. */
+const RECONNECT_MS = 2_000
+
+/** The nodes that no fault holds up at this moment, or shortly before; `undefined` for a fault of the database. */
+export function unhinderedNodes(all: readonly Node[], faults: Faults): readonly Node[] | undefined {
+  const hasEnded = (one: Node | 'database') =>
+    performance.now() - (faults.endedAtMs.get(one) ?? Number.NEGATIVE_INFINITY) >= RECONNECT_MS
+  if (faults.isDatabaseStruck || !hasEnded('database')) return undefined
+  return all.filter((node) => !faults.nodes.has(node) && hasEnded(node))
 }
 
 /** A fault of one node. */
@@ -66,7 +79,7 @@ const NODE_STRIKES = {
   /** Commits take effect at once, but their server learns it late: others may have gone on by then. */
   'late responses': heals(
     ({ network }, { between }) => network.delay(between(200, 1_200), 'responses'),
-    [2_000, 6_000],
+    [4_000, 9_000],
   ),
   'half-open': heals(({ network }) => network.halfOpen(), [1_000, 8_000]),
   'lost requests': heals(({ network }) => network.lose('requests'), [500, 6_000]),
@@ -132,7 +145,10 @@ export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: Str
   const hold = async (held: readonly Node[], work: () => Promise<void>) => {
     for (const node of held) struck.add(node)
     await work().finally(() => {
-      for (const node of held) struck.delete(node)
+      for (const node of held) {
+        struck.delete(node)
+        faults.endedAtMs.set(node, performance.now())
+      }
     })
   }
 
@@ -154,6 +170,7 @@ export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: Str
       faults.isDatabaseStruck = true
       await begin(() => hold(name === 'rolling restart' ? nodes.all : [], () => COMMON_STRIKES[name](arena)))
       faults.isDatabaseStruck = false
+      faults.endedAtMs.set('database', performance.now())
     }
     await pause(between(...gapMs))
   }

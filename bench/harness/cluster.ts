@@ -29,7 +29,7 @@ export const withCluster = <T>(
   { env = {}, settings = [] }: ClusterChoice,
   work: (cluster: BenchCluster) => Promise<T>,
 ) =>
-  inFolder(() =>
+  inFolder((folder) =>
     withDatabase(async (database) => {
       const own = {
         ...onDatabase(database),
@@ -37,7 +37,11 @@ export const withCluster = <T>(
       }
       const servers: ServerProcess[] = []
       const start = async () => {
-        const server = await startProcess({ args: [BINARY, 'server', '--json', '--config', CONFIG], env: own })
+        const checkpoints = join(folder, `${servers.length}.checkpoints`)
+        const server = await startProcess({
+          args: [BINARY, 'server', '--json', '--config', CONFIG],
+          env: { ...own, PERDURE_AUDIT_CHECKPOINT_PATH: checkpoints },
+        })
         servers.push(server)
         return server
       }

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startPostgres, type TestPostgres } from '../../tooling/postgres-server.ts'
+import { cpuMicrosOf } from './server-process.ts'
 
 /** Like the default settings of Debian, but with a cache that holds the data of a case. */
 const SETTINGS = ['fsync=on', 'full_page_writes=on', 'shared_buffers=256MB']
@@ -14,6 +17,13 @@ export async function withDatabase<T>(
   } finally {
     server.remove()
   }
+}
+
+/** Processor time of the database server so far, in microseconds. Sessions that have ended do not count. */
+export function databaseCpuMicros({ socketFolder }: TestPostgres): number {
+  const [postmaster = ''] = readFileSync(join(socketFolder, 'data', 'postmaster.pid'), 'utf8').split('\n')
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')
+  return children.reduce((sum, pid) => sum + cpuMicrosOf(Number(pid)), 0)
 }
 
 /** The environment in which Perdure stores everything in this database. */

@@ -62,7 +62,8 @@ export async function startProcess({ command, args, env = {}, cpus, logFile }: S
 
 const MICROS_PER_TICK = 10_000
 
-function cpuMicrosOf(pid: number): number {
+/** Processor time of all threads of a process so far, in microseconds. */
+export function cpuMicrosOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ')

@@ -1,4 +1,4 @@
-import type { Duty } from '@perdure/ports'
+import { AppError, type Duty } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -117,6 +117,34 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(2)
     await advance(1)
     expect(calls).toBe(3)
+  })
+
+  it('works within five seconds after an outage of the storage, however long it was, and logs it once a minute', async () => {
+    let isDown = true
+    let calls = 0
+    const errors: string[] = []
+    const clock = createManualClock()
+    const logger = { ...silentLogger, error: (message: string) => void errors.push(message) }
+    const work = async () => {
+      calls++
+      if (isDown) throw new AppError('storage-unavailable')
+      return 1_000
+    }
+    const loop = createSupervisedLoop({ clock, timers: clock, logger }, { name: 'work', work })
+    loop.start()
+    const advance = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 500) {
+        clock.advance(500)
+        await flushPromises()
+      }
+    }
+    await advance(180_000)
+    expect(errors.length).toBeGreaterThanOrEqual(3)
+    expect(errors.length).toBeLessThanOrEqual(6)
+    isDown = false
+    const before = calls
+    await advance(5_000)
+    expect(calls).toBeGreaterThan(before)
   })
 
   it('reports failing after five consecutive failures, until the work succeeds', async () => {

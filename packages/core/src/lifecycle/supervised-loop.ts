@@ -1,4 +1,4 @@
-import type { Clock, Duty, Logger, Timers } from '@perdure/ports'
+import { type Clock, type Duty, isStorageBusy, type Logger, type Timers } from '@perdure/ports'
 import type { Daemon } from './daemon.ts'
 
 export interface SupervisedLoopDeps {
@@ -31,13 +31,19 @@ export interface SupervisedLoop extends Daemon {
 const MAX_DELAY_MS = 30_000
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
+/** While the storage is out of reach. A call then costs little, and its work has waited for as long as the outage. */
+const MAX_OUTAGE_BACKOFF_MS = 5_000
+const LOG_OUTAGE_EVERY_MS = 60_000
 const FAILING_AFTER = 5
 const FAILURE_WINDOW_MS = 600_000
 
 /** A process that does not hold the duty asks again after this time. */
 const ASK_AGAIN_MS = 1_000
 
-/** Repeats background work. A failure is logged and retried with exponential backoff. */
+/**
+ * Repeats background work. A failure is logged and retried with exponential backoff; while the storage is out of reach, it is
+ * logged once a minute.
+ */
 export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, duty }: LoopWork): SupervisedLoop {
   const { clock, timers, logger, isMine = () => true } = deps
   let state: 'stopped' | 'running' = 'stopped'
@@ -45,6 +51,7 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, dut
   let working: Promise<void> | undefined
   let isWoken = false
   let failures: number[] = []
+  let outageLoggedAtMs = Number.NEGATIVE_INFINITY
 
   const schedule = (delayMs: number) => {
     cancel()
@@ -64,17 +71,25 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work, dut
     schedule(isWoken ? 0 : delayMs)
   }
 
+  const backoffAfter = (error: unknown): number => {
+    const now = clock.monotonicMs()
+    failures = [...failures.filter((at) => now - at < FAILURE_WINDOW_MS), now]
+    const isOutage = isStorageBusy(error)
+    const isLogged = !isOutage || now - outageLoggedAtMs >= LOG_OUTAGE_EVERY_MS
+    if (isLogged) logger.error(`${name} failed; retrying`, error)
+    if (isLogged && isOutage) outageLoggedAtMs = now
+    return Math.min(isOutage ? MAX_OUTAGE_BACKOFF_MS : MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures.length - 1))
+  }
+
   const workOnce = async (): Promise<number> => {
     if (duty !== undefined && !isMine(duty)) return ASK_AGAIN_MS
     try {
       const delayMs = await work()
       failures = []
+      outageLoggedAtMs = Number.NEGATIVE_INFINITY
       return Math.min(MAX_DELAY_MS, Math.max(0, delayMs ?? MAX_DELAY_MS))
     } catch (error) {
-      const now = clock.monotonicMs()
-      failures = [...failures.filter((at) => now - at < FAILURE_WINDOW_MS), now]
-      logger.error(`${name} failed; retrying`, error)
-      return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures.length - 1))
+      return backoffAfter(error)
     }
   }
 

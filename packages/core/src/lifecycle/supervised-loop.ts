@@ -32,7 +32,7 @@ const MAX_DELAY_MS = 30_000
 const FIRST_BACKOFF_MS = 1_000
 const MAX_BACKOFF_MS = 60_000
 /** While the storage is out of reach. A call then costs little, and its work has waited for as long as the outage. */
-const MAX_OUTAGE_BACKOFF_MS = 5_000
+const MAX_OUTAGE_BACKOFF_MS = 2_000
 const LOG_OUTAGE_EVERY_MS = 60_000
 const FAILING_AFTER = 5
 const FAILURE_WINDOW_MS = 600_000

@@ -1,7 +1,11 @@
 import { join } from 'node:path'
 import { HttpAgent, type Message } from '@ag-ui/client'
+import { HttpAgent as OlderHttpAgent } from 'ag-ui-client-0'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PerdureHttpAgent } from '../../packages/client/src/ag-ui.ts'
 import { type DurableServer, eventually, startDurableServer } from '../durable-server.ts'
+import { createToken } from '../perdure-process.ts'
+import { openRuntime } from './agent-runtime.ts'
 import { endAtBreak } from './end-at-break.ts'
 
 const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
@@ -58,6 +62,16 @@ const shownBy = (messages: readonly Message[], runId: string) =>
     ({ role, content, toolCalls }: { role: string; content?: string; toolCalls?: unknown }) =>
       role !== 'user' && (content !== '' || toolCalls !== undefined),
   )
+
+/** The response to a request that the client would not send. */
+async function answerOf(agentId: string, more: object): Promise<string> {
+  const response = await fetch(`${server.url()}/agents/${agentId}/ag-ui`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ runId: 'r2', messages: [], state: {}, tools: [], context: [], ...more }),
+  })
+  return response.text()
+}
 
 /** Ends the response after `k` blocks. */
 function cutAfter(k: number): typeof fetch {
@@ -191,16 +205,10 @@ describe('AG-UI', () => {
     const asker = open('asker')
     await asker.agent.runAgent()
     const [first] = asker.agent.pendingInterrupts
-    const body = {
-      ...{ threadId: asker.agent.threadId, runId: 'r2', messages: [], state: {}, tools: [], context: [] },
-      resume: [{ interruptId: payload === undefined ? 'apr_none' : first?.id, status: 'resolved', payload }],
-    }
-    const response = await fetch(`${server.url()}/agents/asker/ag-ui`, {
-      ...{ method: 'POST', body: JSON.stringify(body) },
-      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
-    })
+    const resume = [{ interruptId: payload === undefined ? 'apr_none' : first?.id, status: 'resolved', payload }]
+    const answer = await answerOf('asker', { threadId: asker.agent.threadId, resume })
 
-    expect(await response.text()).toContain(`"code":"${code}"`)
+    expect(answer).toContain(`"code":"${code}"`)
     expect((await server.approvals(asker.runId())).length).toBe(2)
   })
 
@@ -221,6 +229,57 @@ describe('AG-UI', () => {
     expect(again.text()).toBe(first.text())
   })
 
+  it('reports an answer to an interrupt that has expired, and takes none', async () => {
+    const { agent, runId } = open('hasty')
+    await agent.runAgent()
+    const expired = () => server.itemsOf<{ readonly id: string }>(`/approvals?status=expired&runId=${runId()}`)
+    await eventually(expired).toHaveLength(1)
+    const resume = [{ interruptId: (await expired())[0]?.id, status: 'resolved', payload: { granted: true } }]
+    expect(await answerOf('hasty', { threadId: agent.threadId, resume })).toContain('"code":"interrupt-expired"')
+
+    const again = open('hasty', { threadId: agent.threadId, messages: agent.messages })
+    again.agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'call_pick', content: 'red' })
+    await again.agent.runAgent()
+
+    expect(again.text()).toBe('Granted: false, expired.')
+  })
+
+  it('goes on with a decision that somebody else took meanwhile, and takes the other answers', async () => {
+    const { agent, text, events } = open('asker')
+    await agent.runAgent()
+    const [first, second] = agent.pendingInterrupts
+    expect((await server.resolve(first?.id ?? '', false)).status).toBe(200)
+    const resume = [first, second].map((one) => ({
+      ...{ interruptId: one?.id ?? '', status: 'resolved' as const, payload: { granted: true } },
+    }))
+    await agent.runAgent({ resume })
+
+    expect(text()).toBe('I need your approval.Sent: 1.')
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'CUSTOM', value: expect.objectContaining({ granted: false }) }),
+    )
+    expect(agent.messages).toContainEqual(expect.objectContaining({ role: 'tool', toolCallId: 'call_b' }))
+  })
+
+  it('gives another owner an empty thread of the same id, and no run of the first one', async () => {
+    const threadId = 'of-both'
+    const first = open('memo', { threadId })
+    await first.agent.runAgent()
+    first.agent.addMessage({ id: 'more', role: 'user', content: 'more' })
+    await first.agent.runAgent()
+    expect(first.text()).toMatch(/^1: x3: more$/)
+    const token = await createToken(server.sandbox, 'agents:invoke', 'somebody-else')
+    const { sessionId } = (await server.get<{ sessionId: string }>(`/runs/${first.runId()}`)).body
+    for (const theirs of [threadId, sessionId]) {
+      const other = open('memo', { threadId: theirs, on: { url: server.url, token } })
+      await other.agent.runAgent()
+      expect(other.text(), theirs).toBe('1: x')
+      expect(other.events.find(({ type }) => type === 'RUN_STARTED')).toMatchObject({ threadId: theirs })
+    }
+    const path = `${server.url()}/agents/memo/ag-ui/${first.runId()}`
+    expect((await fetch(path, { headers: { authorization: `Bearer ${token}` } })).status).toBe(404)
+  })
+
   it('refuses a new message while interrupts are open', async () => {
     const { agent } = open('asker')
     await agent.runAgent()
@@ -228,6 +287,31 @@ describe('AG-UI', () => {
     await later.agent.runAgent().catch(() => undefined)
 
     expect(later.events).toContainEqual(expect.objectContaining({ type: 'RUN_ERROR', code: 'interrupts-open' }))
+  })
+
+  it.each([
+    ['HttpAgent 0.0.59', OlderHttpAgent],
+    ['PerdureHttpAgent', PerdureHttpAgent],
+  ])('works behind a runtime, as that of CopilotKit, with %s', async (_, Agent) => {
+    const runtime = await openRuntime(
+      new Agent({ url: `${server.url()}/agents/asker/ag-ui`, headers: { Authorization: `Bearer ${server.token}` } }),
+    )
+    const front = new OlderHttpAgent({
+      url: runtime.url,
+      initialMessages: [{ id: 'q', role: 'user', content: 'x' }],
+    })
+    await front.runAgent()
+    const resume = front.pendingInterrupts.map(({ id: interruptId }, index) => ({
+      ...{ interruptId, status: 'resolved' as const, payload: { granted: index === 0 } },
+    }))
+    expect(resume).toHaveLength(2)
+    await front.runAgent({ resume })
+
+    expect(front.pendingInterrupts).toEqual([])
+    expect(textOf(front.messages as Message[])).toBe('I need your approval.Sent: 1.')
+    const results = front.messages.filter(({ role }) => role === 'tool')
+    expect(results).toMatchObject([{ toolCallId: 'call_a' }, { toolCallId: 'call_b' }])
+    runtime.close()
   })
 
   it('reports a failure and an abort', async () => {

@@ -16,7 +16,9 @@ export default {
       description: 'Emits the given number of events, with the given padding and interval.',
       agent: {
         id: 'talk',
-        async *run({ events, bytes = 0, everyMs = 0 }) {
+        async *run({ settings, ...input }) {
+          const { events, bytes = 0, everyMs = 0, delayMs = 0 } = settings ?? input
+          if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
           const padding = 'x'.repeat(bytes)
           for (let index = 0; index < events; index++) {
             if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs))

@@ -13,6 +13,7 @@ import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { postgresReplay } from './postgres-replay.ts'
 import { postgresAgainstDbos, postgresAgainstSqlite, postgresRuns } from './postgres-runs.ts'
+import { projectedStreams } from './projected-streams.ts'
 import { queuedRuns } from './queued-runs.ts'
 import { scrapes } from './scrape.ts'
 import { shippedRuns } from './shipped-runs.ts'
@@ -38,6 +39,7 @@ export const CASES: readonly BenchCase[] = [
   busyStreams,
   embedded,
   foldCost,
+  projectedStreams,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

@@ -1,3 +1,4 @@
+import { type AppendedDelta, appendDelta } from '../fold/append-delta.ts'
 import { appendedText } from '../fold/appended-text.ts'
 import type { Block } from '../fold/content.ts'
 import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
@@ -88,6 +89,17 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     return [...withdraw(gone), ...changes.flatMap((change) => show(change, appended(change, event)))]
   }
 
+  /** Most events of a run append to a text, so this does as little as possible. */
+  const appendFrames = (appended: AppendedDelta, event: LogEvent): readonly Frame[] => {
+    const { state, key, after, delta } = appended
+    fold = state
+    at = Date.parse(event.at)
+    if (delta === '' || after.kind !== 'text' || !open.text.has(after.id)) return show(appended, delta).map(toFrame)
+    shown.set(key, after)
+    const content = { type: 'TEXT_MESSAGE_CONTENT', messageId: after.id, delta, timestamp: at }
+    return [{ data: JSON.stringify(content) }]
+  }
+
   const stepEvents = (before: FoldState): readonly AgUiEvent[] => {
     const current = fold.run.openSteps
     if (before.run.openSteps === current) return []
@@ -132,6 +144,8 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
 
   return {
     next(event) {
+      const appended = appendDelta(fold, event)
+      if (appended !== undefined) return appendFrames(appended, event)
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return []

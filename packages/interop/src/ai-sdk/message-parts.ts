@@ -26,6 +26,8 @@ export interface ShownPart {
 export interface MessageParts {
   /** The chunks that show a change. `delta`: what the event has appended to the text. */
   show(change: ItemChange, content: Content, delta?: string): readonly Chunk[]
+  /** Appends to the text of a block that the client has. False, and no effect, if the client does not have it. */
+  append(key: string, block: Block): boolean
   showState(data: unknown): readonly Chunk[]
   /** The chunks that withdraw these items. */
   withdraw(keys: readonly string[], content: Content): readonly Chunk[]
@@ -156,6 +158,12 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
         return showBlock(part.item, after, { content, step: part.step, ...(delta === undefined ? {} : { delta }) })
       }
       return showChanged(part, after, content)
+    },
+    append(key, item) {
+      const part = parts.get(key)
+      if (part === undefined) return false
+      parts.set(key, { item, step: part.step })
+      return true
     },
     showState(data) {
       const part = parts.get('state')

@@ -1,3 +1,4 @@
+import { type AppendedDelta, appendDelta } from '../fold/append-delta.ts'
 import { appendedText } from '../fold/appended-text.ts'
 import type { Block } from '../fold/content.ts'
 import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
@@ -81,6 +82,14 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
     ]
   }
 
+  /** Most events of a run append to a text, so this does as little as possible. */
+  const appendChunks = (appended: AppendedDelta): readonly Chunk[] => {
+    const { state, key, after, delta } = appended
+    fold = state
+    const isShown = delta !== '' && parts.append(key, after)
+    return isShown ? [{ type: `${after.kind}-delta`, id: after.id, delta }] : parts.show(appended, fold.content, delta)
+  }
+
   const endChunks = (): readonly Frame[] => [
     ...[...flushState(), ...resultChunks(), ...parts.end(fold.content), ...finishOf(transcriptOf(fold))].map(toFrame),
     DONE,
@@ -89,6 +98,8 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
 
   return {
     next(event) {
+      const appended = appendDelta(fold, event)
+      if (appended !== undefined) return appendChunks(appended).map(toFrame)
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return []

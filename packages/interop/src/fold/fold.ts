@@ -57,7 +57,7 @@ export function foldEvent(state: FoldState, event: LogEvent): FoldState {
   return { run, content: shown, marks: isKept ? withLater(marks, event) : marks }
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** The events at which no block stays open. */
 const SEGMENT_ENDS: ReadonlySet<string> = new Set([

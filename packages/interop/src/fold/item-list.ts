@@ -22,6 +22,19 @@ export function findItem({ chunks, buckets }: ItemList, key: string): Transcript
   return index === undefined ? undefined : chunks[Math.floor(index / CHUNK)]?.[index % CHUNK]
 }
 
+/** Replaces the item with this key by what `change` makes of it; the list itself if that is the same or there is none. */
+export function changeItem(list: ItemList, key: string, change: (item: TranscriptItem) => TranscriptItem): ItemList {
+  const { chunks, buckets, size } = list
+  const index = indexOf(buckets, key)
+  const at = Math.floor((index ?? 0) / CHUNK)
+  const chunk = index === undefined ? undefined : chunks[at]
+  const item = chunk?.[(index ?? 0) % CHUNK]
+  if (index === undefined || chunk === undefined || item === undefined) return list
+  const changed = change(item)
+  if (changed === item) return list
+  return { chunks: chunks.with(at, chunk.with(index % CHUNK, changed)), buckets, size }
+}
+
 /** Replaces the item with this key, or appends it. */
 export function putItem(list: ItemList, key: string, item: TranscriptItem): ItemList {
   const { chunks, buckets, size } = list

@@ -11,8 +11,15 @@ export function formatBlock({ id, event, retryMs, data }: Block): string {
   if (retryMs !== undefined) text += `retry: ${retryMs}\n`
   if (id !== undefined) text += `id: ${id}\n`
   if (event !== undefined) text += `event: ${event}\n`
-  for (const line of data.split(/\r\n|\r|\n/)) text += line === '' ? 'data:\n' : `data: ${line}\n`
-  return `${text}\n`
+  return `${text}${formatData(data)}\n`
+}
+
+function formatData(data: string): string {
+  // Nearly all data is JSON on one line.
+  if (data !== '' && !data.includes('\n') && !data.includes('\r')) return `data: ${data}\n`
+  let lines = ''
+  for (const line of data.split(/\r\n|\r|\n/)) lines += line === '' ? 'data:\n' : `data: ${line}\n`
+  return lines
 }
 
 /** A comment, which keeps the connection alive and triggers no listener. */

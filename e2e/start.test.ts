@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createSandbox, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, startServer } from './perdure-process.ts'
 
 const HOOK = pathToFileURL(join(import.meta.dirname, 'fixtures/loaded-files.mjs')).href
 
@@ -24,21 +24,40 @@ beforeAll(async () => {
   storageThread = filesOf(1)
 })
 
-describe('a server without other protocols', () => {
-  it('has none of their routes, and loads nothing of them', async () => {
-    const loaded = join(createSandbox().dir, 'loaded')
-    const sandbox = createSandbox({
-      NODE_OPTIONS: `--import ${HOOK}?${encodeURIComponent(loaded)}`,
-      PERDURE_INTEROP_ENABLED: 'false',
-    })
-    const running = await startServer(sandbox)
-    const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-    const paths = ['agents/x/chat', 'agents/x/ag-ui', 'mcp']
-    const answers = await Promise.all(paths.map((path) => fetch(`${running.url}/${path}`, request)))
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
-    await running.kill('SIGTERM')
+/** The status of a request to each protocol, and the files that the server has loaded for them. */
+async function loadedBy(env: NodeJS.ProcessEnv) {
+  const loaded = join(createSandbox().dir, 'loaded')
+  const sandbox = createSandbox({ NODE_OPTIONS: `--import ${HOOK}?${encodeURIComponent(loaded)}`, ...env })
+  const headers = bearer(await createToken({ ...sandbox, env: { ...sandbox.env, NODE_OPTIONS: '' } }))
+  const running = await startServer(sandbox)
+  const request = { method: 'POST', headers, body: '{}' }
+  const paths = ['agents/x/chat', 'agents/x/ag-ui', 'openai/responses', 'openai/chat/completions', 'mcp']
+  const answers = await Promise.all(paths.map((path) => fetch(`${running.url}/${path}`, request)))
+  const answer = await (await fetch(`${running.url}/agents/x/chat/c/messages`, { headers })).text()
+  await running.kill('SIGTERM')
+  const files = readFileSync(`${loaded}-0`, 'utf8').split('\n')
+  return {
+    statuses: answers.map(({ status }) => status),
+    answer,
+    files: files.filter((file) => /interop\/dist/.test(file)),
+  }
+}
 
-    expect(readFileSync(`${loaded}-0`, 'utf8')).not.toMatch(/interop\/dist/)
+describe('the code of other protocols', () => {
+  it('is not loaded by a server without them, which has none of their routes', async () => {
+    const { statuses, answer, files } = await loadedBy({ PERDURE_INTEROP_ENABLED: 'false' })
+
+    expect(statuses).toEqual([404, 404, 404, 404, 404])
+    expect(answer).toContain('route-not-found')
+    expect(files).toEqual([])
+  })
+
+  it('is loaded by the first request of one of them', async () => {
+    const { answer, files } = await loadedBy({})
+
+    expect(answer).toMatch(/^No agent /)
+    expect(files.length).toBeGreaterThan(0)
+    expect(server.filter((url) => /interop\/dist/.test(url))).toEqual([])
   })
 })
 

@@ -9,6 +9,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import { type AuditActor, auditWrite } from '../audit/audit-write.ts'
+import type { Via } from '../runs/run-events.ts'
 
 /** A decision on an approval, as submitted. */
 export interface SubmittedDecision {
@@ -53,11 +54,20 @@ const canonical = (text: ApprovalRecord['decision']) =>
 const canonicalOf = (payload: unknown) =>
   payload === undefined ? undefined : canonicalJson(fromJsonText(toJsonText(payload)))
 
-/** The audit entry of a decision. */
-export const decisionAudit = (id: string, decider: AuditActor, { status, resolvedAt }: ApprovalResolution): Write =>
+interface AuditedDecision {
+  readonly approval: Pick<ApprovalRecord, 'id'>
+  readonly resolution: ApprovalResolution
+}
+
+/** The audit entry of a decision. `via`: the protocol that brought it, if it is not the API's own. */
+export const decisionAudit = (
+  { approval: { id }, resolution: { status, resolvedAt } }: AuditedDecision,
+  decider: AuditActor,
+  via: Via | undefined,
+): Write =>
   auditWrite(decider, {
     at: resolvedAt,
     action: 'approvals.resolve',
     target: id,
-    detail: { granted: status === 'granted' },
+    detail: { granted: status === 'granted', ...(via === undefined ? {} : { via: via.protocol }) },
   })

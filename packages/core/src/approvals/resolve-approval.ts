@@ -73,7 +73,7 @@ async function prepare(
     run,
     resolved: [{ approval, resolution }],
     via,
-    writes: [decisionAudit(approval.id, decider, resolution)],
+    writes: [decisionAudit({ approval, resolution }, decider, via)],
     answer: answer({ ...approval, ...resolution }),
   }
 }

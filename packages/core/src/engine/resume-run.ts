@@ -146,7 +146,7 @@ async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<
     via,
     waits: results,
     events: results.flatMap(({ step, outcome }) => clientToolEnd(step, { outcome, via, at }).events(run)),
-    writes: resolved.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
+    writes: resolved.map((one) => decisionAudit(one, principal, via)),
     answer: () => ({
       reply: outcomeReply(run, basePath, run.status === 'suspended' ? { waitingFor } : {}),
       remember: true,

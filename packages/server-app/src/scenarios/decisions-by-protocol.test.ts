@@ -36,8 +36,9 @@ const ENTRY = {
   decision: 'allowed',
   method: 'POST',
   requestId: 'r7',
-  detail: { granted: true },
 }
+
+const grantedBy = (via: string) => ({ detail: { granted: true, via } })
 
 describe('a decision that comes through another protocol', () => {
   it('is audited with its request when it answers an elicitation of MCP', async () => {
@@ -48,7 +49,9 @@ describe('a decision that comes through another protocol', () => {
 
     expect((await send('/mcp', answer, { 'x-request-id': 'r7' })).status).toBe(202)
 
-    expect(await entries()).toEqual([expect.objectContaining({ ...ENTRY, route: '/v1/mcp', target: id })])
+    expect(await entries()).toEqual([
+      expect.objectContaining({ ...ENTRY, ...grantedBy('mcp'), route: '/v1/mcp', target: id }),
+    ])
   })
 
   it('is audited with its request when it is sent in a message of the AI SDK', async () => {
@@ -63,7 +66,21 @@ describe('a decision that comes through another protocol', () => {
     await (await send('/agents/asks/chat', { id: 'c1', messages: [text, answer] }, { 'x-request-id': 'r7' })).text()
 
     expect(await entries()).toEqual([
-      expect.objectContaining({ ...ENTRY, route: '/v1/agents/:agentId/chat', target: id }),
+      expect.objectContaining({ ...ENTRY, ...grantedBy('ai-sdk'), route: '/v1/agents/:agentId/chat', target: id }),
+    ])
+  })
+
+  it('is audited with its request when it answers an interrupt of AG-UI', async () => {
+    const { send, read, entries } = await waiting()
+    const run = { threadId: 't1', runId: 'r1', messages: [{ id: 'm1', role: 'user', content: 'go' }] }
+    await (await send('/agents/asks/ag-ui', run)).text()
+    const [{ id } = {}] = (await read(send('/approvals'))).items
+    const resume = [{ interruptId: id, status: 'resolved', payload: { granted: true } }]
+
+    await (await send('/agents/asks/ag-ui', { ...run, runId: 'r2', resume }, { 'x-request-id': 'r7' })).text()
+
+    expect(await entries()).toEqual([
+      expect.objectContaining({ ...ENTRY, ...grantedBy('ag-ui'), route: '/v1/agents/:agentId/ag-ui', target: id }),
     ])
   })
 })

@@ -50,7 +50,7 @@ const QUESTION: UIMessage = { id: 'm1', role: 'user', parts: [{ type: 'text', te
 
 const transportTo = (server: Place, more: object = {}) =>
   new DefaultChatTransport<UIMessage>({
-    api: `${server.url()}/agents/narrator/chat?v=7`,
+    api: `${server.url()}/agents/storyteller/chat?v=7`,
     headers: { authorization: `Bearer ${server.token}` },
     ...more,
   })
@@ -82,7 +82,7 @@ async function answerIn(stream: ReadableStream<UIMessageChunk>): Promise<Told | 
 }
 
 const agentOptions = (server: Place, id: string) => ({
-  url: `${server.url()}/agents/narrator/ag-ui`,
+  url: `${server.url()}/agents/storyteller/ag-ui`,
   threadId: id,
   headers: { Authorization: `Bearer ${server.token}` },
   initialMessages: [{ id: 'q1', role: 'user' as const, content: 'Tell.' }],

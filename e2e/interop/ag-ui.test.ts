@@ -244,7 +244,7 @@ describe('AG-UI', () => {
     expect(again.text()).toBe('Granted: false, expired.')
   })
 
-  it('goes on with a decision that somebody else took meanwhile, and takes the other answers', async () => {
+  it('continues with a decision that somebody else took meanwhile, and takes the other answers', async () => {
     const { agent, text, events } = open('asker')
     await agent.runAgent()
     const [first, second] = agent.pendingInterrupts

@@ -1,5 +1,5 @@
 import { fromJsonText, toJsonText } from '@perdure/ports'
-import { clientToolWait } from '../runs/client-tool-wait.ts'
+import { toolCallWait } from '../runs/client-tool-wait.ts'
 import { runEvent } from '../runs/run-events.ts'
 import { checkName, instantAfter } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
@@ -26,7 +26,7 @@ export async function callClientTool<T>(scope: CallScope, call: ClientToolCall):
       counted = scope.budget.takeToolCall()
       return {
         detail: {
-          eventName: clientToolWait(id),
+          eventName: toolCallWait(id),
           dueAt: timeoutMs === undefined ? undefined : instantAfter(clock.now(), timeoutMs),
         },
         writes: counted.writes,

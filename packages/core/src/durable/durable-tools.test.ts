@@ -1,9 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import { ALICE, agentOf, createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
-import { type Code, never, processes, startFlow, waitFor } from './processes.fixture.ts'
+import { type Code, flowOf, never, processes, startFlow, waitFor } from './processes.fixture.ts'
 import type { StepTry } from './step.ts'
 
 describe('ctx.tool', () => {
@@ -133,6 +133,77 @@ describe('a tool that was executing when the process died', () => {
       expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
     },
   )
+})
+
+describe('the id of a tool call that requires an approval', () => {
+  const execute = (args: unknown) => args
+  const deliver = { name: 'deliver', args: { what: 'cake' }, approval: true, execute }
+  const toldOf = async (engine: ReturnType<typeof createTestEngine>, runId: string) =>
+    (await engine.eventsOf(runId)).flatMap(({ type, payload }) => {
+      const { toolCallId, toolName, effectId } = fromJsonText(payload) as Record<string, string>
+      return toolName === undefined
+        ? []
+        : [{ type, toolName, call: toolCallId?.slice(runId.length), effect: effectId?.slice(runId.length) }]
+    })
+  const idsOf = (told: Awaited<ReturnType<typeof toldOf>>, name: string) => [
+    ...new Set(told.flatMap(({ toolName, call }) => (toolName === name ? [call] : []))),
+  ]
+  const grantAll = async (engine: ReturnType<typeof createTestEngine>, runId: string) => {
+    const { items } = await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    for (const { id: approvalId } of items) {
+      await engine.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
+    }
+    await untilIdle(engine.clock)
+  }
+
+  it('belongs to no parallel call, and is the same when the tool executes', async () => {
+    const boot = processes()
+    const code: Code = ({ tool, clientTool }) =>
+      Promise.all([
+        tool(deliver),
+        clientTool({ name: 'pickDay', args: { days: ['Monday'] } }),
+        tool({ ...deliver, name: 'wrap', args: { paper: 'blue' } }),
+      ])
+    const first = await boot(code)
+    const runId = await startFlow(first)
+    const [pickDay] = idsOf(await toldOf(first, runId), 'pickDay')
+    const second = await boot(code)
+    const toolResults = [{ toolCallId: `${runId}${pickDay}`, result: 'Monday' }]
+    await waitFor(second, second.resumeRun({ runId, toolResults, principal: ALICE, visibility: EVERY_ROW }))
+    await grantAll(await boot(code), runId)
+
+    const told = await toldOf(second, runId)
+    const ids = ['deliver', 'pickDay', 'wrap'].map((name) => idsOf(told, name))
+    expect(ids).toEqual([['.1'], ['.2'], ['.3']])
+    expect((await second.find(runId))?.status).toBe('completed')
+    expect(told.filter(({ type }) => type === 'tool.execute.start')).toEqual([
+      { type: 'tool.execute.start', toolName: 'deliver', call: '.1', effect: '.4' },
+      { type: 'tool.execute.start', toolName: 'wrap', call: '.3', effect: '.5' },
+    ])
+  })
+
+  it('stays as it is when the version of the server that asked gave it the number of the next call', async () => {
+    const storage = createInMemoryStorage()
+    const older: UnitOfWork = {
+      commit: (writes) =>
+        storage.unitOfWork.commit(
+          writes.map((write) => {
+            if (write.type === 'step.insert') return { ...write, step: { ...write.step, eventName: undefined } }
+            if (write.type !== 'approval.insert') return write
+            return { ...write, approval: { ...write.approval, toolCallId: `${write.approval.runId}.2` } }
+          }),
+        ),
+    }
+    const code: Code = ({ tool }) => tool(deliver)
+    const engine = createTestEngine({ workflows: [flowOf(code)], storage: { ...storage, unitOfWork: older } })
+    await engine.start()
+    const runId = await startFlow(engine)
+    await grantAll(engine, runId)
+
+    const executed = (await toldOf(engine, runId)).filter(({ type }) => type.startsWith('tool.execute'))
+    expect(executed.map(({ call }) => call)).toEqual(['.2', '.2'])
+    expect((await engine.find(runId))?.status).toBe('completed')
+  })
 })
 
 describe('a durable call', () => {

@@ -10,12 +10,13 @@ import type { StepFn, StepOptions, StepTry } from './step.ts'
 import { callStep } from './step-call.ts'
 import { withTimeout } from './step-retry.ts'
 import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
-import { callApproval } from './wait-call.ts'
+import { callToolApproval } from './wait-call.ts'
 
 /** `ctx.tool`: asks for approval where required, calls the tool once, and returns a failure as data. */
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
-  const { name, args, approval, toolCallId } = call
+  const { name, args, approval } = call
+  let { toolCallId } = call
   if (toolCallId !== undefined) takeToolCallId(scope.toolCallIds, toolCallId)
   const readable = jsonOrUndefined(args)
   if (readable !== undefined && approval !== undefined && approval !== false) {
@@ -23,10 +24,12 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     const ask = {
       ...options,
       payload: options.payload ?? { toolName: name, args },
-      toolCallId: toolCallId ?? `${scope.run.id}.${scope.ledger.lastSeq() + 2}`,
+      ...(toolCallId === undefined ? {} : { toolCallId }),
       args,
     }
-    const decision = await callApproval(scope, name, ask)
+    const asked = await callToolApproval(scope, name, ask)
+    const { decision } = asked
+    toolCallId = asked.toolCallId
     if (!decision.granted) {
       if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
       return failed('approval_denied', decision.reason ?? 'the approval was denied')
@@ -35,7 +38,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   return callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
     countsAs: scope.budget.takeToolCall,
-    fn: (attempt) => afterCheck(scope, () => execute(scope, call, attempt)),
+    fn: (attempt) => afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt)),
     options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
@@ -69,7 +72,8 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   const { run, clock, journal } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
-  const identity = { toolCallId: call.toolCallId ?? attempt.effectId, toolName: name }
+  const { effectId } = attempt
+  const identity = { toolCallId: call.toolCallId ?? effectId, toolName: name, effectId }
   const tell = (type: string, detail: object) =>
     journal.record({
       events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],

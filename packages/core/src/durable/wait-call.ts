@@ -1,4 +1,5 @@
 import { type EpochMs, fromJsonText, type NewEvent, type StepRecord, type Write } from '@perdure/ports'
+import { toolCallWait, waitingToolCallId } from '../runs/client-tool-wait.ts'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
@@ -84,17 +85,46 @@ export async function callWaitForEvent(
 export async function callApproval(
   scope: CallScope,
   name: string,
-  options: ApprovalOptions & Pick<ApprovalAsk, 'toolCallId' | 'args'>,
+  options: ApprovalOptions,
 ): Promise<ApprovalDecision> {
+  checkApprovalOptions(options)
+  return decisionIn(await waitForDecision(scope, name, options))
+}
+
+/**
+ * Asks for the approval of a tool call. A call without an id of its own gets one from the number of this wait, which no
+ * other call has. The id is recorded, because older versions gave such a call another one.
+ */
+export async function callToolApproval(
+  scope: CallScope,
+  name: string,
+  options: ApprovalOptions & Pick<ApprovalAsk, 'toolCallId' | 'args'>,
+): Promise<{ readonly decision: ApprovalDecision; readonly toolCallId: string | undefined }> {
+  const { toolCallId: own } = options
   checkApprovalOptions(options, ['toolCallId', 'args'])
+  const ended = await waitForDecision(scope, name, options, (seq) => own ?? `${scope.run.id}.${seq}`)
+  return { decision: decisionIn(ended), toolCallId: own ?? waitingToolCallId(ended) }
+}
+
+function waitForDecision(
+  scope: CallScope,
+  name: string,
+  options: Omit<ApprovalAsk, 'name' | 'seq'>,
+  toolCallIdAt?: (seq: number) => string,
+): Promise<StepRecord> {
   if (options.timeoutMs !== undefined) scope.requireTimers()
-  const ended = await callWait(scope, { kind: 'approval', name }, (seq) => {
-    const { approval, events } = approvalRequest(scope, { ...options, name, seq })
+  return callWait(scope, { kind: 'approval', name }, (seq) => {
+    const toolCallId = toolCallIdAt?.(seq)
+    const ofCall = toolCallId === undefined ? {} : { toolCallId }
+    const { approval, events } = approvalRequest(scope, { ...options, name, seq, ...ofCall })
+    const eventName = toolCallId === undefined ? undefined : toolCallWait(toolCallId)
     return {
-      detail: { approvalId: approval.id, dueAt: approval.expiresAt },
+      detail: { approvalId: approval.id, dueAt: approval.expiresAt, eventName },
       writes: [{ type: 'approval.insert', approval }],
       events,
     }
   })
-  return (ended.result === undefined ? { granted: false } : fromJsonText(ended.result)) as ApprovalDecision
 }
+
+const decisionIn = ({ result }: StepRecord): ApprovalDecision =>
+  (result === undefined ? { granted: false } : fromJsonText(result)) as ApprovalDecision

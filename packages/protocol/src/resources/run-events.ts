@@ -67,6 +67,7 @@ export const ToolResultEvent = v.looseObject({
 export const ToolExecutionEvent = v.looseObject({
   toolCallId: v.string(),
   toolName: v.string(),
+  effectId: v.optional(v.string()),
   args: v.optional(v.unknown()),
   durationMs: v.optional(v.number()),
   result: v.optional(v.unknown()),

@@ -45,8 +45,12 @@ describe('createSpanFold', () => {
     expect(spans[0]?.detail).toBe('run-failed: no paper')
   })
 
-  it('joins the tool of ctx.tool with its step, and keeps the failure of the tool', () => {
-    const call = { toolCallId: `${RUN}.2`, toolName: 'send' }
+  it.each([
+    ['whose id is of an older version', { toolCallId: `${RUN}.2` }],
+    ['whose id comes from its approval', { toolCallId: `${RUN}.1`, effectId: `${RUN}.2` }],
+    ['whose id comes from a model', { toolCallId: 'call_1', effectId: `${RUN}.2` }],
+  ])('joins a tool of ctx.tool %s with its step, and keeps the failure of the tool', (_, ids) => {
+    const call = { ...ids, toolName: 'send' }
     const spans = fold(
       event('step.start', { seq: 2, step: 'send', kind: 'step' }),
       event('tool.execute.start', { ...call, args: { to: 'a' } }, 1),

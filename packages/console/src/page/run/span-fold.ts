@@ -56,10 +56,17 @@ export function createSpanFold(): SpanFold {
     Object.assign(span, { end: at, status: 'done' }, change)
   }
 
-  const startTool = (at: number, { toolCallId, toolName, args }: Payload, runId: string | undefined) => {
+  /** The step of `ctx.tool` that executes the tool. Older events have no `effectId`; its value was the `toolCallId`. */
+  const stepOfTool = ({ toolCallId, effectId = toolCallId }: Payload, runId: string | undefined) =>
+    String(effectId).startsWith(`${runId}.`)
+      ? open.get(`step ${String(effectId).slice(String(runId).length + 1)}`)
+      : undefined
+
+  const startTool = (at: number, payload: Payload, runId: string | undefined) => {
+    const { toolCallId, toolName, args } = payload
     // The tool of ctx.tool is a step, and both are one bar.
-    const step = open.get(`step ${String(toolCallId).slice(String(runId).length + 1)}`)
-    if (step !== undefined && String(toolCallId).startsWith(`${runId}.`)) {
+    const step = stepOfTool(payload, runId)
+    if (step !== undefined) {
       Object.assign(step, { kind: 'tool', name: textOf(toolName) ?? step.name, input: args })
       return
     }
@@ -70,7 +77,7 @@ export function createSpanFold(): SpanFold {
     const { toolCallId, result, error } = payload
     const detail = errorText(error)
     const status = error === undefined ? 'done' : 'failed'
-    const step = open.get(`step ${String(toolCallId).slice(String(runId).length + 1)}`)
+    const step = stepOfTool(payload, runId)
     if (step !== undefined && step.kind === 'tool') Object.assign(step, { output: error ?? result, detail, status })
     else end(`tool ${toolCallId}`, at, { output: error ?? result, detail, status })
   }

@@ -64,6 +64,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       projector: createAgUiProjector({
         ...{ runId: run, agentId, sessionId, threadId, clientRunId },
         offered: input === undefined ? new Set() : offeredNames(fromJsonText(input)),
+        performed: new Set(toolResultsIn(body.messages).map(({ toolCallId }) => toolCallId)),
         history: history ?? asked(body.messages),
       }),
       headers: { 'X-Perdure-Run-Id': run },

@@ -29,6 +29,8 @@ export interface AgUiView extends RunView {
   readonly clientRunId: string
   /** The tools that the client offered when it started the run. It performs them without an interrupt. */
   readonly offered?: ReadonlySet<string>
+  /** The tool calls whose results the client has sent. It has messages of its own for them. */
+  readonly performed?: ReadonlySet<string>
   /** The messages of the thread before this run. */
   readonly history: readonly AgUiMessage[]
 }
@@ -45,7 +47,10 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
   let at = 0
   const shown = new Map<string, TranscriptItem>()
 
-  const toFrame = (event: AgUiEvent): Frame => ({ data: JSON.stringify({ ...event, timestamp: at }) })
+  const toFrame = (event: AgUiEvent): Frame => ({
+    data: JSON.stringify({ ...event, timestamp: at }),
+    ...(event.type === 'TOOL_CALL_RESULT' && view.performed?.has(String(event.toolCallId)) ? { isReceived: true } : {}),
+  })
   const run = { threadId: view.threadId, runId: view.clientRunId }
 
   const messages = (): readonly AgUiMessage[] => [

@@ -36,7 +36,7 @@ export interface SentAnswers {
 export interface Answered {
   /** The run of the chat that continues. */
   readonly runId: string
-  /** The approvals and tool calls of this chat that the client has answered. */
+  /** The approvals and tool calls of this chat that the client answers now: not the earlier ones that it repeats. */
   readonly ids: ReadonlySet<string>
   /** Whether one of them was open. */
   readonly isNew: boolean
@@ -66,7 +66,13 @@ export async function passAnswers(
     const results = ofRun.flatMap(({ result }) => (result === undefined ? [] : [result]))
     await answerRun(deps, { principal, visibility, via }, runId, { decisions, results })
   }
-  return { runId: first.rootId, ids: new Set(matched.map(({ id }) => id)), isNew: open.length > 0 }
+  return { runId: first.rootId, ids: newestIds(matched), isNew: open.length > 0 }
+}
+
+/** Clients send the results of their tools again with every later answer, but a decision only once. */
+function newestIds(matched: readonly Matched[]): ReadonlySet<string> {
+  const current = matched.filter(({ isOpen, decision }) => isOpen || decision !== undefined)
+  return new Set((current.length > 0 ? current : matched.slice(-1)).map(({ id }) => id))
 }
 
 /** An answer to something that a run of the chat has asked. */

@@ -3,7 +3,7 @@ import { createRecordTable } from './record-table.ts'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch'
+type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
 
 export interface TokenTable {
   readonly store: TokenStore
@@ -26,6 +26,8 @@ export function createTokenTable(): TokenTable {
     return predecessor === undefined ? id : rootOf(predecessor.id)
   }
   const heirsOf = (id: string): TokenRecord[] => childrenOf(id).flatMap((child) => [child, ...heirsOf(child.id)])
+  const isReferred = ({ id, replacedBy }: TokenRecord): boolean =>
+    childrenOf(id).length > 0 || (replacedBy !== undefined && tokens.get(replacedBy) !== undefined)
   const familyOf = (token: TokenRecord): TokenRecord[] => {
     const next = [...childrenOf(token.id), ...predecessorsOf(token.id)]
     return [token, ...next.flatMap(familyOf)]
@@ -91,11 +93,22 @@ export function createTokenTable(): TokenTable {
         tokens.put(Object.freeze({ ...token, lastUsedAt: at }), undo)
         return 1
       },
+      'token.prune'({ before, limit }, { undo }) {
+        const old = everyToken().filter((token) => endedAt(token) < before && !isReferred(token))
+        for (const { id, digest } of old.slice(0, limit)) {
+          tokens.delete(id, undo)
+          putEntry(idsByDigest, [digest, undefined], undo)
+        }
+        return Math.min(old.length, limit)
+      },
     },
   }
 }
 
 const isActive = ({ revokedAt, expiresAt }: TokenRecord, at: EpochMs): boolean =>
   revokedAt === undefined && (expiresAt === undefined || expiresAt > at)
+
+const endedAt = ({ revokedAt, expiresAt }: TokenRecord): number =>
+  Math.min(revokedAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY)
 
 const earlier = (a: EpochMs | undefined, b: EpochMs): EpochMs => (a !== undefined && a < b ? a : b)

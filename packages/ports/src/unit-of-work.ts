@@ -153,6 +153,11 @@ export type Write =
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
+   * Deletes up to `limit` tokens that expired or were revoked before `before`. Keeps a token while a token that it
+   * minted or the token that replaced it is stored. Never conflicts; its count is the number of deleted tokens.
+   */
+  | { readonly type: 'token.prune'; readonly before: EpochMs; readonly limit: number }
+  /**
    * Appends to the audit chain and moves its head, using `appendEntry`. If an entry with the same `source` was already
    * appended and its source was not released since, appends nothing. Never conflicts; its count is the number of
    * appended links.

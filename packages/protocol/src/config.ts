@@ -162,6 +162,9 @@ export const ServerConfigSchema = strictObject({
     eventsDays: field(count(1), 30, {
       note: 'Days after which events are removed, except those of active runs; a client resuming from an older cursor gets a gap notice.',
     }),
+    tokensDays: field(count(1), 30, {
+      note: 'Days after which expired and revoked tokens are removed, sessions of the console among them.',
+    }),
     runsDays: optionalField(count(1), {
       note: 'Days after which ended runs are removed, with their calls and approvals; never when not set.',
     }),

@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, plusMs, type Write } from '@perdure/ports'
-import { aMessage, anEvent, aRun, aSession, createManualClock } from '@perdure/testkit'
+import { aMessage, anEvent, aRun, aSession, aToken, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger, untilIdle } from '../engine/test-engine.fixture.ts'
 import { createRetention, type RetentionLimits } from './retention.ts'
@@ -29,7 +29,7 @@ function setUp(limits: RetentionLimits) {
 
 describe('createRetention', () => {
   it('removes old events in bounded commits until none is left', async () => {
-    const { storage, clock, daemon, advance, events } = setUp({ eventsDays: 30 })
+    const { storage, clock, daemon, advance, events } = setUp({ eventsDays: 30, tokensDays: 30 })
     const old = Array.from({ length: 1_200 }, () => anEvent({ topic: 'all', at: clock.now() }))
     await storage.unitOfWork.commit([{ type: 'event.append', events: old }])
     clock.advance(30 * DAY_MS)
@@ -46,8 +46,8 @@ describe('createRetention', () => {
 
   it('keeps runs forever unless runsDays is set', async () => {
     for (const [limits, isKept] of [
-      [{ eventsDays: 1 }, true],
-      [{ eventsDays: 1, runsDays: 1 }, false],
+      [{ eventsDays: 1, tokensDays: 1 }, true],
+      [{ eventsDays: 1, tokensDays: 1, runsDays: 1 }, false],
     ] as const) {
       const { storage, clock, daemon, advance } = setUp(limits)
       const ended = { status: 'completed', createdAt: clock.now(), completedAt: plusMs(clock.now(), 1) } as const
@@ -62,8 +62,27 @@ describe('createRetention', () => {
   })
 })
 
+describe('createRetention for tokens', () => {
+  it('removes expired sessions of the console, and keeps the token that signed in', async () => {
+    const { storage, clock, daemon, advance } = setUp({ eventsDays: 30, tokensDays: 30 })
+    const session = { name: 'console', parentId: 'operator', expiresAt: plusMs(clock.now(), DAY_MS / 2) }
+    const tokens = [aToken({ id: 'operator' }), aToken({ id: 'signed-in', createdAt: clock.now(), ...session })]
+    await storage.unitOfWork.commit(tokens.map((token) => ({ type: 'token.insert', token })))
+    clock.advance(30 * DAY_MS)
+    daemon.start()
+    await advance(0)
+    expect(await storage.tokens.find('signed-in')).toBeDefined()
+
+    for (let hour = 0; hour < 24; hour++) await advance(DAY_MS / 24)
+
+    expect(await storage.tokens.find('signed-in')).toBeUndefined()
+    expect(await storage.tokens.find('operator')).toBeDefined()
+    await daemon.stop()
+  })
+})
+
 describe('createRetention for sessions', () => {
-  const limits = { eventsDays: 1_000, sessionsDays: 7 }
+  const limits = { eventsDays: 1_000, tokensDays: 1_000, sessionsDays: 7 }
 
   /** Inserts sessions with one message and one run each. Sessions whose index is in `waiting` have a suspended run. */
   async function fill({ storage, clock }: ReturnType<typeof setUp>, count: number, waiting: readonly number[] = []) {

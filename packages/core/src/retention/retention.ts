@@ -10,6 +10,8 @@ export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps {
 
 export interface RetentionLimits {
   readonly eventsDays: number
+  /** Days after which expired and revoked tokens are removed. */
+  readonly tokensDays: number
   /** If missing, runs are never removed. */
   readonly runsDays?: number | undefined
   /** Days without activity. If missing, sessions are never removed. */
@@ -24,8 +26,11 @@ const EVERY_MS = 600_000
  */
 const EVENTS_PER_COMMIT = 500
 const RUNS_PER_COMMIT = 50
+const TOKENS_PER_COMMIT = 500
 
-/** Removes events, runs and sessions older than their retention period, a bounded number per commit. */
+type Removal = Extract<Write, { readonly type: 'event.trim' | 'run.prune' | 'token.prune' }>
+
+/** Removes events, runs, sessions and ended tokens older than their retention period, a bounded number per commit. */
 export function createRetention(deps: RetentionDeps): Daemon {
   const { unitOfWork, clock, limits, logger } = deps
   const expireSessions = createExpireSessions(deps)
@@ -34,7 +39,7 @@ export function createRetention(deps: RetentionDeps): Daemon {
   const daysAgo = (days: number): EpochMs => plusMs(clock.now(), -days * DAY_MS)
 
   /** Returns whether all expired rows of this kind are gone. */
-  const remove = async (write: Extract<Write, { readonly type: 'event.trim' | 'run.prune' }>): Promise<boolean> => {
+  const remove = async (write: Removal): Promise<boolean> => {
     const outcome = await unitOfWork.commit([write])
     return !outcome.committed || (outcome.counts[0] ?? 0) < write.limit
   }
@@ -51,13 +56,14 @@ export function createRetention(deps: RetentionDeps): Daemon {
     duty: 'retention',
     async work() {
       if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < EVERY_MS) return undefined
-      const { eventsDays, runsDays, sessionsDays } = limits
+      const { eventsDays, tokensDays, runsDays, sessionsDays } = limits
       const areEventsGone = await remove({ type: 'event.trim', before: daysAgo(eventsDays), limit: EVENTS_PER_COMMIT })
       const areRunsGone =
         runsDays === undefined ||
         (await remove({ type: 'run.prune', before: daysAgo(runsDays), limit: RUNS_PER_COMMIT }))
       const areSessionsGone = sessionsDays === undefined || (await removeSessions(sessionsDays))
-      if (!areEventsGone || !areRunsGone || !areSessionsGone) return 0
+      const areTokensGone = await remove({ type: 'token.prune', before: daysAgo(tokensDays), limit: TOKENS_PER_COMMIT })
+      if (!areEventsGone || !areRunsGone || !areSessionsGone || !areTokensGone) return 0
       prunedAtMs = clock.monotonicMs()
       return undefined
     },

@@ -6,7 +6,7 @@ import { type NewTokenRow, TOKEN_COLUMNS, toTokenRow } from './token-row.ts'
 import { findToken, findTokenByDigest } from './token-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch'
+type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
 
 export const tokenWrites: WriteAppliers<TokenWrite> = {
   async 'token.insert'({ db }, { type, token }) {
@@ -40,6 +40,7 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
     return (await db.run(rehashToken, { id, from: before, to })).changes
   },
   'token.touch': async ({ db }, { id, at }) => (await db.run(touchToken, { id, at })).changes,
+  'token.prune': async ({ db }, { before, limit }) => (await db.run(PRUNE_TOKENS, { before, limit })).changes,
 }
 
 /** The first key of the advisory lock of token families; the second is the hash of the schema. */
@@ -146,3 +147,15 @@ const touchToken = compile<TokenAt, unknown>((param) =>
     .set({ last_used_at: param('at') })
     .where('id', '=', param('id')),
 )
+
+/** One pass deletes the tokens to which no other refers; the next pass deletes those above them. */
+export const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) => ({
+  compile: () =>
+    sql`delete from tokens where id = any(array(
+        select old.id from tokens as old
+        where (old.revoked_at < ${param('before')} or old.expires_at < ${param('before')})
+          and not exists (select from tokens as child where child.parent_id = old.id)
+          and not exists (select from tokens as successor where successor.id = old.replaced_by)
+        order by old.created_at, old.id
+        limit ${param('limit')}))`.compile(from),
+}))

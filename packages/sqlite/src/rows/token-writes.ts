@@ -6,7 +6,7 @@ import { type NewTokenRow, TOKEN_COLUMNS, toTokenRow } from './token-row.ts'
 import { findToken, findTokenByDigest } from './token-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch'
+type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
 
 export const tokenWrites: WriteAppliers<TokenWrite> = {
   'token.insert'({ db }, { type, token }) {
@@ -35,6 +35,7 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
     return db.run(rehashToken, { id, from: before, to }).changes
   },
   'token.touch': ({ db }, { id, at }) => db.run(touchToken, { id, at }).changes,
+  'token.prune': ({ db }, { before, limit }) => db.run(PRUNE_TOKENS, { before, limit }).changes,
 }
 
 /** Returns `{ parent }` if the parent is missing or may no longer mint this token. */
@@ -133,4 +134,19 @@ const touchToken = compile<TokenAt, unknown>((param) =>
     .updateTable('tokens')
     .set({ last_used_at: param('at') })
     .where('id', '=', param('id')),
+)
+
+/** One pass deletes the tokens to which no other refers; the next pass deletes those above them. */
+export const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) =>
+  from.deleteFrom('tokens').where('key', 'in', (eb) =>
+    eb
+      .selectFrom('tokens as old')
+      .select('old.key')
+      .where(sql<boolean>`(old.revoked_at < ${param('before')} or old.expires_at < ${param('before')})`)
+      .where(sql<boolean>`not exists (select 1 from tokens as child where child.parent_id = old.id)`)
+      .where(sql<boolean>`not exists (select 1 from tokens as successor where successor.id = old.replaced_by)`)
+      .orderBy('old.created_at')
+      .orderBy('old.id')
+      .limit(param('limit')),
+  ),
 )

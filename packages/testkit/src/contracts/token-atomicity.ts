@@ -9,9 +9,10 @@ const TOKEN = aToken({ id: 'tok-1' })
 const OLD = aToken({ id: 'tok-old' })
 const CHILD = aToken({ id: 'tok-child', parentId: OLD.id })
 const OTHER = aToken({ id: 'tok-other' })
+const EXPIRED = aToken({ id: 'tok-expired', expiresAt: at(1) })
 
 export const seedTokens = (storage: Storage) =>
-  commit(storage, ...[TOKEN, OLD, CHILD, OTHER].map((token) => ({ type: 'token.insert', token }) as const))
+  commit(storage, ...[TOKEN, OLD, CHILD, OTHER, EXPIRED].map((token) => ({ type: 'token.insert', token }) as const))
 
 /** One write of every type. In this order, each succeeds after the seed and has a visible effect. */
 export const TOKEN_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { readonly type: T }> } = {
@@ -20,6 +21,7 @@ export const TOKEN_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { r
   'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
   'token.retire': { type: 'token.retire', id: OLD.id, replacedBy: TOKEN.id, at: at(1), until: at(9) },
   'token.rehash': { type: 'token.rehash', id: CHILD.id, from: CHILD.digest, to: 'rehashed' },
+  'token.prune': { type: 'token.prune', before: at(2), limit: 9 },
 }
 
 /** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */
@@ -30,7 +32,7 @@ export const TOKEN_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Write
   'token.rehash': { type: 'token.rehash', id: OTHER.id, from: OTHER.digest, to: TOKEN.digest },
 }
 
-const DIGESTS = [TOKEN.digest, 'digest of tok-2', CHILD.digest, 'rehashed']
+const DIGESTS = [TOKEN.digest, EXPIRED.digest, 'digest of tok-2', CHILD.digest, 'rehashed']
 
 /** Everything that the port returns about the rows that the seed and the changes touch. */
 export const tokenSnapshot = async ({ tokens }: Storage) => ({

@@ -238,5 +238,62 @@ const rehashCases: readonly ContractCase[] = [
   },
 ]
 
-/** Cases for token parents, rotation and rehashing. */
-export const tokenFamilyCases: readonly ContractCase[] = [...rootCases, ...revokeCases, ...retireCases, ...rehashCases]
+const storedIds = async (storage: Storage): Promise<readonly string[]> =>
+  (await storage.tokens.list({ limit: 200, order: 'asc' })).items.map(({ id }) => id)
+
+const prune = (before: number, limit = 10) => ({ type: 'token.prune', before: at(before), limit }) as const
+
+const pruneCases: readonly ContractCase[] = [
+  {
+    title: 'prunes tokens that expired or were revoked before an instant, oldest first and up to the limit',
+    async run(storage) {
+      const ends = { expired: { expiresAt: at(5) }, revoked: { revokedAt: at(6) }, later: { expiresAt: at(10) } }
+      for (const [id, end] of Object.entries({ ...ends, endless: {} }))
+        await commit(storage, { type: 'token.insert', token: aToken({ id, createdAt: at(1), ...end }) })
+
+      expect((await commit(storage, prune(5))).counts).toEqual([0])
+      expect((await commit(storage, prune(10, 1))).counts).toEqual([1])
+      expect(await storedIds(storage)).toEqual(['endless', 'later', 'revoked'])
+      expect((await commit(storage, prune(10))).counts).toEqual([1])
+      expect(await storedIds(storage)).toEqual(['endless', 'later'])
+      expect(await storage.tokens.findByDigest(aToken({ id: 'expired' }).digest)).toBeUndefined()
+      // The id and the digest are free again.
+      await grow(storage, 'expired')
+    },
+  },
+  {
+    title: 'prunes a token only after the tokens that it minted and the token that replaced it',
+    async run(storage) {
+      await grow(storage, 'parent', 'a<parent', 'new<parent', 'child<new')
+      await commit(storage, retire({ until: 10 }))
+      await commit(storage, { type: 'token.revoke', id: 'parent', at: at(20) })
+
+      const left: (readonly string[])[] = []
+      for (let pass = 0; pass < 4; pass++) {
+        await commit(storage, prune(30))
+        left.push(await storedIds(storage))
+      }
+
+      expect(left).toEqual([['a', 'new', 'parent'], ['a', 'parent'], ['parent'], []])
+    },
+  },
+  {
+    title: 'keeps a retired token of a chain whose newest token is active',
+    async run(storage) {
+      await grow(storage, 'a', 'new')
+      await commit(storage, retire({ until: 10 }))
+
+      expect((await commit(storage, prune(100))).counts).toEqual([0])
+      expect(await storage.tokens.rootOf('new')).toBe('a')
+    },
+  },
+]
+
+/** Cases for token parents, rotation, rehashing and pruning. */
+export const tokenFamilyCases: readonly ContractCase[] = [
+  ...rootCases,
+  ...revokeCases,
+  ...retireCases,
+  ...rehashCases,
+  ...pruneCases,
+]

@@ -4,6 +4,8 @@ import { useContext } from 'preact/hooks'
 import type { Session, Target } from './api/resources.ts'
 import { allows } from './api/scopes.ts'
 import type { LiveFeed } from './live/live-feed.ts'
+import type { PendingApprovals } from './live/pending-approvals.ts'
+import type { Loaded } from './parts/use-loaded.ts'
 import type { Route } from './route.ts'
 
 /** What every page may use. */
@@ -14,6 +16,8 @@ export interface AppContext {
   /** Registered agents and workflows that the session may read. */
   readonly targets: readonly Target[]
   readonly route: Route
+  /** The approvals that wait for a decision; empty for a session that may not read them. */
+  readonly pending: Loaded<PendingApprovals>
   /** Shows a short message at the edge of the page. */
   readonly notify: (text: string, kind?: 'done' | 'failed') => void
   readonly signOut: () => void

@@ -5,8 +5,9 @@ import { type Failure, failureOf } from './api/failure.ts'
 import { type Session, subjectOf, type Target } from './api/resources.ts'
 import { allows } from './api/scopes.ts'
 import { useStore } from './api/store.ts'
-import { Context } from './app-context.ts'
+import { type AppContext, Context } from './app-context.ts'
 import { createLiveFeed } from './live/live-feed.ts'
+import { usePendingApprovals } from './live/pending-approvals.ts'
 import { SignInPage } from './pages/sign-in-page.tsx'
 import { FailureNote } from './parts/basics.tsx'
 import { watchRoute } from './route.ts'
@@ -94,7 +95,18 @@ export function App() {
   }
   const { session, targets } = state
   return (
-    <Context.Provider value={{ client, session, feed, targets, route, notify, signOut: () => void signOut() }}>
+    <SignedIn {...{ client, feed, session, targets, route, notify }} signOut={() => void signOut()} message={message} />
+  )
+}
+
+type SignedInProps = Omit<AppContext, 'pending'> & { readonly message: Message | undefined }
+
+function SignedIn({ message, ...app }: SignedInProps) {
+  const { client, feed, session } = app
+  const isAllowed = allows(session.scopes, 'approvals:read')
+  const pending = usePendingApprovals({ client, feed, isAllowed })
+  return (
+    <Context.Provider value={{ ...app, pending }}>
       <Shell />
       <div class="messages" role="status">
         {message === undefined ? null : <p class={`message is-${message.kind}`}>{message.text}</p>}

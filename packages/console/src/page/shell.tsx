@@ -9,7 +9,7 @@ import { Empty, Heading } from './parts/basics.tsx'
 /** The frame of every page: navigation, connection, and the page itself. */
 export function Shell() {
   const app = useApp()
-  const { route, session, signOut } = app
+  const { route, session, signOut, pending } = app
   const [id = ''] = route.path
   const allowed = PAGES.filter((page) => isAllowed(app, page))
   const page = PAGES.find((one) => one.id === id)
@@ -18,10 +18,14 @@ export function Shell() {
   const isFirst = useRef(true)
   useEffect(() => {
     document.querySelector('link[rel=icon]')?.setAttribute('href', iconOf(session.env))
-    document.title = `${session.env === 'local' ? '[dev] ' : ''}${page?.label ?? 'Not found'} · Perdure`
     if (isFirst.current) isFirst.current = false
     else main.current?.querySelector('h1')?.focus({ preventScroll: true })
   }, [address])
+  const waiting = pending.data?.items.length ?? 0
+  const title = titleOf(app, page?.label ?? 'Not found', waiting)
+  useEffect(() => {
+    document.title = title
+  }, [title])
   return (
     <div class="shell">
       <header class="side">
@@ -36,9 +40,7 @@ export function Shell() {
         </div>
         <nav aria-label="Pages">
           {allowed.map((one) => (
-            <a key={one.id} href={`#/${one.id}`} aria-current={one.id === id ? 'page' : undefined}>
-              {one.label}
-            </a>
+            <PageLink key={one.id} page={one} isOpen={one.id === id} waiting={one.id === 'approvals' ? waiting : 0} />
           ))}
         </nav>
         <div class="foot">
@@ -80,6 +82,36 @@ export function Shell() {
   )
 }
 
+interface PageLinkProps {
+  readonly page: PageSpec
+  readonly isOpen: boolean
+  /** How many decisions wait on the page. */
+  readonly waiting: number
+}
+
+function PageLink({ page: { id, label }, isOpen, waiting }: PageLinkProps) {
+  return (
+    <a href={`#/${id}`} aria-current={isOpen ? 'page' : undefined}>
+      {label}
+      {waiting === 0 ? null : (
+        <>
+          {' '}
+          <span class="count">
+            {waiting}
+            <span class="hidden"> waiting</span>
+          </span>
+        </>
+      )}
+    </a>
+  )
+}
+
+/** The title begins with the number of decisions that wait, so that it is visible in the tab. */
+function titleOf({ session: { env } }: ReturnType<typeof useApp>, label: string, waiting: number): string {
+  const count = waiting === 0 ? '' : `(${waiting}) `
+  return `${env === 'local' ? '[dev] ' : ''}${count}${label} · Perdure`
+}
+
 const FIRST_ICON = document.querySelector('link[rel=icon]')?.getAttribute('href') ?? ''
 
 /** The icon of a development server is amber, so that its tab is not mistaken for another one. */
@@ -98,6 +130,7 @@ const WORDS: Readonly<Record<Liveness, string>> = {
   connecting: 'connecting',
   live: 'live',
   resuming: 'resuming',
+  polling: 'no WebSocket',
   offline: 'offline',
   refused: 'refused',
 }
@@ -121,6 +154,14 @@ function OfflineBanner() {
     return (
       <p class="note warn" role="status">
         The server does not answer. This page shows the last data that it received, and reconnects by itself.
+      </p>
+    )
+  }
+  if (liveness === 'polling') {
+    return (
+      <p class="note warn" role="status">
+        No WebSocket can be opened to the server; a proxy may block it. Lists are read again every 10 seconds, and runs
+        and sessions are followed over event streams.
       </p>
     )
   }

@@ -17,7 +17,8 @@ const csrfToken = (): string | undefined =>
 
 export interface ConnectionListener {
   onConnection(change: ConnectionChange): void
-  /** A request has received no answer. */
+  onAnswered(): void
+  /** A request has received no answer, or a proxy has not reached the server. */
   onUnreachable(): void
 }
 
@@ -30,10 +31,13 @@ export const sessionFetch: typeof fetch = (input, init) => {
 }
 
 /** Connects to the API as the session of this browser. */
-export function connect({ onConnection, onUnreachable }: ConnectionListener): PerdureClient {
+export function connect({ onConnection, onAnswered, onUnreachable }: ConnectionListener): PerdureClient {
   const watchedFetch: typeof fetch = async (input, init) => {
     try {
-      return await sessionFetch(input, init)
+      const response = await sessionFetch(input, init)
+      if (response.status === 502 || response.status === 504) onUnreachable()
+      else onAnswered()
+      return response
     } catch (error) {
       if (init?.signal?.aborted !== true) onUnreachable()
       throw error

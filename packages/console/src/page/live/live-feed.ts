@@ -3,8 +3,8 @@ import type { Event } from '../api/resources.ts'
 import { createStore, type Store } from '../api/store.ts'
 import { closeMessage } from './close-message.ts'
 
-/** How current the page is. */
-export type Liveness = 'connecting' | 'live' | 'resuming' | 'offline' | 'refused'
+/** How current the page is. `polling`: the server answers requests, but no WebSocket can be opened. */
+export type Liveness = 'connecting' | 'live' | 'resuming' | 'polling' | 'offline' | 'refused'
 
 export interface LiveFeed {
   readonly liveness: Store<Liveness>
@@ -16,9 +16,9 @@ export interface LiveFeed {
   /** Calls the listener for every event, and `onGap` when events are missing. */
   listen(onEvent: (event: Event) => void, onGap?: () => void): () => void
   onConnection(change: ConnectionChange): void
-  /** A request has received no answer. */
+  onAnswered(): void
+  /** A request has received no answer, or a proxy has not reached the server. */
   onUnreachable(): void
-  close(): void
 }
 
 interface Listener {
@@ -27,6 +27,7 @@ interface Listener {
 }
 
 const OFFLINE_AFTER_FAILURES = 2
+const POLL_MS = 10_000
 
 /** The events of the whole server, over the one WebSocket of the page. */
 export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
@@ -37,6 +38,20 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   const followed = new Map<string, AbortController>()
   let failures = 0
   let wasLive = false
+  let isAnswered = false
+  let polling: ReturnType<typeof setInterval> | undefined
+
+  const show = (next: Liveness) => {
+    liveness.set(next)
+    if (next !== 'polling') {
+      clearInterval(polling)
+      polling = undefined
+      return
+    }
+    polling ??= setInterval(() => {
+      if (document.visibilityState === 'visible') for (const { onGap } of listeners) onGap?.()
+    }, POLL_MS)
+  }
 
   const deliver = (item: SubscriptionItem) => {
     if (item.type === 'event') lastEventId.set(item.event.eventId)
@@ -47,9 +62,8 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   }
 
   const read = async (subject: string, { signal }: AbortController) => {
-    const subscription = clientOf().subscribe(subject, { signal })
     try {
-      for await (const item of subscription) deliver(item)
+      for await (const item of clientOf().subscribe(subject, { signal })) deliver(item)
     } catch {
       if (!signal.aborted) followed.delete(subject)
     }
@@ -83,24 +97,28 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
       if (change.state === 'open') reason.set(undefined)
       if (change.state === 'closed') reason.set(closeMessage(change.code))
       wasLive ||= change.state === 'open'
-      const next = livenessAfter(change, failures)
-      if (next !== undefined && (change.state !== 'connecting' || !wasLive)) liveness.set(next)
+      const next = livenessAfter(change, failures, isAnswered)
+      // While a page waits for the next attempt, it keeps the words of the last one.
+      if (change.state !== 'connecting' || !wasLive) show(next)
+      // The attempt that follows begins with a request for a ticket.
+      if (change.state === 'closed') isAnswered = false
+    },
+    onAnswered() {
+      isAnswered = true
     },
     onUnreachable() {
-      if (liveness.get() !== 'live') liveness.set('offline')
-    },
-    close() {
-      for (const controller of followed.values()) controller.abort()
-      followed.clear()
+      isAnswered = false
+      if (liveness.get() !== 'live') show('offline')
     },
   }
 }
 
-function livenessAfter(change: ConnectionChange, failures: number): Liveness | undefined {
-  const isOffline = failures > OFFLINE_AFTER_FAILURES
+function livenessAfter(change: ConnectionChange, failures: number, isAnswered: boolean): Liveness {
+  const isFailing = failures > OFFLINE_AFTER_FAILURES
+  const isPolling = isFailing && isAnswered
   if (change.state === 'open') return 'live'
-  if (change.state === 'connecting') return isOffline ? 'offline' : 'connecting'
+  if (change.state === 'connecting') return isPolling ? 'polling' : isFailing ? 'offline' : 'connecting'
   // The client tries once more with a new ticket, and then gives up.
   if (change.retryInMs === undefined && closeMessage(change.code) !== undefined) return 'refused'
-  return isOffline ? 'offline' : 'resuming'
+  return isPolling ? 'polling' : isFailing ? 'offline' : 'resuming'
 }

@@ -1,30 +1,28 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { PerdureClient } from '@perdure/client'
+import { useState } from 'preact/hooks'
 import { failureOf } from '../api/failure.ts'
 import type { Approval } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { DiffTable } from '../diff/diff-table.tsx'
+import type { PendingApprovals } from '../live/pending-approvals.ts'
 import { Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Ago } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
+import { useReloadOn } from '../parts/use-reload.ts'
 import { hrefOf } from '../route.ts'
 
 /** Decisions that runs wait for. */
 export function ApprovalsPage() {
-  const { client, feed, route } = useApp()
+  const { client, route, pending } = useApp()
   const { run } = route.query
-  const filter = run === undefined ? {} : { runId: run }
-  const waiting = useLoaded(() => client.approvals.list({ status: 'pending', limit: 100, ...filter }), [run])
+  // The list of the whole console is limited, so the approvals of one run are read by themselves.
+  const ofRun = useLoaded(async () => (run === undefined ? NOTHING : readPending(client, run)), [run])
+  const waiting = run === undefined ? pending : ofRun
   const { reload } = waiting
   // The approvals that were granted before, to compare with. Without them, nothing is compared.
   const granted = useLoaded(() => client.approvals.list({ status: 'granted', limit: 100 }), [])
-  useEffect(
-    () =>
-      feed.listen((event) => {
-        if (event.type.startsWith('approval.')) reload()
-      }, reload),
-    [feed, reload],
-  )
+  useReloadOn(({ type }) => run !== undefined && type.startsWith('approval.'), reload)
   return (
     <>
       <Heading title="Approvals" />
@@ -56,6 +54,11 @@ export function ApprovalsPage() {
     </>
   )
 }
+
+const NOTHING: PendingApprovals = { items: [], nextCursor: null }
+
+const readPending = (client: PerdureClient, runId: string): Promise<PendingApprovals> =>
+  client.approvals.list({ status: 'pending', limit: 100, runId })
 
 /** Whether the same code has asked the same, so that the arguments can be compared. */
 const isSameQuestion = (one: Approval, other: Approval): boolean =>

@@ -6,11 +6,10 @@ import { Sparkline } from '../parts/sparkline.tsx'
 import { durationText } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { hrefOf } from '../route.ts'
-import { applyEvent } from './run-changes.ts'
 import { RunTable } from './run-table.tsx'
 import { trendsOf } from './trends.ts'
+import { useFreshRuns } from './use-fresh-runs.ts'
 
-const REFRESH_MS = 10_000
 const HEALTH_MS = 60_000
 
 /** What is going on, at a glance. */
@@ -28,29 +27,10 @@ export function HomePage() {
 }
 
 function RecentRuns() {
-  const { client, feed } = useApp()
+  const { client } = useApp()
   const loaded = useLoaded(() => client.runs.list({ limit: 200 }), [])
   const { change, reload } = loaded
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const reloadSoon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        reload()
-      }, REFRESH_MS)
-    }
-    const stop = feed.listen((event) => {
-      if (!event.type.startsWith('run.')) return
-      change((page) => {
-        if (!page.items.some(({ id }) => id === event.runId)) reloadSoon()
-        return { ...page, items: page.items.map((run) => (run.id === event.runId ? applyEvent(run, event) : run)) }
-      })
-    }, reloadSoon)
-    return () => {
-      stop()
-      clearTimeout(timer)
-    }
-  }, [feed, change, reload])
+  useFreshRuns(change, reload)
   return <Shown loaded={loaded}>{({ items }) => (items.length === 0 ? <FirstRun /> : <Overview runs={items} />)}</Shown>
 }
 
@@ -126,26 +106,19 @@ function FirstRun() {
   )
 }
 
+const SHOWN = 5
+
 function Waiting() {
-  const { client, feed } = useApp()
-  const loaded = useLoaded(() => client.approvals.list({ status: 'pending', limit: 5 }), [])
-  const { reload } = loaded
-  useEffect(
-    () =>
-      feed.listen((event) => {
-        if (event.type.startsWith('approval.')) reload()
-      }),
-    [feed, reload],
-  )
+  const { pending } = useApp()
   return (
     <Card title="Waiting for a decision" aside={<a href={hrefOf(['approvals'])}>Decide</a>}>
-      <Shown loaded={loaded}>
+      <Shown loaded={pending}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty>No approval is pending.</Empty>
           ) : (
             <ul class="plain">
-              {items.map(({ id, title, name, agentId, workflowId }) => (
+              {items.slice(0, SHOWN).map(({ id, title, name, agentId, workflowId }) => (
                 <li key={id}>
                   <a href={hrefOf(['approvals'])}>{title ?? name}</a> <span class="quiet">{agentId ?? workflowId}</span>
                 </li>

@@ -4,6 +4,7 @@ import type { Event } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
 import { createEventBuffer } from '../live/event-buffer.ts'
 import { FailureNote, Heading } from '../parts/basics.tsx'
+import { createDrawPace } from '../parts/draw-pace.ts'
 import { replaceQuery } from '../route.ts'
 import { EventList } from '../run/event-list.tsx'
 
@@ -25,22 +26,15 @@ export function LivePage() {
 
   useEffect(() => {
     const ending = new AbortController()
-    let isDue = false
-    let isNew = false
-    const draw = () => {
-      isDue = false
-      if (ending.signal.aborted || paused.current || !isNew) return
-      isNew = false
+    const pace = createDrawPace(() => {
+      if (paused.current) return
       setShown(buffer.items())
       setFrame((frame) => frame + 1)
-    }
+    })
     const onEvent = (event: Event) => {
       buffer.add(event)
       rate.count()
-      isNew = true
-      if (isDue) return
-      isDue = true
-      requestAnimationFrame(draw)
+      pace.drawSoon()
     }
     setShown([])
     setFailure(undefined)
@@ -54,7 +48,10 @@ export function LivePage() {
       }
       read().catch((error) => ending.signal.aborted || setFailure(failureOf(error)))
     }
-    return () => ending.abort()
+    return () => {
+      pace.stop()
+      ending.abort()
+    }
   }, [client, feed, subject, buffer])
 
   const resume = () => {

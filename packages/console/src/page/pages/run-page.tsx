@@ -11,6 +11,8 @@ import { hrefOf, replaceQuery } from '../route.ts'
 import { CompareTab } from '../run/compare-tab.tsx'
 import { EventList } from '../run/event-list.tsx'
 import { ForkButton } from '../run/fork-button.tsx'
+import { MessagesTab } from '../run/messages-tab.tsx'
+import { RawValues } from '../run/raw-values.tsx'
 import { RunActions } from '../run/run-actions.tsx'
 import { RunError } from '../run/run-error.tsx'
 import { type RunLog, useRunLog } from '../run/run-feed.ts'
@@ -21,6 +23,7 @@ import { tokensText } from './run-table.tsx'
 
 const TABS = [
   ['spans', 'Waterfall'],
+  ['messages', 'Messages'],
   ['events', 'Events'],
   ['logs', 'Logs'],
   ['data', 'Input and result'],
@@ -83,6 +86,7 @@ function LoadedRun({ run, onChange, onReload }: LoadedRunProps) {
       {tab === 'events' ? (
         <EventList events={log.events} followsEnd={run.completedAt === undefined} label="Events of the run" />
       ) : null}
+      {tab === 'messages' ? <MessagesTab run={run} log={log} /> : null}
       {tab === 'logs' ? <Logs log={log} /> : null}
       {tab === 'data' ? <Data run={run} /> : null}
       {tab === 'compare' ? <CompareTab run={run} spans={log.spans} /> : null}
@@ -185,6 +189,7 @@ function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span;
           ['Duration', durationText((span.end ?? to) - span.start)],
           ['Started', clockText(new Date(span.start).toISOString())],
           ['Call', span.seq],
+          ['Tokens', span.tokens?.toLocaleString()],
           ['Detail', span.detail],
           [
             'Run',
@@ -206,7 +211,12 @@ function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span;
           <JsonView value={span.output} label="Output of the span" />
         </>
       )}
-      {span.seq === undefined ? null : <ForkButton run={run} seq={span.seq} />}
+      <p class="actions">
+        {span.seq === undefined ? null : <ForkButton run={run} seq={span.seq} />}
+        {span.input === undefined && span.output === undefined ? null : (
+          <RawValues key={span.id} runId={run.id} span={span} />
+        )}
+      </p>
     </aside>
   )
 }

@@ -1,24 +1,32 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { failureOf } from '../api/failure.ts'
 import type { RunSummary } from '../api/resources.ts'
 import { mayChange, useApp } from '../app-context.ts'
 import { Empty, Heading, Shown } from '../parts/basics.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { replaceQuery } from '../route.ts'
-import { applyEvent } from './run-changes.ts'
 import { RunTable } from './run-table.tsx'
+import { useFreshRuns, withOlder } from './use-fresh-runs.ts'
 
 const PAGE = 50
-/** New rows are read together, at most once in this time. */
-const REFRESH_MS = 10_000
 const STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+/** Filters that take a text: the member of the query, and its name on the page. */
+const FIELDS = [
+  ['code', 'Error code'],
+  ['tag', 'Tag'],
+  ['userId', 'User'],
+  ['owner', 'Owner'],
+  ['version', 'Version'],
+  ['parentRunId', 'Parent run'],
+  ['sessionId', 'Session'],
+] as const
 const SINCE: Readonly<Record<string, number>> = { '1 hour': 3.6e6, '24 hours': 8.64e7, '7 days': 6.048e8 }
 
 /** All runs, with filters in the address. */
 export function RunsPage() {
   const app = useApp()
   const { client, route, feed, targets, notify } = app
-  const { status, target, since, session } = route.query
+  const { status, target, since, session, field, value } = route.query
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [kind, id] = target?.split(':') ?? []
   const filter = {
@@ -28,9 +36,17 @@ export function RunsPage() {
     workflowId: kind === 'workflow' ? id : undefined,
     sessionId: session,
     since: since === undefined ? undefined : new Date(Date.now() - (SINCE[since] ?? 0)).toISOString(),
+    ...(FIELDS.some(([id]) => id === field) && value !== undefined ? { [field ?? '']: value } : {}),
   }
-  const loaded = useLoaded(() => client.runs.list(filter), [status, target, since, session])
-  useFreshRuns(loaded.change, loaded.reload)
+  const loaded = useLoaded(() => client.runs.list(filter), [status, target, since, session, field, value])
+  /** Keeps the older runs that were read with the button below the list. */
+  const refresh = async () => {
+    if ((loaded.data?.items.length ?? 0) <= PAGE) return loaded.reload()
+    // The list stays as it is until the next event if this fails.
+    const fresh = await client.runs.list(filter).catch(() => undefined)
+    if (fresh !== undefined) loaded.change((before) => withOlder(fresh, before))
+  }
+  useFreshRuns(loaded.change, refresh)
 
   const older = async (cursor: string) => {
     try {
@@ -87,6 +103,7 @@ export function RunsPage() {
           options={Object.keys(SINCE)}
           onChange={(value) => replaceQuery(route, { since: value })}
         />
+        <TextFilter field={field} value={value} onChange={(change) => replaceQuery(route, change)} />
         {session === undefined ? null : (
           <button type="button" onClick={() => replaceQuery(route, { session: undefined })}>
             Session {session} ✕
@@ -136,39 +153,37 @@ export function RunsPage() {
   )
 }
 
-type Page = { readonly items: RunSummary[]; readonly nextCursor: string | null }
+interface TextFilterProps {
+  readonly field: string | undefined
+  readonly value: string | undefined
+  readonly onChange: (change: { readonly field: string; readonly value: string | undefined }) => void
+}
 
-/** Applies events to the rows, and reads the list again after a run that it does not have. */
-function useFreshRuns(change: (update: (page: Page) => Page) => void, reload: () => void): void {
-  const { feed } = useApp()
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let lastMs = 0
-    const reloadSoon = () => {
-      timer ??= setTimeout(
-        () => {
-          timer = undefined
-          lastMs = Date.now()
-          reload()
-        },
-        Math.max(500, lastMs + REFRESH_MS - Date.now()),
-      )
-    }
-    const stop = feed.listen((event) => {
-      if (!event.type.startsWith('run.')) return
-      change((page) => {
-        if (!page.items.some(({ id }) => id === event.runId)) {
-          reloadSoon()
-          return page
-        }
-        return { ...page, items: page.items.map((run) => (run.id === event.runId ? applyEvent(run, event) : run)) }
-      })
-    }, reloadSoon)
-    return () => {
-      stop()
-      clearTimeout(timer)
-    }
-  }, [feed, change, reload])
+/** A field of runs, and the text that it must have. */
+function TextFilter({ field = FIELDS[0][0], value, onChange }: TextFilterProps) {
+  return (
+    <label>
+      <select
+        aria-label="Field to filter by"
+        value={field}
+        onChange={({ currentTarget }) => onChange({ field: currentTarget.value, value })}
+      >
+        {FIELDS.map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <input
+        type="search"
+        aria-label={`${FIELDS.find(([id]) => id === field)?.[1] ?? ''} is`}
+        placeholder="is exactly"
+        defaultValue={value}
+        key={value}
+        onChange={({ currentTarget }) => onChange({ field, value: currentTarget.value.trim() || undefined })}
+      />
+    </label>
+  )
 }
 
 function Choice({

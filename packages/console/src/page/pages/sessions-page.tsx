@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { may, useApp } from '../app-context.ts'
 import { Empty, Heading, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Paged, usePages } from '../parts/paged.tsx'
 import { Ago } from '../parts/time.tsx'
+import { useReloadOnSubject } from '../parts/use-reload.ts'
 import { hrefOf } from '../route.ts'
 
 /** Conversations. */
@@ -47,18 +48,7 @@ export function SessionPage({ sessionId }: { readonly sessionId: string }) {
   const app = useApp()
   const { client } = app
   const loaded = usePages((cursor) => client.sessions.messages(sessionId, { limit: 50, cursor }), [sessionId])
-  const { reload } = loaded
-  useEffect(() => {
-    const ending = new AbortController()
-    const follow = async () => {
-      for await (const item of client.subscribe(`session:${sessionId}/events`, { signal: ending.signal })) {
-        if (item.type === 'gap' || item.event.type === 'session.message') reload()
-      }
-    }
-    // The list says why the session cannot be read.
-    follow().catch(() => undefined)
-    return () => ending.abort()
-  }, [client, sessionId, reload])
+  useReloadOnSubject(`session:${sessionId}/events`, ({ type }) => type === 'session.message', loaded.reload)
   return (
     <>
       <Heading
@@ -125,7 +115,7 @@ function Transcript({ messages }: { readonly messages: readonly Message[] }) {
           <li key={id} class={`by-${role}`}>
             <div class="quiet">
               <strong>{role}</strong> <Ago at={createdAt} />{' '}
-              {runId === undefined ? null : <a href={hrefOf(['runs', runId])}>run</a>}
+              {runId === undefined ? null : <a href={hrefOf(['runs', runId], { tab: 'messages' })}>run</a>}
             </div>
             <JsonView value={content} label={`Message of the ${role}`} />
           </li>

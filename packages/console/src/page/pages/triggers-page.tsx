@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { Trigger } from '../api/resources.ts'
 import { may, mayChange, useApp } from '../app-context.ts'
 import { Card, Facts, Heading, Shown, Status } from '../parts/basics.tsx'
@@ -7,6 +6,7 @@ import { Paged, usePages } from '../parts/paged.tsx'
 import { Ago } from '../parts/time.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
+import { useReloadOnSubject } from '../parts/use-reload.ts'
 import { goTo, hrefOf } from '../route.ts'
 import { Calendar } from '../triggers/calendar.tsx'
 
@@ -64,15 +64,7 @@ export function TriggerPage({ triggerId }: { readonly triggerId: string }) {
     return { trigger, fires: fires.items, upcoming: next.fires }
   }, [triggerId])
   const { reload } = loaded
-  useEffect(() => {
-    const ending = new AbortController()
-    const follow = async () => {
-      for await (const _ of client.subscribe(`trigger:${triggerId}/events`, { signal: ending.signal })) reload()
-    }
-    // The reads above say why the trigger cannot be seen.
-    follow().catch(() => undefined)
-    return () => ending.abort()
-  }, [client, triggerId, reload])
+  useReloadOnSubject(`trigger:${triggerId}/events`, () => true, reload)
   return (
     <>
       <Heading

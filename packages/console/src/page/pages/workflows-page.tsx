@@ -1,9 +1,9 @@
-import { useEffect } from 'preact/hooks'
 import { useApp } from '../app-context.ts'
 import { Card, Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Ago, Took } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
+import { useReloadOn } from '../parts/use-reload.ts'
 import { hrefOf } from '../route.ts'
 import { useRunLog } from '../run/run-feed.ts'
 import { waitReason } from '../run/wait-reason.ts'
@@ -25,75 +25,74 @@ export function WorkflowsPage() {
 }
 
 const SHOWN = 20
+/** The state of each of these suspended runs is read, one request each. */
+const EXPLAINED = 5
 
 function WorkflowCard({ id, description }: { readonly id: string; readonly description: string }) {
-  const { client, feed } = useApp()
+  const { client } = useApp()
   const loaded = useLoaded(() => client.runs.list({ workflowId: id, limit: SHOWN }), [id])
-  const { reload } = loaded
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const stop = feed.listen(({ subject }) => {
-      if (!subject.startsWith(`workflow:${id}/`)) return
-      timer ??= setTimeout(() => {
-        timer = undefined
-        reload()
-      }, 2_000)
-    })
-    return () => {
-      stop()
-      clearTimeout(timer)
-    }
-  }, [feed, id, reload])
+  useReloadOn(({ subject }) => subject.startsWith(`workflow:${id}/`), loaded.reload)
   return (
     <Card title={id} aside={<a href={hrefOf(['start', 'workflow', id])}>Start</a>}>
       <p class="quiet">{description}</p>
       <Shown loaded={loaded}>
-        {({ items }) => (
-          <DataTable
-            rows={items}
-            keyOf={(run) => run.id}
-            caption={`Threads of ${id}, newest first`}
-            empty="No run of this workflow is stored."
-            columns={[
-              {
-                head: 'Thread',
-                cell: (run) => (
-                  <a class="id" href={hrefOf(['workflows', id, run.threadId ?? ''])} title={run.threadId}>
-                    {shortId(run.threadId ?? '')}
-                  </a>
-                ),
-              },
-              { head: 'Status', cell: (run) => <Status value={run.status} /> },
-              {
-                head: 'Run',
-                cell: (run) => (
-                  <a class="id" href={hrefOf(['runs', run.id])}>
-                    {shortId(run.id)}
-                  </a>
-                ),
-              },
-              { head: 'Duration', cell: (run) => <Took from={run.startedAt} to={run.completedAt} />, isNumber: true },
-              { head: 'Created', cell: (run) => <Ago at={run.createdAt} />, isNumber: true },
-            ]}
-          />
-        )}
+        {({ items }) => {
+          const suspended = items.filter(({ status }) => status === 'suspended')
+          const waiting = new Set(suspended.slice(0, EXPLAINED).map((run) => run.id))
+          return (
+            <DataTable
+              rows={items}
+              keyOf={(run) => run.id}
+              caption={`Threads of ${id}, newest first`}
+              empty="No run of this workflow is stored."
+              columns={[
+                {
+                  head: 'Thread',
+                  cell: (run) => (
+                    <a class="id" href={hrefOf(['workflows', id, run.threadId ?? ''])} title={run.threadId}>
+                      {shortId(run.threadId ?? '')}
+                    </a>
+                  ),
+                },
+                { head: 'Status', cell: (run) => <Status value={run.status} /> },
+                {
+                  head: 'Waits for',
+                  cell: (run) =>
+                    run.status === 'suspended' && waiting.has(run.id) ? (
+                      <WaitsFor key={run.suspendedAt} runId={run.id} />
+                    ) : null,
+                },
+                {
+                  head: 'Run',
+                  cell: (run) => (
+                    <a class="id" href={hrefOf(['runs', run.id])}>
+                      {shortId(run.id)}
+                    </a>
+                  ),
+                },
+                { head: 'Duration', cell: (run) => <Took from={run.startedAt} to={run.completedAt} />, isNumber: true },
+                { head: 'Created', cell: (run) => <Ago at={run.createdAt} />, isNumber: true },
+              ]}
+            />
+          )
+        }}
       </Shown>
     </Card>
   )
 }
 
+/** What a suspended run waits for, which its state tells. */
+function WaitsFor({ runId }: { readonly runId: string }) {
+  const { client } = useApp()
+  const { data } = useLoaded(() => client.runs.state(runId), [runId])
+  return <>{data?.waitingFor?.map(waitReason).join(' ')}</>
+}
+
 /** One thread: its steps in order, what it waits for and why. */
 export function ThreadPage({ workflowId, threadId }: { readonly workflowId: string; readonly threadId: string }) {
-  const { client, feed } = useApp()
+  const { client } = useApp()
   const loaded = useLoaded(() => client.workflows.state(workflowId, { threadId }), [workflowId, threadId])
-  const { reload } = loaded
-  useEffect(
-    () =>
-      feed.listen(({ subject }) => {
-        if (subject.startsWith(`workflow:${workflowId}/`)) reload()
-      }),
-    [feed, workflowId, reload],
-  )
+  useReloadOn(({ subject }) => subject.startsWith(`workflow:${workflowId}/`), loaded.reload)
   return (
     <>
       <Heading

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../api/failure.ts'
 import type { Event, Run } from '../api/resources.ts'
 import { targetOf } from '../api/resources.ts'
+import { createDrawPace } from '../parts/draw-pace.ts'
 import { createSpanFold, type Span } from './span-fold.ts'
 
 /** The log of a run as far as it was read. */
@@ -29,16 +30,8 @@ export function useRunLog(client: PerdureClient, run: Pick<Run, 'id' | 'agentId'
     const events: Event[] = []
     const fold = createSpanFold()
     let hasGap = false
-    let isDue = false
     const draw = (failure?: Failure) => setLog({ events, spans: fold.spans, version: events.length, hasGap, failure })
-    const drawSoon = () => {
-      if (isDue) return
-      isDue = true
-      requestAnimationFrame(() => {
-        isDue = false
-        if (!ending.signal.aborted) draw()
-      })
-    }
+    const pace = createDrawPace(() => draw())
     const read = async () => {
       const options = { signal: ending.signal, bufferSize: 10_000 }
       for await (const item of client.subscribe(`${kind}:${id}/runs/${runId}/events`, options)) {
@@ -47,12 +40,15 @@ export function useRunLog(client: PerdureClient, run: Pick<Run, 'id' | 'agentId'
           events.push(item.event)
           fold.add(item.event)
         }
-        drawSoon()
+        pace.drawSoon()
       }
     }
     setLog(EMPTY)
     read().catch((error) => ending.signal.aborted || draw(failureOf(error)))
-    return () => ending.abort()
+    return () => {
+      pace.stop()
+      ending.abort()
+    }
   }, [client, kind, id, runId])
   return log
 }

@@ -14,6 +14,8 @@ export interface Span {
   /** The number of the durable call, from which a fork may start. */
   readonly seq: number | undefined
   detail: string | undefined
+  /** What the call of a model has used. */
+  readonly tokens: number | undefined
   input: unknown
   output: unknown
   childRunId: string | undefined
@@ -39,6 +41,7 @@ export function createSpanFold(): SpanFold {
       status: 'running',
       seq: undefined,
       detail: undefined,
+      tokens: undefined,
       input: undefined,
       output: undefined,
       childRunId: undefined,
@@ -125,7 +128,7 @@ export function createSpanFold(): SpanFold {
       const name = [textOf(provider), textOf(model)].filter(Boolean).join(' ') || 'model'
       start(`usage ${spans.length}`, at, {
         ...{ kind: 'model', name, end: at, status: 'done', output: payload },
-        detail: `${Number(inputTokens) + Number(outputTokens)} tokens`,
+        tokens: Number(inputTokens) + Number(outputTokens),
       })
     },
     'run.suspended': (at, { waitingFor }) =>

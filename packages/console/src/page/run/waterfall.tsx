@@ -85,6 +85,12 @@ export function Waterfall(props: WaterfallProps) {
             >
               Whole run
             </button>
+            <button type="button" disabled={zoomed === undefined} title="Earlier (←)" onClick={() => pan(-0.5)}>
+              ‹ Earlier
+            </button>
+            <button type="button" disabled={zoomed === undefined} title="Later (→)" onClick={() => pan(0.5)}>
+              Later ›
+            </button>
           </>
         )}
         <span class="quiet">{spans.length === 1 ? '1 span' : `${spans.length.toLocaleString()} spans`}</span>
@@ -153,6 +159,9 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
   const width = scale.position(span.end ?? to) - left
   const took = durationText((span.end ?? to) - span.start)
   // Beside the bar where there is space, else inside its end.
+  const tokens = span.tokens === undefined ? undefined : `${span.tokens.toLocaleString()} tokens`
+  // The report of tokens is a point in time.
+  const label = tokens === undefined ? took : span.end === span.start ? tokens : `${took} · ${tokens}`
   const side = left + width < LABEL_FITS ? 'after' : left > 1 - LABEL_FITS ? 'before' : 'inside'
   return (
     <button
@@ -160,7 +169,7 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
       class={`span-row kind-${span.kind} is-${span.status}`}
       aria-pressed={isSelected}
       tabIndex={isSelected ? 0 : -1}
-      title={`${span.name} · ${took}`}
+      title={`${span.name} · ${label}`}
       onClick={() => onSelect(span.id)}
     >
       <span class="span-name">
@@ -170,7 +179,7 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
         <span class="bar" style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} />
         <span class={`took ${side}`} style={{ left: `${(side === 'before' ? left : left + width) * 100}%` }}>
           {span.status === 'failed' ? '✕ ' : ''}
-          {took}
+          {label}
         </span>
       </span>
     </button>
@@ -198,6 +207,9 @@ function SpanTable({ spans, from, to, selected, onSelect }: WaterfallProps) {
             <th scope="col" class="number">
               Duration
             </th>
+            <th scope="col" class="number">
+              Tokens
+            </th>
             <th scope="col">Detail</th>
           </tr>
         </thead>
@@ -215,6 +227,7 @@ function SpanTable({ spans, from, to, selected, onSelect }: WaterfallProps) {
               </td>
               <td class="number">{durationText(span.start - from)}</td>
               <td class="number">{durationText((span.end ?? to) - span.start)}</td>
+              <td class="number">{span.tokens?.toLocaleString()}</td>
               <td class="long">{span.detail}</td>
             </tr>
           ))}

@@ -1,0 +1,68 @@
+import { useEffect } from 'preact/hooks'
+import type { Event } from '../api/resources.ts'
+import { useApp } from '../app-context.ts'
+
+/** The first events of a series are shown soon. Further ones share requests, so that a busy server is not asked often. */
+const FIRST_MS = 200
+const GROWTH = 3
+const MAX_MS = 10_000
+
+export interface ReloadPace {
+  reloadSoon(): void
+  stop(): void
+}
+
+export function createReloadPace(reload: () => void): ReloadPace {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let lastMs = Number.NEGATIVE_INFINITY
+  let waitMs = FIRST_MS
+  const onTimer = () => {
+    timer = undefined
+    lastMs = Date.now()
+    reload()
+  }
+  return {
+    reloadSoon() {
+      if (timer !== undefined) return
+      const sinceMs = Date.now() - lastMs
+      waitMs = sinceMs > MAX_MS ? FIRST_MS : Math.min(MAX_MS, waitMs * GROWTH)
+      timer = setTimeout(onTimer, Math.max(FIRST_MS, waitMs - sinceMs))
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+/** Reads again after events of the live feed that concern the page, and after events that were missed. */
+export function useReloadOn(concerns: (event: Event) => boolean, reload: () => void): void {
+  const { feed } = useApp()
+  useEffect(() => {
+    const pace = createReloadPace(reload)
+    const stop = feed.listen((event) => {
+      if (concerns(event)) pace.reloadSoon()
+    }, pace.reloadSoon)
+    return () => {
+      stop()
+      pace.stop()
+    }
+  }, [feed, reload])
+}
+
+/** Reads again after events of a subject that only this page follows. */
+export function useReloadOnSubject(subject: string, concerns: (event: Event) => boolean, reload: () => void): void {
+  const { client } = useApp()
+  useEffect(() => {
+    const pace = createReloadPace(reload)
+    const ending = new AbortController()
+    const follow = async () => {
+      for await (const item of client.subscribe(subject, { signal: ending.signal })) {
+        if (item.type === 'gap' || concerns(item.event)) pace.reloadSoon()
+      }
+    }
+    // The reads of the page say why the subject cannot be followed.
+    follow().catch(() => undefined)
+    return () => {
+      ending.abort()
+      pace.stop()
+    }
+  }, [client, subject, reload])
+}

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, WebSocketRoute } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { CLOSE_CODES } from '../packages/protocol/src/close-codes.ts'
-import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium } from './browser-page.ts'
 import { CONSOLE_CONFIG, type ConsoleWorld, newConsolePage, openConsoleWorld, signedIn } from './console-browser.ts'
+import { describeConsole, enter, world } from './console-suite.ts'
 import { startPrefixCaddy, startPrefixNginx } from './proxies.ts'
 
 /** CONSOLE_EVENTS=10000 is the long form; each run has three events. */
@@ -21,11 +20,8 @@ const MAX_MS = process.env.CONSOLE_SPANS === undefined ? 1_000 : 100
 const MIN_FRAMES = process.env.CONSOLE_SECONDS === undefined ? 1 : 55
 const MAX_HEAP_GROWTH = 80_000_000
 
-let world: ConsoleWorld
 /** Another server on the same host, whose console changes nothing. */
 let other: ConsoleWorld
-
-const enter = () => signedIn(world)
 
 /** The titles of all rows of a long list, which are the ids of the events, read while it is scrolled. */
 const idsShown = (page: Page) =>
@@ -42,19 +38,13 @@ const idsShown = (page: Page) =>
     return [...seen].sort(([one], [other]) => one - other).map(([, id]) => id)
   })()`)
 
-needsTool(CHROMIUM, hasChromium).describe('the connection of the console in Chromium', () => {
+describeConsole('the connection of the console in Chromium', () => {
   beforeAll(async () => {
-    world = await openConsoleWorld()
     other = await openConsoleWorld({ PERDURE_CONSOLE_READ_ONLY: 'true' }, CONSOLE_CONFIG, world.browser)
-  })
-
-  afterEach(async () => {
-    await world.closePages()
   })
 
   afterAll(async () => {
     await other?.close()
-    await world?.close()
   })
 
   it('says why the server closed the connection, and connects again only if that can help', async () => {
@@ -96,18 +86,23 @@ needsTool(CHROMIUM, hasChromium).describe('the connection of the console in Chro
       socket.connectToServer()
     })
     await page.reload()
+    const cdp = await context.newCDPSession(page)
     await open('#/live?subject=agent:echo/events')
     await page.getByText('live', { exact: true }).waitFor()
     const runIds: string[] = []
     for (let batch = 0; batch <= RESTARTS; batch++) {
+      // A tab in the background may be frozen by the browser, and runs no code until it is shown again.
+      await cdp.send('Page.setWebLifecycleState', { state: batch % 2 === 1 ? 'frozen' : 'active' })
       for (let n = 0; n < RUNS / (RESTARTS + 1); n++) {
         runIds.push((await world.rest.agents.run('echo', { input: n })).runId)
         if (n % 25 === 12) await sockets.at(-1)?.close({ code: 1012 })
       }
       if (batch === RESTARTS) break
+      await cdp.send('Page.setWebLifecycleState', { state: 'active' })
       await world.server().kill(batch % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
       await world.restart()
     }
+    await cdp.send('Page.setWebLifecycleState', { state: 'active' })
     const expected: string[] = []
     for (const runId of runIds) {
       const { items } = await world.rest.runs.events(runId, { limit: 200, order: 'asc' })
@@ -122,6 +117,29 @@ needsTool(CHROMIUM, hasChromium).describe('the connection of the console in Chro
     expect(await idsShown(page)).toEqual(expected)
     expect(sockets.length).toBeGreaterThan(RESTARTS + 1)
     expect(complaints.filter((text) => !/Failed to load resource|WebSocket connection/.test(text))).toEqual([])
+  })
+
+  it('follows a run and reads lists again when a proxy blocks WebSockets, and says so', async () => {
+    const { page, open, complaints } = await newConsolePage(world)
+    // The server answers this path with 404, as a proxy without upgrades does.
+    await page.addInitScript(`{
+      const Socket = WebSocket
+      globalThis.WebSocket = class extends Socket {
+        constructor(url, protocols) { super(url.replace('/v1/ws', '/v1/no-upgrade'), protocols) }
+      }
+    }`)
+    const { code } = await world.rest.console.createCode()
+    await page.goto(`${world.url()}#code=${code}`)
+    await page.getByText('No WebSocket can be opened to the server').waitFor()
+    const { runId } = await world.rest.agents.stream('ticker', { input: { count: 100_000, everyMs: 100 } })
+    await open(`#/runs/${runId}?tab=events`)
+    await page.getByText('{"n":29}').waitFor()
+    await open('#/runs')
+    await page.locator(`tr:has([title="${runId}"])`).getByText('running').waitFor()
+    await world.rest.runs.abort(runId, {})
+
+    await page.locator(`tr:has([title="${runId}"])`).getByText('aborted').waitFor()
+    expect(complaints.filter((text) => !/WebSocket connection/.test(text))).toEqual([])
   })
 
   it.each([

@@ -1,18 +1,8 @@
-import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { createRestClient } from '../packages/client/src/index.ts'
-import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium } from './browser-page.ts'
-import { type ConsoleWorld, openConsoleWorld, signedIn } from './console-browser.ts'
+import { describeConsole, enter, run, world } from './console-suite.ts'
 import { perdure } from './perdure-process.ts'
-
-let world: ConsoleWorld
-
-const enter = (token?: string) => signedIn(world, token)
-
-/** Starts a run and waits until it ends or is suspended. */
-const run = (agentId: string, input: unknown = {}, more: object = {}) =>
-  world.rest.agents.run(agentId, { input, ...more })
 
 /** Such as `2026-03-29T02:30` for `Sunday, 29 March 2026 at 02:30:00`. */
 function dateAndTime(local: string): string {
@@ -34,6 +24,26 @@ const firesOfMonths = (page: Page, months: number) =>
     }
   })()`)
 
+/** The colours of a screenshot, such as `#4a78c8`. */
+async function pixelsOf(context: BrowserContext, png: Buffer) {
+  // A page without a Content-Security-Policy, because only a browser is at hand to decode the picture.
+  const page = await context.newPage()
+  await page.evaluate(`(async () => {
+    const image = new Image()
+    image.src = 'data:image/png;base64,${png.toString('base64')}'
+    await image.decode()
+    globalThis.canvas = new OffscreenCanvas(image.width, image.height).getContext('2d')
+    canvas.drawImage(image, 0, 0)
+  })()`)
+  return {
+    at: (x: number, y: number) =>
+      page.evaluate<string>(
+        `'#' + [...canvas.getImageData(${Math.round(x)}, ${Math.round(y)}, 1, 1).data].slice(0, 3)
+          .map((part) => part.toString(16).padStart(2, '0')).join('')`,
+      ),
+  }
+}
+
 /** What `perdure triggers next` prints. */
 async function printedFires(trigger: string) {
   const args = ['triggers', 'next', trigger, '--count', '200', '--url', world.server().url, '--token', world.token]
@@ -42,19 +52,7 @@ async function printedFires(trigger: string) {
     .items
 }
 
-needsTool(CHROMIUM, hasChromium).describe('the further pages of the console in Chromium', () => {
-  beforeAll(async () => {
-    world = await openConsoleWorld()
-  })
-
-  afterEach(async () => {
-    await world.closePages()
-  })
-
-  afterAll(async () => {
-    await world?.close()
-  })
-
+describeConsole('the further pages of the console in Chromium', () => {
   it('says what a workflow waits for, and shows that it continues', async () => {
     const { threadId = '' } = await world.rest.workflows.execute('onboarding', { input: {} })
     const { page, open } = await enter()
@@ -182,6 +180,126 @@ needsTool(CHROMIUM, hasChromium).describe('the further pages of the console in C
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: 'item cake cake same' }).first().waitFor()
     expect(runId).not.toBe(otherId)
+  })
+
+  it('draws each bar of the waterfall where its span was, in the colour of its kind, as the table says', async () => {
+    const { runId } = await run('timed')
+    const log = (await world.rest.runs.events(runId, { limit: 200 })).items
+    const { startedAt = '', completedAt = '' } = await world.rest.runs.get(runId)
+    const [from, to] = [Date.parse(startedAt), Date.parse(completedAt)]
+    const shareOf = (type: string, name: string) => {
+      const found = log.find(({ type: one, payload }) => one === type && JSON.stringify(payload).includes(`"${name}"`))
+      return (Date.parse(found?.at ?? '') - from) / (to - from)
+    }
+    const known = [
+      {
+        name: 'prepare',
+        colour: '--step',
+        left: shareOf('step.start', 'prepare'),
+        right: shareOf('step.end', 'prepare'),
+      },
+      {
+        name: 'send',
+        colour: '--bad',
+        left: shareOf('step.start', 'send'),
+        right: shareOf('tool.execute.error', 'send'),
+      },
+      {
+        name: 'clean up',
+        colour: '--step',
+        left: shareOf('step.start', 'clean up'),
+        right: shareOf('step.end', 'clean up'),
+      },
+    ]
+    const { page, context, open } = await enter()
+    await page.emulateMedia({ colorScheme: 'light' })
+    await open(`#/runs/${runId}`)
+    await page.locator('.span-row').nth(2).waitFor()
+    const screen = await pixelsOf(context, await page.screenshot())
+    for (const { name, colour, left, right } of known) {
+      const row = page.locator('.span-row', { hasText: name })
+      const [bar, track] = await Promise.all([row.locator('.bar').boundingBox(), row.locator('.track').boundingBox()])
+      if (bar === null || track === null) throw new Error(`${name} has no bar`)
+      const shown = [(bar.x - track.x) / track.width, (bar.x + bar.width - track.x) / track.width]
+
+      expect(shown[0], name).toBeCloseTo(left, 1)
+      expect(shown[1], name).toBeCloseTo(right, 1)
+      const wanted = await page.evaluate<string>(
+        `getComputedStyle(document.documentElement).getPropertyValue('${colour}').trim()`,
+      )
+      const middle = bar.y + bar.height / 2
+      expect(await screen.at(bar.x + bar.width / 2, middle), name).toBe(wanted)
+      expect(await screen.at(bar.x - 4, middle), name).not.toBe(wanted)
+    }
+
+    const names = await page.locator('.span-name').allTextContents()
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    const rows = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('tbody tr')].map(({ cells }) => cells[1].textContent + ' ' + cells[0].textContent)`,
+    )
+    expect(rows.map((text) => text.trim())).toEqual(names.map((text) => text.trim()))
+    expect(rows).toHaveLength(3)
+  })
+
+  it('shows the answer, the reasoning and the tools of a run, and raw values to those who may read them', async () => {
+    const { runId } = await run('chat', 'hello')
+    const { page, open } = await enter()
+    await open(`#/runs/${runId}?tab=messages`)
+    await page.getByLabel('Text of the answer').getByText('Good morning', { exact: true }).waitFor()
+    await page.getByText('reasoning').click()
+    await page.getByLabel('Reasoning').getByText('It is early.').waitFor()
+    await page.locator('summary', { hasText: 'clock' }).click()
+    await page.getByLabel('Result of clock').getByText('07:00').waitFor()
+
+    await open(`#/runs/${runId}`)
+    await page.locator('.span-row', { hasText: '30 tokens' }).waitFor()
+    await page.locator('.span-row', { hasText: 'clock' }).click()
+    await page.getByRole('button', { name: 'Show raw values' }).click()
+    await page.getByLabel('Raw output of the span').getByText('07:00').waitFor()
+    const audit = (await world.rest.audit.list({ limit: 10 })).items
+    expect(audit.filter(({ action, target }) => action === 'runs.replay' && target === runId)).toHaveLength(1)
+  })
+
+  it('counts the decisions that wait in the navigation and in the title', async () => {
+    const { page, open } = await enter()
+    await open('#/')
+    const count = async () => Number(/\d+/.exec((await page.locator('nav .count').textContent()) ?? '')?.[0] ?? 0)
+    const { runId } = await run('asks')
+    await page.locator('nav .count').waitFor()
+    const waiting = (await world.rest.approvals.list({ status: 'pending', limit: 100 })).items.length
+    await expect.poll(count).toBe(waiting)
+    expect(await page.title()).toBe(`(${waiting}) Home · Perdure`)
+
+    await world.rest.runs.abort(runId, {})
+    await expect.poll(() => page.title()).toBe(waiting === 1 ? 'Home · Perdure' : `(${waiting - 1}) Home · Perdure`)
+  })
+
+  it('filters runs by a field, and zooms and moves in a waterfall', async () => {
+    const failed = await run('fails-with', 'quota-exceeded')
+    const { page, open } = await enter()
+    await open('#/runs')
+    const { error } = await world.rest.runs.get(failed.runId)
+    await page.getByLabel('Error code is').fill(error?.code ?? '')
+    await page.keyboard.press('Enter')
+    await page.locator(`[title="${failed.runId}"]`).waitFor()
+    expect(page.url()).toContain(`field=code&value=${error?.code}`)
+    await page.getByLabel('Error code is').fill('unknown-code')
+    await page.keyboard.press('Enter')
+    await page.getByText('No runs match').waitFor()
+
+    const { runId } = await run('timed')
+    await open(`#/runs/${runId}`)
+    await page.locator('.span-row', { hasText: 'send' }).click()
+    const bar = () => page.locator('.span-row', { hasText: 'send' }).locator('.bar').boundingBox()
+    const before = await bar()
+    // The first step shows the selected span with as much before and after it, the second one a quarter of that.
+    for (let step = 0; step < 2; step++) await page.getByRole('button', { name: 'Zoom in' }).click()
+    await expect.poll(async () => (await bar())?.width ?? 0).toBeGreaterThan((before?.width ?? 0) * 1.2)
+    const zoomed = await bar()
+    for (let step = 0; step < 2; step++) await page.getByRole('button', { name: 'Later' }).click()
+    await expect.poll(async () => (await bar())?.width).toBeLessThan((zoomed?.width ?? 0) / 2)
+    await page.getByRole('button', { name: 'Whole run' }).click()
+    await expect.poll(async () => (await bar())?.width).toBe(before?.width)
   })
 
   it('aborts several selected runs', async () => {

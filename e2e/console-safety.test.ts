@@ -1,15 +1,10 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
 import { createRestClient } from '../packages/client/src/index.ts'
-import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium } from './browser-page.ts'
-import {
-  accessibilityProblems,
-  type ConsoleWorld,
-  openConsoleWorld,
-  signedIn,
-  TAKES_PICTURES,
-} from './console-browser.ts'
-import { createToken } from './perdure-process.ts'
+import { SCOPES } from '../packages/protocol/src/scopes.ts'
+import { accessibilityProblems, signedIn, TAKES_PICTURES } from './console-browser.ts'
+import { describeConsole, enter, enterWith, run, world } from './console-suite.ts'
 
 /** The address of each page; `%` stands for the id of a run. */
 const PAGES = [
@@ -28,29 +23,73 @@ const PAGES = [
   ],
 ]
 
-let world: ConsoleWorld
+/** The pages that a session with one of these scopes has, besides the pages that every session has. */
+const PAGES_OF: Readonly<Record<string, readonly string[]>> = {
+  'agents:read': ['Runs', 'Live'],
+  'agents:invoke': ['Start a run'],
+  'runs:read': ['Runs'],
+  'approvals:read': ['Approvals', 'Live'],
+  'workflows:read': ['Runs', 'Live', 'Workflows'],
+  'workflows:execute': ['Start a run'],
+  'sessions:read': ['Live', 'Sessions'],
+  'memory:read': ['Live', 'Memory'],
+  'skills:read': ['Memory'],
+  'mcp:read': ['Memory'],
+  'tokens:read': ['Tokens'],
+  'audit:read': ['Live', 'Audit'],
+  'triggers:read': ['Triggers'],
+  'admin:metrics:read': ['Metrics'],
+}
+const ADDRESSES: Readonly<Record<string, string>> = {
+  ...{ Runs: 'runs', 'Start a run': 'start', Approvals: 'approvals', Live: 'live', Sessions: 'sessions' },
+  ...{
+    Workflows: 'workflows',
+    Triggers: 'triggers',
+    Audit: 'audit',
+    Tokens: 'tokens',
+    Memory: 'memory',
+    Metrics: 'metrics',
+  },
+}
+const ALL_SCOPES = Object.entries(SCOPES).flatMap(([scope, { third }]) =>
+  Array.isArray(third) ? third.map((part: string) => `${scope}:${part}`) : [scope],
+)
 
-const enter = (token?: string) => signedIn(world, token)
+const PAGE_FOLDER = join(import.meta.dirname, '../packages/console/dist/page')
 
-const enterWith = async (scopes: string) => enter(await createToken(world.sandbox, scopes, 'guest'))
+/** Uses the buttons and foldable parts of the page one by one, and returns the addresses of its links. */
+const USE_EVERY_CONTROL = `(async () => {
+  const { hash } = location
+  const used = new Set()
+  const frame = () => new Promise((resolve) => setTimeout(resolve, 30))
+  const next = () =>
+    [...document.querySelectorAll('main button, main summary, .foot .search')].find((one) => {
+      const name = one.tagName + (one.getAttribute('aria-label') ?? one.textContent)
+      // A revoked token would end the session of this test, or of another one.
+      if (used.has(name) || one.disabled || /Revoke$/.test(name) || one.matches('.span-row, .event-row')) return false
+      used.add(name)
+      return true
+    })
+  const links = [...document.querySelectorAll('a[href]')].map((one) => one.href)
+  for (let control = next(); control !== undefined && used.size < 40; control = next()) {
+    control.click()
+    await frame()
+    for (const dialog of document.querySelectorAll('dialog[open]')) {
+      for (const button of dialog.querySelectorAll('button')) used.add('BUTTON' + button.textContent)
+      dialog.close()
+    }
+    if (location.hash !== hash) {
+      location.hash = hash
+      await frame()
+    }
+  }
+  return { clicks: used.size, links }
+})()`
 
-/** Starts a run and waits until it ends or is suspended. */
-const run = (agentId: string, input: unknown = {}, more: object = {}) =>
-  world.rest.agents.run(agentId, { input, ...more })
+/** CONSOLE_MINUTES=10 is the long form of a visit. */
+const VISIT_MS = process.env.CONSOLE_MINUTES === undefined ? 4_000 : Number(process.env.CONSOLE_MINUTES) * 10_000
 
-needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium', () => {
-  beforeAll(async () => {
-    world = await openConsoleWorld()
-  })
-
-  afterEach(async () => {
-    await world.closePages()
-  })
-
-  afterAll(async () => {
-    await world?.close()
-  })
-
+describeConsole('the limits of the console in Chromium', () => {
   it('loads in at most 10 requests and 80 kB of compressed files', async () => {
     const { context } = await enter()
     const fresh = await world.browser.newContext({ storageState: await context.storageState() })
@@ -70,6 +109,12 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
     expect(requests.length, requests.join('\n')).toBeLessThanOrEqual(10)
     expect(sizes.length).toBe(3)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(80_000)
+    const files = readdirSync(PAGE_FOLDER)
+    const sizeOf = (name: string) => statSync(join(PAGE_FOLDER, name)).size
+    expect(files.filter((name) => name.endsWith('.gz') && sizeOf(name) > 100_000)).toEqual([])
+    expect(files.filter((name) => !/\.(br|gz)$/.test(name)).reduce((sum, name) => sum + sizeOf(name), 0)).toBeLessThan(
+      250_000,
+    )
   })
 
   it('shows hostile texts as text, and violates no policy', async () => {
@@ -113,7 +158,8 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
     const { runId } = await run('echo', { secret: 'in the input' })
     const { page, open, requests } = await enterWith('approvals:read')
 
-    expect(await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
+    const labels = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+    expect(labels.map((label) => label.replace(/ \d+ waiting$/, ''))).toEqual([
       'Home',
       'Approvals',
       'Live',
@@ -126,6 +172,108 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
     }
     expect(requests.filter((url) => /\/v1\/(runs|agents|tokens)/.test(url))).toEqual([])
     expect(await page.content()).not.toContain('in the input')
+  })
+
+  it('draws exactly the pages of each scope, and asks for nothing that the scope does not allow', async () => {
+    const wrong: string[] = []
+    for (const scope of ALL_SCOPES) {
+      const { token } = await world.rest.tokens.create({ name: scope, scopes: [scope] })
+      const { page, context, open } = await signedIn(world, token)
+      page.on('response', (response) => response.status() === 403 && wrong.push(`${scope}: 403 for ${response.url()}`))
+      const wanted = PAGES_OF[scope] ?? []
+      const labels = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+      const own = labels.map((label) => label.replace(/ \d+ waiting$/, '')).filter((label) => label in ADDRESSES)
+      expect(own.toSorted(), scope).toEqual(wanted.toSorted())
+      for (const label of wanted) {
+        await open(`#/${ADDRESSES[label]}`)
+        await page.locator('.loading').waitFor({ state: 'detached' })
+      }
+      for (const [label, address] of Object.entries(ADDRESSES)) {
+        if (wanted.includes(label)) continue
+        await page.evaluate(`location.hash = '#/${address}'`)
+        await page.getByRole('heading', { name: '403' }).waitFor()
+      }
+      for (const address of ['', 'system', 'api']) {
+        await open(`#/${address}`)
+        await page.locator('.loading').waitFor({ state: 'detached' })
+      }
+      await context.close()
+    }
+
+    expect(wrong).toEqual([])
+  })
+
+  it('asks no other host, whatever control is used on any page', async () => {
+    const { runId } = await run('order', { item: 'tea' }, { sessionId: 'tea' })
+    await run('asks')
+    const { page, open, requests, complaints } = await enter()
+    const own = new URL(world.url()).host
+    let used = 0
+    for (const address of PAGES) {
+      await open(`#/${address.replace('%', runId)}`)
+      await page.waitForTimeout(100)
+      const { clicks, links } = await page.evaluate<{ clicks: number; links: string[] }>(USE_EVERY_CONTROL)
+      used += clicks
+      expect(
+        links.filter((link) => new URL(link).host !== own),
+        address,
+      ).toEqual([])
+    }
+
+    expect(used).toBeGreaterThan(60)
+    expect(requests.filter((url) => new URL(url).host !== own)).toEqual([])
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('sends at most 30 requests per minute while a page is open, however much happens', async () => {
+    const { page, open, requests } = await enter()
+    const { threadId = '' } = await world.rest.workflows.execute('onboarding', { input: {} })
+    const busy = new AbortController()
+    const work = (async () => {
+      for (let n = 0; !busy.signal.aborted; n++) {
+        const { runId } = await run('asks', { n }, { sessionId: 'busy' })
+        await world.rest.runs.abort(runId, {})
+        await run('echo', n, { sessionId: 'busy' })
+        await world.rest.triggers.fire('morning')
+        await world.rest.workflows.execute('parallel', { input: n })
+      }
+      return true
+    })()
+    for (const address of [
+      '',
+      'runs',
+      'approvals',
+      'triggers/morning',
+      'sessions/busy',
+      `workflows/onboarding/${threadId}`,
+    ]) {
+      await open(`#/${address}`)
+      await page.waitForTimeout(500)
+      const before = requests.length
+      await page.waitForTimeout(VISIT_MS)
+      const sent = requests.length - before
+      console.log(`#/${address}: ${sent} requests in ${VISIT_MS / 1_000} s`)
+      // The first reads follow each other more quickly than the later ones.
+      expect(sent, address).toBeLessThanOrEqual(Math.max(12, (30 * VISIT_MS) / 60_000))
+    }
+    busy.abort()
+    expect(await work).toBe(true)
+  })
+
+  it('moves nothing for a reader who has asked for reduced motion', async () => {
+    const { page, open } = await enter()
+    await open('#/start/agent/echo')
+    const motion = async () => {
+      await page.getByRole('button', { name: 'Copy as curl' }).click()
+      await page.locator('.message').waitFor()
+      return page.evaluate<string>(`getComputedStyle(document.querySelector('.message')).animationName`)
+    }
+    page.on('dialog', (dialog) => void dialog.dismiss())
+    await page.context().grantPermissions(['clipboard-write'])
+
+    expect(await motion()).toBe('none')
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    expect(await motion()).toBe('rise')
   })
 
   it('draws no button for a change that the scopes do not allow', async () => {
@@ -178,7 +326,7 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
   })
 
   it('keeps its view when the server stops, and shows every event once when the server is back', async () => {
-    const { page, open, complaints } = await enter()
+    const { page, open, complaints, requests } = await enter()
     await open('#/live')
     await page.getByText('live', { exact: true }).waitFor()
     await run('echo', 'before')
@@ -188,6 +336,10 @@ needsTool(CHROMIUM, hasChromium).describe('the limits of the console in Chromium
     await world.server().kill('SIGTERM')
     await page.getByText('The server does not answer').waitFor()
     await page.getByText('run.completed').first().waitFor()
+    const before = requests.length
+    await page.waitForTimeout(3_000)
+    // The attempts to connect become rarer.
+    expect(requests.length - before).toBeLessThan(8)
     await world.restart()
     const { runId } = await client().agents.run('echo', { input: 'after' })
     await page.getByText('live', { exact: true }).waitFor()

@@ -1,43 +1,24 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium } from './browser-page.ts'
-import { type ConsoleWorld, newConsolePage, openConsoleWorld, signedIn } from './console-browser.ts'
-import { perdure } from './perdure-process.ts'
-
-let world: ConsoleWorld
-
-const enter = (token?: string) => signedIn(world, token)
-
-/** Starts a run and waits until it ends or is suspended. */
-const run = (agentId: string, input: unknown = {}, more: object = {}) =>
-  world.rest.agents.run(agentId, { input, ...more })
+import { expect, it, onTestFinished } from 'vitest'
+import { newConsolePage } from './console-browser.ts'
+import { describeConsole, enter, run, world } from './console-suite.ts'
+import { openDevTerminal } from './dev-terminal.ts'
+import { createSandbox, perdure } from './perdure-process.ts'
 
 /** Moves the focus with the Tab key until the focused element has this text or name. */
 async function tabTo(page: Page, name: string) {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press('Tab')
     const focused = await page.evaluate<string>(
-      `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '').trim()`,
+      `(document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.labels?.[0]?.textContent
+        ?? document.activeElement?.textContent ?? '').trim()`,
     )
     if (focused.startsWith(name)) return
   }
   throw new Error(`the Tab key does not reach ${name}`)
 }
 
-needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
-  beforeAll(async () => {
-    world = await openConsoleWorld()
-  })
-
-  afterEach(async () => {
-    await world.closePages()
-  })
-
-  afterAll(async () => {
-    await world?.close()
-  })
-
+describeConsole('the console in Chromium', () => {
   it('signs in with the link of the command once, and leaves the code nowhere', async () => {
     const args = ['console', '--url', world.server().url, '--token', world.token, '--json']
     const { url } = JSON.parse((await perdure(world.sandbox, args)).stdout)
@@ -86,6 +67,32 @@ needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
     await page.getByLabel('Token or code').waitFor()
     const answer = await fetch(`${world.server().url}/agents`, { headers: { cookie: `${name}=${value}` } })
     expect(answer.status).toBe(401)
+  })
+
+  it('leads from the banner of `perdure dev` to the events of a first run', async () => {
+    const { PERDURE_URL: _, PERDURE_TOKEN: __, ...env } = process.env
+    const terminal = openDevTerminal({ dir: createSandbox().dir, env }, ['--no-watch', '--port', '0'])
+    onTestFinished(terminal.kill)
+    await terminal.shows(/#code=\S+ +\(works once/)
+    const link = /http:\S+#code=\S+/.exec(terminal.screen())?.[0] ?? ''
+    const before = performance.now()
+    const { page, picture } = await newConsolePage(world)
+    await page.goto(link)
+
+    await page.getByText('Start your first run').waitFor()
+    expect(await page.title()).toBe('[dev] Home · Perdure')
+    await picture('first-run')
+    await page.getByRole('link', { name: 'Run echo' }).click()
+    await page.getByRole('button', { name: 'Start echo' }).click()
+    await page.getByRole('link', { name: 'Events' }).click()
+    await page.getByText('run.completed').waitFor()
+
+    expect(performance.now() - before).toBeLessThan(60_000)
+    const again = await newConsolePage(world)
+    await again.page.goto(link)
+    await again.page.getByText('the code is unknown, expired or already used').waitFor()
+    terminal.press('q')
+    expect(await terminal.exited).toBe(0)
   })
 
   it('shows a run of another client at once, and its end', async () => {
@@ -161,7 +168,14 @@ needsTool(CHROMIUM, hasChromium).describe('the console in Chromium', () => {
     await page.keyboard.type('Runs')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await run('echo')
+    await tabTo(page, 'Status')
+    await page.keyboard.type('failed')
+    await tabTo(page, 'Since')
+    await page.keyboard.type('24')
+    await expect.poll(() => page.url()).toContain('status=failed&since=24+hours')
     await page.locator(`[title="${runId}"]`).waitFor()
+    expect(await page.locator('tbody .status').allTextContents()).toEqual(['✕failed'])
     await tabTo(page, runId.slice(0, 8))
     while (!(await page.evaluate<boolean>(`document.activeElement.title === '${runId}'`)))
       await page.keyboard.press('Tab')

@@ -8,7 +8,18 @@ import { describeConsole, enter, enterWith, run, world } from './console-suite.t
 
 /** The address of each page; `%` stands for the id of a run. */
 const PAGES = [
-  ...['', 'runs', 'runs/%', 'runs/%?tab=compare', 'start/agent/order', 'approvals', 'live', 'sessions', 'sessions/tea'],
+  ...[
+    '',
+    'runs',
+    'runs/%',
+    'runs/%?tab=compare',
+    'runs/%?tab=messages',
+    'start/agent/order',
+    'approvals',
+    'live',
+    'sessions',
+    'sessions/tea',
+  ],
   ...['workflows', 'workflows/parallel/graph'],
   ...[
     'triggers',
@@ -186,7 +197,7 @@ describeConsole('the limits of the console in Chromium', () => {
       expect(own.toSorted(), scope).toEqual(wanted.toSorted())
       for (const label of wanted) {
         await open(`#/${ADDRESSES[label]}`)
-        await page.locator('.loading').waitFor({ state: 'detached' })
+        await expect.poll(() => page.locator('.loading').count()).toBe(0)
       }
       for (const [label, address] of Object.entries(ADDRESSES)) {
         if (wanted.includes(label)) continue
@@ -195,7 +206,7 @@ describeConsole('the limits of the console in Chromium', () => {
       }
       for (const address of ['', 'system', 'api']) {
         await open(`#/${address}`)
-        await page.locator('.loading').waitFor({ state: 'detached' })
+        await expect.poll(() => page.locator('.loading').count()).toBe(0)
       }
       await context.close()
     }

@@ -18,6 +18,8 @@ export function Shell() {
   const isFirst = useRef(true)
   useEffect(() => {
     document.querySelector('link[rel=icon]')?.setAttribute('href', iconOf(session.env))
+    // In a narrow window, the navigation is wider than the window.
+    document.querySelector('.side nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
     if (isFirst.current) isFirst.current = false
     else main.current?.querySelector('h1')?.focus({ preventScroll: true })
   }, [address])

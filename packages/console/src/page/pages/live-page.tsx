@@ -102,7 +102,12 @@ export function LivePage() {
         </label>
       </form>
       {failure === undefined ? null : <FailureNote failure={failure} />}
-      <EventList events={events} followsEnd={!isPaused} label="Events, oldest first" />
+      <EventList
+        events={events}
+        followsEnd={!isPaused}
+        label="Events, oldest first"
+        empty="No events since you opened this page. They appear as they happen."
+      />
       <p class="quiet">
         Last event id: <code>{feed.lastEventId.get() ?? 'none yet'}</code>
       </p>

@@ -73,7 +73,9 @@ function Facts() {
             columns={[
               { head: 'Fact', cell: ({ text }) => text },
               { head: 'Namespace', cell: ({ namespace }) => namespace },
-              { head: 'Score', cell: ({ score }) => score?.toFixed(3) ?? '–', isNumber: true },
+              ...(wanted === ''
+                ? []
+                : [{ head: 'Score', cell: ({ score }: Found) => score?.toFixed(3), isNumber: true as const }]),
               { head: 'Importance', cell: ({ importance }) => importance.toFixed(2), isNumber: true },
               { head: 'Changed', cell: ({ updatedAt }) => <Ago at={updatedAt} />, isNumber: true },
               ...(mayChange(app, 'memory:write')

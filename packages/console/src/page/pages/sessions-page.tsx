@@ -111,13 +111,13 @@ function Transcript({ messages }: { readonly messages: readonly Message[] }) {
         </label>
       )}
       <ol class="chat">
-        {inOrder.slice(0, count).map(({ id, role, content, runId, createdAt }) => (
+        {inOrder.slice(0, count).map(({ id, seq, role, content, runId, createdAt }) => (
           <li key={id} class={`by-${role}`}>
             <div class="quiet">
               <strong>{role}</strong> <Ago at={createdAt} />{' '}
               {runId === undefined ? null : <a href={hrefOf(['runs', runId], { tab: 'messages' })}>run</a>}
             </div>
-            <JsonView value={content} label={`Message of the ${role}`} />
+            <JsonView value={content} label={`Message ${seq} by the ${role}`} />
           </li>
         ))}
       </ol>

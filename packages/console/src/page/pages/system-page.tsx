@@ -53,13 +53,13 @@ function Checks({ health }: { readonly health: Health }) {
         caption="Health checks"
         empty=""
         columns={[
-          { head: 'Check', cell: ([name]) => name },
+          { head: 'Check', cell: ([name]) => wordsOf(name) },
           { head: 'Status', cell: ([, { status }]) => <Status value={status} /> },
           {
             head: 'Details',
             cell: ([, { status: _, ...details }]) =>
               Object.entries(details)
-                .map(([name, value]) => `${name} ${detailText(name, value)}`)
+                .map(([name, value]) => `${wordsOf(name.replace(/Bytes$/, ''))} ${detailText(name, value)}`)
                 .join(' · '),
           },
         ]}
@@ -68,16 +68,23 @@ function Checks({ health }: { readonly health: Health }) {
   )
 }
 
+const KIBIBYTE = 1_024
 const MEBIBYTE = 1_048_576
 
 function sizeText(bytes: number): string {
+  if (bytes < MEBIBYTE) return `${Math.round(bytes / KIBIBYTE).toLocaleString()} KiB`
   const mebibytes = bytes / MEBIBYTE
   const [value, unit] = mebibytes < 1_024 ? [mebibytes, 'MiB'] : [mebibytes / 1_024, 'GiB']
   return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`
 }
 
-const detailText = (name: string, value: unknown): string =>
-  typeof value === 'number' && /bytes/i.test(name) ? sizeText(value) : String(value)
+/** The words of a name of the API, such as `queue depth`. */
+const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+function detailText(name: string, value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'number' && /bytes/i.test(name) ? sizeText(value) : String(value)
+}
 
 /** The storage, the servers that share it, and the configuration. */
 function ServerDetails() {

@@ -59,7 +59,9 @@ export function Took({ from, to }: { readonly from: string | undefined; readonly
   return <span>{durationText(Math.max(0, (to === undefined ? now : Date.parse(to)) - Date.parse(from)))}</span>
 }
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+})
 
 /** The time of day, with milliseconds. */
-export const clockText = (at: string): string => `${CLOCK.format(new Date(at))}.${at.slice(20, 23)}`
+export const clockText = (at: string): string => CLOCK.format(new Date(at))

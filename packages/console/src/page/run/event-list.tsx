@@ -13,15 +13,17 @@ export function EventList({
   events,
   followsEnd,
   label,
+  empty = 'No events yet.',
 }: {
   readonly events: readonly Event[]
   readonly followsEnd: boolean
   readonly label: string
+  readonly empty?: string
 }) {
   const [selected, setSelected] = useState<Event | undefined>(undefined)
-  if (events.length === 0) return <Empty>No events yet.</Empty>
+  if (events.length === 0) return <Empty>{empty}</Empty>
   return (
-    <div class="split">
+    <div class={selected === undefined ? '' : 'split'}>
       <Windowed
         count={events.length}
         rowHeight={ROW}

@@ -17,9 +17,9 @@ export function MessagesTab({ run, log }: { readonly run: Run; readonly log: Run
           </div>
           <JsonView value={run.input ?? null} label="Input of the run" />
         </li>
-        {parts.map((part) => (
+        {parts.map((part, at) => (
           <li key={part.id}>
-            <Part part={part} />
+            <Part part={part} number={at + 1} />
           </li>
         ))}
       </ol>
@@ -30,35 +30,41 @@ export function MessagesTab({ run, log }: { readonly run: Run; readonly log: Run
   )
 }
 
-function Part({ part }: { readonly part: MessagePart }) {
-  if (part.kind === 'tool') return <ToolCard {...part} />
+/** @param number tells parts with the same text apart */
+function Part({ part, number }: { readonly part: MessagePart; readonly number: number }) {
+  if (part.kind === 'tool') return <ToolCard call={part} number={number} />
   if (part.kind === 'text') {
     return (
       <>
         <div class="quiet">
           <strong>answer</strong>
         </div>
-        <JsonView value={part.text} label="Text of the answer" />
+        <JsonView value={part.text} label={`Text of the answer, part ${number}`} />
       </>
     )
   }
   return (
     <details>
       <summary class="quiet">reasoning</summary>
-      <JsonView value={part.text} label="Reasoning" />
+      <JsonView value={part.text} label={`Reasoning, part ${number}`} />
     </details>
   )
 }
 
-function ToolCard({ name, args, answer }: Extract<MessagePart, { readonly kind: 'tool' }>) {
+interface ToolCardProps {
+  readonly call: Extract<MessagePart, { readonly kind: 'tool' }>
+  readonly number: number
+}
+
+function ToolCard({ call: { name, args, answer }, number }: ToolCardProps) {
   return (
     <details>
       <summary>
         <span class="quiet">tool</span> {name}
         {answer === undefined ? <span class="quiet"> · no result yet</span> : null}
       </summary>
-      {args === undefined ? null : <JsonView value={args} label={`Arguments of ${name}`} />}
-      {answer === undefined ? null : <JsonView value={answer} label={`Result of ${name}`} />}
+      {args === undefined ? null : <JsonView value={args} label={`Arguments of ${name}, part ${number}`} />}
+      {answer === undefined ? null : <JsonView value={answer} label={`Result of ${name}, part ${number}`} />}
     </details>
   )
 }

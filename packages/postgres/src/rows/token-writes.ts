@@ -149,7 +149,7 @@ const touchToken = compile<TokenAt, unknown>((param) =>
 )
 
 /** One pass deletes the tokens to which no other refers; the next pass deletes those above them. */
-export const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) => ({
+const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) => ({
   compile: () =>
     sql`delete from tokens where id = any(array(
         select old.id from tokens as old

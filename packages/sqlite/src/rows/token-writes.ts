@@ -137,7 +137,7 @@ const touchToken = compile<TokenAt, unknown>((param) =>
 )
 
 /** One pass deletes the tokens to which no other refers; the next pass deletes those above them. */
-export const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) =>
+const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param) =>
   from.deleteFrom('tokens').where('key', 'in', (eb) =>
     eb
       .selectFrom('tokens as old')

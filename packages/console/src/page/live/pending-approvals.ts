@@ -1,8 +1,8 @@
 import type { PerdureClient } from '@perdure/client'
 import { useEffect } from 'preact/hooks'
 import type { Approval } from '../api/resources.ts'
+import { createReloadPace } from '../parts/reload-pace.ts'
 import { type Loaded, useLoaded } from '../parts/use-loaded.ts'
-import { createReloadPace } from '../parts/use-reload.ts'
 import type { LiveFeed } from './live-feed.ts'
 
 export interface PendingApprovals {

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Health, RunSummary } from '../api/resources.ts'
 import { may, mayChange, useApp } from '../app-context.ts'
-import { Card, Empty, Heading, Shown, Status } from '../parts/basics.tsx'
+import { Card, Empty, Heading, NoRunList, Shown, Status } from '../parts/basics.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { durationText } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
@@ -19,7 +19,7 @@ export function HomePage() {
   return (
     <>
       <Heading title="Home" />
-      {canReadRuns ? <RecentRuns /> : <Empty>This session may not list runs. To open a run by its id, press / .</Empty>}
+      {canReadRuns ? <RecentRuns /> : <NoRunList />}
       {may(app, 'approvals:read') ? <Waiting /> : null}
       <HealthTiles />
     </>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { failureOf } from '../api/failure.ts'
 import type { RunSummary } from '../api/resources.ts'
-import { mayChange, useApp } from '../app-context.ts'
-import { Empty, Heading, Shown } from '../parts/basics.tsx'
+import { may, mayChange, useApp } from '../app-context.ts'
+import { Empty, Heading, NoRunList, Shown } from '../parts/basics.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { replaceQuery } from '../route.ts'
 import { RunTable } from './run-table.tsx'
@@ -22,8 +22,18 @@ const FIELDS = [
 ] as const
 const SINCE: Readonly<Record<string, number>> = { '1 hour': 3.6e6, '24 hours': 8.64e7, '7 days': 6.048e8 }
 
-/** All runs, with filters in the address. */
 export function RunsPage() {
+  if (may(useApp(), 'runs:read')) return <RunList />
+  return (
+    <>
+      <Heading title="Runs" />
+      <NoRunList />
+    </>
+  )
+}
+
+/** All runs, with filters in the address. */
+function RunList() {
   const app = useApp()
   const { client, route, feed, targets, notify } = app
   const { status, target, since, session, field, value } = route.query

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { RunSummary } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
-import { createReloadPace } from '../parts/use-reload.ts'
+import { createReloadPace } from '../parts/reload-pace.ts'
 import { applyEvent } from './run-changes.ts'
 
 interface RunPage {

@@ -1,5 +1,5 @@
-import { useApp } from '../app-context.ts'
-import { Card, Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
+import { may, mayChange, useApp } from '../app-context.ts'
+import { Card, Empty, Facts, Heading, NoRunList, Shown, Status, shortId } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Ago, Took } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
@@ -29,55 +29,63 @@ const SHOWN = 20
 const EXPLAINED = 5
 
 function WorkflowCard({ id, description }: { readonly id: string; readonly description: string }) {
+  const app = useApp()
+  const start = mayChange(app, 'workflows:execute') ? <a href={hrefOf(['start', 'workflow', id])}>Start</a> : null
+  return (
+    <Card title={id} aside={start}>
+      <p class="quiet">{description}</p>
+      {may(app, 'runs:read') ? <Threads id={id} /> : <NoRunList />}
+    </Card>
+  )
+}
+
+function Threads({ id }: { readonly id: string }) {
   const { client } = useApp()
   const loaded = useLoaded(() => client.runs.list({ workflowId: id, limit: SHOWN }), [id])
   useReloadOn(({ subject }) => subject.startsWith(`workflow:${id}/`), loaded.reload)
   return (
-    <Card title={id} aside={<a href={hrefOf(['start', 'workflow', id])}>Start</a>}>
-      <p class="quiet">{description}</p>
-      <Shown loaded={loaded}>
-        {({ items }) => {
-          const suspended = items.filter(({ status }) => status === 'suspended')
-          const waiting = new Set(suspended.slice(0, EXPLAINED).map((run) => run.id))
-          return (
-            <DataTable
-              rows={items}
-              keyOf={(run) => run.id}
-              caption={`Threads of ${id}, newest first`}
-              empty="No run of this workflow is stored."
-              columns={[
-                {
-                  head: 'Thread',
-                  cell: (run) => (
-                    <a class="id" href={hrefOf(['workflows', id, run.threadId ?? ''])} title={run.threadId}>
-                      {shortId(run.threadId ?? '')}
-                    </a>
-                  ),
-                },
-                { head: 'Status', cell: (run) => <Status value={run.status} /> },
-                {
-                  head: 'Waits for',
-                  cell: (run) =>
-                    run.status === 'suspended' && waiting.has(run.id) ? (
-                      <WaitsFor key={run.suspendedAt} runId={run.id} />
-                    ) : null,
-                },
-                {
-                  head: 'Run',
-                  cell: (run) => (
-                    <a class="id" href={hrefOf(['runs', run.id])}>
-                      {shortId(run.id)}
-                    </a>
-                  ),
-                },
-                { head: 'Duration', cell: (run) => <Took from={run.startedAt} to={run.completedAt} />, isNumber: true },
-                { head: 'Created', cell: (run) => <Ago at={run.createdAt} />, isNumber: true },
-              ]}
-            />
-          )
-        }}
-      </Shown>
-    </Card>
+    <Shown loaded={loaded}>
+      {({ items }) => {
+        const suspended = items.filter(({ status }) => status === 'suspended')
+        const waiting = new Set(suspended.slice(0, EXPLAINED).map((run) => run.id))
+        return (
+          <DataTable
+            rows={items}
+            keyOf={(run) => run.id}
+            caption={`Threads of ${id}, newest first`}
+            empty="No run of this workflow is stored."
+            columns={[
+              {
+                head: 'Thread',
+                cell: (run) => (
+                  <a class="id" href={hrefOf(['workflows', id, run.threadId ?? ''])} title={run.threadId}>
+                    {shortId(run.threadId ?? '')}
+                  </a>
+                ),
+              },
+              { head: 'Status', cell: (run) => <Status value={run.status} /> },
+              {
+                head: 'Waits for',
+                cell: (run) =>
+                  run.status === 'suspended' && waiting.has(run.id) ? (
+                    <WaitsFor key={run.suspendedAt} runId={run.id} />
+                  ) : null,
+              },
+              {
+                head: 'Run',
+                cell: (run) => (
+                  <a class="id" href={hrefOf(['runs', run.id])}>
+                    {shortId(run.id)}
+                  </a>
+                ),
+              },
+              { head: 'Duration', cell: (run) => <Took from={run.startedAt} to={run.completedAt} />, isNumber: true },
+              { head: 'Created', cell: (run) => <Ago at={run.createdAt} />, isNumber: true },
+            ]}
+          />
+        )
+      }}
+    </Shown>
   )
 }
 

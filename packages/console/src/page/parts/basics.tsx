@@ -93,6 +93,11 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }
 
+/** In place of a list of runs that the session may not read. */
+export function NoRunList() {
+  return <Empty>This session may not list runs. To open a run by its id, press / .</Empty>
+}
+
 export function Card({
   title,
   aside,

@@ -133,7 +133,7 @@ describeConsole('the connection of the console in Chromium', () => {
     await page.getByText('No WebSocket can be opened to the server').waitFor()
     const { runId } = await world.rest.agents.stream('ticker', { input: { count: 100_000, everyMs: 100 } })
     await open(`#/runs/${runId}?tab=events`)
-    await page.getByText('{"n":29}').waitFor()
+    await page.locator('.event-row', { hasText: 'tick.number' }).first().waitFor()
     await open('#/runs')
     await page.locator(`tr:has([title="${runId}"])`).getByText('running').waitFor()
     await world.rest.runs.abort(runId, {})

@@ -100,7 +100,7 @@ describe('createRetention for sessions', () => {
   }
 
   it('keeps sessions forever unless sessionsDays is set', async () => {
-    const setup = setUp({ eventsDays: 1 })
+    const setup = setUp({ eventsDays: 1, tokensDays: 1 })
     await fill(setup, 1)
     setup.clock.advance(1_000 * DAY_MS)
     setup.daemon.start()

@@ -132,6 +132,48 @@ function testPage(name: string): void {
     await isTold(page, 'You picked blue.')
   })
 
+  it('asks one question after another, and takes no message in between', async () => {
+    const page = await open()
+    const canSend = () => page.locator('form button').isEnabled()
+    await send(page, 'a color and an order')
+    await page.getByText('blue', { exact: true }).waitFor()
+    await hasEnded(page)
+    expect(await canSend()).toBe(false)
+    await page.getByText('blue', { exact: true }).click()
+    await page.getByText('Approve').waitFor()
+    await hasEnded(page)
+    expect(await canSend()).toBe(false)
+    await page.getByText('Approve').click()
+    await isTold(page, 'This is order 17.')
+
+    const text = await hasEnded(page)
+    const told = ['You wrote', 'You picked blue', '"number":17', 'This is order 17', 'tool blue'].map((part) =>
+      count(text, part),
+    )
+    expect(told).toEqual([1, 1, 1, 1, name === 'chat-page' ? 0 : 1])
+    await expect.poll(canSend).toBe(true)
+  })
+
+  it('shows the error of a failed answer, and takes another message', async () => {
+    const page = await open()
+    const failed = [
+      { type: 'RUN_STARTED', threadId: 't', runId: 'r' },
+      { type: 'RUN_ERROR', message: 'no paper' },
+    ]
+    const body = failed.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const isChat = name === 'chat-page'
+    const response = isChat ? { status: 400, body: 'no paper' } : { contentType: 'text/event-stream', body }
+    await page.route(/\/clerk\/(chat|ag-ui)(\?|$)/, (route) => route.fulfill(response))
+    await page.fill('[name=text]', 'order paper')
+    await page.click('form button')
+    await expect.poll(() => statusOf(page)).toBe('no paper')
+
+    await page.unroute(/\/clerk\/(chat|ag-ui)(\?|$)/)
+    await page.fill('[name=text]', WORDS)
+    await page.click('form button', { timeout: 5_000 })
+    await isTold(page, READS)
+  })
+
   it('shows an answer once when the server is killed in the middle of it', async () => {
     const page = await open()
     await send(page, WORDS)

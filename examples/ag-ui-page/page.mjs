@@ -20,13 +20,20 @@ const button = (text, onclick) => element('button', text, { onclick })
 function show({ role, content, toolCalls = [] }) {
   const article = element('article', '', { className: role })
   article.append(element('b', role), ' ', typeof content === 'string' ? content : '')
-  for (const { id, function: call } of toolCalls) article.append(...calls(id, call))
+  for (const call of toolCalls) article.append(...calls(call))
   return article
 }
 
-function calls(toolCallId, { name, arguments: args }) {
-  const isOpen = !agent.isRunning && !agent.messages.some((message) => message.toolCallId === toolCallId)
-  if (name !== 'pickColor' || !isOpen) return [element('code', `${name} ${args}`)]
+/** Whether the call waits for the user of this page. */
+const waits = (call) =>
+  call.function.name === 'pickColor' &&
+  !agent.isRunning &&
+  !agent.messages.some(({ toolCallId }) => toolCallId === call.id)
+
+function calls(call) {
+  const { name, arguments: args } = call.function
+  const { id: toolCallId } = call
+  if (!waits(call)) return [element('code', `${name} ${args}`)]
   const pick = (content) => {
     agent.addMessage({ id: `${toolCallId}.result`, role: 'tool', toolCallId, content })
     run()
@@ -51,28 +58,34 @@ function ask(interrupts) {
   })
 }
 
-function render(problem) {
+let problem
+
+function render() {
   const asked = agent.isRunning ? [] : ask(agent.pendingInterrupts)
+  const isAsking = asked.length > 0 || agent.messages.some(({ toolCalls = [] }) => toolCalls.some(waits))
   list.replaceChildren(...agent.messages.map(show), ...asked)
   status.textContent = problem ?? (agent.isRunning ? 'streaming' : 'ready')
-  form.querySelector('button').disabled = agent.isRunning || asked.length > 0
+  form.querySelector('button').disabled = agent.isRunning || isAsking
 }
 
 /** Starts a run or continues one, and shows it while it comes. */
 async function follow(start) {
+  problem = undefined
   const following = start()
   render()
-  const problem = await following.then(
-    () => undefined,
-    (error) => error.message,
-  )
-  render(problem)
+  await following.catch((error) => {
+    problem = error.message
+  })
+  render()
 }
 const run = (more = {}) => follow(() => agent.runAgent({ tools, ...more }))
 
 agent.subscribe({
   onRunStartedEvent({ event }) {
-    localStorage.run = event.metadata.perdureRunId
+    if (event.metadata) localStorage.run = event.metadata.perdureRunId
+  },
+  onRunErrorEvent({ event }) {
+    problem = event.message
   },
   onMessagesChanged: () => render(),
 })

@@ -25,6 +25,9 @@ function Chat({ earlier }) {
   const decide = (part, approved) => addToolApprovalResponse({ id: part.approval.id, approved })
   const pick = ({ toolCallId, toolName }, output) => addToolOutput({ toolCallId, tool: toolName, output })
 
+  // A new message would start another run, and leave the question of this one without an answer.
+  const isBusy = status === 'submitted' || status === 'streaming'
+  const isAsking = messages.at(-1)?.parts.some((part) => asksForApproval(part) || asksForColor(part)) ?? false
   const send = (form) => {
     sendMessage({ text: form.get('text') })
   }
@@ -41,7 +44,7 @@ function Chat({ earlier }) {
       ))}
       <form action={send}>
         <input name="text" aria-label="message" defaultValue="order paper" />
-        <button type="submit" disabled={status !== 'ready'}>
+        <button type="submit" disabled={isBusy || isAsking}>
           Send
         </button>
       </form>
@@ -57,11 +60,14 @@ function Chat({ earlier }) {
   )
 }
 
+const asksForApproval = ({ state }) => state === 'approval-requested'
+const asksForColor = ({ toolName, state }) => toolName === 'pickColor' && state === 'input-available'
+
 function Part({ part, decide, pick }) {
   if (part.type === 'text') return <span>{part.text}</span>
   if (part.type !== 'dynamic-tool') return null
   const { toolName, state, input, output } = part
-  if (state === 'approval-requested') {
+  if (asksForApproval(part)) {
     return (
       <fieldset>
         <legend>{toolName}?</legend>
@@ -74,7 +80,7 @@ function Part({ part, decide, pick }) {
       </fieldset>
     )
   }
-  if (toolName === 'pickColor' && state === 'input-available') {
+  if (asksForColor(part)) {
     return (
       <fieldset>
         <legend>Pick a color</legend>
@@ -87,9 +93,9 @@ function Part({ part, decide, pick }) {
     )
   }
   return (
-    <code>
+    <pre>
       {toolName}: {output === undefined ? state : JSON.stringify(output)}
-    </code>
+    </pre>
   )
 }
 

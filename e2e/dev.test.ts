@@ -56,6 +56,7 @@ describe('perdure dev', () => {
     const { sandbox, save, says, tokenOf } = createProject()
     const server = await startServer(sandbox, ['dev'])
     onTestFinished(() => void server.process.kill('SIGKILL'))
+    expect(server.stderr()).not.toContain('/console/codes')
     const client = createClient({ baseUrl: server.url, token: tokenOf() })
     onTestFinished(() => client.close())
     const events: Event[] = []

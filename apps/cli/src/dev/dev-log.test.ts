@@ -1,6 +1,6 @@
 import { createLogger } from '@perdure/platform-node'
 import { describe, expect, it } from 'vitest'
-import { createDevLog } from './dev-log.ts'
+import { createDevLog, OWN_REQUEST_ID } from './dev-log.ts'
 import { createDevTracer } from './dev-tracer.ts'
 
 function setUp(env: Readonly<Record<string, string>> = {}) {
@@ -34,6 +34,13 @@ describe('the log of perdure dev', () => {
     })
 
     expect(text()).toBe('POST /v1/agents/:agentId/run 200 39 ms\nGET (no such route) 404 1 ms route-not-found\n')
+  })
+
+  it('does not write the request of the command itself', () => {
+    const { log, text } = setUp()
+    log.info('request', { requestId: OWN_REQUEST_ID, method: 'POST', route: '/v1/console/codes', status: 201 })
+
+    expect(text()).toBe('')
   })
 
   it('writes one line when a run starts and ends, with its error', () => {

@@ -4,6 +4,9 @@ import { durationText } from '../output/time-text.ts'
 import type { Terminal } from '../terminal.ts'
 import { failedRunText } from './failed-run-text.ts'
 
+/** The id of the request that `perdure dev` sends to its own server. Its line is no news for the developer. */
+export const OWN_REQUEST_ID = 'perdure-dev-console-code'
+
 /**
  * The log of `perdure dev`: one line per request and per start, suspension and end of a run. Other lines, such as
  * warnings, go to `rest` unchanged.
@@ -19,7 +22,8 @@ export function createDevLog({ env, stderr, cwd }: Pick<Terminal, 'env' | 'stder
   return {
     ...rest,
     info(message, fields) {
-      if (!writeKnown(message, fields)) rest.info(message, fields)
+      if (fields?.requestId === OWN_REQUEST_ID) rest.debug(message, fields)
+      else if (!writeKnown(message, fields)) rest.info(message, fields)
     },
     warn(message, fields) {
       if (!writeKnown(message, fields)) rest.warn(message, fields)

@@ -1,6 +1,9 @@
 import process from 'node:process'
 import { Worker } from 'node:worker_threads'
 
+// The command has ended: without this, a server that still waits for an order would end with a warning of Node.js.
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+
 const isSource = import.meta.url.endsWith('.ts')
 new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.cjs', import.meta.url)).unref()
 

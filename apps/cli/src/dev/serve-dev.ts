@@ -20,7 +20,7 @@ import { type Listening, serve } from '../serve/serve.ts'
 import { useSourceMaps } from '../serve/use-source-maps.ts'
 import type { Terminal } from '../terminal.ts'
 import { devConfig } from './dev-config.ts'
-import { createDevLog } from './dev-log.ts'
+import { createDevLog, OWN_REQUEST_ID } from './dev-log.ts'
 import type { DevSetup, ServedFacts } from './dev-messages.ts'
 import { createDevTracer } from './dev-tracer.ts'
 import type { ParentLink } from './parent-link.ts'
@@ -157,7 +157,14 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
 async function consoleCode(url: string, token: string | undefined): Promise<string | undefined> {
   if (token === undefined) return undefined
   const { createRestClient } = await import('@perdure/client')
-  const issued = createRestClient({ baseUrl: url, token, maxRetries: 0, timeoutMs: 2_000 }).console.createCode()
+  const headers = { 'X-Request-Id': OWN_REQUEST_ID }
+  const issued = createRestClient({
+    baseUrl: url,
+    token,
+    headers,
+    maxRetries: 0,
+    timeoutMs: 2_000,
+  }).console.createCode()
   return issued.then(
     ({ code }) => code,
     () => undefined,

@@ -43,9 +43,12 @@ export const tellByResponses: TellingClient = (server, telling) => {
         .flatMap((item) => (item.type === 'message' ? item.content : []))
         .map((part) => ('text' in part ? part.text : ''))
         .join(''),
+      // An item that a crash withdraws is added again under another id.
       tools: sorted(
         outputs.flatMap((item) =>
-          item.type === 'mcp_call' ? [`${item.id.slice(4)} ${item.status === 'completed' ? 'done' : 'failed'}`] : [],
+          item.type === 'mcp_call'
+            ? [`${item.id.slice(4).replace(/~\d+$/, '')} ${item.status === 'completed' ? 'done' : 'failed'}`]
+            : [],
         ),
       ),
       approvals: sorted(outputs.flatMap((item) => (item.type === 'mcp_approval_request' ? [shown(item.name)] : []))),

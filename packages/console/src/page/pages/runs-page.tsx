@@ -5,8 +5,9 @@ import { may, mayChange, useApp } from '../app-context.ts'
 import { Empty, Heading, NoRunList, Shown } from '../parts/basics.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { replaceQuery } from '../route.ts'
+import { withOlder } from './merge-run-pages.ts'
 import { RunTable } from './run-table.tsx'
-import { useFreshRuns, withOlder } from './use-fresh-runs.ts'
+import { useFreshRuns } from './use-fresh-runs.ts'
 
 const PAGE = 50
 const STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const

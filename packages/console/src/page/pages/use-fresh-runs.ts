@@ -1,22 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { RunSummary } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
 import { createReloadPace } from '../parts/reload-pace.ts'
+import type { RunPage } from './merge-run-pages.ts'
 import { applyEvent } from './run-changes.ts'
-
-interface RunPage {
-  readonly items: RunSummary[]
-  readonly nextCursor: string | null
-}
-
-/** The first page as it is now, and the rows after it that are on the page already. */
-export function withOlder(fresh: RunPage, before: RunPage): RunPage {
-  const last = fresh.items.at(-1)
-  if (last === undefined || fresh.nextCursor === null) return fresh
-  const shown = new Set(fresh.items.map(({ id }) => id))
-  const older = before.items.filter(({ id, createdAt }) => createdAt <= last.createdAt && !shown.has(id))
-  return { items: [...fresh.items, ...older], nextCursor: before.nextCursor }
-}
 
 /** Applies events to the rows, and reads the list again after the event of a run that it does not have. */
 export function useFreshRuns(change: (update: (page: RunPage) => RunPage) => void, reload: () => unknown): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunSummary } from '../api/resources.ts'
-import { withOlder } from './use-fresh-runs.ts'
+import { withOlder } from './merge-run-pages.ts'
 
 const run = (number: number): RunSummary =>
   ({ id: `run_${number}`, createdAt: `2026-03-02T09:00:0${number}.000Z` }) as RunSummary

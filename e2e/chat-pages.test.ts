@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -20,9 +20,22 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** The copy of an example with both of its servers. */
+const SAID = /await say\(ctx, `You wrote.*/
+const ASKS_TWICE = `
+if (text === 'both') {
+  const deliver = { name: 'deliver', args: { what: 'cake' }, approval: { title: 'Deliver?' }, execute: () => 'sent' }
+  await Promise.all([ctx.tool(deliver), ctx.clientTool({ name: 'pickColor', args: { of: ['red', 'blue'] } })])
+  await say(ctx, 'Both are answered.')
+}`
+
+/** The copy of an example with both of its servers. Its agent also asks two questions at once. */
 async function startChat(name: string) {
   const { cwd, script } = copyExample(name)
+  const config = join(cwd, 'perdure.config.mjs')
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace(SAID, (said) => said + ASKS_TWICE),
+  )
   const env = { PERDURE_SERVER_PORT: String(await unusedPort()) }
   const serve = () => script('start', /API\s+http:\S+/, { env })
   let server = await serve()
@@ -152,6 +165,20 @@ function testPage(name: string): void {
     )
     expect(told).toEqual([1, 1, 1, 1, name === 'chat-page' ? 0 : 1])
     await expect.poll(canSend).toBe(true)
+  })
+
+  it.each([
+    ['blue', 'Approve'],
+    ['Approve', 'blue'],
+  ])('takes the answers to two questions that are open at once, %s first', async (...answers) => {
+    const page = await open()
+    await send(page, 'both')
+    for (const answer of answers) await page.getByText(answer, { exact: true }).click()
+    await isTold(page, 'Both are answered.')
+
+    const text = await hasEnded(page)
+    const told = ['You wrote', 'Both are answered', 'deliver', 'pickColor'].map((part) => count(text, part))
+    expect(told).toEqual([1, 1, 1, 1])
   })
 
   it('shows the error of a failed answer, and takes another message', async () => {

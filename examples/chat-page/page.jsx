@@ -20,14 +20,14 @@ function Chat({ earlier }) {
     resume: true,
     transport,
     sendAutomaticallyWhen: (chat) =>
-      lastAssistantMessageIsCompleteWithApprovalResponses(chat) || lastAssistantMessageIsCompleteWithToolCalls(chat),
+      !isAsking(chat.messages) &&
+      (lastAssistantMessageIsCompleteWithApprovalResponses(chat) || lastAssistantMessageIsCompleteWithToolCalls(chat)),
   })
   const decide = (part, approved) => addToolApprovalResponse({ id: part.approval.id, approved })
   const pick = ({ toolCallId, toolName }, output) => addToolOutput({ toolCallId, tool: toolName, output })
 
   // A new message would start another run, and leave the question of this one without an answer.
   const isBusy = status === 'submitted' || status === 'streaming'
-  const isAsking = messages.at(-1)?.parts.some((part) => asksForApproval(part) || asksForColor(part)) ?? false
   const send = (form) => {
     sendMessage({ text: form.get('text') })
   }
@@ -44,7 +44,7 @@ function Chat({ earlier }) {
       ))}
       <form action={send}>
         <input name="text" aria-label="message" defaultValue="order paper" />
-        <button type="submit" disabled={isBusy || isAsking}>
+        <button type="submit" disabled={isBusy || isAsking(messages)}>
           Send
         </button>
       </form>
@@ -60,6 +60,8 @@ function Chat({ earlier }) {
   )
 }
 
+const isAsking = (messages) =>
+  messages.at(-1)?.parts.some((part) => asksForApproval(part) || asksForColor(part)) ?? false
 const asksForApproval = ({ state }) => state === 'approval-requested'
 const asksForColor = ({ toolName, state }) => toolName === 'pickColor' && state === 'input-available'
 

@@ -20,19 +20,36 @@ const clerk: AgentRegistration = {
   },
 }
 
+/** Asks a person for an approval and the client for a day at the same time. */
+const shop: AgentRegistration = {
+  id: 'shop',
+  description: 'Asks twice at once.',
+  agent: {
+    id: 'shop',
+    async run(_, ctx: RunContext) {
+      await ctx.text('Asking. ')
+      const deliver = { name: 'deliver', args: { what: 'cake' }, approval: true, execute: () => 17 }
+      await Promise.all([ctx.tool(deliver), ctx.clientTool({ name: 'pickDay', args: { days: ['Monday'] } })])
+      await ctx.text('Delivered.')
+    },
+  },
+}
+
 interface Frame {
   readonly type: string
   readonly delta?: string
   readonly toolCallId?: string
   readonly approvalId?: string
   readonly messageId?: string
+  readonly toolName?: string
+  readonly input?: unknown
 }
 
-async function started() {
-  const server = await startedServer({ agents: [clerk] })
+async function started(agent: AgentRegistration = clerk) {
+  const server = await startedServer({ agents: [agent] })
   const send = async (path: string, body: object): Promise<readonly Frame[]> => {
     const headers = { 'content-type': 'application/json' }
-    const url = `http://localhost/v1/agents/clerk/${path}`
+    const url = `http://localhost/v1/agents/${agent.id}/${path}`
     const response = await server.fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(body) }))
     const data = (await response.text()).matchAll(/^data: (\{.*)$/gm)
     return [...data].map(([, json = '']) => JSON.parse(json) as Frame)
@@ -98,5 +115,31 @@ describe('a client that answers the questions of a run one after another', () =>
     const [interruptId] = await approvalIds()
     const resume = [{ interruptId, status: 'resolved', payload: { granted: true } }]
     expect(await run({ resume })).toEqual(['Ordered.', 'call_3'])
+  })
+
+  it('answers two questions of the same moment together, each shown with its own arguments', async () => {
+    const { send } = await started(shop)
+    const question = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
+    const asked = await send('chat?v=7', { id: 'c1', messages: [question] })
+    const calls = asked.filter(({ type }) => type === 'tool-input-available')
+    expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([
+      ['deliver', { what: 'cake' }],
+      ['pickDay', { days: ['Monday'] }],
+    ])
+    const [approval] = asked.filter(({ type }) => type === 'tool-approval-request')
+    expect(approval?.toolCallId).toBe(calls[0]?.toolCallId)
+    const [delivers, picks] = calls.map(({ toolName, toolCallId, input }) => ({
+      ...{ type: 'dynamic-tool', toolName, toolCallId, input },
+    }))
+    const decision = { id: approval?.approvalId, approved: true }
+    const parts = [
+      { ...delivers, state: 'approval-responded', approval: decision },
+      { ...picks, state: 'output-available', output: 'Monday' },
+    ]
+    const message = { id: asked[0]?.messageId, role: 'assistant', parts }
+    const frames = await send('chat?v=7', { id: 'c1', messages: [question, message] })
+
+    const outputs = callsIn(frames, ['tool-output-available']).toSorted()
+    expect([textOf(frames), outputs]).toEqual(['Delivered.', calls.map(({ toolCallId }) => toolCallId)])
   })
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-it('ends without a word when the command ends before it has given an order', async () => {
+it('writes nothing when the command ends before it has given an order', async () => {
   const server = fork(fileURLToPath(new URL('./dev-server.ts', import.meta.url)), {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
     execArgv: ['--conditions=perdure-source'],

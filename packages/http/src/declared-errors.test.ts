@@ -97,6 +97,9 @@ const fromStorage = (code: ErrorCode, { scope }: Operation): Scenario =>
   scope === null ? fromUseCase(code) : { deps: { authenticate: refuse(code) } }
 const fromToken = fromStorage
 
+/** The key of an MCP call can be a member of its message, so its use case reads it. */
+const readsKeyItself = ({ id }: Operation) => id.startsWith('mcpserver.')
+
 /** A clock that fails on its second read, which happens inside the pipeline of every operation. */
 function failingClock(): Pick<HttpAppDeps, 'clock'> {
   const { clock } = createTestApp()
@@ -111,8 +114,10 @@ function failingClock(): Pick<HttpAppDeps, 'clock'> {
 
 /** How to provoke each error. */
 const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> = {
-  'idempotency-key-invalid': () => ({ headers: key('has space') }),
-  'idempotency-key-required': () => ({ config: { requireKey: 'enforce' } }),
+  'idempotency-key-invalid': (operation) =>
+    readsKeyItself(operation) ? fromUseCase('idempotency-key-invalid') : { headers: key('has space') },
+  'idempotency-key-required': (operation) =>
+    readsKeyItself(operation) ? fromUseCase('idempotency-key-required') : { config: { requireKey: 'enforce' } },
   'invalid-input': () => fromUseCase('invalid-input'),
   'unsupported-parameter': () => fromUseCase('unsupported-parameter'),
   'version-unknown': () => fromUseCase('version-unknown'),

@@ -123,6 +123,7 @@ function testPage(name: string): void {
     await send(page, 'order paper')
     await page.getByText('Approve').waitFor()
     await page.reload()
+    await isTold(page, 'Place the order?')
     await page.getByText('Approve').click()
 
     await isTold(page, 'This is order 17.')

@@ -68,11 +68,11 @@ const asksForColor = ({ toolName, state }) => toolName === 'pickColor' && state 
 function Part({ part, decide, pick }) {
   if (part.type === 'text') return <span>{part.text}</span>
   if (part.type !== 'dynamic-tool') return null
-  const { toolName, state, input, output } = part
+  const { toolName, title, state, input, output } = part
   if (asksForApproval(part)) {
     return (
       <fieldset>
-        <legend>{toolName}?</legend>
+        <legend>{title ?? toolName}</legend>
         <button type="button" onClick={() => decide(part, true)}>
           Approve
         </button>

@@ -16,7 +16,9 @@ export function toolStages(
   content: Content,
   { version, isResting }: { readonly version: AiSdkVersion; readonly isResting: boolean },
 ): Stages {
-  const { id: toolCallId, name: toolName, title, args, executor, approvalId } = tool
+  const { id: toolCallId, name: toolName, args, executor, approvalId } = tool
+  const approval = approvalId === undefined ? undefined : find(content, 'approval', approvalId)
+  const title = tool.title ?? approval?.title
   const call = { toolCallId, toolName, dynamic: true, ...(title === undefined ? {} : { title }) }
   // Keeps the client from executing the tool.
   const by = executor === 'server' ? { providerExecuted: true } : {}
@@ -24,7 +26,7 @@ export function toolStages(
     { type: 'tool-input-start', ...call },
     isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
     approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
-    approvalId === undefined ? undefined : responseOf(find(content, 'approval', approvalId), version),
+    responseOf(approval, version),
     outcomeOf(tool),
   ]
 }

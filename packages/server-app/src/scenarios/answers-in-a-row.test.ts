@@ -28,7 +28,7 @@ const shop: AgentRegistration = {
     id: 'shop',
     async run(_, ctx: RunContext) {
       await ctx.text('Asking. ')
-      const deliver = { name: 'deliver', args: { what: 'cake' }, approval: true, execute: () => 17 }
+      const deliver = { name: 'deliver', args: { what: 'cake' }, approval: { title: 'Deliver?' }, execute: () => 17 }
       await Promise.all([ctx.tool(deliver), ctx.clientTool({ name: 'pickDay', args: { days: ['Monday'] } })])
       await ctx.text('Delivered.')
     },
@@ -42,6 +42,7 @@ interface Frame {
   readonly approvalId?: string
   readonly messageId?: string
   readonly toolName?: string
+  readonly title?: string
   readonly input?: unknown
 }
 
@@ -122,9 +123,9 @@ describe('a client that answers the questions of a run one after another', () =>
     const question = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
     const asked = await send('chat?v=7', { id: 'c1', messages: [question] })
     const calls = asked.filter(({ type }) => type === 'tool-input-available')
-    expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([
-      ['deliver', { what: 'cake' }],
-      ['pickDay', { days: ['Monday'] }],
+    expect(calls.map(({ toolName, title, input }) => [toolName, title, input])).toEqual([
+      ['deliver', 'Deliver?', { what: 'cake' }],
+      ['pickDay', undefined, { days: ['Monday'] }],
     ])
     const [approval] = asked.filter(({ type }) => type === 'tool-approval-request')
     expect(approval?.toolCallId).toBe(calls[0]?.toolCallId)

@@ -1,4 +1,4 @@
-import { type Content, find, put } from './content.ts'
+import { type Content, find, itemsOf, put } from './content.ts'
 import { closeImplicit } from './fold-blocks.ts'
 import { type Fields, isFields, textIn } from './log-event.ts'
 import type { ApprovalItem, ToolItem } from './transcript.ts'
@@ -93,6 +93,18 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
   if (status === 'granted') return put(decided, { ...tool, status: 'called' })
   const message = reason ?? (isExpired ? 'the approval expired' : 'the approval was denied')
   return put(decided, { ...tool, status: 'denied', error: { kind: 'approval_denied', message } })
+}
+
+/** An aborted or failed run takes no answers any more, so its questions are not shown as open. */
+export function endQuestions(content: Content): Content {
+  const error = { kind: 'aborted', message: 'the run has ended' }
+  return itemsOf(content).reduce((ended, item) => {
+    if (item.kind === 'approval' && item.status === 'pending') {
+      return foldApprovalEnd(ended, { approvalId: item.id, reason: error.message }, true)
+    }
+    const isAsked = item.kind === 'tool' && item.executor === 'client' && item.status === 'called'
+    return isAsked ? put(ended, { ...item, status: 'failed', error }) : ended
+  }, content)
 }
 
 /** The tool of the event, which this event may be the first to mention. */

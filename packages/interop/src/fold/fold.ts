@@ -1,6 +1,7 @@
 import { isAgentEventType } from '@perdure/protocol'
 import { type Content, closeBlocks, itemsOf, NO_CONTENT } from './content.ts'
 import { foldContent } from './fold-content.ts'
+import { endQuestions } from './fold-tools.ts'
 import { type Fields, fieldsOf, type LogEvent, numberIn, textIn } from './log-event.ts'
 import type { OpenStep, Transcript, Usage } from './transcript.ts'
 
@@ -48,7 +49,8 @@ export function foldEvent(state: FoldState, event: LogEvent): FoldState {
   const { content, marks } = state
   if (event.type === 'run.rewound') return rewind({ run, content, marks }, textIn(fields, 'after'))
   const settled = SEGMENT_ENDS.has(event.type) ? closeBlocks(content, () => true) : content
-  const shown = foldContent(settled, event, run)
+  const folded = foldContent(settled, event, run)
+  const shown = CUT_OFF.has(run.status ?? '') ? endQuestions(folded) : folded
   if (isMark(event, fields, marks)) {
     const mark = { eventId: event.eventId, content: shown, later: undefined }
     return { run, content: shown, marks: isRepeatable(event.type) ? [...marks, mark] : [mark] }
@@ -58,6 +60,8 @@ export function foldEvent(state: FoldState, event: LogEvent): FoldState {
 }
 
 export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+
+const CUT_OFF: ReadonlySet<string> = new Set(['failed', 'aborted'])
 
 /** The events at which no block stays open. */
 const SEGMENT_ENDS: ReadonlySet<string> = new Set([

@@ -59,7 +59,11 @@ async function started(agent: AgentRegistration = clerk) {
     const response = await server.fetch(new Request('http://localhost/v1/approvals'))
     return ((await response.json()) as { items: { id: string }[] }).items.map(({ id }) => id)
   }
-  return { send, approvalIds }
+  const chat = async (id: string) => {
+    const response = await server.fetch(new Request(`http://localhost/v1/agents/${agent.id}/chat/${id}/messages`))
+    return (await response.json()) as { parts: { toolName?: string; state?: string }[] }[]
+  }
+  return { send, approvalIds, chat }
 }
 
 const textOf = (frames: readonly Frame[]) =>
@@ -142,5 +146,19 @@ describe('a client that answers the questions of a run one after another', () =>
 
     const outputs = callsIn(frames, ['tool-output-available']).toSorted()
     expect([textOf(frames), outputs]).toEqual(['Delivered.', calls.map(({ toolCallId }) => toolCallId)])
+  })
+
+  it('is asked nothing any more when the run was aborted', async () => {
+    const { send, chat } = await started(shop)
+    const question = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
+    await send('chat?v=7', { id: 'c1', messages: [question] })
+    await send('chat/c1/stop', {})
+    const [, answer] = await chat('c1')
+
+    const tools = answer?.parts.flatMap(({ toolName, state }) => (toolName === undefined ? [] : [[toolName, state]]))
+    expect(tools).toEqual([
+      ['deliver', 'output-denied'],
+      ['pickDay', 'output-error'],
+    ])
   })
 })

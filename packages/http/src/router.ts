@@ -63,7 +63,8 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
       const readings = basePaths.map((basePath) => findMountedPath(path, { basePath, hasRoute }))
       return readings.find((one) => hasRoute(one.path)) ?? { mountPath: '', path }
     },
-    dialectOf: (path) => [...dialects].find(([prefix]) => path.startsWith(prefix))?.[1],
+    // Without a route, the path under which another HTTP server has mounted this one is unknown.
+    dialectOf: (path) => [...dialects].find(([prefix]) => path.includes(prefix))?.[1],
     methodsOf(path) {
       const methods = METHODS.filter((method) => match(method, path) !== undefined)
       if (methods.length === 0) return []

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { PerdureHttpAgent } from '../../packages/client/src/ag-ui.ts'
 import { eventually, startDurableServer } from '../durable-server.ts'
 import { createLossyNetwork } from '../lossy-network.ts'
+import { endAtBreak } from './end-at-break.ts'
 import { openChat } from './headless-chat.ts'
 
 const CONFIG = join(import.meta.dirname, '../fixtures/ai-sdk.config.mjs')
@@ -36,19 +37,7 @@ it('shows the text of a killed model call once in every client, and pays for one
   const stock = new HttpAgent({
     ...agentOptions('stock'),
     url: `${server.url()}/agents/writer/ag-ui`,
-    // A broken response would reject a promise that nobody can catch.
-    fetch: async (...request) => {
-      const response = await fetch(...request)
-      const reader = response.body?.getReader()
-      const body = new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const { done = true, value } = (await reader?.read().catch(() => undefined)) ?? {}
-          if (done || value === undefined) controller.close()
-          else controller.enqueue(value)
-        },
-      })
-      return new Response(body, response)
-    },
+    fetch: endAtBreak,
   })
   const followed = resuming.runAgent({ runId: 'resuming' })
   const sent = [

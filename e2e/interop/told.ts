@@ -17,7 +17,7 @@ export interface Telling {
   readonly id: string
 }
 
-/** What every client decides. It leaves any other approval open. */
+/** The decision of every client on an approval of this name. Other approvals stay open. */
 export const DECISIONS: ReadonlyMap<string, boolean> = new Map([
   ['refund', false],
   ['mail', true],

@@ -1,6 +1,6 @@
 import { fromJsonText, toJsonText } from '@perdure/ports'
-import { toolCallWait } from '../runs/client-tool-wait.ts'
 import { runEvent } from '../runs/run-events.ts'
+import { toolCallWait } from '../runs/tool-call-wait.ts'
 import { checkName, instantAfter } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkMembers, LONGEST_MS, numberProblem, objectProblem, refuseProblems } from './check-options.ts'

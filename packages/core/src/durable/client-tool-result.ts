@@ -1,6 +1,6 @@
 import { type EpochMs, type JsonText, type NewEvent, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
-import { clientToolCallId } from '../runs/client-tool-wait.ts'
 import { runEvent, type Via } from '../runs/run-events.ts'
+import { clientToolCallId } from '../runs/tool-call-wait.ts'
 import type { ToolResult } from './tool.ts'
 
 /** The outcome of a call that the client has not answered in time. */

@@ -1,5 +1,5 @@
 import { type EpochMs, fromJsonText, type NewEvent, type StepRecord, type Write } from '@perdure/ports'
-import { toolCallWait, waitingToolCallId } from '../runs/client-tool-wait.ts'
+import { toolCallWait, waitingToolCallId } from '../runs/tool-call-wait.ts'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'

@@ -3,7 +3,7 @@ import { isTerminal } from '@perdure/protocol'
 import type { ToolResult } from '../durable/tool.ts'
 import type { ResolvedWait } from '../durable/wait-resolution.ts'
 import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
-import { clientToolCallId } from '../runs/client-tool-wait.ts'
+import { clientToolCallId } from '../runs/tool-call-wait.ts'
 import { callPages } from '../runs/waiting-for.ts'
 
 /** What a client says about a tool call that it has performed. */

@@ -6,10 +6,10 @@ import {
   type StepStatus,
   type StepStore,
 } from '@perdure/ports'
-import { clientToolCallId } from './client-tool-wait.ts'
 import { codeWait, parkReasonOf } from './parked.ts'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './stored-suspension.ts'
+import { clientToolCallId } from './tool-call-wait.ts'
 
 export interface WaitReads {
   readonly steps: Pick<StepStore, 'listBriefly'>

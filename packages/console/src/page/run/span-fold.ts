@@ -14,7 +14,7 @@ export interface Span {
   /** The number of the durable call, from which a fork may start. */
   readonly seq: number | undefined
   detail: string | undefined
-  /** What the call of a model has used. */
+  /** The tokens that a model call has used. */
   readonly tokens: number | undefined
   input: unknown
   output: unknown

@@ -3,7 +3,7 @@ import type { StepRecord } from '@perdure/ports'
 /** No event of the API has a colon in its name, so an emitted event never ends such a wait. */
 const PREFIX = 'tool:'
 
-/** What a record stores of the tool call that waits: for its result from the client, or for its approval. */
+/** The event name of the wait of a tool call, either for its result from the client or for its approval. */
 export const toolCallWait = (toolCallId: string): string => `${PREFIX}${toolCallId}`
 
 /** The id of the tool call that waits; `undefined` for any other record, and for approvals that older versions recorded. */

@@ -213,4 +213,25 @@ describe.each(CLIENTS.filter((name) => name !== '2.4.0 auto'))('the MCP client %
     expect(await running).toMatchObject({ content: [{ text: 'Before. ' }] })
     expect(await asked).toMatchObject({ content: [{ text: 'I need a decision.' }] })
   })
+
+  it('is asked again when its answer was lost in a crash of the server', async () => {
+    let asked = 0
+    let restarted: Promise<void> = Promise.resolve()
+    const elicit = async () => {
+      asked += 1
+      if (asked > 1) return grant()
+      await server.kill('SIGKILL')
+      setTimeout(() => {
+        restarted = server.start()
+      }, 300)
+      return grant()
+    }
+    const client = await connect(name, optionsOf({ elicit }))
+
+    expect(await client.call('approver', {}, { onprogress: () => undefined, timeout: 30_000 })).toMatchObject({
+      content: [{ text: 'I need a decision.' }],
+    })
+    expect(asked).toBe(2)
+    await restarted
+  })
 })

@@ -9,6 +9,8 @@ export interface Frame {
   readonly retryMs?: number
   /** The reader has the frame already: it is counted, but not sent. */
   readonly isReceived?: boolean
+  /** The frame asks something. A reader that resumes after it gets it again while this returns true. */
+  readonly isUnanswered?: () => boolean
 }
 
 /** What a projection shows about a run besides its events. Fixed when the run starts. */

@@ -65,6 +65,42 @@ describe('a projected stream', () => {
     expect(rest).toEqual([whole[0], ...whole.slice(4)])
   })
 
+  it('asks a reader that resumes behind a question again, while the question is open', async () => {
+    const { streams, append, clock } = await createRunLog()
+    const openQuestions = new Set<string>()
+    const asking = (): RunProjector => ({
+      ...createPairs(),
+      next: ({ type }) => [
+        { data: `asks ${type}`, isUnanswered: () => openQuestions.has(type) },
+        { data: `begins ${type}` },
+      ],
+    })
+    await append('a.x', 'b.x', 'c.x')
+    const readFor = async (lastEventId?: string) => {
+      const request = { runId: RUN_ID, visibility: EVERY_ROW, start: 'first', lastEventId } as const
+      const deadline = { afterMs: 50, frames: () => [] }
+      const text = streams.readProjectedStream({ ...request, projector: asking(), deadline })
+      await settled()
+      clock.advance(50)
+      return (await text)
+        .trim()
+        .split('\n\n')
+        .filter((block) => block.includes('data: '))
+    }
+    const whole = await readFor()
+    const [, cursor = ''] = /^id: (.*)$/m.exec(whole.find((block) => block.endsWith('asks b.x')) ?? '') ?? []
+    const rest = whole.slice(-3)
+
+    expect(await readFor(cursor)).toEqual(rest)
+    for (const type of ['b.x', 'c.x']) openQuestions.add(type)
+    const again = await readFor(cursor)
+    expect(again.slice(0, -1)).toEqual(rest)
+    const [, newest] = /^id: (.*)$/m.exec(whole.at(-1) ?? '') ?? []
+    expect(again.at(-1)).toBe(`id: ${newest}\ndata: asks b.x`)
+    expect(await readFor(newest)).toHaveLength(2)
+    expect(await readFor()).toEqual(whole)
+  })
+
   it.each(['junk', 'e2.1/1', 'e1.99/1', 'e1.1'])('ignores the cursor %s', async (cursor) => {
     const { read } = await setUp()
 

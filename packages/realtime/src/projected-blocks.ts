@@ -19,6 +19,8 @@ export interface ProjectedFrame {
   readonly retryMs?: number
   /** The reader has the frame already: it is counted, but not sent. */
   readonly isReceived?: boolean
+  /** The frame asks something. A reader that resumes after it gets it again while this returns true. */
+  readonly isUnanswered?: () => boolean
 }
 
 /** Shows the events of one run as frames of a protocol, to one reader. */
@@ -78,6 +80,8 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
   let last: FrameCursor = { position: 0, place: 0 }
   let page: readonly DeliveredEvent[] = []
   let hasEnded = false
+  /** The questions that the reader got before it resumed. */
+  let asked: ProjectedFrame[] = []
 
   const idOf = ({ position, place }: FrameCursor) => frameIdOf(`${formatEventId({ epoch, position })}/${place}`)
 
@@ -95,6 +99,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     for (const frame of frames) {
       last = { ...last, place: last.place + 1 }
       const isKnown = cursor?.position === last.position && last.place <= cursor.place
+      if (cursor !== undefined && (isSkipping || isKnown) && frame.isUnanswered !== undefined) asked.push(frame)
       if (!isSkipping && !isKnown && frame.isReceived !== true) blocks += formatBlock({ ...frame, id: idOf(last) })
     }
     return blocks
@@ -137,7 +142,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
       hasEnded = true
       return project(endOf(run, formatEventId({ epoch, position: head })), head) + (isSkipping ? beginAtEnd() : '')
     }
-    const opening = isSkipping ? beginAtEnd() : ''
+    const opening = (isSkipping ? beginAtEnd() : '') + askAgain()
     const closing = projector.rest()
     if (closing === undefined) return opening === '' ? WAITING : opening
     hasEnded = true
@@ -147,6 +152,13 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
   const beginAtEnd = (): string => {
     isSkipping = false
     return cursor === undefined ? open(start === 'now' ? 'all' : 'rest') : ''
+  }
+
+  /** The answer to a question can be lost together with the connection, so the reader is asked once more. */
+  const askAgain = (): string => {
+    const open = asked.filter(({ isUnanswered }) => isUnanswered?.())
+    asked = []
+    return open.map((frame) => formatBlock({ ...frame, id: idOf(last) })).join('')
   }
 
   const take = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {

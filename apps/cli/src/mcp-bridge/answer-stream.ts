@@ -1,5 +1,5 @@
 import { statedVersion } from './message-headers.ts'
-import { isSubscription, parseMessage, type RpcMessage, type RpcRequest } from './rpc-message.ts'
+import { isRequest, isSubscription, parseMessage, type RpcId, type RpcMessage, type RpcRequest } from './rpc-message.ts'
 import { type SseFrame, sseFrames } from './sse-frames.ts'
 
 /** The streamed answer to one request, which may arrive over several connections. */
@@ -17,6 +17,7 @@ export function createAnswerStream(request: RpcRequest, write: (message: string)
   let passed = 0
   let known = 0
   let isComplete = false
+  const questions = new Set<RpcId>()
 
   /**
    * How many messages that were passed on already the stream of a request that is sent again begins with: for a call all
@@ -27,9 +28,19 @@ export function createAnswerStream(request: RpcRequest, write: (message: string)
   const take = ({ id, data }: SseFrame): void => {
     if (isResumable) lastEventId = id ?? lastEventId
     if (data === '' || known-- > 0) return
+    const message = parseMessage(data)
+    if (message !== undefined && isRepeatedQuestion(message)) return
     write(data)
     passed += 1
-    isComplete = isAnswer(parseMessage(data), request)
+    isComplete = isAnswer(message, request)
+  }
+
+  /** The server asks again when a stream is resumed; the bridge delivers the answer to the first question. */
+  const isRepeatedQuestion = (message: RpcMessage): boolean => {
+    if (!isRequest(message)) return false
+    const isRepeated = questions.has(message.id)
+    questions.add(message.id)
+    return isRepeated
   }
 
   return {

@@ -166,6 +166,16 @@ describe('the bridge from stdio to a server', () => {
     ])
   })
 
+  it('passes a question on once, although the server asks again when a stream is resumed', async () => {
+    const question = (id: string) => ({ jsonrpc: '2.0', id, method: 'elicitation/create', params: {} })
+    const { take, written } = bridgeTo(
+      () => stream(['c1', undefined], ['c2', question('apr_1')]),
+      () => stream(['c2', question('apr_1')], ['c3', question('apr_2')], ['c4', result(1)]),
+    )
+    await take(call(1))
+    expect(written).toEqual([question('apr_1'), question('apr_2'), result(1)])
+  })
+
   it('sends a call without a handshake again when its stream breaks, and skips what it has passed on', async () => {
     const { take, sent, written } = bridgeTo(
       () => stream(['c1', progress(1)]),

@@ -55,6 +55,11 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
     return [...asked.map(approvalQuestion), ...pause]
   }
 
+  const questionFrame = (question: Question): Frame => ({
+    ...elicitationFrame(question),
+    isUnanswered: () => openQuestions(transcriptOf(fold)).some(({ id }) => id === question.id),
+  })
+
   const hasEnded = () => ENDED.has(fold.run.status ?? '')
 
   return {
@@ -64,7 +69,7 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
       if (fold === before) return []
       const changes = itemChanges(before.content.items, fold.content.items)
       const questions = asksInStream ? newQuestions(before, event, changes) : []
-      const frames = [...progressFrames(changes), ...questions.map(elicitationFrame)]
+      const frames = [...progressFrames(changes), ...questions.map(questionFrame)]
       return hasEnded() ? [...frames, resultFrame(transcriptOf(fold))] : frames
     },
     opening(of) {

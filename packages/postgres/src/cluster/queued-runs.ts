@@ -1,8 +1,8 @@
 import type { ClaimQuery, ClusterTarget, RunLine, RunRecord } from '@perdure/ports'
+import { type Param, RUN_COLUMNS, type RunRow, toRun } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param } from '../query/compile.ts'
-import { RUN_COLUMNS, type RunRow, toRun } from '../rows/run-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 /** Reserves queued runs for the node. */
 export async function claimRuns(

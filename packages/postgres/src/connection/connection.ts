@@ -1,4 +1,4 @@
-import type { Query } from '../query/compile.ts'
+import type { Query } from '@perdure/sql'
 import type { CopyStatement } from './copy-out.ts'
 import { createStatementNames } from './statement-names.ts'
 import { encodeValue } from './text-codec.ts'

@@ -1,18 +1,21 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Marker } from '../host/node.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
-import type { RunTable } from '../query/schema.ts'
-import { type EventColumns, insertion } from '../rows/event-writes.ts'
 import {
   IDEMPOTENCY_COLUMNS,
-  type NewIdempotencyRow,
+  type IdempotencyRow,
+  type MessageRow,
+  type Param,
+  type Query,
   RESPONSE_COLUMNS,
   type ResponseColumns,
-} from '../rows/idempotency-row.ts'
-import type { NewMessageRow } from '../rows/message-row.ts'
-import { RUN_COLUMNS } from '../rows/run-row.ts'
+  RUN_COLUMNS,
+  type RunRow,
+  STEP_COLUMNS,
+  type StepRow,
+} from '@perdure/sql'
+import { type RawBuilder, sql } from 'kysely'
+import type { Marker } from '../host/node.ts'
+import { compile, from } from '../query/compile.ts'
+import { type EventColumns, insertion } from '../rows/event-writes.ts'
 import { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR } from '../rows/run-writes.ts'
-import { type NewStepRow, STEP_COLUMNS } from '../rows/step-row.ts'
 import { CHANGING_STEP_COLUMNS, type ChangedStepColumns } from '../rows/step-writes.ts'
 
 /**
@@ -20,7 +23,7 @@ import { CHANGING_STEP_COLUMNS, type ChangedStepColumns } from '../rows/step-wri
  * can be sent with the commit, before any result has arrived.
  */
 export const AT_ONCE = {
-  reserve: statement<NewIdempotencyRow & { readonly now: number }>((param) =>
+  reserve: statement<IdempotencyRow & { readonly now: number }>((param) =>
     expectRows(sql`${insertRow('idempotency', ['id', ...IDEMPOTENCY_COLUMNS], param)}
       on conflict (id) do update set ${sql.join(
         IDEMPOTENCY_COLUMNS.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
@@ -52,7 +55,7 @@ export const AT_ONCE = {
       update node_groups set first_position = (select min(position) from added)
       where node = ${param('node')} and number = ${param('number')} returning first_position`,
   ),
-  insertRun: statement<RunTable>((param) => insertRow('runs', RUN_COLUMNS, param)),
+  insertRun: statement<RunRow>((param) => insertRow('runs', RUN_COLUMNS, param)),
   insertField: statement<{ readonly id: string; readonly field: string; readonly value: string }>(
     (param) => sql`insert into run_fields (field, value, run_at, run_id)
       select ${param('field')}, ${param('value')}, created_at, id from runs where id = ${param('id')}
@@ -77,7 +80,7 @@ export const AT_ONCE = {
   lockRun: statement<{ readonly id: string }>(
     (param) => sql`select 1 from runs where id = ${param('id')} for no key update`,
   ),
-  appendMessage: statement<Omit<NewMessageRow, 'seq'>>(
+  appendMessage: statement<Omit<MessageRow, 'seq'>>(
     (param) => sql`with session as (
         update sessions set last_seq = last_seq + 1, updated_at = ${param('created_at')}
         where id = ${param('session_id')} returning id, last_seq
@@ -88,7 +91,7 @@ export const AT_ONCE = {
       )
       select expect_rows(count(*), 1) from added`,
   ),
-  insertStep: statement<NewStepRow>((param) => insertRow('steps', STEP_COLUMNS, param)),
+  insertStep: statement<StepRow>((param) => insertRow('steps', ['run_id', ...STEP_COLUMNS], param)),
   changeStep: statement<StepValues>((param) =>
     expectRows(sql`update steps set ${changes<StepValues>(
       CHANGING_STEP_COLUMNS.filter((column) => column !== 'order'),
@@ -128,7 +131,7 @@ type TransitionValues = Omit<ChangedRunColumns, 'execution'> & {
 }
 
 type StepValues = Omit<ChangedStepColumns, 'order'> &
-  Pick<NewStepRow, 'run_id' | 'seq'> & { readonly before: string; readonly ends: 0 | 1 }
+  Pick<StepRow, 'run_id' | 'seq'> & { readonly before: string; readonly ends: 0 | 1 }
 
 function statement<Values>(build: (param: Param<Values>) => RawBuilder<unknown>): Query<Values, unknown> {
   return compile<Values, unknown>((param) => ({ compile: () => build(param).compile(from) }))

@@ -1,9 +1,8 @@
 import type { EpochMs, IdempotencyRecord, RunStatus, StepStatus } from '@perdure/ports'
+import { IDEMPOTENCY_COLUMNS, type IdempotencyRow, type LaneRow, toIdempotency, toIdempotencyRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
-import type { IdempotencyTable, LaneTable } from '../query/schema.ts'
-import { IDEMPOTENCY_COLUMNS, toIdempotency, toIdempotencyRow } from '../rows/idempotency-row.ts'
 import type { SetWrite } from './plan-groups.ts'
 import { unnest } from './row-sets.ts'
 
@@ -16,7 +15,7 @@ export interface GroupState {
   /** Ids of the executing records that wait for a run. */
   readonly waiting: ReadonlyMap<string, readonly WaitingRow[]>
   readonly runs: ReadonlyMap<string, RunState>
-  readonly slots: ReadonlyMap<string, LaneTable>
+  readonly slots: ReadonlyMap<string, LaneRow>
   readonly sessions: ReadonlyMap<string, SessionState>
   readonly steps: ReadonlyMap<string, StepStatus>
   readonly lastOrders: ReadonlyMap<string, number>
@@ -120,9 +119,9 @@ function stepsOf(write: SetWrite): WantedRows['steps'] {
   return write.type === 'step.fence' ? write.seqs.map((seq) => ({ run_id: write.runId, seq })) : []
 }
 
-type TakenRow = IdempotencyTable
+type TakenRow = IdempotencyRow
 
-interface ReserveRow extends Omit<IdempotencyTable, 'id'> {
+interface ReserveRow extends Omit<IdempotencyRow, 'id'> {
   readonly wanted_id: string
   readonly is_new: boolean
   readonly id: string | null // of the record that has the key
@@ -192,7 +191,7 @@ export const LOCK_SLOTS = {
   sql: `select lanes.* from ${unnest(SLOT_COLUMNS)} as wanted (lane, slot) join lanes using (lane, slot)
     order by lane, slot for update of lanes`,
   bind: (slots: WantedRows['slots']) => [slots.map(({ lane }) => lane), slots.map(({ slot }) => slot)],
-  row: undefined as LaneTable | undefined,
+  row: undefined as LaneRow | undefined,
 }
 
 export const LOCK_SESSIONS = compile<{ ids: readonly string[] }, SessionState>((param) => ({

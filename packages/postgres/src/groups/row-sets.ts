@@ -1,4 +1,4 @@
-import type { Query } from '../query/compile.ts'
+import type { Query } from '@perdure/sql'
 
 export type ColumnType = 'text' | 'bigint' | 'integer'
 

@@ -1,13 +1,11 @@
+import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { INSERT_MARKER, type Marker } from '../host/node.ts'
 import { compile, from } from '../query/compile.ts'
-import type { RunFieldTable, RunFollowUpTable, RunTable, SessionFieldTable } from '../query/schema.ts'
+import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
 import { type EventColumns, insertion, LOCK_LOG, toColumns } from '../rows/event-writes.ts'
-import type { NewMessageRow } from '../rows/message-row.ts'
 import { NO_EXECUTOR } from '../rows/run-writes.ts'
-import type { NewSessionRow } from '../rows/session-row.ts'
-import type { NewStepRow } from '../rows/step-row.ts'
 import type {
   GroupChanges,
   ResponseRow,
@@ -85,7 +83,7 @@ const RUN_CHANGES: RowColumns<Omit<RunChangeRow, 'id'>> = {
   completed_at: 'bigint',
 }
 
-const RUNS: RowColumns<RunTable> = {
+const RUNS: RowColumns<RunRow> = {
   id: 'text',
   kind: 'text',
   target_id: 'text',
@@ -123,7 +121,7 @@ const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
   usage: 'text',
 }
 
-const STEPS: RowColumns<NewStepRow> = {
+const STEPS: RowColumns<StepRow> = {
   ...STEP_KEY,
   kind: 'text',
   name: 'text',
@@ -135,7 +133,7 @@ const STEPS: RowColumns<NewStepRow> = {
 
 const RUN_FIELDS: RowColumns<RunFieldTable> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
 
-const SESSIONS: RowColumns<NewSessionRow> = {
+const SESSIONS: RowColumns<SessionRow> = {
   id: 'text',
   owner: 'text',
   title: 'text',
@@ -153,7 +151,7 @@ const SESSION_FIELDS: RowColumns<SessionFieldTable> = {
 
 const SESSION_CHANGES: RowColumns<SessionChangeRow> = { id: 'text', last_seq: 'integer', updated_at: 'bigint' }
 
-const MESSAGES: RowColumns<NewMessageRow> = {
+const MESSAGES: RowColumns<MessageRow> = {
   session_id: 'text',
   seq: 'integer',
   id: 'text',
@@ -187,7 +185,7 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
 
 /** The statements that write a group; each takes one list per column. */
 export const SET_WRITES = {
-  runs: insertRows<RunTable>('runs', RUNS),
+  runs: insertRows<RunRow>('runs', RUNS),
   runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
   followUps: insertRows<RunFollowUpTable>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
   runFields: insertRows<RunFieldTable>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
@@ -198,17 +196,17 @@ export const SET_WRITES = {
       .where('free_at', 'is', null),
   ),
   slots: rowSet<TakenSlotRow>(TAKE_SLOTS, Object.keys(SLOTS) as (keyof TakenSlotRow)[]),
-  sessions: insertRows<NewSessionRow>('sessions', SESSIONS),
+  sessions: insertRows<SessionRow>('sessions', SESSIONS),
   sessionFields: insertRows<SessionFieldTable>('session_fields', SESSION_FIELDS),
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
-  steps: insertRows<NewStepRow>('steps', STEPS),
+  steps: insertRows<StepRow>('steps', STEPS),
   restarts: rowSet<StepKeyRow>(
     `update steps set result = null, error = null, settled_at = null, "order" = null
       from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
     ['run_id', 'seq'],
   ),
   stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES }, ['run_id', 'seq']),
-  messages: insertRows<NewMessageRow>('messages', MESSAGES),
+  messages: insertRows<MessageRow>('messages', MESSAGES),
   responses: updateRows<ResponseRow>('idempotency', RESPONSES, ['id']),
   events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>((param) => ({
     compile: () =>

@@ -1,6 +1,7 @@
+import type { Param, Query } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param, type Query } from './compile.ts'
+import { compile, from } from './compile.ts'
 
 type Condition = RawBuilder<SqlBool>
 

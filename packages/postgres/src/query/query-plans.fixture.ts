@@ -1,7 +1,7 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { beforeAll } from 'vitest'
 import { createTestSchema, type TestSchema } from '../test-schema.fixture.ts'
-import type { Query } from './compile.ts'
 
 export const newest: PageQuery = { limit: 50, order: 'desc' }
 export const beyond: PageQuery = { limit: 50, order: 'desc', cursor: '1.a' }

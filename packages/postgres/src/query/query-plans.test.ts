@@ -1,4 +1,5 @@
 import { EVERY_ROW } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
@@ -30,7 +31,6 @@ import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-wri
 import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
 import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
-import type { Query } from './compile.ts'
 import { beyond, createPlans, ME, MIXED, newest } from './query-plans.fixture.ts'
 
 /** Lists: the planner walks the index in the order of the list, or sorts the few rows that it finds there. */

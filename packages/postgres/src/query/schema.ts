@@ -1,22 +1,31 @@
+import type { EventPhase } from '@perdure/ports'
 import type {
-  ApprovalStatus,
-  EventPhase,
-  FinishReason,
-  FireRecord,
-  FireStatus,
-  MessageRecord,
-  RunKind,
-  RunStatus,
-  StepKind,
-  StepStatus,
-} from '@perdure/ports'
-import type { TokenEnv, TriggerKind } from '@perdure/protocol'
+  ApprovalRow,
+  AuditHeadTable,
+  AuditOutboxTable,
+  AuditSourceTable,
+  AuditTable,
+  BlockRow,
+  DeliveryRow,
+  EmissionRow,
+  FactRow,
+  FireRow,
+  IdempotencyRow,
+  JobRow,
+  LaneRow,
+  McpServerRow,
+  MemoryConflictRow,
+  MessageRow,
+  RunRow,
+  SessionRow,
+  StepRow,
+  TokenRow,
+  TriggerRow,
+  WebhookRow,
+} from '@perdure/sql'
 import type { Generated } from 'kysely'
 import type { LockoutTable, TicketTable } from './access-schema.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit-schema.ts'
-import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
 import type { DepartedNodeTable, DutyTable, NodeGroupTable, NodeTable } from './node-schema.ts'
-import type { DeliveryTable, WebhookTable } from './webhook-schema.ts'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */
 export interface Schema {
@@ -27,70 +36,36 @@ export interface Schema {
   readonly lockouts: LockoutTable
   readonly departed_nodes: DepartedNodeTable
   readonly duties: DutyTable
-  readonly runs: RunTable
+  readonly runs: RunRow
   readonly run_fields: RunFieldTable
-  readonly lanes: LaneTable
+  readonly lanes: LaneRow
   readonly run_follow_ups: RunFollowUpTable
   readonly steps: StepTable
-  readonly approvals: ApprovalTable
-  readonly emissions: EmissionTable
+  readonly approvals: Keyed<ApprovalRow>
+  readonly emissions: Keyed<EmissionRow>
   readonly events: EventTable
-  readonly idempotency: IdempotencyTable
-  readonly sessions: SessionTable
+  readonly idempotency: IdempotencyRow
+  readonly sessions: SessionRow
   readonly session_fields: SessionFieldTable
   readonly messages: MessageTable
-  readonly tokens: TokenTable
+  readonly tokens: TokenRow
   readonly audit_entries: AuditTable
   readonly audit_heads: AuditHeadTable
   readonly audit_outbox: AuditOutboxTable
   readonly audit_sources: AuditSourceTable
-  readonly triggers: TriggerTable
-  readonly trigger_fires: FireTable
-  readonly mcp_servers: McpServerTable
+  readonly triggers: TriggerRow
+  readonly trigger_fires: FireRow
+  readonly mcp_servers: McpServerRow
   readonly facts: FactTable
   readonly fact_vectors: { readonly fact_id: string; readonly vector: Uint8Array }
-  readonly blocks: BlockTable
-  readonly memory_conflicts: MemoryConflictTable
-  readonly jobs: JobTable
+  readonly blocks: BlockRow
+  readonly memory_conflicts: MemoryConflictRow
+  readonly jobs: JobRow
   readonly changed_sessions: { readonly session_id: string; readonly changed_at: number }
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
-  readonly webhooks: WebhookTable
-  readonly webhook_deliveries: DeliveryTable
+  readonly webhooks: WebhookRow
+  readonly webhook_deliveries: DeliveryRow
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
-}
-
-export interface TriggerTable {
-  readonly id: string
-  readonly kind: TriggerKind
-  readonly event: string | null
-  readonly is_active: 0 | 1 // enabled and not orphaned
-  readonly due_at: number | null
-  readonly last_fire_id: string | null
-  readonly last_status: FireStatus | null
-  readonly version: number
-  readonly created_at: number
-  readonly definition: string // JSON of all other fields
-}
-
-export interface FireTable {
-  readonly id: string
-  readonly trigger_id: string
-  readonly scheduled_at: number
-  readonly cause: FireRecord['cause']
-  readonly status: FireStatus
-  readonly input: string | null
-  readonly fired_at: number | null
-  readonly run_id: string | null
-  readonly reason: string | null
-  readonly created_at: number
-}
-
-export interface McpServerTable {
-  readonly id: string
-  readonly url: string
-  readonly headers_ref: string | null
-  readonly created_at: number
-  readonly created_by: string
 }
 
 export interface MetaTable {
@@ -98,58 +73,8 @@ export interface MetaTable {
   readonly value: string
 }
 
-export interface RunTable {
-  readonly id: string
-  readonly kind: RunKind
-  readonly target_id: string
-  readonly thread_id: string | null
-  readonly session_id: string | null
-  readonly owner: string
-  readonly user_id: string | null
-  readonly status: RunStatus
-  readonly finish_reason: FinishReason | null
-  readonly attempt: number
-  readonly execution: number
-  readonly executor: string | null
-  readonly timeout_ms: number | null
-  readonly parent_run_id: string | null
-  readonly trigger_id: string | null
-  readonly traceparent: string | null
-  readonly created_at: number
-  readonly started_at: number | null
-  readonly suspended_at: number | null
-  readonly completed_at: number | null
-  readonly usage: string
-  readonly metadata: string
-  readonly error: string | null
-  readonly input: string
-  readonly result: string | null
-  readonly depth: number
-  readonly parent_seq: number | null
-  readonly deadline_at: number | null
-  readonly budget: string | null
-  readonly suspension: string | null
-  readonly resumption: string | null
-  readonly version: string | null
-  readonly start_at: number | null
-  readonly retries: number | null
-  readonly abort_reason: string | null
-  readonly fork_run_id: string | null
-  readonly fork_seq: number | null
-  readonly parked: string | null
-  readonly priority: number | null
-  readonly flow: string | null // JSON
-}
-
 export interface RunFollowUpTable {
   readonly run_id: string
-}
-
-export interface LaneTable {
-  readonly lane: string
-  readonly slot: number
-  readonly run_id: string
-  readonly free_at: number | null
 }
 
 export interface RunFieldTable {
@@ -159,56 +84,7 @@ export interface RunFieldTable {
   readonly run_id: string
 }
 
-export interface StepTable {
-  readonly key: Generated<number>
-  readonly run_id: string
-  readonly seq: number
-  readonly kind: StepKind
-  readonly name: string
-  readonly status: StepStatus
-  readonly attempt: number
-  readonly order: number | null
-  readonly due_at: number | null
-  readonly event_name: string | null
-  readonly approval_id: string | null
-  readonly child_run_id: string | null
-  readonly started_at: number
-  readonly settled_at: number | null
-  readonly error: string | null
-  readonly result: string | null
-  readonly usage: string | null // JSON
-}
-
-export interface EmissionTable {
-  readonly key: Generated<number>
-  readonly id: string
-  readonly event_name: string
-  readonly created_at: number
-  readonly waits: string // JSON: [[run id, seq], …]
-  readonly payload: string
-}
-
-export interface ApprovalTable {
-  readonly key: Generated<number>
-  readonly id: string
-  readonly run_id: string
-  readonly seq: number | null
-  readonly kind: RunKind
-  readonly target_id: string
-  readonly session_id: string | null
-  readonly owner: string
-  readonly name: string
-  readonly title: string | null
-  readonly tool_call_id: string | null
-  readonly status: ApprovalStatus
-  readonly created_at: number
-  readonly expires_at: number | null
-  readonly resolved_at: number | null
-  readonly by: string | null
-  readonly reason: string | null
-  readonly payload: string | null
-  readonly decision: string | null
-}
+export type StepTable = Keyed<StepRow>
 
 export interface EventTable {
   readonly position: number
@@ -221,34 +97,6 @@ export interface EventTable {
   readonly payload: string
 }
 
-export interface IdempotencyTable {
-  readonly id: string
-  readonly fingerprint: string
-  readonly run_id: string | null
-  readonly content_of: string | null // id of the run, session or approval whose content the response holds
-  readonly created_at: number
-  readonly expires_at: number
-  readonly status: number | null // of the response; null while the request executes
-  readonly location: string | null
-  readonly content_type: string | null
-  readonly body: string | null
-  readonly sealed: number | null // 1 when the body is sealed
-  readonly executor: string | null
-  readonly patient_until: number | null
-}
-
-export interface SessionTable {
-  readonly id: string
-  readonly owner: string
-  readonly title: string | null
-  readonly user_id: string | null
-  readonly agent_id: string | null
-  readonly last_seq: number // seq of the newest message; 0 without messages
-  readonly created_at: number
-  readonly updated_at: number
-  readonly metadata: string
-}
-
 export interface SessionFieldTable {
   readonly field: string
   readonly value: string
@@ -256,29 +104,15 @@ export interface SessionFieldTable {
   readonly session_id: string
 }
 
-export interface MessageTable {
-  readonly session_id: string
-  readonly seq: number
-  readonly id: string
-  readonly role: MessageRecord['role']
-  readonly run_id: string | null
-  readonly created_at: number
-  readonly content: string
-}
+export type MessageTable = MessageRow
 
-export interface TokenTable {
-  readonly id: string
-  readonly digest: string
-  readonly name: string
-  readonly subject: string
-  readonly env: TokenEnv
-  readonly scopes: string
-  readonly created_at: number
-  readonly created_by: string
-  readonly expires_at: number | null
-  readonly last_used_at: number | null
-  readonly revoked_at: number | null
-  readonly last4: string
-  readonly parent_id: string | null
-  readonly replaced_by: string | null
-}
+/** A table with a generated number for each row. */
+type Keyed<Row> = Row & { readonly key: Generated<number> }
+
+export type FactTable = Keyed<
+  FactRow & {
+    readonly tags: readonly string[]
+    readonly words: readonly string[]
+    readonly embedded_by: string | null // the embedder that processed the fact, even if it produced no vector
+  }
+>

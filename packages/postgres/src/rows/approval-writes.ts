@@ -1,7 +1,7 @@
 import type { ApprovalResolution } from '@perdure/ports'
+import { APPROVAL_COLUMNS, type ApprovalRow, paramsFor, toApprovalRow } from '@perdure/sql'
 import { sql } from 'kysely'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { APPROVAL_COLUMNS, type NewApprovalRow, toApprovalRow } from './approval-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { findAnyApproval } from './approval-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -26,9 +26,9 @@ export const approvalWrites: WriteAppliers<'approval.insert' | 'approval.resolve
 const RESOLVED = ['status', 'resolved_at', 'by', 'reason', 'decision'] as const
 
 /** `null` leaves the column unchanged. */
-type ResolvedColumns = Pick<NewApprovalRow, (typeof RESOLVED)[number]>
+type ResolvedColumns = Pick<ApprovalRow, (typeof RESOLVED)[number]>
 
-const insertApproval = compile<NewApprovalRow, unknown>((param) =>
+const insertApproval = compile<ApprovalRow, unknown>((param) =>
   from
     .insertInto('approvals')
     .values(paramsFor(param, APPROVAL_COLUMNS))
@@ -36,7 +36,7 @@ const insertApproval = compile<NewApprovalRow, unknown>((param) =>
 )
 
 /** The status stays until the transaction ends. */
-const SELECT_STATUS = compile<{ id: string }, Pick<NewApprovalRow, 'status'>>((param) =>
+const SELECT_STATUS = compile<{ id: string }, Pick<ApprovalRow, 'status'>>((param) =>
   from.selectFrom('approvals').select('status').where('id', '=', param('id')).forShare(),
 )
 

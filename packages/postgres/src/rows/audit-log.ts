@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
+import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '../query/audit-schema.ts'
 import { compile, from } from '../query/compile.ts'
 
 export interface AuditRange {

@@ -8,10 +8,16 @@ import {
   type ChainDigest,
   NO_AUDIT_KEY,
 } from '@perdure/ports'
+import {
+  type AuditHeadTable,
+  type AuditOutboxTable,
+  type AuditSourceTable,
+  type AuditTable,
+  paramsFor,
+} from '@perdure/sql'
 import { sql } from 'kysely'
 import { kindOf } from '../connection/postgres-error.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../query/audit-schema.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { readAuditState } from './audit-log.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 

@@ -1,11 +1,18 @@
 import type { DeliveryCounts, DeliveryRecord, DeliveryStatus, EpochMs, Page, PageQuery } from '@perdure/ports'
+import {
+  type DeliveryRow,
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toDelivery,
+  toPage,
+} from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import type { DeliveryTable } from '../query/webhook-schema.ts'
-import { toDelivery } from './delivery-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export interface DeliveryListRequest {
   readonly filter: { readonly webhookId: string; readonly status?: DeliveryStatus | undefined }
@@ -48,11 +55,11 @@ export async function countDeliveries(db: Connection): Promise<DeliveryCounts> {
   return { pending, dead }
 }
 
-const SELECT_DELIVERY = compile<{ id: string }, DeliveryTable>((param) =>
+const SELECT_DELIVERY = compile<{ id: string }, DeliveryRow>((param) =>
   from.selectFrom('webhook_deliveries').selectAll().where('id', '=', param('id')),
 )
 
-const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: number }, DeliveryTable>((param) =>
+const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -65,7 +72,7 @@ const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: numbe
 export const deliveryListQuery = ({
   filter: { status },
   page,
-}: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryTable> =>
+}: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryRow> =>
   compile((param) =>
     bounded(
       from
@@ -76,12 +83,12 @@ export const deliveryListQuery = ({
         .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
         .orderBy('created_at', page.order)
         .orderBy('id', page.order)
-        .limit(param('limit')) as unknown as Expression<DeliveryTable>,
+        .limit(param('limit')) as unknown as Expression<DeliveryRow>,
       ['error'],
     ),
   )
 
-export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryTable>((param) =>
+export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -92,7 +99,7 @@ export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number
     .limit(param('limit')),
 )
 
-export const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryTable>((param) =>
+export const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()

@@ -9,10 +9,11 @@ import {
   type StoredEvent,
   utf8Length,
 } from '@perdure/ports'
+import type { Param, Query } from '@perdure/sql'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { EventTable } from '../query/schema.ts'
 
 export interface EventsBefore {

@@ -1,6 +1,7 @@
 import type { NewEvent, StoredEvent } from '@perdure/ports'
+import type { Param } from '@perdure/sql'
 import { sql } from 'kysely'
-import { compile, from, type Param } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const eventWrites: WriteAppliers<'event.append'> = {

@@ -10,11 +10,11 @@ import {
   type Visibility,
   type WordIndex,
 } from '@perdure/ports'
+import { isBeyond, type PageValues, pageValues, pageVariant, type Query, toPage } from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
 import {
   type FilterValues,

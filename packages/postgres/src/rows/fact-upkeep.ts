@@ -1,7 +1,8 @@
 import type { EpochMs, FactGroup, FactRecord } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { isUnexpired } from './fact-filter.ts'
 import { type FactRow, toFact } from './fact-row.ts'
 

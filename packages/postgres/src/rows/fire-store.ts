@@ -1,10 +1,18 @@
 import type { FireRecord, FireStatus, Page, PageQuery } from '@perdure/ports'
+import {
+  type FireRow,
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toFire,
+  toPage,
+} from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type FireRow, toFire } from './fire-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export interface FireListRequest {
   readonly filter: { readonly triggerId: string; readonly status?: FireStatus | undefined }

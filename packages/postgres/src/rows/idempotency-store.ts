@@ -1,11 +1,9 @@
 import type { EpochMs } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
-import { type Compilable, type Selectable, type SqlBool, sql } from 'kysely'
+import { type IdempotencyRow, type Param, type Query, statusList, toIdempotency } from '@perdure/sql'
+import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
-import { statusList } from '../query/run-status.ts'
-import type { IdempotencyTable } from '../query/schema.ts'
-import { toIdempotency } from './idempotency-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 /**
  * Matches pending responses that no run will provide, with the exact `WHERE` text of the partial index. A response that
@@ -77,6 +75,6 @@ export const RUN_IDS = compile<{ ids: readonly string[]; now: number }, { run_id
 
 const isLive = (param: Param<{ now: number }>) => sql<SqlBool>`(status is null or expires_at > ${param('now')})`
 
-const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((param) =>
+const selectLive = compile<{ id: string; now: number }, IdempotencyRow>((param) =>
   from.selectFrom('idempotency').selectAll().where('id', '=', param('id')).where(isLive(param)),
 )

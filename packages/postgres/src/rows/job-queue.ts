@@ -1,32 +1,40 @@
 import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
-import { type Expression, type Selectable, sql } from 'kysely'
+import {
+  isBeyond,
+  type JobRow,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toJob,
+  toPage,
+} from '@perdure/sql'
+import { type Expression, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import type { JobTable } from '../query/memory-schema.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 
 export async function findJob(db: Connection, id: string): Promise<JobRecord | undefined> {
   const row = await db.get(selectJob, { id })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toJob(row)
 }
 
 export async function findLiveJob(db: Connection, key: string): Promise<JobRecord | undefined> {
   const row = await db.get(selectAlive, { key })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toJob(row)
 }
 
 export const dueJobs = async (
   db: Connection,
   { phases, now, limit }: { phases: readonly JobPhase[]; now: EpochMs; limit: number },
-): Promise<readonly JobRecord[]> => (await db.all(DUE_JOBS, { phases, now, limit })).map(toRecord)
+): Promise<readonly JobRecord[]> => (await db.all(DUE_JOBS, { phases, now, limit })).map(toJob)
 
 export const nextJobDueAt = async (db: Connection, phases: readonly JobPhase[]): Promise<EpochMs | undefined> =>
   (await db.get(NEXT_JOB, { phases }))?.due_at as EpochMs | undefined
 
 export async function listDeadLetters(db: Connection, page: PageQuery): Promise<Page<JobRecord>> {
   const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
-  return toPage(await db.all(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(await db.all(query, pageValues(page)), page, { toRecord: toJob, rankOf: (row) => row.created_at })
 }
 
 export async function countJobs(db: Connection): Promise<JobCounts> {
@@ -39,8 +47,6 @@ export async function countJobs(db: Connection): Promise<JobCounts> {
     deadLetters: countOf('dead'),
   }
 }
-
-type JobRow = Selectable<JobTable>
 
 const selectJob = compile<{ id: string }, JobRow>((param) =>
   from.selectFrom('jobs').selectAll().where('id', '=', param('id')),
@@ -94,18 +100,3 @@ const COUNT_JOBS = compile<undefined, { phase: string; count: number }>(() => ({
       from,
     ),
 }))
-
-const toRecord = (row: JobRow): JobRecord => ({
-  id: row.id,
-  key: row.job_key,
-  phase: row.phase,
-  owner: row.owner ?? undefined,
-  sessionId: row.session_id ?? undefined,
-  attempts: row.attempts,
-  dueAt: row.due_at as EpochMs,
-  lease: row.lease ?? undefined,
-  runAgain: row.is_again === 1,
-  error: row.error === null ? undefined : JSON.parse(row.error),
-  createdAt: row.created_at as EpochMs,
-  failedAt: (row.failed_at ?? undefined) as EpochMs | undefined,
-})

@@ -1,8 +1,9 @@
 import type { LockoutRecord, LockoutStore } from '@perdure/ports'
+import type { Param } from '@perdure/sql'
 import { type RawBuilder, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import type { LockoutTable } from '../query/access-schema.ts'
-import { compile, from, type Param } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 
 /** Failed attempts that every process on the schema counts. */
 export const createLockoutStore = (db: Connection): LockoutStore => ({

@@ -1,8 +1,7 @@
 import { type RunRecord, takeWithinPage } from '@perdure/ports'
+import { type RunRow, rowBytes, toRun } from '@perdure/sql'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
-import { rowBytes } from '../query/page.ts'
-import { type RunRow, toRun } from './run-row.ts'
 
 /** The runs with follow-ups that are not done. */
 export const runsNeedingFollowUp = async (

@@ -1,12 +1,10 @@
 import { type EpochMs, type RunRecord, type StartRange, takeWithinPage } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
+import { type RunRow, rowBytes, statusList, toRun } from '@perdure/sql'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
 import { compile, from } from '../query/compile.ts'
-import { rowBytes } from '../query/page.ts'
-import { statusList } from '../query/run-status.ts'
-import { type RunRow, toRun } from './run-row.ts'
 
 export const runsPastDeadline = async (
   db: Connection,

@@ -10,13 +10,12 @@ import {
   startFields,
   sumUsage,
 } from '@perdure/ports'
+import { paramsFor, RUN_COLUMNS, type RunRow, toRunRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import type { RunTable } from '../query/schema.ts'
+import { compile, from } from '../query/compile.ts'
 import { indexedValue } from './indexed-words.ts'
 import { freeHeldSlots } from './lane-store.ts'
-import { RUN_COLUMNS, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -69,7 +68,7 @@ async function takenBy(
 
 type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
 
-const isExecution = (state: Pick<RunTable, 'execution'>, execution: number | undefined): boolean =>
+const isExecution = (state: Pick<RunRow, 'execution'>, execution: number | undefined): boolean =>
   execution === undefined || state.execution === execution
 
 async function insertFields(db: Connection, id: string, fields: readonly RunField[]): Promise<void> {
@@ -103,9 +102,9 @@ export const CHANGING_RUN_COLUMNS = [
 export const NO_EXECUTOR = ''
 
 /** `null` leaves the column unchanged. */
-export type ChangedRunColumns = { readonly [Column in (typeof CHANGING_RUN_COLUMNS)[number]]: RunTable[Column] | null }
+export type ChangedRunColumns = { readonly [Column in (typeof CHANGING_RUN_COLUMNS)[number]]: RunRow[Column] | null }
 
-const insertRun = compile<RunTable, unknown>((param) =>
+const insertRun = compile<RunRow, unknown>((param) =>
   from
     .insertInto('runs')
     .values(paramsFor(param, RUN_COLUMNS))
@@ -130,7 +129,7 @@ const insertField = compile<{ id: string; field: string; value: string }, unknow
       on conflict do nothing`.compile(from),
 }))
 
-type RunState = Pick<RunTable, 'status' | 'attempt' | 'execution' | 'start_at'>
+type RunState = Pick<RunRow, 'status' | 'attempt' | 'execution' | 'start_at'>
 
 /** Reads what a transition depends on, and keeps other transactions from changing it. */
 const LOCK_RUN = compile<{ runId: string }, RunState>((param) =>
@@ -141,7 +140,7 @@ const LOCK_RUN = compile<{ runId: string }, RunState>((param) =>
     .forNoKeyUpdate(),
 )
 
-const LOCK_USAGE = compile<{ runId: string }, Pick<RunTable, 'usage'>>((param) =>
+const LOCK_USAGE = compile<{ runId: string }, Pick<RunRow, 'usage'>>((param) =>
   from.selectFrom('runs').select('usage').where('id', '=', param('runId')).forNoKeyUpdate(),
 )
 
@@ -183,7 +182,7 @@ export const toChangedRunColumns = (change: RunChange, state: ExecutionState): C
   completed_at: change.completedAt ?? null,
 })
 
-type ExecutionState = Pick<RunTable, 'status' | 'execution'>
+type ExecutionState = Pick<RunRow, 'status' | 'execution'>
 
 const toChangedExecution = ({ status, executor }: RunChange, state: ExecutionState) => ({
   execution: state.status !== 'running' && status === 'running' ? state.execution + 1 : null,

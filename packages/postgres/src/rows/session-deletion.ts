@@ -1,6 +1,7 @@
+import type { Query } from '@perdure/sql'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { redactAnswers } from './idempotency-writes.ts'
 import { recordTrimmedThrough } from './meta.ts'
 import { LAST_EVENT_OF_RUN } from './retention-writes.ts'

@@ -8,15 +8,32 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
+import {
+  isBeyond,
+  type LongTextColumns,
+  longText,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  outlinedBytes,
+  type PageValues,
+  type Param,
+  pageValues,
+  pageVariant,
+  type Query,
+  SESSION_COLUMNS,
+  type SessionRow,
+  toMessage,
+  toPage,
+  toSession,
+  toText,
+  type WithUnread,
+} from '@perdure/sql'
 import { type Compilable, type Expression, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { isFieldPath, shortestPath } from '../query/list-path.ts'
-import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import {
   isVisibleSession,
   type SessionFilterValues,
@@ -28,7 +45,6 @@ import {
   sessionFilterVariant,
   sessionPaths,
 } from './session-filter.ts'
-import { SESSION_COLUMNS, type SessionRow, toSession } from './session-row.ts'
 
 export async function findSession(db: Connection, request: { id: string; visibility: Visibility }) {
   const { id, visibility } = request

@@ -1,9 +1,16 @@
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  paramsFor,
+  SESSION_COLUMNS,
+  type SessionRow,
+  toMessageRow,
+  toSessionRow,
+} from '@perdure/sql'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { indexedValue } from './indexed-words.ts'
-import { MESSAGE_COLUMNS, type NewMessageRow, toMessageRow } from './message-row.ts'
 import { sessionFields } from './session-filter.ts'
-import { type NewSessionRow, SESSION_COLUMNS, toSessionRow } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -73,7 +80,7 @@ const insertField = compile<{ id: string; createdAt: number; field: string; valu
   }),
 )
 
-const insertSession = compile<NewSessionRow, unknown>((param) =>
+const insertSession = compile<SessionRow, unknown>((param) =>
   from
     .insertInto('sessions')
     .values(paramsFor(param, SESSION_COLUMNS))
@@ -113,6 +120,6 @@ const nextSeq = compile<{ id: string; updatedAt: number }, { last_seq: number }>
     .returning('last_seq'),
 )
 
-const insertMessage = compile<NewMessageRow, unknown>((param) =>
-  from.insertInto('messages').values(paramsFor(param, MESSAGE_COLUMNS)),
+const insertMessage = compile<MessageRow, unknown>((param) =>
+  from.insertInto('messages').values(paramsFor(param, ['session_id', ...MESSAGE_COLUMNS])),
 )

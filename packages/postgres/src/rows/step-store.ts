@@ -7,12 +7,26 @@ import {
   type StepStatus,
   takeWithinPage,
 } from '@perdure/ports'
+import {
+  type LongTextColumns,
+  longText,
+  outlinedBytes,
+  type PageValues,
+  type Param,
+  pageValues,
+  pageVariant,
+  type Query,
+  rowBytes,
+  STEP_COLUMNS,
+  type StepRow,
+  toPage,
+  toStep,
+  toText,
+  type WithUnread,
+} from '@perdure/sql'
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
-import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
-import { STEP_COLUMNS, type StepRow, toStep } from './step-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export interface StepRef {
   readonly runId: string
@@ -101,11 +115,11 @@ const steps = from.selectFrom('steps').selectAll()
 /** The columns of a call without its result and its error. */
 const briefly = from
   .selectFrom('steps')
-  .select(['key', ...STEP_COLUMNS.filter((name) => name !== 'result' && name !== 'error')])
+  .select(['key', 'run_id', ...STEP_COLUMNS.filter((name) => name !== 'result' && name !== 'error')])
 
 const outlined = from
   .selectFrom('steps')
-  .select(['key', 'run_id as id'])
+  .select(['key', 'run_id', 'run_id as id'])
   .select(STEP_COLUMNS.filter((name) => name !== 'result'))
   .select(longText('result', 'steps'))
 

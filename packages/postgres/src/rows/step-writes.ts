@@ -1,9 +1,9 @@
 import type { StepChange } from '@perdure/ports'
+import { paramsFor, STEP_COLUMNS, type StepRow, toStepRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { StepTable } from '../query/schema.ts'
-import { type NewStepRow, STEP_COLUMNS, toStepRow } from './step-row.ts'
 import { findStep, type StepRef } from './step-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -55,13 +55,13 @@ export const CHANGING_STEP_COLUMNS = [
 
 /** `null` leaves the column unchanged. */
 export type ChangedStepColumns = {
-  readonly [Column in (typeof CHANGING_STEP_COLUMNS)[number]]: NewStepRow[Column] | null
+  readonly [Column in (typeof CHANGING_STEP_COLUMNS)[number]]: StepRow[Column] | null
 }
 
-const insertStep = compile<NewStepRow, unknown>((param) =>
+const insertStep = compile<StepRow, unknown>((param) =>
   from
     .insertInto('steps')
-    .values(paramsFor(param, STEP_COLUMNS))
+    .values(paramsFor(param, ['run_id', ...STEP_COLUMNS]))
     .onConflict((conflict) => conflict.columns(['run_id', 'seq']).doNothing()),
 )
 

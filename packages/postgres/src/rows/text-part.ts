@@ -1,9 +1,9 @@
+import type { TextRef } from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import pg from 'pg'
 import type { Connection } from '../connection/connection.ts'
 import { encodeText } from '../connection/text-codec.ts'
 import { from } from '../query/compile.ts'
-import type { TextRef } from '../query/long-text.ts'
 
 export interface TextPartRequest {
   readonly ref: TextRef

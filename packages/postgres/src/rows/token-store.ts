@@ -1,9 +1,17 @@
 import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
+import {
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  type TokenRow,
+  toPage,
+  toToken,
+} from '@perdure/sql'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import { type TokenRow, toToken } from './token-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export const findToken = async (db: Connection, id: string): Promise<TokenRecord | undefined> =>
   toTokenIfAny(await db.get(selectById, { id }))

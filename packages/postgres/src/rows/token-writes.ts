@@ -1,8 +1,8 @@
 import type { EpochMs, TokenRecord } from '@perdure/ports'
+import { paramsFor, TOKEN_COLUMNS, type TokenRow, toTokenRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { type NewTokenRow, TOKEN_COLUMNS, toTokenRow } from './token-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { findToken, findTokenByDigest } from './token-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -69,7 +69,7 @@ const isActive = ({ revokedAt, expiresAt }: TokenRecord, at: EpochMs): boolean =
 
 type TokenAt = { readonly id: string; readonly at: number }
 
-const insertToken = compile<NewTokenRow, unknown>((param) =>
+const insertToken = compile<TokenRow, unknown>((param) =>
   from
     .insertInto('tokens')
     .values(paramsFor(param, TOKEN_COLUMNS))

@@ -7,12 +7,21 @@ import {
   type TriggerRecord,
   takeWithinPage,
 } from '@perdure/ports'
+import {
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  rowBytes,
+  type TriggerRow,
+  toPage,
+  toTrigger,
+} from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
-import { type TriggerRow, toTrigger } from './trigger-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export async function findTrigger(db: Connection, id: string): Promise<TriggerRecord | undefined> {
   const row = await db.get(SELECT_BY_ID, { id })

@@ -1,5 +1,5 @@
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { CHANGING_TRIGGER_COLUMNS, type NewTriggerRow, TRIGGER_COLUMNS, toTriggerRow } from './trigger-row.ts'
+import { CHANGING_TRIGGER_COLUMNS, paramsFor, TRIGGER_COLUMNS, type TriggerRow, toTriggerRow } from '@perdure/sql'
+import { compile, from } from '../query/compile.ts'
 import { findTrigger } from './trigger-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -18,14 +18,14 @@ export const triggerWrites: WriteAppliers<'trigger.insert' | 'trigger.replace' |
   },
 }
 
-const insertTrigger = compile<NewTriggerRow, unknown>((param) =>
+const insertTrigger = compile<TriggerRow, unknown>((param) =>
   from
     .insertInto('triggers')
     .values(paramsFor(param, TRIGGER_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-const replaceTrigger = compile<NewTriggerRow & { readonly before: number }, unknown>((param) =>
+const replaceTrigger = compile<TriggerRow & { readonly before: number }, unknown>((param) =>
   from
     .updateTable('triggers')
     .set(paramsFor(param, CHANGING_TRIGGER_COLUMNS))

@@ -1,25 +1,24 @@
-import type { EpochMs, WebhookRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
+import type { WebhookRecord } from '@perdure/ports'
+import { paramsFor, toWebhook, toWebhookRow, WEBHOOK_COLUMNS, type WebhookRow } from '@perdure/sql'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import type { WebhookTable } from '../query/webhook-schema.ts'
+import { compile, from } from '../query/compile.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export async function findWebhook(db: Connection, id: string): Promise<WebhookRecord | undefined> {
   const row = await db.get(SELECT_WEBHOOK, { id })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toWebhook(row)
 }
 
 export const listWebhooks = async (db: Connection): Promise<readonly WebhookRecord[]> =>
-  (await db.all(SELECT_WEBHOOKS, {})).map(toRecord)
+  (await db.all(SELECT_WEBHOOKS, {})).map(toWebhook)
 
 export const webhookWrites: WriteAppliers<'webhook.insert' | 'webhook.replace' | 'webhook.delete'> = {
   async 'webhook.insert'({ db }, { type, webhook }) {
-    const { changes } = await db.run(insertWebhook, toRow(webhook))
+    const { changes } = await db.run(insertWebhook, toWebhookRow(webhook))
     return changes === 1 ? 1 : { type, current: await findWebhook(db, webhook.id) }
   },
   async 'webhook.replace'({ db }, { type, webhook }) {
-    const { changes } = await db.run(replaceWebhook, { ...toRow(webhook), before: webhook.version - 1 })
+    const { changes } = await db.run(replaceWebhook, { ...toWebhookRow(webhook), before: webhook.version - 1 })
     return changes === 1 ? 1 : { type, current: await findWebhook(db, webhook.id) }
   },
   async 'webhook.delete'({ db }, { id }) {
@@ -28,24 +27,20 @@ export const webhookWrites: WriteAppliers<'webhook.insert' | 'webhook.replace' |
   },
 }
 
-type WebhookRow = Selectable<WebhookTable>
-
-const COLUMNS = ['id', 'version', 'created_at', 'definition'] as const
-
 const SELECT_WEBHOOK = compile<{ id: string }, WebhookRow>((param) =>
   from.selectFrom('webhooks').selectAll().where('id', '=', param('id')),
 )
 
 const SELECT_WEBHOOKS = compile<object, WebhookRow>(() => from.selectFrom('webhooks').selectAll().orderBy('id'))
 
-const insertWebhook = compile<WebhookTable, unknown>((param) =>
+const insertWebhook = compile<WebhookRow, unknown>((param) =>
   from
     .insertInto('webhooks')
-    .values(paramsFor(param, COLUMNS))
+    .values(paramsFor(param, WEBHOOK_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-const replaceWebhook = compile<WebhookTable & { readonly before: number }, unknown>((param) =>
+const replaceWebhook = compile<WebhookRow & { readonly before: number }, unknown>((param) =>
   from
     .updateTable('webhooks')
     .set(paramsFor(param, ['version', 'definition']))
@@ -60,15 +55,3 @@ const deleteDeliveries = compile<{ id: string }, unknown>((param) =>
 const deleteWebhook = compile<{ id: string }, unknown>((param) =>
   from.deleteFrom('webhooks').where('id', '=', param('id')),
 )
-
-/** `definition` holds all fields without a column of their own. */
-function toRow({ id, version, createdAt, ...definition }: WebhookRecord): WebhookTable {
-  return { id, version, created_at: createdAt, definition: JSON.stringify(definition) }
-}
-
-const toRecord = (row: WebhookRow): WebhookRecord => ({
-  ...JSON.parse(row.definition),
-  id: row.id,
-  version: row.version,
-  createdAt: row.created_at as EpochMs,
-})

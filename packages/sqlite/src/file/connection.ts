@@ -1,5 +1,5 @@
+import type { Query } from '@perdure/sql'
 import type Database from 'better-sqlite3'
-import type { Query } from '../query/compile.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import type { Synchronous } from './synchronous.ts'
 

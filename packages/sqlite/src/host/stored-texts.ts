@@ -1,5 +1,5 @@
 import type { Page, StoredText } from '@perdure/ports'
-import type { UnreadText } from '../query/long-text.ts'
+import type { UnreadText } from '@perdure/sql'
 import type { Host } from './host.ts'
 
 /** Replaces each unread text of the records, so that `T` has a `StoredText` in its place. */

@@ -1,5 +1,6 @@
+import { paramsFor } from '@perdure/sql'
 import { describe, expect, it } from 'vitest'
-import { compile, from, paramsFor } from './compile.ts'
+import { compile, from } from './compile.ts'
 
 describe('compile', () => {
   it('binds values by name in parameter order, once for each use of a parameter', () => {

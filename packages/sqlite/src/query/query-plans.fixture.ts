@@ -1,8 +1,8 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { afterAll, beforeAll } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
-import type { Query } from './compile.ts'
 
 let db: Connection
 

@@ -1,4 +1,5 @@
 import { type ApprovalFilter, EVERY_ROW, type Visibility } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from '../rows/event-log.ts'
@@ -17,7 +18,6 @@ import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-wri
 import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
 import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
-import type { Query } from './compile.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 
 describe('a query on durable calls', () => {

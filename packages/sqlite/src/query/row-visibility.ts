@@ -1,6 +1,6 @@
 import { EVERY_ROW, type RowAccess, type Visibility } from '@perdure/ports'
+import type { Param } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Param } from './compile.ts'
 
 type Condition = RawBuilder<SqlBool>
 

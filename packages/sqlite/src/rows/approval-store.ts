@@ -8,10 +8,19 @@ import {
   type PageQuery,
   type Visibility,
 } from '@perdure/ports'
+import {
+  type ApprovalRow,
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toApproval,
+  toPage,
+} from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 import {
   type AccessTests,
   type AccessValues,
@@ -20,7 +29,6 @@ import {
   unindexed,
   visibilityVariant,
 } from '../query/row-visibility.ts'
-import { type ApprovalRow, toApproval } from './approval-row.ts'
 
 export interface ApprovalListRequest {
   readonly filter: ApprovalFilter

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
+import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '@perdure/sql'
 import type { Connection } from '../file/connection.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '../query/audit-schema.ts'
 import { compile, from } from '../query/compile.ts'
 
 export interface AuditRange {

@@ -8,9 +8,15 @@ import {
   type ChainDigest,
   NO_AUDIT_KEY,
 } from '@perdure/ports'
+import {
+  type AuditHeadTable,
+  type AuditOutboxTable,
+  type AuditSourceTable,
+  type AuditTable,
+  paramsFor,
+} from '@perdure/sql'
 import { isStatementError } from '../file/sqlite-error.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../query/audit-schema.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { readAuditState } from './audit-log.ts'
 import { eventWrites } from './event-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'

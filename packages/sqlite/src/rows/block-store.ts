@@ -1,34 +1,27 @@
-import type { BlockRecord, BlockRef, EpochMs, Page } from '@perdure/ports'
-import type { Selectable } from 'kysely'
+import type { BlockRecord, BlockRef, Page } from '@perdure/ports'
+import { BLOCK_COLUMNS, type BlockRow, paramsFor, toBlock, toBlockRow, toPage } from '@perdure/sql'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import type { BlockTable } from '../query/memory-schema.ts'
-import { toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 import { type MemoryListRequest, memoryRows } from './memory-list.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findBlock(db: Connection, ref: BlockRef): BlockRecord | undefined {
   const row = db.get(selectBlock, ref)
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toBlock(row)
 }
 
 export function listBlocks(db: Connection, request: MemoryListRequest): Page<BlockRecord> {
   const rows = memoryRows(db, 'blocks', request)
-  return toPage(rows, request.page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(rows, request.page, { toRecord: toBlock, rankOf: (row) => row.created_at })
 }
 
 export const blockWrites: WriteAppliers<'block.put' | 'block.delete'> = {
-  'block.put': ({ db }, { block }) => db.run(putBlock, toRow(block)).changes,
+  'block.put': ({ db }, { block }) => db.run(putBlock, toBlockRow(block)).changes,
   'block.delete'({ db }, { type, ref }) {
     const { changes } = db.run(deleteBlock, ref)
     return changes === 1 ? 1 : { type }
   },
 }
-
-type BlockRow = Selectable<BlockTable>
-type NewBlockRow = Omit<BlockTable, 'key'>
-
-const COLUMNS = ['id', 'owner', 'namespace', 'label', 'limit', 'created_at', 'updated_at', 'value'] as const
 
 const selectBlock = compile<BlockRef, BlockRow>((param) =>
   from
@@ -39,10 +32,10 @@ const selectBlock = compile<BlockRef, BlockRow>((param) =>
     .where('label', '=', param('label')),
 )
 
-const putBlock = compile<NewBlockRow, unknown>((param) =>
+const putBlock = compile<BlockRow, unknown>((param) =>
   from
     .insertInto('blocks')
-    .values(paramsFor(param, COLUMNS))
+    .values(paramsFor(param, BLOCK_COLUMNS))
     .onConflict((conflict) =>
       conflict.columns(['owner', 'namespace', 'label']).doUpdateSet((eb) => ({
         value: eb.ref('excluded.value'),
@@ -59,25 +52,3 @@ const deleteBlock = compile<BlockRef, unknown>((param) =>
     .where('namespace', '=', param('namespace'))
     .where('label', '=', param('label')),
 )
-
-const toRow = (block: BlockRecord): NewBlockRow => ({
-  id: block.id,
-  owner: block.owner,
-  namespace: block.namespace,
-  label: block.label,
-  limit: block.limit,
-  created_at: block.createdAt,
-  updated_at: block.updatedAt,
-  value: block.value,
-})
-
-const toRecord = (row: BlockRow): BlockRecord => ({
-  id: row.id,
-  owner: row.owner,
-  namespace: row.namespace,
-  label: row.label,
-  limit: row.limit,
-  createdAt: row.created_at as EpochMs,
-  updatedAt: row.updated_at as EpochMs,
-  value: row.value,
-})

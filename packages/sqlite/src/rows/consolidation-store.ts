@@ -1,9 +1,9 @@
 import type { ChangedSession, ConsolidationSpend, EpochMs } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
+import { statusList } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from } from '../query/compile.ts'
-import { statusList } from '../query/run-status.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const idleSessions = (

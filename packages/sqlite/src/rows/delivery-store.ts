@@ -1,10 +1,17 @@
 import type { DeliveryCounts, DeliveryRecord, DeliveryStatus, EpochMs, Page, PageQuery } from '@perdure/ports'
+import {
+  type DeliveryRow,
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toDelivery,
+  toPage,
+} from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
-import type { DeliveryTable } from '../query/webhook-schema.ts'
-import { toDelivery } from './delivery-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export interface DeliveryListRequest {
   readonly filter: { readonly webhookId: string; readonly status?: DeliveryStatus | undefined }
@@ -47,11 +54,11 @@ export function countDeliveries(db: Connection): DeliveryCounts {
   return { pending, dead }
 }
 
-const SELECT_DELIVERY = compile<{ id: string }, DeliveryTable>((param) =>
+const SELECT_DELIVERY = compile<{ id: string }, DeliveryRow>((param) =>
   from.selectFrom('webhook_deliveries').selectAll().where('id', '=', param('id')),
 )
 
-const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: number }, DeliveryTable>((param) =>
+const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -64,7 +71,7 @@ const SELECT_DELIVERY_OF_POSITION = compile<{ webhookId: string; position: numbe
 export const deliveryListQuery = ({
   filter: { status },
   page,
-}: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryTable> =>
+}: DeliveryListRequest): Query<PageValues & { readonly webhookId: string }, DeliveryRow> =>
   compile((param) =>
     from
       .selectFrom('webhook_deliveries')
@@ -77,7 +84,7 @@ export const deliveryListQuery = ({
       .limit(param('limit')),
   )
 
-export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryTable>((param) =>
+export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -88,7 +95,7 @@ export const UNATTEMPTED_DELIVERIES = compile<{ webhookId: string; limit: number
     .limit(param('limit')),
 )
 
-export const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryTable>((param) =>
+export const DUE_RETRIES = compile<{ webhookId: string; now: number; limit: number }, DeliveryRow>((param) =>
   from
     .selectFrom('webhook_deliveries')
     .selectAll()

@@ -1,7 +1,13 @@
+import {
+  CHANGED_DELIVERY_COLUMNS,
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  paramsFor,
+  toChangedColumns,
+  toDeliveryRow,
+} from '@perdure/sql'
 import { sql } from 'kysely'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import type { DeliveryTable } from '../query/webhook-schema.ts'
-import { CHANGED_DELIVERY_COLUMNS, DELIVERY_COLUMNS, toChangedColumns, toDeliveryRow } from './delivery-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { findDelivery, findDeliveryOfPosition } from './delivery-store.ts'
 import { findWebhook } from './webhook-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -35,7 +41,7 @@ export const deliveryWrites: WriteAppliers<DeliveryWrite> = {
   'delivery.prune': ({ db }, { before, limit }) => db.run(PRUNE_DELIVERIES, { before, limit }).changes,
 }
 
-const insertDelivery = compile<DeliveryTable, unknown>((param) =>
+const insertDelivery = compile<DeliveryRow, unknown>((param) =>
   from
     .insertInto('webhook_deliveries')
     .values(paramsFor(param, DELIVERY_COLUMNS))
@@ -52,7 +58,7 @@ const claimDelivery = compile<{ id: string; lease: string; now: number; until: n
 )
 
 const changeDelivery = compile<
-  Pick<DeliveryTable, (typeof CHANGED_DELIVERY_COLUMNS)[number]> & { readonly id: string; readonly lease: string },
+  Pick<DeliveryRow, (typeof CHANGED_DELIVERY_COLUMNS)[number]> & { readonly id: string; readonly lease: string },
   unknown
 >((param) =>
   from

@@ -1,50 +1,28 @@
-import { type EmissionPart, type EpochMs, type JsonText, takeWithinPage } from '@perdure/ports'
-import type { Selectable } from 'kysely'
+import { type EmissionPart, takeWithinPage } from '@perdure/ports'
+import { EMISSION_COLUMNS, type EmissionRow, paramsFor, rowBytes, toEmission, toEmissionRow } from '@perdure/sql'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { rowBytes } from '../query/page.ts'
-import type { EmissionTable } from '../query/schema.ts'
+import { compile, from } from '../query/compile.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const listEmissions = (db: Connection, limit: number): readonly EmissionPart[] =>
-  takeWithinPage(db.each(selectOldest, { limit }), limit, rowBytes).items.map(toRecord)
+  takeWithinPage(db.each(selectOldest, { limit }), limit, rowBytes).items.map(toEmission)
 
 export const emissionWrites: WriteAppliers<'emission.insert' | 'emission.finish'> = {
-  'emission.insert': ({ db }, { type, part }) => (db.run(insertPart, toRow(part)).changes === 1 ? 1 : { type }),
+  'emission.insert': ({ db }, { type, part }) => (db.run(insertPart, toEmissionRow(part)).changes === 1 ? 1 : { type }),
   'emission.finish': ({ db }, { type, id }) => (db.run(deletePart, { id }).changes === 1 ? 1 : { type }),
 }
 
-type NewRow = Omit<EmissionTable, 'key'>
-
-const COLUMNS = ['id', 'event_name', 'created_at', 'waits', 'payload'] as const
-
-const selectOldest = compile<{ limit: number }, Selectable<EmissionTable>>((param) =>
+const selectOldest = compile<{ limit: number }, EmissionRow>((param) =>
   from.selectFrom('emissions').selectAll().orderBy('key').limit(param('limit')),
 )
 
-const insertPart = compile<NewRow, unknown>((param) =>
+const insertPart = compile<EmissionRow, unknown>((param) =>
   from
     .insertInto('emissions')
-    .values(paramsFor(param, COLUMNS))
+    .values(paramsFor(param, EMISSION_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
 const deletePart = compile<{ id: string }, unknown>((param) =>
   from.deleteFrom('emissions').where('id', '=', param('id')),
 )
-
-const toRow = ({ id, eventName, createdAt, waits, payload }: EmissionPart): NewRow => ({
-  id,
-  event_name: eventName,
-  created_at: createdAt,
-  waits: JSON.stringify(waits.map(({ runId, seq }) => [runId, seq])),
-  payload,
-})
-
-const toRecord = (row: Selectable<EmissionTable>): EmissionPart => ({
-  id: row.id,
-  eventName: row.event_name,
-  createdAt: row.created_at as EpochMs,
-  waits: (JSON.parse(row.waits) as [string, number][]).map(([runId, seq]) => ({ runId, seq })),
-  payload: row.payload as JsonText,
-})

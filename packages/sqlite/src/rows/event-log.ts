@@ -8,9 +8,10 @@ import {
   MAX_SCANNED,
   type StoredEvent,
 } from '@perdure/ports'
+import type { Param, Query } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { EventTable } from '../query/schema.ts'
 import { readMeta } from './meta.ts'
 

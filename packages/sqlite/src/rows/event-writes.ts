@@ -1,5 +1,6 @@
 import type { NewEvent } from '@perdure/ports'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { paramsFor } from '@perdure/sql'
+import { compile, from } from '../query/compile.ts'
 import type { EventTable } from '../query/schema.ts'
 import { runKey } from './run-keys.ts'
 import type { WriteAppliers } from './write-applier.ts'

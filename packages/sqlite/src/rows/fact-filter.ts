@@ -1,6 +1,6 @@
 import type { FactFilter } from '@perdure/ports'
+import type { Param } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Param } from '../query/compile.ts'
 import {
   type AccessTests,
   type AccessValues,

@@ -9,10 +9,10 @@ import {
   type VectorQuery,
   type Visibility,
 } from '@perdure/ports'
+import { isBeyond, type PageValues, pageValues, pageVariant, type Query, toPage } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
 import {
   type FilterValues,

@@ -1,6 +1,7 @@
 import { wordsOf } from '@perdure/ports'
+import { paramsFor } from '@perdure/sql'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { CHANGING_FACT_COLUMNS, FACT_COLUMNS, type NewFactRow, toFactRow } from './fact-row.ts'
 import { findAnyFact } from './fact-store.ts'
 import type { WriteAppliers } from './write-applier.ts'

@@ -1,7 +1,7 @@
 import type { FireChange } from '@perdure/ports'
+import { FIRE_COLUMNS, type FireRow, paramsFor, toFireRow } from '@perdure/sql'
 import { sql } from 'kysely'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { FIRE_COLUMNS, type NewFireRow, toFireRow } from './fire-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { findFire, findOccurrence } from './fire-store.ts'
 import { findTrigger } from './trigger-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -28,9 +28,9 @@ export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end
 const CHANGING = ['status', 'fired_at', 'run_id', 'reason'] as const
 
 /** `null` leaves the column unchanged. */
-type ChangedColumns = Pick<NewFireRow, (typeof CHANGING)[number]>
+type ChangedColumns = Pick<FireRow, (typeof CHANGING)[number]>
 
-const insertFire = compile<NewFireRow, unknown>((param) =>
+const insertFire = compile<FireRow, unknown>((param) =>
   from
     .insertInto('trigger_fires')
     .values(paramsFor(param, FIRE_COLUMNS))

@@ -1,10 +1,9 @@
 import type { EpochMs } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
-import { type Compilable, type Selectable, type SqlBool, sql } from 'kysely'
+import { type IdempotencyRow, type Param, toIdempotency } from '@perdure/sql'
+import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param } from '../query/compile.ts'
-import type { IdempotencyTable } from '../query/schema.ts'
-import { toIdempotency } from './idempotency-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { readMeta } from './meta.ts'
 import { isOneOf } from './run-filter.ts'
 
@@ -65,6 +64,6 @@ export const RUN_IDS = compile<{ ids: string; now: number }, { run_id: string }>
 
 const isLive = (param: Param<{ now: number }>) => sql<SqlBool>`(status is null or expires_at > ${param('now')})`
 
-const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((param) =>
+const selectLive = compile<{ id: string; now: number }, IdempotencyRow>((param) =>
   from.selectFrom('idempotency').selectAll().where('id', '=', param('id')).where(isLive(param)),
 )

@@ -1,15 +1,16 @@
 import type { StoredResponse } from '@perdure/ports'
-import { sql } from 'kysely'
-import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
 import {
   IDEMPOTENCY_COLUMNS,
-  type NewIdempotencyRow,
+  type IdempotencyRow,
+  paramsFor,
   RESPONSE_COLUMNS,
   type ResponseColumns,
   toIdempotencyRow,
   toResponseRow,
-} from './idempotency-row.ts'
+} from '@perdure/sql'
+import { sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
 import { findIdempotency, IS_PENDING_NON_RUN_ANSWER } from './idempotency-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -32,7 +33,7 @@ export const idempotencyWrites: WriteAppliers<
 }
 
 /** Inserts a record. Overwrites an expired record with the same id; changes nothing if a live record has that id. */
-const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((param) =>
+const reserveRecord = compile<IdempotencyRow & { now: number }, unknown>((param) =>
   from
     .insertInto('idempotency')
     .values(paramsFor(param, ['id', ...IDEMPOTENCY_COLUMNS]))
@@ -47,7 +48,7 @@ const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((par
     ),
 )
 
-type CompleteValues = ResponseColumns & Pick<NewIdempotencyRow, 'run_id'> & { readonly unlessPatientAt: number | null }
+type CompleteValues = ResponseColumns & Pick<IdempotencyRow, 'run_id'> & { readonly unlessPatientAt: number | null }
 
 export const completeRecord = compile<CompleteValues, unknown>((param) =>
   from

@@ -1,31 +1,39 @@
 import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
-import { type Selectable, sql } from 'kysely'
+import {
+  isBeyond,
+  type JobRow,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  toJob,
+  toPage,
+} from '@perdure/sql'
+import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import type { JobTable } from '../query/memory-schema.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { compile, from } from '../query/compile.ts'
 
 export function findJob(db: Connection, id: string): JobRecord | undefined {
   const row = db.get(selectJob, { id })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toJob(row)
 }
 
 export function findLiveJob(db: Connection, key: string): JobRecord | undefined {
   const row = db.get(selectAlive, { key })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toJob(row)
 }
 
 export const dueJobs = (
   db: Connection,
   { phases, now, limit }: { phases: readonly JobPhase[]; now: EpochMs; limit: number },
-): readonly JobRecord[] => db.all(DUE_JOBS, { phases: JSON.stringify(phases), now, limit }).map(toRecord)
+): readonly JobRecord[] => db.all(DUE_JOBS, { phases: JSON.stringify(phases), now, limit }).map(toJob)
 
 export const nextJobDueAt = (db: Connection, phases: readonly JobPhase[]): EpochMs | undefined =>
   db.get(NEXT_JOB, { phases: JSON.stringify(phases) })?.due_at as EpochMs | undefined
 
 export function listDeadLetters(db: Connection, page: PageQuery): Page<JobRecord> {
   const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
-  return toPage(db.each(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(db.each(query, pageValues(page)), page, { toRecord: toJob, rankOf: (row) => row.created_at })
 }
 
 export function countJobs(db: Connection): JobCounts {
@@ -38,8 +46,6 @@ export function countJobs(db: Connection): JobCounts {
     deadLetters: countOf('dead'),
   }
 }
-
-type JobRow = Selectable<JobTable>
 
 const selectJob = compile<{ id: string }, JobRow>((param) =>
   from.selectFrom('jobs').selectAll().where('id', '=', param('id')),
@@ -90,18 +96,3 @@ const COUNT_JOBS = compile<undefined, { phase: string; count: number }>(() => ({
     sql<{ phase: string; count: number }>`
       select iif(failed_at is null, phase, 'dead') as phase, count(*) as count from jobs group by 1`.compile(from),
 }))
-
-const toRecord = (row: JobRow): JobRecord => ({
-  id: row.id,
-  key: row.job_key,
-  phase: row.phase,
-  owner: row.owner ?? undefined,
-  sessionId: row.session_id ?? undefined,
-  attempts: row.attempts,
-  dueAt: row.due_at as EpochMs,
-  lease: row.lease ?? undefined,
-  runAgain: row.is_again === 1,
-  error: row.error === null ? undefined : JSON.parse(row.error),
-  createdAt: row.created_at as EpochMs,
-  failedAt: (row.failed_at ?? undefined) as EpochMs | undefined,
-})

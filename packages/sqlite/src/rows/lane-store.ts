@@ -1,8 +1,8 @@
-import type { EpochMs, LaneSlot, TakenSlot, TakenSlotQuery } from '@perdure/ports'
+import type { LaneSlot, TakenSlot, TakenSlotQuery } from '@perdure/ports'
+import { type LaneRow, paramsFor, toLaneRow, toTakenSlot } from '@perdure/sql'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import type { LaneTable } from '../query/schema.ts'
+import { compile, from } from '../query/compile.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 /** Precedes every slot. */
@@ -14,7 +14,7 @@ export const takenSlots = (db: Connection, { now, after = BEFORE_ALL, limit }: T
 export const laneWrites: WriteAppliers<'lane.take' | 'lane.prune'> = {
   'lane.take'({ db }, { type, runId, slots, now }) {
     for (const slot of slots) {
-      const { changes } = db.run(takeSlot, { ...toRow(slot, runId), now })
+      const { changes } = db.run(takeSlot, { ...toLaneRow(slot, runId), now })
       if (changes !== 1) return { type, current: findSlot(db, slot) }
     }
     return slots.length
@@ -30,9 +30,9 @@ function findSlot(db: Connection, { lane, slot }: LaneSlot): TakenSlot | undefin
   return row && toTakenSlot(row)
 }
 
-type SlotValues = Pick<LaneTable, 'lane' | 'slot'>
+type SlotValues = Pick<LaneRow, 'lane' | 'slot'>
 
-export const TAKEN_SLOTS = compile<SlotValues & { now: number; limit: number }, LaneTable>((param) =>
+export const TAKEN_SLOTS = compile<SlotValues & { now: number; limit: number }, LaneRow>((param) =>
   from
     .selectFrom('lanes')
     .selectAll()
@@ -43,12 +43,12 @@ export const TAKEN_SLOTS = compile<SlotValues & { now: number; limit: number }, 
     .limit(param('limit')),
 )
 
-export const SELECT_SLOT = compile<SlotValues, LaneTable>((param) =>
+export const SELECT_SLOT = compile<SlotValues, LaneRow>((param) =>
   from.selectFrom('lanes').selectAll().where('lane', '=', param('lane')).where('slot', '=', param('slot')),
 )
 
 /** Changes no row if another run has the slot and it is not free yet. */
-const takeSlot = compile<LaneTable & { now: number }, unknown>((param) =>
+const takeSlot = compile<LaneRow & { now: number }, unknown>((param) =>
   from
     .insertInto('lanes')
     .values(paramsFor(param, ['lane', 'slot', 'run_id', 'free_at']))
@@ -78,17 +78,3 @@ export const PRUNE_SLOTS = compile<{ now: number; limit: number }, unknown>((par
         .limit(param('limit'))}`,
     ),
 )
-
-const toRow = ({ lane, slot, freeAt }: LaneSlot, runId: string): LaneTable => ({
-  lane,
-  slot,
-  run_id: runId,
-  free_at: freeAt ?? null,
-})
-
-const toTakenSlot = (row: LaneTable): TakenSlot => ({
-  lane: row.lane,
-  slot: row.slot,
-  runId: row.run_id,
-  freeAt: (row.free_at ?? undefined) as EpochMs | undefined,
-})

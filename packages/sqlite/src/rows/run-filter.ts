@@ -1,7 +1,7 @@
 import { filterFields, type RunFilter, type RunStatus, type Visibility } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
+import type { Param } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Param } from '../query/compile.ts'
 import {
   type FieldIndex,
   type FieldPath,

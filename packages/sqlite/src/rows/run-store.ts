@@ -9,14 +9,29 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
+import {
+  isBeyond,
+  type LongTextColumns,
+  longText,
+  outlinedBytes,
+  type PageValues,
+  type Param,
+  pageValues,
+  pageVariant,
+  type Query,
+  RUN_COLUMNS,
+  type RunRow,
+  statusList,
+  toPage,
+  toRun,
+  toText,
+  type WithUnread,
+} from '@perdure/sql'
 import { type AliasedRawBuilder, type Compilable, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { countQuery, isFieldPath, shortestPath } from '../query/list-path.ts'
-import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
-import { statusList } from '../query/run-status.ts'
 import {
   createdColumn,
   type FilteredRuns,
@@ -29,7 +44,6 @@ import {
   rowsOfPath,
   runPaths,
 } from './run-filter.ts'
-import { RUN_COLUMNS, type RunRow, toRun } from './run-row.ts'
 
 export interface RunListRequest {
   readonly filter: RunFilter

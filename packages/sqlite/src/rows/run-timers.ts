@@ -1,11 +1,9 @@
 import { type EpochMs, type RunRecord, type StartRange, takeWithinPage } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
+import { type RunRow, rowBytes, statusList, toRun } from '@perdure/sql'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
 import { compile, from } from '../query/compile.ts'
-import { rowBytes } from '../query/page.ts'
-import { statusList } from '../query/run-status.ts'
-import { type RunRow, toRun } from './run-row.ts'
 
 export const runsPastDeadline = (db: Connection, until: { now: EpochMs; limit: number }): readonly RunRecord[] =>
   takeWithinPage(db.each(PAST_DEADLINE, until), until.limit, rowBytes).items.map(toRun)

@@ -10,13 +10,13 @@ import {
   startFields,
   sumUsage,
 } from '@perdure/ports'
+import { paramsFor, RUN_COLUMNS, type RunRow, toRunRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { RunTable } from '../query/schema.ts'
 import { freeHeldSlots } from './lane-store.ts'
 import { runKeyOfNew } from './run-keys.ts'
-import { RUN_COLUMNS, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
@@ -25,7 +25,7 @@ export const runWrites: WriteAppliers<
 > = {
   'run.insert'(tx, { type, run, labels }) {
     const key = runKeyOfNew(tx, run.id)
-    const { changes } = tx.db.run(insertRun, toRunRow(run, key))
+    const { changes } = tx.db.run(insertRun, { ...toRunRow(run), key })
     if (changes !== 1) return { type, ...takenBy(tx.db, run) }
     insertFields(tx, key, [...startFields(run, labels), ...endFields(run)])
     return 1
@@ -69,7 +69,7 @@ function takenBy(db: Connection, { id, targetId, threadId = '' }: RunRecord): Om
 
 type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
 
-const isExecution = (state: Pick<RunTable, 'execution'>, execution: number | undefined): boolean =>
+const isExecution = (state: Pick<RunRow, 'execution'>, execution: number | undefined): boolean =>
   execution === undefined || state.execution === execution
 
 function insertFields({ db }: Transaction, key: number, fields: readonly RunField[]): void {
@@ -104,12 +104,12 @@ const CHANGING = [
 ] as const
 
 /** `null` leaves the column unchanged; it removes the `executor` of a run that is no longer `running`. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number] | 'executor']: RunTable[Column] | null }
+type ChangedColumns = { readonly [Column in (typeof CHANGING)[number] | 'executor']: RunRow[Column] | null }
 
 const insertRun = compile<RunTable, unknown>((param) =>
   from
     .insertInto('runs')
-    .values(paramsFor(param, RUN_COLUMNS))
+    .values(paramsFor(param, ['key', ...RUN_COLUMNS]))
     .onConflict((conflict) => conflict.doNothing()),
 )
 
@@ -146,7 +146,7 @@ const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' |
     .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId'))),
 )
 
-const selectStartAt = compile<{ key: number }, Pick<RunTable, 'start_at'>>((param) =>
+const selectStartAt = compile<{ key: number }, Pick<RunRow, 'start_at'>>((param) =>
   from.selectFrom('runs').select('start_at').where('key', '=', param('key')),
 )
 

@@ -1,6 +1,6 @@
 import type { SessionFilter, Visibility } from '@perdure/ports'
+import type { Param, Query } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Param, Query } from '../query/compile.ts'
 import {
   countQuery,
   type Field,

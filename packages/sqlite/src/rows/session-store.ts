@@ -8,14 +8,31 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
+import {
+  isBeyond,
+  type LongTextColumns,
+  longText,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  outlinedBytes,
+  type PageValues,
+  type Param,
+  pageValues,
+  pageVariant,
+  type Query,
+  SESSION_COLUMNS,
+  type SessionRow,
+  toMessage,
+  toPage,
+  toSession,
+  toText,
+  type WithUnread,
+} from '@perdure/sql'
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { isFieldPath, shortestPath } from '../query/list-path.ts'
-import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import { type AccessValues, accessValues, visibilityVariant } from '../query/row-visibility.ts'
-import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import {
   isVisibleSession,
   type SessionFilterValues,
@@ -27,7 +44,6 @@ import {
   sessionFilterVariant,
   sessionPaths,
 } from './session-filter.ts'
-import { SESSION_COLUMNS, type SessionRow, toSession } from './session-row.ts'
 
 export function findSession(db: Connection, request: { id: string; visibility: Visibility }) {
   const { id, visibility } = request
@@ -69,7 +85,7 @@ export function outlineMessages(db: Connection, request: { sessionId: string; pa
 }
 
 type UnreadMessage = WithUnread<MessageRecord, 'content'>
-type OutlinedRow = Omit<MessageRow, 'content'> & LongTextColumns<'content'>
+type OutlinedRow = Omit<MessageRow, 'content' | 'session_id'> & LongTextColumns<'content'>
 
 function toUnreadMessage(row: OutlinedRow, sessionId: string): UnreadMessage {
   const { seq, id } = row
@@ -121,7 +137,7 @@ export const sessionListQuery = (
 
 type TranscriptValues = PageValues & { readonly sessionId: string }
 
-const messagesQuery = (page: PageQuery): Query<TranscriptValues, MessageRow> =>
+const messagesQuery = (page: PageQuery): Query<TranscriptValues, Omit<MessageRow, 'session_id'>> =>
   compile((param) => transcript(param, page).selectAll())
 
 const messageOutlineQuery = (page: PageQuery): Query<TranscriptValues, OutlinedRow> =>

@@ -1,8 +1,15 @@
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  paramsFor,
+  SESSION_COLUMNS,
+  type SessionRow,
+  toMessageRow,
+  toSessionRow,
+} from '@perdure/sql'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
-import { MESSAGE_COLUMNS, type NewMessageRow, toMessageRow } from './message-row.ts'
+import { compile, from } from '../query/compile.ts'
 import { sessionFields } from './session-filter.ts'
-import { type NewSessionRow, SESSION_COLUMNS, toSessionRow } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -29,7 +36,7 @@ export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 
   'message.append'({ db }, { type, message }) {
     const session = db.get(nextSeq, { id: message.sessionId, updatedAt: message.createdAt })
     if (session === undefined) return { type }
-    return db.run(insertMessage, toMessageRow(message, { sessionKey: session.key, seq: session.last_seq })).changes
+    return db.run(insertMessage, { ...toMessageRow(message, session.last_seq), session_key: session.key }).changes
   },
 }
 
@@ -72,7 +79,7 @@ const insertField = compile<{ key: number; createdAt: number; field: string; val
   }),
 )
 
-const insertSession = compile<NewSessionRow, unknown>((param) =>
+const insertSession = compile<SessionRow, unknown>((param) =>
   from
     .insertInto('sessions')
     .values(paramsFor(param, SESSION_COLUMNS))
@@ -112,6 +119,6 @@ const nextSeq = compile<{ id: string; updatedAt: number }, { key: number; last_s
     .returning(['key', 'last_seq']),
 )
 
-const insertMessage = compile<NewMessageRow, unknown>((param) =>
-  from.insertInto('messages').values(paramsFor(param, MESSAGE_COLUMNS)),
+const insertMessage = compile<MessageRow & { session_key: number }, unknown>((param) =>
+  from.insertInto('messages').values(paramsFor(param, ['session_key', ...MESSAGE_COLUMNS])),
 )

@@ -1,16 +1,16 @@
 import type { StepChange } from '@perdure/ports'
+import { paramsFor, STEP_COLUMNS, type StepRow, toStepRow } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, paramsFor } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import type { StepTable } from '../query/schema.ts'
 import { runKey } from './run-keys.ts'
-import { type NewStepRow, STEP_COLUMNS, toStepRow } from './step-row.ts'
 import { findStep, type StepRef } from './step-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fence'> = {
   'step.insert'(tx, { type, step }) {
-    const { changes } = tx.db.run(insertStep, toStepRow(step, runKey(tx, step.runId)))
+    const { changes } = tx.db.run(insertStep, { ...toStepRow(step), run_key: runKey(tx, step.runId) })
     return changes === 1 ? 1 : { type, current: findStep(tx.db, step) }
   },
   'step.change'({ db }, { type, runId, seq, from: status, change }) {
@@ -43,12 +43,12 @@ const CHANGING = [
 ] as const
 
 /** `null` leaves the column unchanged. */
-type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: NewStepRow[Column] | null }
+type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: StepRow[Column] | null }
 
-const insertStep = compile<NewStepRow, unknown>((param) =>
+const insertStep = compile<StepRow & { run_key: number }, unknown>((param) =>
   from
     .insertInto('steps')
-    .values(paramsFor(param, STEP_COLUMNS))
+    .values(paramsFor(param, ['run_key', ...STEP_COLUMNS]))
     .onConflict((conflict) => conflict.columns(['run_key', 'seq']).doNothing()),
 )
 

@@ -1,8 +1,8 @@
 import { RUN_CONTENT } from '@perdure/ports'
+import type { Param, Query, TextRef } from '@perdure/sql'
 import { type Expression, sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Param, type Query } from '../query/compile.ts'
-import type { TextRef } from '../query/long-text.ts'
+import { compile, from } from '../query/compile.ts'
 
 export interface TextPartRequest {
   readonly ref: TextRef

@@ -1,6 +1,7 @@
 import type { StoredResponse } from '@perdure/ports'
+import type { Query } from '@perdure/sql'
 import { sql } from 'kysely'
-import { compile, from, type Query } from '../query/compile.ts'
+import { compile, from } from '../query/compile.ts'
 import { redactAnswers } from './idempotency-writes.ts'
 import { FREE_HELD_SLOTS } from './lane-store.ts'
 import { activeRunOfThread } from './run-store.ts'

@@ -7,11 +7,20 @@ import {
   type TriggerRecord,
   takeWithinPage,
 } from '@perdure/ports'
+import {
+  isBeyond,
+  type PageValues,
+  pageValues,
+  pageVariant,
+  type Query,
+  rowBytes,
+  type TriggerRow,
+  toPage,
+  toTrigger,
+} from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../file/connection.ts'
-import { compile, from, type Query } from '../query/compile.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
-import { type TriggerRow, toTrigger } from './trigger-row.ts'
+import { compile, from } from '../query/compile.ts'
 
 export function findTrigger(db: Connection, id: string): TriggerRecord | undefined {
   const row = db.get(SELECT_BY_ID, { id })

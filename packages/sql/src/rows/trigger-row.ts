@@ -1,10 +1,18 @@
-import type { EpochMs, TriggerRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { TriggerTable } from '../query/schema.ts'
+import type { EpochMs, FireStatus, TriggerRecord } from '@perdure/ports'
+import type { TriggerKind } from '@perdure/protocol'
 
-export type TriggerRow = Selectable<TriggerTable>
-
-export type NewTriggerRow = Omit<TriggerTable, 'key'>
+export interface TriggerRow {
+  readonly id: string
+  readonly kind: TriggerKind
+  readonly event: string | null
+  readonly is_active: 0 | 1 // enabled and not orphaned
+  readonly due_at: number | null
+  readonly last_fire_id: string | null
+  readonly last_status: FireStatus | null
+  readonly version: number
+  readonly created_at: number
+  readonly definition: string // JSON of all other fields
+}
 
 export const CHANGING_TRIGGER_COLUMNS = [
   'kind',
@@ -20,7 +28,7 @@ export const CHANGING_TRIGGER_COLUMNS = [
 export const TRIGGER_COLUMNS = ['id', ...CHANGING_TRIGGER_COLUMNS, 'created_at'] as const
 
 /** Sets the columns that queries use; `definition` holds all other fields. */
-export function toTriggerRow(trigger: TriggerRecord): NewTriggerRow {
+export function toTriggerRow(trigger: TriggerRecord): TriggerRow {
   const { id, kind, event, dueAt, lastFireId, lastStatus, version, createdAt, ...definition } = trigger
   return {
     id,

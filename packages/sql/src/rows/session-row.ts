@@ -1,10 +1,16 @@
 import type { EpochMs, SessionRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { SessionTable } from '../query/schema.ts'
 
-export type SessionRow = Selectable<SessionTable>
-
-export type NewSessionRow = Omit<SessionTable, 'key'>
+export interface SessionRow {
+  readonly id: string
+  readonly owner: string
+  readonly title: string | null
+  readonly user_id: string | null
+  readonly agent_id: string | null
+  readonly last_seq: number // seq of the newest message; 0 without messages
+  readonly created_at: number
+  readonly updated_at: number
+  readonly metadata: string
+}
 
 export const SESSION_COLUMNS = [
   'id',
@@ -18,7 +24,7 @@ export const SESSION_COLUMNS = [
   'metadata',
 ] as const
 
-export const toSessionRow = (session: SessionRecord): NewSessionRow => ({
+export const toSessionRow = (session: SessionRecord): SessionRow => ({
   id: session.id,
   owner: session.owner,
   title: session.title ?? null,

@@ -1,5 +1,20 @@
-import type { DeliveryChange, DeliveryRecord, EpochMs } from '@perdure/ports'
-import type { DeliveryTable } from '../query/webhook-schema.ts'
+import type { DeliveryChange, DeliveryRecord, DeliveryStatus, EpochMs } from '@perdure/ports'
+
+export interface DeliveryRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly type: string
+  readonly position: number
+  readonly status: DeliveryStatus
+  readonly attempts: number
+  readonly earlier_attempts: number
+  readonly due_at: number
+  readonly lease: string | null
+  readonly response_status: number | null
+  readonly error: string | null
+  readonly ended_at: number | null
+  readonly created_at: number
+}
 
 export const DELIVERY_COLUMNS = [
   'id',
@@ -26,7 +41,7 @@ export const CHANGED_DELIVERY_COLUMNS = [
   'ended_at',
 ] as const
 
-export const toDeliveryRow = (delivery: DeliveryRecord): DeliveryTable => ({
+export const toDeliveryRow = (delivery: DeliveryRecord): DeliveryRow => ({
   ...toChangedColumns(delivery),
   id: delivery.id,
   webhook_id: delivery.webhookId,
@@ -39,7 +54,7 @@ export const toDeliveryRow = (delivery: DeliveryRecord): DeliveryTable => ({
 
 export const toChangedColumns = (
   change: DeliveryChange,
-): Pick<DeliveryTable, (typeof CHANGED_DELIVERY_COLUMNS)[number]> => ({
+): Pick<DeliveryRow, (typeof CHANGED_DELIVERY_COLUMNS)[number]> => ({
   status: change.status,
   attempts: change.attempts,
   due_at: change.dueAt,
@@ -48,7 +63,7 @@ export const toChangedColumns = (
   ended_at: change.endedAt ?? null,
 })
 
-export const toDelivery = (row: DeliveryTable): DeliveryRecord => ({
+export const toDelivery = (row: DeliveryRow): DeliveryRecord => ({
   id: row.id,
   webhookId: row.webhook_id,
   type: row.type,

@@ -1,11 +1,23 @@
 import type { EpochMs, IdempotencyRecord, StoredResponse } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { IdempotencyTable } from '../query/schema.ts'
 
-export type NewIdempotencyRow = Omit<IdempotencyTable, 'key'>
+export interface IdempotencyRow {
+  readonly id: string
+  readonly fingerprint: string
+  readonly run_id: string | null
+  readonly content_of: string | null // id of the run, session or approval whose content the response holds
+  readonly created_at: number
+  readonly expires_at: number
+  readonly status: number | null // of the response; null while the request executes
+  readonly location: string | null
+  readonly content_type: string | null
+  readonly body: string | null
+  readonly sealed: number | null // 1 when the body is sealed
+  readonly executor: string | null
+  readonly patient_until: number | null
+}
 
 export const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body', 'sealed'] as const
-export type ResponseColumns = Pick<NewIdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>
+export type ResponseColumns = Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>
 
 export const IDEMPOTENCY_COLUMNS = [
   'fingerprint',
@@ -18,7 +30,7 @@ export const IDEMPOTENCY_COLUMNS = [
   'patient_until',
 ] as const
 
-export const toIdempotencyRow = (record: IdempotencyRecord): NewIdempotencyRow => ({
+export const toIdempotencyRow = (record: IdempotencyRecord): IdempotencyRow => ({
   id: record.id,
   fingerprint: record.fingerprint,
   run_id: record.runId ?? null,
@@ -38,7 +50,7 @@ export const toResponseRow = (response: StoredResponse | undefined): ResponseCol
   sealed: response?.sealed === true ? 1 : null,
 })
 
-export function toIdempotency(row: Selectable<IdempotencyTable>): IdempotencyRecord {
+export function toIdempotency(row: IdempotencyRow): IdempotencyRecord {
   const { id, fingerprint, run_id, content_of, created_at, expires_at, status, body, location, content_type, sealed } =
     row
   return {

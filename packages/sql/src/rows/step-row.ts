@@ -1,14 +1,27 @@
-import type { EpochMs, JsonText, StepRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { StepTable } from '../query/schema.ts'
+import type { EpochMs, JsonText, StepKind, StepRecord, StepStatus } from '@perdure/ports'
 import { toRunError } from './run-error-row.ts'
 
-export type StepRow = Selectable<StepTable>
+export interface StepRow {
+  readonly run_id: string
+  readonly seq: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly status: StepStatus
+  readonly attempt: number
+  readonly order: number | null
+  readonly due_at: number | null
+  readonly event_name: string | null
+  readonly approval_id: string | null
+  readonly child_run_id: string | null
+  readonly started_at: number
+  readonly settled_at: number | null
+  readonly error: string | null
+  readonly result: string | null
+  readonly usage: string | null // JSON
+}
 
-export type NewStepRow = Omit<StepTable, 'key'>
-
+/** Without the column that names the run. */
 export const STEP_COLUMNS = [
-  'run_id',
   'seq',
   'kind',
   'name',
@@ -26,7 +39,7 @@ export const STEP_COLUMNS = [
   'usage',
 ] as const
 
-export const toStepRow = (step: StepRecord): NewStepRow => ({
+export const toStepRow = (step: StepRecord): StepRow => ({
   run_id: step.runId,
   seq: step.seq,
   kind: step.kind,

@@ -1,10 +1,22 @@
 import type { EpochMs, TokenRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { TokenTable } from '../query/schema.ts'
+import type { TokenEnv } from '@perdure/protocol'
 
-export type TokenRow = Selectable<TokenTable>
-
-export type NewTokenRow = Omit<TokenTable, 'key'>
+export interface TokenRow {
+  readonly id: string
+  readonly digest: string
+  readonly name: string
+  readonly subject: string
+  readonly env: TokenEnv
+  readonly scopes: string
+  readonly created_at: number
+  readonly created_by: string
+  readonly expires_at: number | null
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+  readonly last4: string
+  readonly parent_id: string | null
+  readonly replaced_by: string | null
+}
 
 export const TOKEN_COLUMNS = [
   'id',
@@ -23,7 +35,7 @@ export const TOKEN_COLUMNS = [
   'replaced_by',
 ] as const
 
-export const toTokenRow = (token: TokenRecord): NewTokenRow => ({
+export const toTokenRow = (token: TokenRecord): TokenRow => ({
   id: token.id,
   digest: token.digest,
   name: token.name,

@@ -1,10 +1,25 @@
-import type { ApprovalRecord, EpochMs, JsonText } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { ApprovalTable } from '../query/schema.ts'
+import type { ApprovalRecord, ApprovalStatus, EpochMs, JsonText, RunKind } from '@perdure/ports'
 
-export type ApprovalRow = Selectable<ApprovalTable>
-
-export type NewApprovalRow = Omit<ApprovalTable, 'key'>
+export interface ApprovalRow {
+  readonly id: string
+  readonly run_id: string
+  readonly seq: number | null
+  readonly kind: RunKind
+  readonly target_id: string
+  readonly session_id: string | null
+  readonly owner: string
+  readonly name: string
+  readonly title: string | null
+  readonly tool_call_id: string | null
+  readonly status: ApprovalStatus
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly resolved_at: number | null
+  readonly by: string | null
+  readonly reason: string | null
+  readonly payload: string | null
+  readonly decision: string | null
+}
 
 export const APPROVAL_COLUMNS = [
   'id',
@@ -27,7 +42,7 @@ export const APPROVAL_COLUMNS = [
   'decision',
 ] as const
 
-export const toApprovalRow = (approval: ApprovalRecord): NewApprovalRow => ({
+export const toApprovalRow = (approval: ApprovalRecord): ApprovalRow => ({
   id: approval.id,
   run_id: approval.runId,
   seq: approval.seq ?? null,

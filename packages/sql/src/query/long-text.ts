@@ -25,8 +25,8 @@ export type LongTextColumns<Name extends string> = { readonly [Column in Name]: 
 }
 
 /**
- * Selects a text column only where it is short, and its length. SQLite finds the length of a text in the header of its
- * row, so it does not read the pages of a long text.
+ * Selects a text column only where it is short, and its length. Both databases find the length of a long text
+ * without reading the text.
  */
 export const longText = <Name extends string>(
   column: Name,

@@ -1,10 +1,17 @@
-import type { EpochMs, FireRecord, JsonText } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { FireTable } from '../query/schema.ts'
+import type { EpochMs, FireRecord, FireStatus, JsonText } from '@perdure/ports'
 
-export type FireRow = Selectable<FireTable>
-
-export type NewFireRow = Omit<FireTable, 'key'>
+export interface FireRow {
+  readonly id: string
+  readonly trigger_id: string
+  readonly scheduled_at: number
+  readonly cause: FireRecord['cause']
+  readonly status: FireStatus
+  readonly input: string | null
+  readonly fired_at: number | null
+  readonly run_id: string | null
+  readonly reason: string | null
+  readonly created_at: number
+}
 
 export const FIRE_COLUMNS = [
   'id',
@@ -19,7 +26,7 @@ export const FIRE_COLUMNS = [
   'created_at',
 ] as const
 
-export const toFireRow = (fire: FireRecord): NewFireRow => ({
+export const toFireRow = (fire: FireRecord): FireRow => ({
   id: fire.id,
   trigger_id: fire.triggerId,
   scheduled_at: fire.scheduledAt,

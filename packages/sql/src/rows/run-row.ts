@@ -1,9 +1,56 @@
-import { type EpochMs, type JsonText, NO_USAGE, type RunRecord } from '@perdure/ports'
-import type { Selectable } from 'kysely'
-import type { RunTable } from '../query/schema.ts'
+import {
+  type EpochMs,
+  type FinishReason,
+  type JsonText,
+  NO_USAGE,
+  type RunKind,
+  type RunRecord,
+  type RunStatus,
+} from '@perdure/ports'
 import { toRunError } from './run-error-row.ts'
 
-export type RunRow = Selectable<RunTable>
+export interface RunRow {
+  readonly id: string
+  readonly kind: RunKind
+  readonly target_id: string
+  readonly thread_id: string | null
+  readonly session_id: string | null
+  readonly owner: string
+  readonly user_id: string | null
+  readonly status: RunStatus
+  readonly finish_reason: FinishReason | null
+  readonly attempt: number
+  readonly execution: number
+  readonly executor: string | null
+  readonly timeout_ms: number | null
+  readonly parent_run_id: string | null
+  readonly trigger_id: string | null
+  readonly traceparent: string | null
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly suspended_at: number | null
+  readonly completed_at: number | null
+  readonly usage: string
+  readonly metadata: string
+  readonly error: string | null
+  readonly input: string
+  readonly result: string | null
+  readonly depth: number
+  readonly parent_seq: number | null
+  readonly deadline_at: number | null
+  readonly budget: string | null
+  readonly suspension: string | null
+  readonly resumption: string | null
+  readonly version: string | null
+  readonly start_at: number | null
+  readonly retries: number | null
+  readonly abort_reason: string | null
+  readonly fork_run_id: string | null
+  readonly fork_seq: number | null
+  readonly parked: string | null
+  readonly priority: number | null
+  readonly flow: string | null // JSON
+}
 
 export const RUN_COLUMNS = [
   'id',
@@ -48,7 +95,7 @@ export const RUN_COLUMNS = [
   'executor',
 ] as const
 
-export const toRunRow = (run: RunRecord): RunTable => ({
+export const toRunRow = (run: RunRecord): RunRow => ({
   ...toOriginColumns(run),
   ...toExecutionColumns(run),
   id: run.id,

@@ -31,13 +31,13 @@ export interface PageOf<Row, T> {
   readonly bytesOf?: (row: Row) => number
 }
 
-/** Reads the rows of the page, and at most one more: rows after that stay in the database. */
+/** Reads the rows of the page, and at most one more. */
 export function toPage<Row extends { readonly id: string }, T>(
   rows: Iterable<Row>,
   { limit }: PageQuery,
-  { toRecord, rankOf, bytesOf = rowBytes }: PageOf<Row, T>,
+  { toRecord, rankOf, bytesOf: measure = rowBytes }: PageOf<Row, T>,
 ): Page<T> {
-  const { items, hasMore } = takeWithinPage(rows, limit, bytesOf)
+  const { items, hasMore } = takeWithinPage(rows, limit, measure)
   const last = items.at(-1)
   return { items: items.map(toRecord), nextCursor: hasMore && last !== undefined ? `${rankOf(last)}.${last.id}` : null }
 }
@@ -45,8 +45,13 @@ export function toPage<Row extends { readonly id: string }, T>(
 /** Total length of the texts in a row, in bytes of UTF-8. */
 export function rowBytes(row: object): number {
   let bytes = 0
-  for (const value of Object.values(row)) if (typeof value === 'string') bytes += Buffer.byteLength(value)
+  for (const value of Object.values(row)) bytes += bytesOf(value)
   return bytes
+}
+
+const bytesOf = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  return Array.isArray(value) ? value.reduce((sum: number, member) => sum + bytesOf(member), 0) : 0
 }
 
 function decodeCursor(cursor: string): readonly [rank: number, id: string] {

@@ -44,6 +44,26 @@ describeConsole('the console in Chromium', () => {
     expect(first.page.url()).not.toContain(code)
   })
 
+  it('opens a link that was used while its session lasts, in another tab and in the same one', async () => {
+    const args = ['console', '--url', world.server().url, '--token', world.token, '--json']
+    const link = async () => JSON.parse((await perdure(world.sandbox, args)).stdout).url
+    const { page, context } = await newConsolePage(world)
+    const used = await link()
+    await page.goto(used)
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
+
+    const other = await context.newPage()
+    await other.goto(used)
+    await other.getByRole('heading', { name: 'Home' }).waitFor()
+    for (const again of [used, await link()]) {
+      await page.getByRole('link', { name: 'Runs', exact: true }).click()
+      await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+      await page.goto(again)
+      await page.getByRole('heading', { name: 'Home' }).waitFor()
+      expect(page.url()).toBe(`${world.url()}#/`)
+    }
+  })
+
   it('signs in with a token, stores it nowhere, and signs out', async () => {
     const one = await newConsolePage(world)
     const { page, context } = one

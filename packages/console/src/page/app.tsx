@@ -42,18 +42,23 @@ export function App() {
   const [state, setState] = useState<SignInState>({ kind: 'reading' })
   const [message, setMessage] = useState<Message | undefined>(undefined)
 
-  const enter = useCallback(async () => {
-    try {
-      const session = await client.console.session()
-      const targets = targetsOf(session)
-      setState({ kind: 'in', session, targets })
-      feed.follow(subjectsOf(session, targets))
-    } catch (error) {
-      const failure = failureOf(error)
-      if (failure.status === 401) setState({ kind: 'out', ...(failure.code === 'auth-required' ? {} : { failure }) })
-      else setState({ kind: 'failed', failure })
-    }
-  }, [client, feed])
+  const enter = useCallback(
+    async (refusedLink?: Failure) => {
+      try {
+        const session = await client.console.session()
+        const targets = targetsOf(session)
+        setState({ kind: 'in', session, targets })
+        feed.follow(subjectsOf(session, targets))
+      } catch (error) {
+        const failure = failureOf(error)
+        if (refusedLink !== undefined) setState({ kind: 'out', failure: refusedLink })
+        else if (failure.status === 401)
+          setState({ kind: 'out', ...(failure.code === 'auth-required' ? {} : { failure }) })
+        else setState({ kind: 'failed', failure })
+      }
+    },
+    [client, feed],
+  )
 
   const signIn = useCallback(
     async (credential: { readonly token: string } | { readonly code: string }) => {
@@ -67,10 +72,25 @@ export function App() {
     [client, enter],
   )
 
+  /** The session of an earlier sign-in may still be valid when the user opens a used link again. */
+  const follow = useCallback(
+    (code: string) =>
+      client.console.signIn({ code }, { maxRetries: 0 }).then(
+        () => enter(),
+        (error: unknown) => enter(failureOf(error)),
+      ),
+    [client, enter],
+  )
+
   useEffect(() => {
     const code = takeCode()
-    void (code === undefined ? enter() : signIn({ code }))
-  }, [enter, signIn])
+    void (code === undefined ? enter() : follow(code))
+  }, [enter, follow])
+
+  useEffect(() => {
+    addEventListener('hashchange', reloadForCode)
+    return () => removeEventListener('hashchange', reloadForCode)
+  }, [])
 
   const notify = useCallback((text: string, kind: Message['kind'] = 'done') => setMessage({ text, kind }), [])
   useEffect(() => {
@@ -115,9 +135,16 @@ function SignedIn({ message, ...app }: SignedInProps) {
   )
 }
 
+const codeOf = (hash: string): string | undefined => /^#code=([A-Za-z0-9_-]+)$/.exec(hash)?.[1]
+
+/** A link that is opened in a loaded page changes only the fragment. A reload signs in, with the session of the code. */
+function reloadForCode(): void {
+  if (codeOf(location.hash) !== undefined) location.reload()
+}
+
 /** The single-use code in the address. It is removed at once from the address and the history. */
 function takeCode(): string | undefined {
-  const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1]
+  const code = codeOf(location.hash)
   if (code === undefined) return undefined
   history.replaceState(null, '', '#/')
   dispatchEvent(new HashChangeEvent('hashchange'))

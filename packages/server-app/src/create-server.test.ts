@@ -210,6 +210,16 @@ describe('a start that fails', () => {
     expect(error.hint).not.toBe('')
   })
 
+  it.each([
+    ['env:TEST_NO_SUCH_PEPPER', 'the environment variable TEST_NO_SUCH_PEPPER is not set or empty', 'set the variable'],
+    ['file:/no/such/pepper', 'the file /no/such/pepper does not exist or is empty', 'create the file'],
+  ])('names what %s refers to, and how to provide it', async (pepperRef, problem, hint) => {
+    const error = await refusal({ config: { auth: { kind: 'token', pepperRef } } })
+
+    expect(error.message).toBe(`auth.pepperRef: ${problem}`)
+    expect(error.hint).toBe(`${hint}, or change auth.pepperRef`)
+  })
+
   it('names the invalid field but not its value', async () => {
     const error = await refusal({ config: { auth: { pepperRef: 'hunter2-the-naked-pepper' } } })
 

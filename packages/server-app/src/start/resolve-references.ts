@@ -65,7 +65,8 @@ export async function resolveSecret(deps: ResolveReferencesDeps, field: string, 
     throw unresolvable(field, 'the secret cannot be read', { hint: 'check that it exists and is readable', cause })
   })
   if (secret === undefined || secret.bytes.length === 0) {
-    throw unresolvable(field, `${text} is not set`, { hint: 'set it, or change the reference' })
+    const { problem, remedy } = absenceOf(text)
+    throw unresolvable(field, problem, { hint: `${remedy}, or change ${field}` })
   }
   if (secret.warning !== undefined) deps.logger.warn(secret.warning, { field })
   return secret.bytes
@@ -81,6 +82,15 @@ export const secretReader =
       return undefined
     }
   }
+
+function absenceOf(text: string): { readonly problem: string; readonly remedy: string } {
+  const scheme = schemeOf(text)
+  const name = text.slice(scheme.length + 1)
+  if (scheme === 'env')
+    return { problem: `the environment variable ${name} is not set or empty`, remedy: 'set the variable' }
+  if (scheme === 'file') return { problem: `the file ${name} does not exist or is empty`, remedy: 'create the file' }
+  return { problem: `${text} is not set`, remedy: 'set it' }
+}
 
 const unresolvable = (
   field: string,

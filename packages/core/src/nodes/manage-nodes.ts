@@ -48,7 +48,7 @@ export function createManageNodes(deps: ManageNodesDeps): ManageNodes {
         commitOnce(deps, key, async () => {
           const all = await listed()
           const node = all.find(({ id }) => id === nodeId)
-          if (node === undefined) throw new AppError('node-not-found')
+          if (node === undefined) throw new AppError('node-not-found', { hint: 'pass an id that GET /nodes lists' })
           const entry = { at: clock.now(), action: 'nodes.drain', target: nodeId, detail: { name: node.name } }
           const body = resourceOf({ ...node, isDraining: true }, all)
           return { writes: [auditWrite(principal, entry)], reply: { status: 202, body }, remember: true }

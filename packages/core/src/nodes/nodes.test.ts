@@ -55,7 +55,10 @@ describe('createManageNodes', () => {
     expect(await audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([
       { action: 'nodes.drain', target: 'one', detail: { name: 'host one' } },
     ])
-    await expect(manage.drain({ nodeId: 'three', principal })).rejects.toMatchObject({ id: 'node-not-found' })
+    await expect(manage.drain({ nodeId: 'three', principal })).rejects.toMatchObject({
+      id: 'node-not-found',
+      hint: 'pass an id that GET /nodes lists',
+    })
     expect(drained).toEqual(['one'])
   })
 })

@@ -78,7 +78,7 @@ function messageOf(error: unknown, { serverUrl }: ErrorContext): string {
 
 function hintOf(error: unknown, { serverUrl = '' }: ErrorContext): string | undefined {
   if (isClientError(error) && error.error === 'network-failed') {
-    return 'start it with perdure dev or perdure server, or select another one with --url, PERDURE_URL or perdure context use'
+    return 'start the server with perdure dev or perdure server, or select another one with --url, PERDURE_URL or perdure context use'
   }
   if (isClientError(error) && error.error === 'auth-required') {
     return 'pass a token with --token, PERDURE_TOKEN or perdure context add; create one with perdure token create'

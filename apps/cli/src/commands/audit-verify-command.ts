@@ -32,7 +32,8 @@ export async function auditVerifyCommand(call: Call, { file, expect }: AuditVeri
 
 function problemText({ ok, firstBadSeq, reason, unanchoredTail }: Verification): string {
   if (!ok) return `  first bad entry: ${firstBadSeq ?? '-'} (${reason ?? 'unknown'})\n`
-  return unanchoredTail === 0 ? '' : `  ${unanchoredTail} entries after the last checkpoint\n`
+  if (unanchoredTail === 0) return ''
+  return `  ${unanchoredTail} ${unanchoredTail === 1 ? 'entry' : 'entries'} after the last checkpoint\n`
 }
 
 /** Explains why the chain does not contain entries that were known before. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { configFields } from '@perdure/protocol'
+import { configFields, envNameOf } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
 import { referencesAt, secretState } from '../config/secret-references.ts'
@@ -37,7 +37,10 @@ export async function secretsGenerateCommand(call: Call, { kind, out, print }: S
   const path = filePath(ref, call.terminal.cwd)
   await makePrivateFolder(dirname(path))
   await writeFile(path, `${secret}\n`, { mode: 0o600, flag: 'wx' }).catch(refuseExisting(path))
-  call.out.document({ kind, ref, path, bytes }, () => `wrote ${path}\nset ${field} to ${ref}\n`)
+  call.out.document(
+    { kind, ref, path, bytes },
+    () => `wrote ${path}\nset ${field} (or ${envNameOf(field)}) to ${ref}\n`,
+  )
 }
 
 export async function secretsCheckCommand(call: Call): Promise<void> {

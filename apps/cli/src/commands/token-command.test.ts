@@ -46,8 +46,17 @@ describe('perdure token', () => {
     const { out, err } = await token(...CREATE)
 
     expect(isWellFormedToken(out.trimEnd())).toBe(true)
-    expect(err).toContain('tok_')
     expect(err).not.toContain(out.trimEnd())
+  })
+
+  it.each([
+    ['no subject', [], ''],
+    ['the subject ada', ['--subject', 'ada'], 'subject ada, '],
+  ])('describes a token with %s on stderr', async (_, flags, subject) => {
+    const { err } = await token(...CREATE, ...flags)
+
+    const described = `${subject}scopes agents:read, agents:invoke:echo, never expires; the token is not shown again`
+    expect(err.replace(/tok_\w+/g, 'ID')).toBe(`created ID: ${described}\n`)
   })
 
   it('warns on stderr and in --json of a scope that names an agent missing from the configuration file', async () => {

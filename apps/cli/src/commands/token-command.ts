@@ -34,9 +34,9 @@ export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): P
   const { token, record } = await withTokens(call, (admin) => admin.mint({ name, scopes, subject, env, expiresAt }))
   const until = record.expiresAt === undefined ? 'never expires' : `expires ${isoOf(record.expiresAt)}`
   if (!call.out.isJson) {
-    call.out.note(
-      `${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; the token is not shown again`,
-    )
+    const subject = record.subject === record.id ? '' : `subject ${record.subject}, `
+    const details = `${subject}scopes ${record.scopes.join(', ')}, ${until}`
+    call.out.note(`created ${record.id}: ${details}; the token is not shown again`)
   }
   for (const warning of warnings) call.out.note(`warning: ${warning}`)
   const shown = { ...tokenDocument(record), token, ...(warnings.length === 0 ? {} : { warnings }) }

@@ -182,6 +182,16 @@ function testPage(name: string): void {
     expect(told).toEqual([1, 1, 1, 1])
   })
 
+  it('shows why the server refuses to continue the chat, for example without a valid token', async () => {
+    const page = await open()
+    await send(page, WORDS)
+    await isTold(page, READS)
+    await page.route('**/v1/agents/clerk/**', (route) => route.fulfill({ status: 401, body: 'no valid token' }))
+    await page.reload()
+
+    await expect.poll(() => statusOf(page)).toContain('no valid token')
+  })
+
   it('shows the error of a failed answer, and takes another message', async () => {
     const page = await open()
     const failed = [

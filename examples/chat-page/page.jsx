@@ -101,5 +101,7 @@ function Part({ part, decide, pick }) {
   )
 }
 
-const earlier = await (await fetch(`${api}/${id}/messages`)).json()
-createRoot(document.querySelector('#page')).render(<Chat earlier={earlier} />)
+const root = createRoot(document.querySelector('#page'))
+const read = await fetch(`${api}/${id}/messages`)
+if (read.ok) root.render(<Chat earlier={await read.json()} />)
+else root.render(<p role="status">{(await read.text()) || read.statusText}</p>)

@@ -14,12 +14,12 @@ interface Scenario extends AppOptions {
 }
 
 const refuse = (code: ErrorCode) => () => Promise.reject(new AppError(code))
-const refusedRecall = (code: ErrorCode): HttpAppDeps['recall'] =>
-  Object.assign(refuse(code), {
-    fromCache: () => {
-      throw new AppError(code)
-    },
-  })
+function refusedRecall(code: ErrorCode): HttpAppDeps['recall'] {
+  const fromMemory = () => {
+    throw new AppError(code)
+  }
+  return Object.assign(refuse(code), { fromCache: fromMemory, beforeCommit: fromMemory })
+}
 const authenticateAs = (...scopes: string[]) => ({ authenticate: async () => ({ subject: 'alice', scopes }) })
 const key = (value: string) => ({ 'Idempotency-Key': value })
 

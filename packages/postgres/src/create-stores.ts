@@ -1,5 +1,6 @@
 import type { Storage } from '@perdure/ports'
 import type { Host } from './host/host.ts'
+import { createKeyLookup } from './host/key-lookup.ts'
 import { withStoredTexts } from './host/stored-texts.ts'
 
 /** The storage ports; each method is one operation of the host. */
@@ -45,7 +46,7 @@ export const createStores = (host: Pick<Host, 'commit' | 'read'>): Omit<Storage,
     scan: (types, range) => host.read('events.scan', { types, range }),
   },
   idempotency: {
-    find: (id, now) => host.read('idempotency.find', { id, now }),
+    find: createKeyLookup((ids, now) => host.read('idempotency.find', { ids, now })),
     runIds: (ids, now) => host.read('idempotency.runIds', { ids, now }),
     holdsLegacyIds: (now) => host.read('idempotency.holdsLegacyIds', now),
   },

@@ -72,9 +72,12 @@ export function commitOnce<D extends Decision>(
   let earlier: Conflict | undefined
   return retryConflicts<CommitOnceResult<D>>(async () => {
     const decision = await decide(earlier)
-    const remember = deps.answerCache?.startReading()
+    const remember = request === undefined ? undefined : deps.answerCache?.startReading()
     const conflict = await tryCommit(deps, request, decision)
-    if (conflict === undefined) return { kind: 'committed', decision }
+    if (conflict === undefined) {
+      remember?.(undefined)
+      return { kind: 'committed', decision }
+    }
     earlier = conflict
     if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
     remember?.(conflict.current)

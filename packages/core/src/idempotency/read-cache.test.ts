@@ -111,6 +111,30 @@ describe('withReadCache', () => {
     expect(reads).toEqual([])
   })
 
+  it('expects repeats while most of the latest keys were repeated, whoever found them', async () => {
+    const { store } = await cached([])
+    const meet = (id: string, isRepeated: boolean) => {
+      store.startReading()(isRepeated ? anIdempotencyRecord({ id }) : undefined)
+    }
+
+    expect(store.expectsRepeats()).toBe(false)
+    for (let n = 0; n < 20; n++) meet(`r${n}`, true)
+    expect(store.expectsRepeats()).toBe(true)
+    for (let n = 0; n < 40; n++) meet(`m${n}`, n % 3 > 0)
+    expect(store.expectsRepeats()).toBe(true)
+    for (let n = 0; n < 20; n++) meet(`n${n}`, false)
+    expect(store.expectsRepeats()).toBe(false)
+  })
+
+  it('expects repeats although many keys are looked up at once', async () => {
+    const { store } = await cached(Array.from({ length: 200 }, (_, n) => ({ id: `k${n}`, response })))
+    for (let n = 0; n < 100; n++) await store.find(`k${n}`, at(0))
+
+    const found = Array.from({ length: 100 }, (_, n) => store.find(`k${n + 100}`, at(0)))
+    expect(store.expectsRepeats()).toBe(true)
+    await Promise.all(found)
+  })
+
   it('does not cache long answers', async () => {
     const { store, reads } = await cached([
       { id: 'long', response: { status: 200, body: 'x'.repeat(16_385) } },

@@ -11,10 +11,23 @@ async function setUpRecord(over: Partial<IdempotencyRecord>) {
   const clock = createManualClock(BUILT_AT)
   const record = anIdempotencyRecord({ ...request, ...over })
   await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
-  return { clock, recall: createRecall({ idempotency: storage.idempotency, clock }) }
+  let expected = false
+  const idempotency = { ...storage.idempotency, fromCache: () => undefined, expectsRepeats: () => expected }
+  const expectRepeats = () => {
+    expected = true
+  }
+  return { clock, expectRepeats, recall: createRecall({ idempotency, clock }) }
 }
 
 describe('createRecall', () => {
+  it('reads the storage before a commit only while repeats are expected', async () => {
+    const { recall, expectRepeats } = await setUpRecord({ response: { status: 204, body: '' } })
+
+    expect(await recall.beforeCommit(request)).toBeUndefined()
+    expectRepeats()
+    expect(await recall.beforeCommit(request)).toEqual({ status: 204, replayed: true })
+  })
+
   it('returns undefined for a new key', async () => {
     const { recall } = await setUpRecord({ id: 'other' })
 

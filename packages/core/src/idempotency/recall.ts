@@ -19,7 +19,7 @@ interface ReplayAnswerDeps {
 }
 
 export interface RecallDeps extends ReplayAnswerDeps {
-  readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'fromCache'>>
+  readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'fromCache' | 'expectsRepeats'>>
 }
 
 /**
@@ -32,6 +32,11 @@ export interface Recall {
   (request: KeyedRequest): Promise<Reply | undefined>
   /** Like `Recall`, but only from memory, without a storage read. */
   fromCache(request: KeyedRequest): Reply | undefined
+  /**
+   * Like `Recall`, for a request whose commit finds a repeated key: reads the storage only while most keys are repeated,
+   * for example while clients repeat what they had sent to another process.
+   */
+  beforeCommit(request: KeyedRequest): Promise<Reply | undefined> | Reply | undefined
 }
 
 export function createRecall(deps: RecallDeps): Recall {
@@ -44,7 +49,9 @@ export function createRecall(deps: RecallDeps): Recall {
 
   const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
-  return Object.assign(recall, { fromCache })
+  const beforeCommit = (request: KeyedRequest) =>
+    idempotency.expectsRepeats?.() === true ? recall(request) : fromCache(request)
+  return Object.assign(recall, { fromCache, beforeCommit })
 }
 
 /** Answers a request whose key has an unexpired record. @throws as `Recall` */

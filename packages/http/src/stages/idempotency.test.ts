@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW, type IdempotencyStore } from '@perdure/ports'
+import { EVERY_ROW, type IdempotencyStore, type UnitOfWork } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, post, refusalOf } from '../app.fixture.ts'
@@ -131,6 +131,26 @@ describe('idempotency', () => {
     const body = { threadId: 'thr-1' }
     expect(await refusalOf(await send(body))).toEqual({ status: 501, error: 'not-implemented' })
     expect(await refusalOf(await send({ threadId: 'thr-2' }))).toEqual({ status: 501, error: 'not-implemented' })
+  })
+
+  it('answers a repeated start without a commit while most keys are repeated', async () => {
+    const storage = createInMemoryStorage()
+    let commits = 0
+    const commit: UnitOfWork['commit'] = (writes) => {
+      commits++
+      return storage.unitOfWork.commit(writes)
+    }
+    const idempotency = { ...storage.idempotency, expectsRepeats: () => true, fromCache: () => undefined }
+    const { app } = createTestApp({
+      on: { storage: { ...storage, idempotency, unitOfWork: { commit } }, clock: createManualClock() },
+    })
+    const first = await app.fetch(keyed({}))
+
+    const before = commits
+    const second = await app.fetch(keyed({}))
+    expect(await second.text()).toBe(await first.text())
+    expect(commits).toBe(before)
+    expect(before).toBeGreaterThan(0)
   })
 
   it('replays the stored answer if a request fails because another request with the same key took effect first', async () => {

@@ -31,9 +31,10 @@ export const createIdempotency: CreateStage =
     const lookUp = (request: KeyedRequest) => {
       const key: KeyedRequest = { ...request, visibility, rereads: operation.rereads }
       exchange.key = key
-      const answer = startsRun(operation) ? recall.fromCache(key) : recall(key)
-      // The use case finds the run of the earlier request, and answers with its stream.
-      return isProjectedStart(operation) ? undefined : answer
+      if (!isProjectedStart(operation)) return startsRun(operation) ? recall.beforeCommit(key) : recall(key)
+      // Refuses another request with this key. The use case finds the run of the same request, and answers with its stream.
+      recall.fromCache(key)
+      return undefined
     }
     const request = keyRequest(identity, parseIdempotencyKey(header))
     return request instanceof Promise ? request.then(lookUp) : lookUp(request)

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@perdure/ports'
+import type { EpochMs, IdempotencyRecord } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type IdempotencyRow, type Param, type Query, statusList, toIdempotency } from '@perdure/sql'
 import { type Compilable, type SqlBool, sql } from 'kysely'
@@ -11,10 +11,10 @@ import { compile, from } from '../query/compile.ts'
  */
 export const IS_PENDING_NON_RUN_ANSWER = sql<SqlBool>`status is null and coalesce(run_id, '') is distinct from content_of`
 
-export async function findIdempotency(db: Connection, { id, now }: { id: string; now: EpochMs }) {
-  const row = await db.get(selectLive, { id, now })
-  return row === undefined ? undefined : toIdempotency(row)
-}
+export const findIdempotency = async (
+  db: Connection,
+  { ids, now }: { ids: readonly string[]; now: EpochMs },
+): Promise<readonly IdempotencyRecord[]> => (await db.all(selectLive, { ids, now })).map(toIdempotency)
 
 export const findRunIds = async (
   db: Connection,
@@ -75,6 +75,10 @@ export const RUN_IDS = compile<{ ids: readonly string[]; now: number }, { run_id
 
 const isLive = (param: Param<{ now: number }>) => sql<SqlBool>`(status is null or expires_at > ${param('now')})`
 
-const selectLive = compile<{ id: string; now: number }, IdempotencyRow>((param) =>
-  from.selectFrom('idempotency').selectAll().where('id', '=', param('id')).where(isLive(param)),
+const selectLive = compile<{ ids: readonly string[]; now: number }, IdempotencyRow>((param) =>
+  from
+    .selectFrom('idempotency')
+    .selectAll()
+    .where(sql<SqlBool>`id = any(${param('ids')}::text[])`)
+    .where(isLive(param)),
 )

@@ -20,7 +20,7 @@ export const idempotencyWrites: WriteAppliers<
   async 'idempotency.reserve'({ db }, { type, record, now }) {
     const { changes } = await db.run(reserveRecord, { ...toIdempotencyRow(record), now })
     if (changes === 1) return 1
-    const current = await findIdempotency(db, { id: record.id, now })
+    const current = (await findIdempotency(db, { ids: [record.id], now }))[0]
     if (current === undefined)
       throw new Error(`the record of idempotency key ${record.id} disappeared within its transaction`)
     return { type, current }

@@ -1,6 +1,6 @@
 import type { RunError } from '@perdure/ports'
-import { toRunError } from '@perdure/sql'
 import { describe, expect, it } from 'vitest'
+import { toRunError } from './run-error-row.ts'
 
 describe('toRunError', () => {
   it('reads the kind of an earlier error as its code', () => {

@@ -77,7 +77,7 @@ describe('createWebhookSender', () => {
     ['https://hooks.example/in', undefined],
     ['https://8.8.8.8/in', undefined],
     ['http://internal:9000/in', undefined],
-    ['http://internal:9001/in', 'must begin with https:'],
+    ['http://internal:9001/in', 'must begin with https:, unless webhooks.allowHosts lists internal:9001'],
     ['http://hooks.example/in', 'must begin with https:'],
     ['ftp://hooks.example/in', 'must begin with https:'],
     ['https://user:secret@hooks.example/', 'must not contain credentials'],

@@ -19,7 +19,7 @@ export function createWebhookSender({ allowHosts, resolve }: WebhookSenderOption
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return 'the URL must begin with https:'
     if (url.username !== '' || url.password !== '') return 'the URL must not contain credentials'
     if (isAllowed(url)) return undefined
-    if (url.protocol === 'http:') return 'the URL must begin with https:, unless webhooks.allowHosts lists its host'
+    if (url.protocol === 'http:') return `the URL must begin with https:, unless webhooks.allowHosts lists ${url.host}`
     const address = url.hostname.replace(/^\[|\]$/g, '')
     return isIP(address) !== 0 && !isPublicAddress(address) ? `${address} is not a public address` : undefined
   }

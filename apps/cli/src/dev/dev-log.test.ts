@@ -36,6 +36,13 @@ describe('the log of perdure dev', () => {
     expect(text()).toBe('POST /v1/agents/:agentId/run 200 39 ms\nGET (no such route) 404 1 ms route-not-found\n')
   })
 
+  it('does not report a request without an operation as an unknown route if it was answered', () => {
+    const { log, text } = setUp()
+    log.info('request', { requestId: 'req_1', method: 'GET', route: null, status: 302, durationMs: 1 })
+
+    expect(text()).toBe('GET (no operation) 302 1 ms\n')
+  })
+
   it('does not write the request of the command itself', () => {
     const { log, text } = setUp()
     log.info('request', { requestId: OWN_REQUEST_ID, method: 'POST', route: '/v1/console/codes', status: 201 })

@@ -39,7 +39,7 @@ export function createDevLog({ env, stderr, cwd }: Pick<Terminal, 'env' | 'stder
 function requestLine({ method, route, status, durationMs, error }: LogFields, paint: Paint): string {
   const isRefused = Number(status) >= 400
   const shown = paint(isRefused ? 'red' : 'green', String(status))
-  const line = `${method} ${route ?? '(no such route)'} ${shown} ${durationText(Number(durationMs ?? 0))}`
+  const line = `${method} ${route ?? (isRefused ? '(no such route)' : '(no operation)')} ${shown} ${durationText(Number(durationMs ?? 0))}`
   return error === undefined || error === null ? line : `${line} ${paint('red', String(error))}`
 }
 

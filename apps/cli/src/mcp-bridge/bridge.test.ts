@@ -224,7 +224,8 @@ describe('the bridge from stdio to a server', () => {
     const error = { code: -32_001, message: 'the token lacks a scope' }
     const { take, written } = bridgeTo(
       () => json({ jsonrpc: '2.0', id: null, error }, { status: 403 }),
-      () => json({ error: 'route-not-found', message: 'no such route', hint: 'check the path' }, { status: 404 }),
+      () =>
+        json({ error: 'route-not-found', message: 'No route has this path.', hint: 'check the path' }, { status: 404 }),
       () => new Response('<html>', { status: 404 }),
     )
     await take(call(1))
@@ -233,7 +234,11 @@ describe('the bridge from stdio to a server', () => {
 
     expect(written).toEqual([
       { jsonrpc: '2.0', id: 1, error },
-      { jsonrpc: '2.0', id: 2, error: { code: -32_000, message: 'no such route (route-not-found): check the path' } },
+      {
+        jsonrpc: '2.0',
+        id: 2,
+        error: { code: -32_000, message: 'No route has this path (route-not-found): check the path' },
+      },
       { jsonrpc: '2.0', id: 3, error: { code: -32_000, message: 'the server answered 404 without a message' } },
     ])
   })

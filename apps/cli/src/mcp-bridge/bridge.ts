@@ -145,6 +145,6 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
 /** A refusal of a server that has no MCP server at this address. */
 const refusalText = ({ error, message, hint }: RpcMessage): string =>
-  [`${String(message)} (${String(error)})`, ...(typeof hint === 'string' ? [hint] : [])].join(': ')
+  [`${String(message).replace(/\.$/, '')} (${String(error)})`, ...(typeof hint === 'string' ? [hint] : [])].join(': ')
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -5,6 +5,7 @@ import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject
 const NOTHING = strictObject({})
 const MAX_ISSUES = 5
 const MAX_LENGTH = 200
+const OBJECT_TYPES = ['strict_object', 'loose_object', 'object']
 
 /**
  * Validates a value and returns the schema's output. Without a schema, the value must be an empty object.
@@ -37,7 +38,7 @@ function describe(issue: BaseIssue<unknown>, root: string): string {
 }
 
 function messageOf({ type, expected, received, message }: BaseIssue<unknown>): string {
-  if (type !== 'strict_object') return message
+  if (!OBJECT_TYPES.includes(type)) return message
   if (expected === 'never') return 'unknown member'
   return received === 'undefined' ? 'is missing' : message
 }

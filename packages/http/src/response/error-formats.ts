@@ -27,6 +27,8 @@ const jsonBody = (error: AppError, requestId: string): ErrorBody => ({
 /** The member that the message is about, as `body.tools.0: …`. */
 const PARAM = /^(?:body|query)\.([\w.[\]]{1,128}): /
 
+const withoutPeriod = (message: string): string => message.replace(/\.$/, '')
+
 const openAiTypeOf = (status: number): string => {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
@@ -40,14 +42,14 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
   'ai-sdk': (error, requestId) => {
     const { error: code, message, hint } = toEnvelope(error, requestId)
     return {
-      text: `${message} (${code})${hint === undefined ? '' : `: ${hint}`}`,
+      text: `${withoutPeriod(message)} (${code})${hint === undefined ? '' : `: ${hint}`}`,
       contentType: 'text/plain; charset=utf-8',
     }
   },
   openai: (error, requestId) => {
     const { error: code, message, hint } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
-    const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
+    const text = hint === undefined ? message : `${withoutPeriod(message)}: ${hint}`
     const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }
     return {
       text: JSON.stringify({ error: shown, requestId }),

@@ -192,4 +192,5 @@ const isCorrectable = ({ id }: AppError): boolean => {
   return status === 400 || status === 404 || status === 409
 }
 
-const textOf = ({ id, message, hint }: AppError): string => `${message} (${id})${hint === undefined ? '' : `: ${hint}`}`
+const textOf = ({ id, message, hint }: AppError): string =>
+  `${message.replace(/\.$/, '')} (${id})${hint === undefined ? '' : `: ${hint}`}`

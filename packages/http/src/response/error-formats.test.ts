@@ -9,4 +9,14 @@ describe('errorBody', () => {
   ])('is one line of text for the AI SDK, %s', (_, more, text) => {
     expect(errorBody(new AppError('agent-not-found', more), 'req_1', { dialect: 'ai-sdk' }).text).toBe(text)
   })
+
+  it('names the base URL and the interfaces to an OpenAI client that uses another path', () => {
+    const { text } = errorBody(new AppError('route-not-found'), 'req_1', { dialect: 'openai' })
+
+    expect(JSON.parse(text).error).toMatchObject({
+      code: 'route-not-found',
+      message:
+        'No route has this path: use a base URL that ends with /openai; the server has models, chat/completions, responses and conversations',
+    })
+  })
 })

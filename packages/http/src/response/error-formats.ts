@@ -27,6 +27,9 @@ const jsonBody = (error: AppError, requestId: string): ErrorBody => ({
 /** The member that the message is about, as `body.tools.0: …`. */
 const PARAM = /^(?:body|query)\.([\w.[\]]{1,128}): /
 
+const OPENAI_PATHS =
+  'use a base URL that ends with /openai; the server has models, chat/completions, responses and conversations'
+
 const withoutPeriod = (message: string): string => message.replace(/\.$/, '')
 
 const openAiTypeOf = (status: number): string => {
@@ -47,7 +50,11 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
     }
   },
   openai: (error, requestId) => {
-    const { error: code, message, hint } = toEnvelope(error, requestId)
+    const {
+      error: code,
+      message,
+      hint = code === 'route-not-found' ? OPENAI_PATHS : undefined,
+    } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
     const text = hint === undefined ? message : `${withoutPeriod(message)}: ${hint}`
     const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }

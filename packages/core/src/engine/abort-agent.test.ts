@@ -25,6 +25,25 @@ describe('abortAgent', () => {
     expect((await engine.find(second.runId ?? ''))?.status).toBe('completed')
   })
 
+  it('skips a run that is deleted while an earlier run is being aborted', async () => {
+    const storage = createInMemoryStorage()
+    let deletedId: string | undefined
+    const find: typeof storage.runs.find = async (id, ...rest) =>
+      id === deletedId ? undefined : storage.runs.find(id, ...rest)
+    const task = agentOf('task', () => new Promise(() => undefined))
+    const engine = createTestEngine({ agents: [task], storage: { ...storage, runs: { ...storage.runs, find } } })
+    const [first, second, third] = [
+      await engine.run('task', accepted),
+      await engine.run('task', accepted),
+      await engine.run('task', accepted),
+    ]
+    deletedId = second.runId
+
+    const { body } = await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })
+
+    expect(body).toEqual({ aborted: [first.runId, third.runId] })
+  })
+
   it('aborts nothing for an agent without active runs', async () => {
     const engine = createTestEngine({ agents: [agentOf('task', async () => 1)] })
     await engine.run('task')

@@ -1,8 +1,9 @@
-import { AppError, type RunStore, type Visibility } from '@perdure/ports'
+import type { RunStore, Visibility } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import type { AgentRegistry } from '../targets/agent-registry.ts'
@@ -32,17 +33,11 @@ export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
     const aborted: string[] = []
     const filter = { kind: 'agent', targetId: agentId, statuses: ACTIVE_RUN_STATUSES } as const
     for await (const { id } of eachRun(runs, filter, { visibility, content: [] })) {
-      const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
-      if (isOurs) aborted.push(id)
+      if (await abortIfActive(abortRun, { runId: id, reason, visibility })) aborted.push(id)
     }
     // Aborting is idempotent without a key: the key only serves to store the answer.
     const reply: Reply = { status: 202, body: { aborted } }
     const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
     return once.kind === 'replayed' ? once.reply : reply
   }
-}
-
-function ignoreEnded(error: unknown): false {
-  if (error instanceof AppError && error.id === 'run-not-active') return false
-  throw error
 }

@@ -1,5 +1,4 @@
 import {
-  AppError,
   type ApprovalStore,
   type Clock,
   EVERY_ROW,
@@ -16,6 +15,7 @@ import { closeApproval } from '../approvals/expire-approval.ts'
 import { eachItem } from '../collections/each-item.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import type { ResolveWait } from '../durable/resolve-wait.ts'
+import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import { childEvent } from '../runs/run-events.ts'
@@ -97,11 +97,7 @@ function errorOfCall(name: string, { id, status, error }: RunRecord): RunError {
 async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: Pick<RunRecord, 'id'>): Promise<void> {
   const filter = { parentRunId: parent.id, statuses: ACTIVE_RUN_STATUSES } as const
   for await (const { id } of eachRun(runs, filter, { content: [] })) {
-    try {
-      await abortRun({ runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
-    } catch (error) {
-      if (!(error instanceof AppError) || error.id !== 'run-not-active') throw error
-    }
+    await abortIfActive(abortRun, { runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
   }
 }
 

@@ -1,10 +1,11 @@
-import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import { findSession } from './read-sessions.ts'
@@ -56,10 +57,6 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
 
 async function abortRuns({ runs, abortRun }: DeleteSessionDeps, sessionId: string): Promise<void> {
   for await (const { id } of eachRun(runs, { sessionId, statuses: ACTIVE_RUN_STATUSES }, { content: [] })) {
-    try {
-      await abortRun({ runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
-    } catch (error) {
-      if (!(error instanceof AppError) || error.id !== 'run-not-active') throw error
-    }
+    await abortIfActive(abortRun, { runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
   }
 }

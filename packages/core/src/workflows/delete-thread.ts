@@ -1,10 +1,11 @@
-import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { ThreadClaims } from '../engine/thread-claims.ts'
 import { answerAfterDeletion } from '../idempotency/answer-after-deletion.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { abortIfActive } from '../runs/abort-if-active.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
@@ -41,7 +42,9 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
     const filter = { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE_RUN_STATUSES } as const
     // The deletion conflicts when another process has started a run in the meantime.
     const result = await commitOnce(deps, key, async () => {
-      for await (const run of eachRun(runs, filter, { content: [] })) await abortIfActive(abortRun, run.id)
+      for await (const { id } of eachRun(runs, filter, { content: [] })) {
+        await abortIfActive(abortRun, { runId: id, reason: 'the thread is deleted', visibility: EVERY_ROW })
+      }
       return {
         writes: [{ type: 'thread.delete', workflowId, threadId, answer: DELETED }],
         reply: { status: 204 },
@@ -56,13 +59,5 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
     await threads.newestRun(request, request.visibility)
     const release = await threadClaims.claimWhenFree(request)
     return remove(request).finally(release)
-  }
-}
-
-async function abortIfActive(abortRun: AbortRun, runId: string): Promise<void> {
-  try {
-    await abortRun({ runId, reason: 'the thread is deleted', visibility: EVERY_ROW })
-  } catch (error) {
-    if (!(error instanceof AppError) || error.id !== 'run-not-active') throw error
   }
 }

@@ -1,5 +1,5 @@
 import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
-import { type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@perdure/ports'
+import { AppError, type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { withReadCache } from './read-cache.ts'
@@ -133,6 +133,17 @@ describe('withReadCache', () => {
     const found = Array.from({ length: 100 }, (_, n) => store.find(`k${n + 100}`, at(0)))
     expect(store.expectsRepeats()).toBe(true)
     await Promise.all(found)
+  })
+
+  it('expects no repeats after a read that failed', async () => {
+    const failure = new AppError('storage-unavailable')
+    const find = () => Promise.reject(failure)
+    const store = withReadCache({ find } as never, noMeter)
+    for (let n = 0; n < 20; n++) store.startReading()(anIdempotencyRecord({ id: `r${n}` }))
+    expect(store.expectsRepeats()).toBe(true)
+
+    await expect(store.find('k', at(0))).rejects.toBe(failure)
+    expect(store.expectsRepeats()).toBe(false)
   })
 
   it('does not cache long answers', async () => {

@@ -15,7 +15,7 @@ export interface AnswerCache extends IdempotencyStore {
    * called since; pass `undefined` if the key is new.
    */
   startReading(): (record: IdempotencyRecord | undefined) => void
-  /** Whether most of the latest keys that were not in memory had been used before. */
+  /** Whether most of the latest keys that were not in memory had been used before; false after a read that failed. */
   expectsRepeats(): boolean
   /** Evicts all answers, including those being read. Call it after a commit that changed answers. */
   clear(): void
@@ -68,9 +68,14 @@ export function withReadCache(
       const cached = fromCache(id, now)
       if (cached !== undefined) return cached
       const remember = startReading()
-      const record = await store.find(id, now)
-      remember(record)
-      return record
+      try {
+        const record = await store.find(id, now)
+        remember(record)
+        return record
+      } catch (error) {
+        repeatedShare = 0
+        throw error
+      }
     },
     clear() {
       clearings++

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import type { IdempotencyRecord } from '@perdure/ports'
+import { AppError, type IdempotencyRecord } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRecall } from './recall.ts'
@@ -26,6 +26,22 @@ describe('createRecall', () => {
     expect(await recall.beforeCommit(request)).toBeUndefined()
     expectRepeats()
     expect(await recall.beforeCommit(request)).toEqual({ status: 204, replayed: true })
+  })
+
+  it('leaves the answer to the commit, which waits for the storage, if the storage is out of reach before it', async () => {
+    const failing = (error: unknown) =>
+      createRecall({
+        idempotency: { find: () => Promise.reject(error), expectsRepeats: () => true } as never,
+        clock: createManualClock(BUILT_AT),
+      })
+
+    expect(await failing(new AppError('storage-unavailable')).beforeCommit(request)).toBeUndefined()
+    await expect(failing(new AppError('storage-failed')).beforeCommit(request)).rejects.toMatchObject({
+      id: 'storage-failed',
+    })
+    await expect(failing(new AppError('storage-unavailable'))(request)).rejects.toMatchObject({
+      id: 'storage-unavailable',
+    })
   })
 
   it('returns undefined for a new key', async () => {

@@ -4,6 +4,7 @@ import {
   definedMembers,
   type IdempotencyRecord,
   type IdempotencyStore,
+  isStorageBusy,
   type Sealer,
   type StoredResponse,
 } from '@perdure/ports'
@@ -34,7 +35,8 @@ export interface Recall {
   fromCache(request: KeyedRequest): Reply | undefined
   /**
    * Like `Recall`, for a request whose commit finds a repeated key: reads the storage only while most keys are repeated,
-   * for example while clients repeat what they had sent to another process.
+   * for example while clients repeat what they had sent to another process. If the storage cannot be read at the moment,
+   * it returns `undefined`: the commit waits for the storage.
    */
   beforeCommit(request: KeyedRequest): Promise<Reply | undefined> | Reply | undefined
 }
@@ -50,8 +52,12 @@ export function createRecall(deps: RecallDeps): Recall {
   const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
   const beforeCommit = (request: KeyedRequest) =>
-    idempotency.expectsRepeats?.() === true ? recall(request) : fromCache(request)
+    idempotency.expectsRepeats?.() === true ? recall(request).catch(passBusyStorage) : fromCache(request)
   return Object.assign(recall, { fromCache, beforeCommit })
+}
+
+function passBusyStorage(error: unknown): undefined {
+  if (!isStorageBusy(error)) throw error
 }
 
 /** Answers a request whose key has an unexpired record. @throws as `Recall` */

@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord } from '@perdure/ports'
+import { AppError, type EpochMs, type IdempotencyRecord } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { createKeyLookup } from './key-lookup.ts'
@@ -51,6 +51,23 @@ it('reads the keys that arrive during two reads together afterwards', async () =
   ])
   for (const { resolve } of answers) resolve([])
   expect(await Promise.all([...found, ...later])).toEqual([undefined, undefined, undefined, undefined])
+})
+
+it('fails the lookups that wait as well if the server is out of reach, instead of another timeout for each 64', async () => {
+  const { find, reads, answers } = setUp()
+  const failed = find('a', at(0))
+  await turn()
+  const other = find('b', at(0))
+  await turn()
+  const later = [find('c', at(0)), find('d', at(0))]
+  const outcomes = Promise.allSettled([failed, ...later])
+  const failure = new AppError('storage-unavailable')
+  answers[0]?.reject(failure)
+
+  expect(await outcomes).toEqual(Array(3).fill({ status: 'rejected', reason: failure }))
+  expect(reads).toHaveLength(2)
+  answers[1]?.resolve([])
+  expect(await other).toBeUndefined()
 })
 
 it('fails only the lookups of a read that fails', async () => {

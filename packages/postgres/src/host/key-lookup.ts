@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord, IdempotencyStore } from '@perdure/ports'
+import { type EpochMs, type IdempotencyRecord, type IdempotencyStore, isStorageBusy } from '@perdure/ports'
 
 type ReadRecords = (ids: readonly string[], now: EpochMs) => Promise<readonly IdempotencyRecord[]>
 
@@ -33,7 +33,9 @@ export function createKeyLookup(read: ReadRecords): IdempotencyStore['find'] {
       const byId = new Map(records.map((record) => [record.id, record]))
       for (const { id, now, resolve } of lookups) resolve(liveAt(byId.get(id), now))
     } catch (error) {
-      for (const { reject } of lookups) reject(error)
+      // The lookups that wait would each fail after another timeout.
+      const failed = isStorageBusy(error) ? [...lookups, ...waiting.splice(0)] : lookups
+      for (const { reject } of failed) reject(error)
     }
   }
 

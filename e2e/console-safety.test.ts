@@ -202,6 +202,18 @@ describeConsole('the limits of the console in Chromium', () => {
     expect(await page.content()).not.toContain('in the input')
   })
 
+  it('reads lists again for a session that may not follow the events of the whole server', async () => {
+    const { page, open } = await enterWith('runs:read')
+    await open('#/runs')
+    await page.locator('.pill', { hasText: 'every 10 s' }).waitFor()
+    const rows = page.locator('main tbody tr')
+    const before = await rows.count()
+    await run('echo', {})
+
+    await expect.poll(() => rows.count()).toBe(before + 1)
+    expect(await page.locator('.pill', { hasText: 'every 10 s' }).count()).toBe(1)
+  })
+
   it('draws exactly the pages of each scope, and asks for nothing that the scope does not allow', async () => {
     const wrong: string[] = []
     // The scopes that give no page share a token.

@@ -62,6 +62,13 @@ describeConsole('the console in Chromium', () => {
       await page.getByRole('heading', { name: 'Home' }).waitFor()
       expect(page.url()).toBe(`${world.url()}#/`)
     }
+
+    const unavailable = { error: 'storage-unavailable', message: 'The storage cannot be reached.', requestId: 'r1' }
+    await page.route('**/v1/console/session', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 503, json: unavailable }) : route.continue(),
+    )
+    await page.goto(await link())
+    await page.getByText('The storage cannot be reached.').waitFor()
   })
 
   it('signs in with a token, stores it nowhere, and signs out', async () => {

@@ -77,7 +77,10 @@ export function App() {
     (code: string) =>
       client.console.signIn({ code }, { maxRetries: 0 }).then(
         () => enter(),
-        (error: unknown) => enter(failureOf(error)),
+        (error: unknown) => {
+          const failure = failureOf(error)
+          return failure.status === 401 ? enter(failure) : setState({ kind: 'failed', failure })
+        },
       ),
     [client, enter],
   )

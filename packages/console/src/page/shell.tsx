@@ -133,6 +133,7 @@ const WORDS: Readonly<Record<Liveness, string>> = {
   live: 'live',
   resuming: 'resuming',
   polling: 'no WebSocket',
+  periodic: 'every 10 s',
   offline: 'offline',
   refused: 'refused',
 }

@@ -3,8 +3,11 @@ import type { Event } from '../api/resources.ts'
 import { createStore, type Store } from '../api/store.ts'
 import { closeMessage } from './close-message.ts'
 
-/** How current the page is. `polling`: the server answers requests, but no WebSocket can be opened. */
-export type Liveness = 'connecting' | 'live' | 'resuming' | 'polling' | 'offline' | 'refused'
+/**
+ * How current the page is. `polling`: the server answers requests, but no WebSocket can be opened. `periodic`: the session
+ * may not follow the events of the whole server. Lists are read again every 10 seconds in both cases.
+ */
+export type Liveness = 'connecting' | 'live' | 'resuming' | 'polling' | 'periodic' | 'offline' | 'refused'
 
 export interface LiveFeed {
   readonly liveness: Store<Liveness>
@@ -39,11 +42,12 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   let failures = 0
   let wasLive = false
   let isAnswered = false
+  let hasSubjects = true
   let polling: ReturnType<typeof setInterval> | undefined
 
   const show = (next: Liveness) => {
     liveness.set(next)
-    if (next !== 'polling') {
+    if (next !== 'polling' && hasSubjects) {
       clearInterval(polling)
       polling = undefined
       return
@@ -85,6 +89,9 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
         followed.set(subject, controller)
         void read(subject, controller)
       }
+      hasSubjects = subjects.length > 0
+      const before = liveness.get()
+      show(!hasSubjects ? 'periodic' : before === 'periodic' ? 'connecting' : before)
     },
     listen(onEvent, onGap) {
       const listener = { onEvent, onGap }
@@ -97,7 +104,7 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
       if (change.state === 'open') reason.set(undefined)
       if (change.state === 'closed') reason.set(closeMessage(change.code))
       wasLive ||= change.state === 'open'
-      const next = livenessAfter(change, failures, isAnswered)
+      const next = livenessAfter(change, { failures, isAnswered, hasSubjects })
       // While a page waits for the next attempt, it keeps the words of the last one.
       if (change.state !== 'connecting' || !wasLive) show(next)
       // The attempt that follows begins with a request for a ticket.
@@ -113,12 +120,19 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
   }
 }
 
-function livenessAfter(change: ConnectionChange, failures: number, isAnswered: boolean): Liveness {
+interface Following {
+  readonly failures: number
+  readonly isAnswered: boolean
+  readonly hasSubjects: boolean
+}
+
+function livenessAfter(change: ConnectionChange, { failures, isAnswered, hasSubjects }: Following): Liveness {
   const isFailing = failures > OFFLINE_AFTER_FAILURES
   const isPolling = isFailing && isAnswered
   if (change.state === 'open') return 'live'
   if (change.state === 'connecting') return isPolling ? 'polling' : isFailing ? 'offline' : 'connecting'
   // The client tries once more with a new ticket, and then gives up.
   if (change.retryInMs === undefined && closeMessage(change.code) !== undefined) return 'refused'
+  if (change.retryInMs === undefined && !hasSubjects) return 'periodic'
   return isPolling ? 'polling' : isFailing ? 'offline' : 'resuming'
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BINARY, createSandbox } from './perdure-process.ts'
+import { residentMiB } from './resident-mib.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/logging.config.mjs')
 const MEBIBYTE = 1_048_576
@@ -39,7 +40,7 @@ async function start(stderr: 'pipe' | number) {
     const text = await (await fetch(`${url}/metrics`)).text()
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
   }
-  const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1_024
+  const rss = () => residentMiB(child.pid) * 1_048_576
   const stop = async () => {
     child.kill('SIGTERM')
     const [code] = await ended

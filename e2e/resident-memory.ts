@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
 import { WebSocket } from 'ws'
 import type { RunningServer } from './perdure-process.ts'
+import { residentMiB } from './resident-mib.ts'
 
 /** The environment of a server whose inspector can be started by a signal; it then listens on an unused port. */
 export const INSPECTABLE = { NODE_OPTIONS: '--inspect-port=0' }
@@ -13,8 +13,7 @@ export const INSPECTABLE = { NODE_OPTIONS: '--inspect-port=0' }
  */
 export async function residentAfterCollection(server: RunningServer): Promise<number> {
   await collectGarbage(server)
-  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024
+  return residentMiB(server.process.pid)
 }
 
 async function collectGarbage({ process, stderr }: RunningServer): Promise<void> {

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { bearer, createSandbox, createToken, REALTIME_CONFIG, startServer } from './perdure-process.ts'
 import { followByWebSocket, gapsOf, idsOf } from './realtime-client.ts'
+import { residentMiB } from './resident-mib.ts'
 
 /** E2E_READERS_SCALE=10 runs a longer test: 900 fast readers and 100 slow ones. */
 const SCALE = Number(process.env.E2E_READERS_SCALE ?? 1)
@@ -17,8 +18,7 @@ const CUT_OFF = [4006, 1006]
 const SUBJECT = 'session:hall/events'
 const PATH = '/sessions/hall/events'
 
-const residentMiB = (pid: number | undefined) =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024)
+const wholeMiB = (pid: number | undefined) => Math.round(residentMiB(pid))
 
 interface SlowReader {
   readonly subscribed: Promise<void>
@@ -71,7 +71,7 @@ describe('a reader that stops reading', () => {
     const quick = Array.from({ length: QUICK }, () => followByWebSocket(options))
     const slow = Array.from({ length: SLOW }, () => openSlowReader(server.url, token))
     await Promise.all([...quick.map(({ following }) => following), ...slow.map(({ subscribed }) => subscribed)])
-    const before = residentMiB(server.process.pid)
+    const before = wholeMiB(server.process.pid)
     const countOf = (reader: (typeof quick)[number]) => idsOf(reader).length
     const perRun = EVENTS + 2
     for (let run = 1; run <= RUNS; run++) {
@@ -94,7 +94,7 @@ describe('a reader that stops reading', () => {
 
     for (const { wake } of slow) wake()
     for (const code of await Promise.all(slow.map(({ closed }) => closed))) expect(CUT_OFF).toContain(code)
-    const after = residentMiB(server.process.pid)
+    const after = wholeMiB(server.process.pid)
     for (const { ids } of slow) expect(ids).toEqual(first?.slice(0, ids.length))
 
     const cursor = slow[0]?.ids.at(-1)
@@ -146,13 +146,13 @@ describe('a client that reads none of its answers', () => {
   it('is disconnected, whatever it asked for', async () => {
     const started = await startWithEvents({ PERDURE_SERVER_WRITE_TIMEOUT_MS: '1000' })
     const before = started.descriptors()
-    const residentBefore = residentMiB(started.server.process.pid)
+    const residentBefore = wholeMiB(started.server.process.pid)
 
     for (const asked of REQUESTS) sendAndNeverRead(started, asked)
     await expect.poll(started.descriptors).toBeGreaterThanOrEqual(before + REQUESTS.length)
     await expect.poll(started.descriptors, { timeout: 30_000 }).toBeLessThanOrEqual(before)
 
-    console.log(`${residentBefore} → ${residentMiB(started.server.process.pid)} MiB`)
+    console.log(`${residentBefore} → ${wholeMiB(started.server.process.pid)} MiB`)
     const { server, token } = started
     expect((await fetch(`${server.url}/runs`, { headers: bearer(token) })).status).toBe(200)
   })

@@ -1,6 +1,7 @@
-import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { globSync, readdirSync, statSync } from 'node:fs'
 import { WebSocket } from 'ws'
 import { bearer, type Sandbox, startServer } from '../perdure-process.ts'
+import { residentMiB } from '../resident-mib.ts'
 import { pickAction, type Verify } from './client-actions.ts'
 import { checkInvariants } from './invariants.ts'
 import { prepare } from './kills.ts'
@@ -149,9 +150,8 @@ const sizeMiB = (path: string) => (statSync(path, { throwIfNoEntry: false })?.si
 
 function sampleServer({ server, databasePath }: World) {
   const { pid } = server().process
-  const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
   return {
-    rssMiB: rss,
+    rssMiB: residentMiB(pid),
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     ...{ walMiB: sizeMiB(`${databasePath}-wal`), fileMiB: sizeMiB(databasePath) },
   }

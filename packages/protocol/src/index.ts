@@ -2,6 +2,7 @@ export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.t
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
 export { SecretReference } from './config-values.ts'
+export { errorLine } from './error-line.ts'
 export { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from './errors.ts'
 export { errorsOf } from './errors-of.ts'
 export {

@@ -1,3 +1,4 @@
+import { errorLine } from '@perdure/protocol'
 import { createAnswerStream } from './answer-stream.ts'
 import { messageHeaders } from './message-headers.ts'
 import {
@@ -145,6 +146,6 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
 /** A refusal of a server that has no MCP server at this address. */
 const refusalText = ({ error, message, hint }: RpcMessage): string =>
-  [`${String(message).replace(/\.$/, '')} (${String(error)})`, ...(typeof hint === 'string' ? [hint] : [])].join(': ')
+  errorLine({ message: String(message), code: String(error), hint: typeof hint === 'string' ? hint : undefined })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,5 +1,5 @@
 import type { AppError } from '@perdure/ports'
-import { type Dialect, ERRORS } from '@perdure/protocol'
+import { type Dialect, ERRORS, errorLine } from '@perdure/protocol'
 import { toEnvelope } from './envelope.ts'
 
 export interface ErrorBody {
@@ -30,8 +30,6 @@ const PARAM = /^(?:body|query)\.([\w.[\]]{1,128}): /
 const OPENAI_PATHS =
   'use a base URL that ends with /openai; the server has models, chat/completions, responses and conversations'
 
-const withoutPeriod = (message: string): string => message.replace(/\.$/, '')
-
 const openAiTypeOf = (status: number): string => {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
@@ -44,10 +42,7 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
   // The client shows the body as the text of its error.
   'ai-sdk': (error, requestId) => {
     const { error: code, message, hint } = toEnvelope(error, requestId)
-    return {
-      text: `${withoutPeriod(message)} (${code})${hint === undefined ? '' : `: ${hint}`}`,
-      contentType: 'text/plain; charset=utf-8',
-    }
+    return { text: errorLine({ message, code, hint }), contentType: 'text/plain; charset=utf-8' }
   },
   openai: (error, requestId) => {
     const {
@@ -56,7 +51,7 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
       hint = code === 'route-not-found' ? OPENAI_PATHS : undefined,
     } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
-    const text = hint === undefined ? message : `${withoutPeriod(message)}: ${hint}`
+    const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
     const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }
     return {
       text: JSON.stringify({ error: shown, requestId }),

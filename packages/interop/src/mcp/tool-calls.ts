@@ -1,6 +1,6 @@
 import { type AbortRun, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
 import { AppError } from '@perdure/ports'
-import { ERRORS } from '@perdure/protocol'
+import { ERRORS, errorLine } from '@perdure/protocol'
 import { isFields } from '../fold/log-event.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { errorResult, resultOf } from './call-result.ts'
@@ -97,7 +97,8 @@ export function createToolCalls(
         ...(client.hasTasks ? { answer: 'outcome', waitMs: TASK_AFTER_MS } : { answer: 'accepted' }),
       })
     } catch (error) {
-      if (error instanceof AppError && isCorrectable(error)) return { result: errorResult(textOf(error)) }
+      if (error instanceof AppError && isCorrectable(error))
+        return { result: errorResult(errorLine({ message: error.message, code: error.id, hint: error.hint })) }
       throw error
     }
   }
@@ -191,6 +192,3 @@ const isCorrectable = ({ id }: AppError): boolean => {
   const { status } = ERRORS[id]
   return status === 400 || status === 404 || status === 409
 }
-
-const textOf = ({ id, message, hint }: AppError): string =>
-  `${message.replace(/\.$/, '')} (${id})${hint === undefined ? '' : `: ${hint}`}`

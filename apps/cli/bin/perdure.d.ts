@@ -1,0 +1,2 @@
+/** Runs the command line of this process when it is imported. */
+export {}

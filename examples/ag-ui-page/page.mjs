@@ -45,8 +45,8 @@ function calls(call) {
 function ask(interrupts) {
   const answers = new Map()
   return interrupts.map(({ id, message }) => {
-    const decide = (granted) => {
-      answers.set(id, { interruptId: id, status: 'resolved', payload: { granted } })
+    const decide = (approved) => {
+      answers.set(id, { interruptId: id, status: 'resolved', payload: { approved } })
       if (answers.size === interrupts.length) run({ resume: [...answers.values()] })
     }
     const fieldset = element('fieldset', '')

@@ -13,7 +13,7 @@ export default {
     {
       id: 'weather',
       description: 'Answers questions about the weather.',
-      recovery: 'resume',
+      onCrash: 'retry',
       agent: {
         id: 'weather',
         run: ({ question }, ctx) =>

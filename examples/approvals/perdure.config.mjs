@@ -9,10 +9,10 @@ export default {
           if (amount > 100) {
             const title = `Refund ${amount} for ${order}?`
             const decision = await ctx.approval('approve refund', { title, payload: { order, amount } })
-            if (!decision.granted) return { order, paid: 0, because: decision.reason ?? 'denied' }
+            if (!decision.approved) return { order, paid: 0, because: decision.reason ?? 'denied' }
           }
-          // Once its result is stored, this step is not called again. Give the bank effectId as the idempotency key.
-          return ctx.step('pay', ({ effectId }) => ({ order, paid: amount, payment: effectId }))
+          // Once its result is stored, this step is not called again. Give the bank idempotencyKey as the idempotency key.
+          return ctx.step('pay', ({ idempotencyKey }) => ({ order, paid: amount, payment: idempotencyKey }))
         },
       },
     },

@@ -41,7 +41,7 @@ const routes = {
   'GET /': async () => ({ type: 'text/html', body: html }),
   'GET /page.js': async () => ({ type: 'text/javascript', body: code }),
   'POST /ask': async (request) =>
-    json(await perdure.agents.stream('slow-echo', { input: { text: await text(request) } })),
+    json(await perdure.agents.start('slow-echo', { input: { text: await text(request) } })),
   'POST /ticket': async () => json(await perdure.realtime.createWsTicket()),
 }
 const json = (value) => ({ type: 'application/json', body: JSON.stringify(value) })

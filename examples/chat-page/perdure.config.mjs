@@ -12,7 +12,7 @@ export default {
     {
       id: 'clerk',
       description: 'Answers, and asks before it orders something.',
-      recovery: 'resume',
+      onCrash: 'retry',
       agent: {
         id: 'clerk',
         async run({ text }, ctx) {

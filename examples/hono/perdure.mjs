@@ -28,7 +28,7 @@ export const userOf = (cookie) => /session=(\w+)/.exec(cookie ?? '')?.[1]
 /** Starts a story for a signed-in user, who may follow it over a WebSocket with the ticket. */
 export async function startStory(user, input) {
   const client = server.client({ subject: user, scopes: ['agents:invoke:story', 'runs:read:own'] })
-  const { runId, subject } = await client.agents.stream('story', { input })
+  const { runId, subject } = await client.agents.start('story', { input })
   const { ticket } = await client.realtime.createWsTicket()
   return { runId, subject, ticket }
 }

@@ -1,3 +1,4 @@
+const { globSync, readFileSync } = require('node:fs')
 const { packages, coreTiers } = require('./tooling/layers.cjs')
 
 const folderOf = (name) => (name === 'cli' ? 'apps/cli' : `packages/${name}`)
@@ -10,6 +11,13 @@ const layerRules = Object.entries(packages).map(([name, allowed]) => ({
   from: { path: `^${folderOf(name)}/src`, pathNot: isTest },
   to: { path: '^(packages|apps)/', pathNot: `^(${[name, ...allowed].map(folderOf).join('|')})/` },
 }))
+
+/** The modules that other packages can import: the entry points in the manifests. */
+const entries = globSync('packages/*/package.json', { cwd: __dirname }).flatMap((manifest) => {
+  const { exports = {} } = JSON.parse(readFileSync(`${__dirname}/${manifest}`, 'utf8'))
+  const folder = manifest.replace(/package\.json$/, '')
+  return Object.values(exports).flatMap(({ 'perdure-source': source }) => source?.replace('./', folder) ?? [])
+})
 
 const CORE = '^packages/core/src'
 const anyOf = (folders) => `(${folders.join('|')})/`
@@ -37,7 +45,7 @@ module.exports = {
     {
       name: 'no-unresolvable',
       severity: 'error',
-      from: { pathNot: '^apps/[^/]+/bin/' },
+      from: { pathNot: '^(packages|apps)/[^/]+/bin/' },
       to: { couldNotResolve: true },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -59,7 +67,10 @@ module.exports = {
       name: 'no-deep-import',
       severity: 'error',
       from: { path: '^(packages|apps)/([^/]+)/' },
-      to: { path: '^(packages|apps)/([^/]+)/(src|dist)/(?!index\\.)', pathNot: '^$1/$2/' },
+      to: {
+        path: '^(packages|apps)/([^/]+)/(src|dist)/(?!index\\.)',
+        pathNot: ['^$1/$2/', `^(${entries.join('|')})$`],
+      },
     },
   ],
   options: {

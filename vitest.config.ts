@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestModule } from 'vitest/node'
 import { ON_POSTGRES_TOO, SQLITE_ONLY } from './e2e/storage-suites.ts'
-import { canStartPostgres } from './tooling/postgres-server.ts'
+import { findTool } from './tooling/machine-tools.ts'
 import { summaryOf, type TestOutcome } from './tooling/run-summary.ts'
 import { testThread } from './tooling/test-thread.ts'
 
@@ -66,7 +66,11 @@ export default defineConfig({
           env: { HTTP_MOUNT_PATH: '/ai' },
         },
       },
-      { extends: true, test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
+      {
+        extends: true,
+        // A test of a project outside the workspace is executed there.
+        test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'], exclude: ['tooling/consumer/**'] },
+      },
       {
         extends: true,
         test: {
@@ -94,7 +98,7 @@ export default defineConfig({
             'cluster-on-postgres',
             'torture/postgres-kills',
             'cluster/cluster',
-            ...(canStartPostgres() ? ON_POSTGRES_TOO : []),
+            ...(findTool('postgres') === undefined ? [] : ON_POSTGRES_TOO),
           ].map((name) => `e2e/${name}.test.ts`),
           env: { E2E_STORAGE: 'postgres' },
           globalSetup: ['e2e/postgres-setup.ts'],

@@ -7,6 +7,8 @@ import { DockerfileParser } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { toolPath } from './machine-tools.ts'
+import { needsTool } from './needed-tool.ts'
 
 const DEPLOY = join(import.meta.dirname, '../deploy')
 const text = (file: string) => readFileSync(join(DEPLOY, file), 'utf8')
@@ -338,7 +340,7 @@ describe('kubernetes.yaml', () => {
   })
 })
 
-describe('perdure.service', () => {
+needsTool('systemd-analyze').describe('perdure.service', () => {
   /** Points the unit at an existing command, because the analyzer checks that it exists. */
   function placedUnit(): string {
     const root = mkdtempSync(join(tmpdir(), 'perdure-unit-'))
@@ -353,8 +355,7 @@ describe('perdure.service', () => {
   }
 
   const analyze = (...args: readonly string[]) => {
-    const { error, status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-    if (error !== undefined) throw new Error('systemd-analyze is missing: apt-get install systemd', { cause: error })
+    const { status, stdout, stderr } = spawnSync(toolPath('systemd-analyze'), args, { encoding: 'utf8' })
     return { status, stdout, stderr }
   }
 

@@ -65,7 +65,7 @@ describe('interfaceMembers', () => {
    * Two
    * lines.
    *
-   * @throws AppError \`step-failed\`
+   * @throws PerdureError \`step-failed\`
    */
   call(
     name: string,

@@ -22,9 +22,12 @@ function firstColumn(markdown: string, header: string): readonly string[] {
 }
 
 describe('a list in a README', () => {
-  it.each(['platform-node', 'server-app'])('names every value that %s exports', (name) => {
+  it.each([
+    ['platform-node', ['index']],
+    ['server-app', ['index', 'admin', 'providers', 'testing']],
+  ])('names every value that %s exports', (name, entries) => {
     const readme = read(`packages/${name}/README.md`)
-    const values = exportedValues(`packages/${name}/src/index.ts`)
+    const values = entries.flatMap((entry) => exportedValues(`packages/${name}/src/${entry}.ts`))
 
     expect(values.length).toBeGreaterThan(10)
     expect(values.filter((value) => !new RegExp(`\`${value}\\b`).test(readme))).toEqual([])
@@ -57,14 +60,6 @@ describe('a list in a README', () => {
     expect(folders.size).toBeGreaterThan(10)
     expect([...folders].filter((folder) => !readme.includes(`\`${folder}/\``))).toEqual([])
   })
-
-  it('names only existing tests as evidence of a promise', () => {
-    const promises = /^## What it promises$.*?(?=^## )/ms.exec(read('README.md'))?.[0] ?? ''
-    const paths = promises.match(/(?<=`)[\w./-]+\/[\w./-]*(?=`)|(?<=`)[\w-]+\.test\.ts(?=`)/g) ?? []
-
-    expect(paths.length).toBeGreaterThan(20)
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
-  })
 })
 
 describe('a list in a guide or README', () => {
@@ -80,6 +75,22 @@ describe('a list in a guide or README', () => {
 
     expect(members.length).toBeGreaterThan(0)
     expect(members.filter((member) => !new RegExp(`\`(?:session\\.)?${member}\\b`).test(text))).toEqual([])
+  })
+})
+
+describe('the table of promises', () => {
+  const [, table = ''] =
+    /^\| Promise \| Tested in \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(read('docs/guides/promises.md')) ?? []
+  const rows = table.trimEnd().split('\n')
+  const testsOf = (row: string) => (row.split(' | ').at(-1) ?? '').match(/(?<=`)[\w-]+[\w./-]*\/[\w./-]*(?=`)/g) ?? []
+
+  it('names the tests of each promise', () => {
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows.filter((row) => testsOf(row).length === 0)).toEqual([])
+  })
+
+  it('names only existing tests', () => {
+    expect(rows.flatMap(testsOf).filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 })
 

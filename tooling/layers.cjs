@@ -33,7 +33,9 @@ module.exports = {
       'client',
       'console',
     ],
-    cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client'],
+    'create-perdure': [],
+    cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client', 'create-perdure'],
+    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'cli'],
   },
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
+import { toolPath } from './machine-tools.ts'
+import { needsTool } from './needed-tool.ts'
 
 const DEPLOY = join(import.meta.dirname, '../deploy')
 const RULES = join(DEPLOY, 'prometheus/perdure.rules.yml')
@@ -70,12 +72,9 @@ describe('the monitoring configuration', () => {
     }
   })
 
-  it('contains alert rules that promtool accepts', ({ skip }) => {
-    const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' })
-    if (error !== undefined && process.env.CI !== 'true') {
-      skip('promtool is missing: install the package prometheus')
-    }
+  needsTool('promtool').it('contains alert rules that promtool accepts', () => {
+    const { status, stderr } = spawnSync(toolPath('promtool'), ['check', 'rules', RULES], { encoding: 'utf8' })
 
-    expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: '' })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Manifest, packages, root, rootManifest } from './consumer/packages.ts'
+import { isOwnPackage, type Manifest, packages, root, rootManifest } from './consumer/packages.ts'
 
 const LIFECYCLE = [
   'preinstall',
@@ -28,8 +28,8 @@ function driftOf({ folder, manifest }: (typeof packages)[number], version: strin
     'entry points when published': [publishConfig?.exports, withoutSource(manifest)],
     'install scripts': [LIFECYCLE.filter((name) => name in scripts), []],
     'own packages as peers': [ownNames(manifest.peerDependencies), []],
-    'ranges of own packages': [rangesOf(manifest, (name) => isOwn(name)), ['workspace:^']],
-    'ranges of other packages': [rangesOf(manifest, (name) => !isOwn(name)), ['catalog:']],
+    'ranges of own packages': [rangesOf(manifest, isOwnPackage), ['workspace:^']],
+    'ranges of other packages': [rangesOf(manifest, (name) => !isOwnPackage(name)), ['catalog:']],
   }
   return Object.entries(expected).flatMap(([what, [found, wanted]]) => {
     const isEmptyList = Array.isArray(found) && found.length === 0 && what.startsWith('ranges')
@@ -39,16 +39,21 @@ function driftOf({ folder, manifest }: (typeof packages)[number], version: strin
   })
 }
 
-const isOwn = (name: string): boolean => name.startsWith('@perdure/')
-const ownNames = (ranges: Readonly<Record<string, string>> = {}) => Object.keys(ranges).filter(isOwn)
+const ownNames = (ranges: Readonly<Record<string, string>> = {}) => Object.keys(ranges).filter(isOwnPackage)
 
 function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): readonly string[] {
   const all = { ...manifest.dependencies, ...manifest.devDependencies }
   return [...new Set(Object.entries(all).flatMap(([name, range]) => (isMeant(name) ? [range] : [])))]
 }
 
-/** Entry points that need a package of their own. */
-const SUBPATHS: Readonly<Record<string, readonly string[]>> = { '@perdure/client': ['./ag-ui'] }
+/** Entry points beside the main one. */
+const SUBPATHS: Readonly<Record<string, readonly string[]>> = {
+  '@perdure/cli': ['./bin'],
+  '@perdure/client': ['./ag-ui'],
+  '@perdure/protocol': ['./error'],
+  '@perdure/server-app': ['./admin', './providers', './testing'],
+  perdure: ['./client', './testing', './providers'],
+}
 
 /** The entry points without the source export condition. */
 const withoutSource = ({ exports }: Manifest) =>
@@ -66,7 +71,7 @@ describe('a package of the workspace', () => {
   const version = first?.manifest.version ?? ''
 
   it('has a manifest that is consistent with the other packages', () => {
-    expect(packages.length).toBe(17)
+    expect(packages.length).toBe(19)
     expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
   })
 
@@ -101,7 +106,7 @@ describe('a package of the workspace', () => {
   it('is released together with the other packages', () => {
     const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
 
-    expect(config).toMatchObject({ fixed: [['@perdure/*']], access: 'public' })
+    expect(config).toMatchObject({ fixed: [['perdure', 'create-perdure', '@perdure/*']], access: 'public' })
   })
 
   it.each(packages.map(({ folder }) => folder))('has a README of fewer than 60 lines with an example: %s', (folder) => {

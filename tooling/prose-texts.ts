@@ -117,7 +117,8 @@ const comments = (code: string, source: string): readonly Span[] =>
 /** A string this long is a text for readers wherever it occurs. */
 const SENTENCE = /(?:\S+ ){3}\S/
 
-const CALLS = /^(?:it|test|describe|info|warn|error|debug|log|note|say|Error|TypeError|AppError|StartError)$/
+const CALLS =
+  /^(?:it|test|describe|info|warn|error|debug|log|note|say|Error|TypeError|PerdureError|perdureError|StartError)$/
 const PROPERTIES = /^(?:summary|description|title|hint|message|note|help|meaning|purpose)$/
 
 /** The titles, messages and descriptions that a call or a property holds. */

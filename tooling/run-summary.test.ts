@@ -18,15 +18,15 @@ describe('summaryOf', () => {
         outcome('passed'),
         outcome('skipped', { title: 'a page [needs chromium] works' }),
         outcome('skipped', { title: 'a page [needs chromium] loads', file: '/repo/e2e/docs-page.test.ts' }),
-        outcome('skipped', { note: 'promtool is missing', file: '/repo/tooling/monitoring.test.ts' }),
+        outcome('skipped', { title: 'rules [needs promtool, curl]', file: '/repo/tooling/monitoring.test.ts' }),
         outcome('skipped', { file: '/repo/e2e/other.test.ts' }),
       ],
       0,
     )
 
     expect(lines).toEqual([
-      '2 skipped: chromium is missing (browser.test.ts, docs-page.test.ts)',
-      '1 skipped: promtool is missing (monitoring.test.ts)',
+      '2 skipped: needs chromium (browser.test.ts, docs-page.test.ts)',
+      '1 skipped: needs promtool, curl (monitoring.test.ts)',
       '1 skipped: no reason given (other.test.ts)',
       '1 passed, 0 failed, 4 skipped',
     ])
@@ -43,7 +43,7 @@ describe('summaryOf', () => {
 
 describe('missingToolIn', () => {
   it('finds the tool only in a marked title', () => {
-    expect(missingToolIn('a page [needs chromium] works')).toBe('chromium is missing')
+    expect(missingToolIn('a page [needs chromium] works')).toBe('needs chromium')
     expect(missingToolIn('a page needs chromium')).toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isOwnPackage } from './consumer/packages.ts'
 import {
   installedManifests,
   installedWith,
@@ -17,7 +18,7 @@ const published = ['packages', 'apps'].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 )
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
-const foreign = (names: object = {}) => Object.keys(names).filter((name) => !name.startsWith('@perdure/'))
+const foreign = (names: object = {}) => Object.keys(names).filter((name) => !isOwnPackage(name))
 
 const everything = new Set(published.flatMap((path) => [...installedWith(lockfile, path)]))
 const manifests = installedManifests(root)
@@ -59,7 +60,7 @@ describe('a third-party dependency', () => {
     for (const [path, names] of Object.entries(BUNDLED)) {
       expect(Object.keys(manifestOf(path).devDependencies ?? {})).toEqual(expect.arrayContaining([...names]))
     }
-    expect(bundled).toHaveLength(4)
+    expect(bundled).toHaveLength(8)
   })
 
   it('is locked for every platform for which it has a native part', () => {
@@ -98,5 +99,27 @@ describe('a third-party dependency', () => {
     )
 
     expect(unproven.map(([id]) => id)).toEqual([])
+  })
+})
+
+describe('a package that CI installs before the lockfile of pnpm counts', () => {
+  type Locked = Readonly<Record<string, { readonly version: string; readonly integrity?: string }>>
+  const { packages } = JSON.parse(readFileSync(join(root, '.ci/packages/package-lock.json'), 'utf8')) as {
+    readonly packages: Locked
+  }
+  const installed = Object.entries(packages).filter(([path]) => path !== '')
+
+  it('has a hash', () => {
+    expect(installed.length).toBeGreaterThan(0)
+    expect(installed.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
+  })
+
+  it('is the pinned pnpm', () => {
+    const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly packageManager: string
+    }
+    const versions = installed.filter(([path]) => path.includes('@pnpm/')).map(([, { version }]) => `pnpm@${version}`)
+
+    expect(new Set(versions)).toEqual(new Set([packageManager]))
   })
 })

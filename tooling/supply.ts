@@ -13,14 +13,16 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/postgres': ['pg'],
   'packages/platform-node': ['cron-parser', 'yaml'],
   'packages/mcp': ['@modelcontextprotocol/client'],
-  'packages/http': ['@valibot/to-json-schema', 'hono', 'valibot'],
+  'packages/http': ['hono', 'valibot'],
   'packages/realtime': ['valibot', 'ws'],
   'packages/interop': [],
   'packages/ai-sdk': [],
   'packages/client': ['eventsource-parser', 'valibot'],
   'packages/console': [],
   'packages/server-app': ['valibot'],
-  'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander', 'valibot'],
+  'packages/create-perdure': [],
+  'packages/perdure': [],
+  'apps/cli': ['valibot'],
 }
 
 /** Optional packages that a package uses when installed, and the test runner of the testkit. */
@@ -41,6 +43,8 @@ export const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   'packages/postgres': ['kysely'],
   'packages/platform-node': ['@prometheus-io/client'],
   'packages/console': ['preact'],
+  'packages/http': ['@valibot/to-json-schema'],
+  'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander'],
 }
 
 /** Upper limit for the number of third-party packages installed with a package. */
@@ -62,6 +66,8 @@ export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/client': 2,
   'packages/console': 0,
   'packages/server-app': 24,
+  'packages/create-perdure': 0,
+  'packages/perdure': 27,
   'apps/cli': 27,
 }
 

@@ -31,12 +31,19 @@ const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 
 export const rootManifest: Manifest & { readonly packageManager: string } = readJson(join(root, 'package.json'))
 
-/** Every package of the workspace that is not private, by name. */
-export const packages: readonly Package[] = ['packages', 'apps']
+const everyPackage: readonly Package[] = ['packages', 'apps']
   .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
   .map((folder) => ({ folder, manifest: readJson(join(root, folder, 'package.json')) as Manifest }))
+
+/** Every package of the workspace that is not private, by name. */
+export const packages: readonly Package[] = everyPackage
   .filter(({ manifest }) => !manifest.private)
   .sort((a, b) => a.manifest.name.localeCompare(b.manifest.name))
+
+const ownNames: ReadonlySet<string> = new Set(everyPackage.map(({ manifest }) => manifest.name))
+
+/** Whether a package of that name is in this repository. */
+export const isOwnPackage = (name: string): boolean => ownNames.has(name)
 
 /** Runs the pinned pnpm. */
 export const pnpm = (args: readonly string[], cwd = root): string =>

@@ -67,8 +67,11 @@ const isCallable = (operation: Operation) =>
   (answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
     answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket'))
 
+/** `agents.stream` of the client yields events, so the call that only starts the run has a name of its own. */
 const methodName = ({ id }: Operation) =>
-  id.replace(/^.*?\./, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  id === 'agents.stream'
+    ? 'start'
+    : id.replace(/^.*?\./, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function routeOf(operation: Operation): Readonly<Record<string, unknown>> {
   const { id, method, path, body, query, idempotent } = operation

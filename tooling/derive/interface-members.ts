@@ -39,7 +39,7 @@ const tidy = (text: string): string =>
   text
     .replace(/\breadonly /g, '')
     .replace(/\s+/g, ' ')
-    .replace(/@throws AppError /g, 'Throws ')
+    .replace(/@throws PerdureError /g, 'Throws ')
     .replace(/@throws /g, 'Throws ')
     .replace(/([([]) /g, '$1')
     .replace(/,? ([)\]])/g, '$1')

@@ -34,6 +34,14 @@ function rehearse(): void {
   print('build and publish --dry-run')
   pnpm(['build'], copy)
   print(pnpm(['-r', 'publish', '--access', 'public', '--no-git-checks', '--dry-run'], copy))
+
+  print('create, type-check and test a project of every template')
+  const env = { ...process.env, INSTALL_EVERY_TEMPLATE: '1' }
+  execFileSync('npx', ['vitest', 'run', '--project', 'e2e', 'e2e/create-perdure.test.ts'], {
+    cwd: copy,
+    env,
+    stdio: 'inherit',
+  })
   rmSync(copy, { recursive: true, force: true })
 }
 

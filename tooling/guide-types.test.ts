@@ -1,0 +1,86 @@
+import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import ts from 'typescript-api'
+import { describe, expect, it } from 'vitest'
+import { guideBlocks } from '../e2e/guide-blocks.ts'
+import { linkPackages } from '../e2e/guide-packages.ts'
+import { root } from './consumer/packages.ts'
+import { guideFiles } from './guide-files.ts'
+
+const OPTIONS: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ES2024,
+  lib: ['lib.es2024.d.ts', 'lib.esnext.disposable.d.ts'],
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  customConditions: ['perdure-source'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  allowImportingTsExtensions: true,
+  erasableSyntaxOnly: true,
+  verbatimModuleSyntax: true,
+  skipLibCheck: true,
+  noEmit: true,
+  types: ['node'],
+}
+
+/** Compiles files in one program, in a folder where the packages are installed, and returns the errors in them. */
+function compile(files: ReadonlyMap<string, string>): readonly string[] {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-guide-types-')))
+  try {
+    linkPackages(join(folder, 'node_modules'))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    for (const [name, text] of files) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    }
+    const sources = [...files.keys()].filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
+    const typeRoots = [join(folder, 'node_modules/@types')]
+    const program = ts.createProgram(sources, { ...OPTIONS, typeRoots })
+    return sources.flatMap((path) => {
+      const source = program.getSourceFile(path)
+      const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+      return found.map(({ start = 0, messageText }) => {
+        const line = (source?.getLineAndCharacterOfPosition(start).line ?? 0) + 1
+        return `${relative(folder, path)}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+      })
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const DOCUMENTS = globSync(['README.md', 'docs/guides/*.md', '{packages,apps,examples}/*/README.md'], { cwd: root })
+const filesOf = (document: string) =>
+  guideFiles(guideBlocks(readFileSync(join(root, document), 'utf8')), document.replace(/\.md$/, ''))
+
+describe('the TypeScript of the documents', () => {
+  it('compiles as strictly as that of a new project', () => {
+    const files = new Map(DOCUMENTS.flatMap((document) => [...filesOf(document)]))
+
+    expect([...files.keys()].some((name) => name.endsWith('.ts'))).toBe(true)
+    expect(compile(files)).toEqual([])
+  }, 120_000)
+
+  it('is found to be wrong where it is', () => {
+    const code = `import { defineAgent } from 'perdure'\n\nexport const a = defineAgent({ id: 'a', run: ({ text }) => text })\n`
+
+    expect(compile(new Map([['guide/1/a.ts', code]]))).toEqual([expect.stringMatching(/^guide\/1\/a\.ts:3: .*'text'/)])
+  }, 120_000)
+})
+
+describe('guideFiles', () => {
+  it('keeps each version of a file with the other files', () => {
+    const blocks = guideBlocks(
+      '```ts file=a.ts\n1\n```\n```ts file=b.ts\n2\n```\n```ts file=a.ts\n3\n```\n```ts more=b.ts\n4\n```\n',
+    )
+
+    expect(Object.fromEntries(guideFiles(blocks, 'x'))).toEqual({
+      'x/1/a.ts': '1\n',
+      'x/1/b.ts': '2\n',
+      'x/2/a.ts': '3\n',
+      'x/2/b.ts': '2\n4\n',
+    })
+  })
+})

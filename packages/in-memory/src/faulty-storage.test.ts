@@ -17,7 +17,7 @@ function failingOnce(fault: Fault) {
   const fatal: string[] = []
   let next: Fault | undefined = fault
   const storage = withFaults(inner, {
-    onFatal: ({ id }) => fatal.push(id),
+    onFatal: ({ code }) => fatal.push(code),
     faultOf({ port }) {
       if (port !== 'unitOfWork') return undefined
       const now = next
@@ -43,16 +43,16 @@ describe('withFaults', () => {
   ] as const)('injects the fault %s by rejecting a commit with %s', async (fault, id, isDone) => {
     const { storage, inner } = failingOnce(fault)
 
-    await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id })
+    await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ code: id })
 
     expect((await inner.runs.find('run-1', EVERY_ROW)) !== undefined).toBe(isDone)
   })
 
   it('refuses writes after an unknown outcome, reports the failure once, and still reads', async () => {
     const { storage, fatal } = failingOnce('unknown')
-    await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ code: 'storage-failed' })
 
-    await expect(storage.unitOfWork.commit(insert('run-2'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(storage.unitOfWork.commit(insert('run-2'))).rejects.toMatchObject({ code: 'storage-failed' })
 
     expect(fatal).toEqual(['storage-failed'])
     expect(await storage.runs.find('run-1', EVERY_ROW)).toBeDefined()

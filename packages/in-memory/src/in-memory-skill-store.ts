@@ -1,4 +1,4 @@
-import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
+import { perdureError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 
 /** A skill defined in code instead of a folder. */
 export interface InMemorySkill {
@@ -37,7 +37,7 @@ export function createInMemorySkillStore({ skills = [], sources = {} }: InMemory
     async install(source) {
       const skill = Object.hasOwn(sources, source) ? sources[source] : undefined
       if (skill === undefined) throw invalid('source: no source directory contains this folder')
-      if (byName.has(skill.name)) throw new AppError('skill-exists')
+      if (byName.has(skill.name)) throw perdureError('skill-exists')
       byName.set(skill.name, skill)
       return toSummary(skill)
     },
@@ -64,4 +64,4 @@ const isPlainPath = (path: string): boolean =>
   !/[\0\\]/.test(path) &&
   path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 
-const invalid = (message: string) => new AppError('validation-failed', { message })
+const invalid = (message: string) => perdureError('validation-failed', { message })

@@ -1,4 +1,4 @@
-import { type AppError, EVERY_ROW, type Write } from '@perdure/ports'
+import { EVERY_ROW, type Refusal, type Write } from '@perdure/ports'
 import { anEvent, aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
@@ -59,7 +59,7 @@ describe('createInMemoryStorage', () => {
 
     for (const cursor of ['', 'x', '1', '.a', 'NaN.a']) {
       const list = sessions.list({}, { limit: 1, order: 'asc', cursor }, EVERY_ROW)
-      await expect(list).rejects.toMatchObject({ id: 'validation-failed' } satisfies Partial<AppError>)
+      await expect(list).rejects.toMatchObject({ code: 'validation-failed' } satisfies Partial<Refusal>)
     }
   })
 })

@@ -1,4 +1,4 @@
-import { AppError, contentBytes, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
+import { contentBytes, type Page, type PageQuery, perdureError, takeWithinPage } from '@perdure/ports'
 
 /** Sort key of a record: rank, then id. */
 export type SortKey = readonly [rank: number, id: string]
@@ -76,6 +76,6 @@ const encodeCursor = ([rank, id]: SortKey): string => `${rank}.${id}`
 
 function decodeCursor(cursor: string): SortKey {
   const match = /^(-?\d+)\.(.+)$/s.exec(cursor)
-  if (match === null) throw new AppError('validation-failed', { message: 'The cursor was not issued by this server.' })
+  if (match === null) throw perdureError('validation-failed', { message: 'The cursor was not issued by this server.' })
   return [Number(match[1]), match[2] as string]
 }

@@ -4,7 +4,7 @@ import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 import type { RunKind } from './run-store.ts'
 
-export type ApprovalStatus = 'pending' | 'granted' | 'denied' | 'expired'
+export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired'
 
 /** A decision that a run has requested from a human. */
 export interface ApprovalRecord {

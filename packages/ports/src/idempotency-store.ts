@@ -35,7 +35,7 @@ export interface IdempotencyRecord {
   readonly expiresAt: EpochMs // from this instant the record counts as absent, unless it is still executing
   readonly response?: StoredResponse | undefined
   readonly executor?: string | undefined // the process that executes the request; missing when only one process can
-  /** Until this instant, a waiter of the run ignores suspensions that resolve on their own. */
+  /** Until this instant, a waiter of the run ignores suspensions that depend on a time. */
   readonly patientUntil?: EpochMs | undefined
 }
 

@@ -1,4 +1,4 @@
-export { AppError, type AppErrorOptions, StartError } from './app-error.ts'
+export { PerdureError, StartError } from '@perdure/protocol'
 export type {
   ApprovalFilter,
   ApprovalRecord,
@@ -117,6 +117,7 @@ export {
   type PageStart,
   takeWithinPage,
 } from './page.ts'
+export { isRefusal, perdureError, type Refusal, type RefusalOptions } from './perdure-error.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export { endFields, filterFields, type RunField, type RunLabels, startFields } from './run-fields.ts'
 export {

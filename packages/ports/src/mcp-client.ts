@@ -47,9 +47,9 @@ export type McpOutcome =
  * after failures. A server that hangs, floods, crashes or sends invalid messages affects only its own callers.
  */
 export interface McpClient {
-  /** Lists the tools of the server, ordered by name. @throws AppError `mcp-server-unavailable` */
+  /** Lists the tools of the server, ordered by name. @throws PerdureError `mcp-server-unavailable` */
   tools(endpoint: McpEndpoint): Promise<readonly McpTool[]>
-  /** @throws AppError `mcp-server-unavailable` if the call was not sent; `mcp-tool-not-found` */
+  /** @throws PerdureError `mcp-server-unavailable` if the call was not sent; `mcp-tool-not-found` */
   call(endpoint: McpEndpoint, call: McpCall): Promise<McpOutcome>
   status(id: string): McpStatus
   /** Closes the connection and ends the process of a stdio server. A no-op if there is no connection. */

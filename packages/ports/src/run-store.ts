@@ -61,7 +61,7 @@ export interface RunBudget {
   readonly tokens?: number | undefined
   readonly costUsd?: number | undefined
   readonly toolCalls?: number | undefined
-  readonly wallClockMs?: number | undefined
+  readonly maxDuration?: number | undefined
 }
 
 /** The run that a fork repeats, and the last durable call that was copied from it; 0 if none was. */
@@ -93,7 +93,7 @@ export interface RunRecord {
   readonly error?: RunError | undefined
   readonly usage: RunUsage // of the run and its descendants
   readonly budget?: RunBudget | undefined
-  readonly deadlineAt?: EpochMs | undefined // when its wall-clock budget runs out
+  readonly deadlineAt?: EpochMs | undefined // when its `maxDuration` is used up
   readonly abortReason?: string | undefined // given by the caller that aborted the run
   readonly attempt: number // from 1; the fencing token of every transition
   readonly execution: number // how often the run has become `running`; 0 while it never was

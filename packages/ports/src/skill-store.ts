@@ -25,7 +25,7 @@ export interface SkillStore {
   /**
    * Returns the bytes of a file in the skill; `undefined` if there is no such skill or file.
    *
-   * @throws AppError `validation-failed` if the path is not a plain relative path, leads out of the folder, or does not
+   * @throws PerdureError `validation-failed` if the path is not a plain relative path, leads out of the folder, or does not
    * lead to a file within the size limit
    */
   readFile(name: string, path: string): Promise<Uint8Array | undefined>
@@ -33,9 +33,9 @@ export interface SkillStore {
    * Copies a skill from a source folder. The skill is installed completely or not at all, even after a crash; of two
    * concurrent installs, exactly one succeeds.
    *
-   * @throws AppError `skill-exists`; `validation-failed` if the source does not exist or is not a usable skill
+   * @throws PerdureError `skill-exists`; `validation-failed` if the source does not exist or is not a usable skill
    */
   install(source: string): Promise<SkillSummary>
-  /** Removes the skill and returns whether it existed. @throws AppError `validation-failed` if it cannot be removed */
+  /** Removes the skill and returns whether it existed. @throws PerdureError `validation-failed` if it cannot be removed */
   remove(name: string): Promise<boolean>
 }

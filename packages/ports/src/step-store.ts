@@ -21,6 +21,7 @@ export interface StepRecord {
   readonly name: string
   readonly status: StepStatus
   readonly attempt: number // attempt of the run in which the call was last started
+  readonly recoveries?: number | undefined // how often the call was executed again after a crash; 0 when missing
   readonly result?: JsonText | undefined
   readonly error?: RunError | undefined
   readonly dueAt?: EpochMs | undefined // while waiting: when a timer ends the call
@@ -36,7 +37,10 @@ export interface StepRecord {
 
 /** The fields that a change can set; a missing member stays unchanged. */
 export type StepChange = Partial<
-  Pick<StepRecord, 'status' | 'attempt' | 'result' | 'error' | 'usage' | 'dueAt' | 'approvalId' | 'endedAt'>
+  Pick<
+    StepRecord,
+    'status' | 'attempt' | 'recoveries' | 'result' | 'error' | 'usage' | 'dueAt' | 'approvalId' | 'endedAt'
+  >
 >
 
 /** A call whose long result stays in the store. */

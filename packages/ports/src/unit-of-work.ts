@@ -282,7 +282,7 @@ export interface UnitOfWork {
    * the order in which the promises resolve follow the commit order. Readers may see a commit before its promise
    * resolves, but never before it is durable.
    *
-   * @throws AppError `storage-full`, `storage-unavailable`, or `storageBusy`: nothing was written; `storage-failed`: the
+   * @throws PerdureError `storage-full`, `storage-unavailable`, or `storageBusy`: nothing was written; `storage-failed`: the
    *   outcome is unknown.
    */
   commit(writes: readonly Write[]): Promise<CommitOutcome>

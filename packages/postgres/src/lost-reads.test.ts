@@ -2,7 +2,6 @@ import { type EpochMs, isStorageBusy } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
 import { type CuttingProxy, createCuttingProxy } from './cutting-proxy.fixture.ts'
 import type { PostgresStorage } from './open-postgres-storage.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
@@ -28,7 +27,7 @@ const CALLS: Readonly<Record<string, (storage: PostgresStorage) => Promise<unkno
 
 const aTicket = (digest: string) => ({ digest, holder: 'token', principal: '{}' as never, expiresAt: now })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a PostgreSQL server that cannot be reached', () => {
+needsTool('PostgreSQL').describe('a PostgreSQL server that cannot be reached', () => {
   const schema = createTestSchema()
   let proxy: CuttingProxy
   let storage: PostgresStorage

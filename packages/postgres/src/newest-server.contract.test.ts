@@ -1,13 +1,13 @@
 import { storageContract } from '@perdure/testkit'
 import { afterAll, beforeAll } from 'vitest'
 import { needsTool } from '../../../tooling/needed-tool.ts'
-import { NEWEST_BINARIES, startPostgres, type TestPostgres } from '../../../tooling/postgres-server.ts'
+import { newestBinaries, startPostgres, type TestPostgres } from '../../../tooling/postgres-server.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
 
-needsTool('PostgreSQL 18', NEWEST_BINARIES !== undefined).describe('on the newest PostgreSQL server', () => {
+needsTool('PostgreSQL 18').describe('on the newest PostgreSQL server', () => {
   let server: TestPostgres
   beforeAll(async () => {
-    server = await startPostgres(undefined, { binaries: NEWEST_BINARIES })
+    server = await startPostgres(undefined, { binaries: newestBinaries() })
   })
   afterAll(() => server.remove())
 

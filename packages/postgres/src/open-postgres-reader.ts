@@ -1,4 +1,4 @@
-import { AppError, StartError, type Storage } from '@perdure/ports'
+import { perdureError, StartError, type Storage } from '@perdure/ports'
 import { createConnection, createQueryCache } from './connection/connection.ts'
 import { translateStartError } from './connection/hello.ts'
 import { migrationsOf } from './connection/migrate.ts'
@@ -35,7 +35,7 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
   const reads = createReadPool(server, CONNECTIONS)
   const db = createConnection(reads.execute, createQueryCache(), reads.copy)
   const stores = createStores({
-    commit: () => Promise.reject(new AppError('storage-failed', { message: 'The storage was opened for reading.' })),
+    commit: () => Promise.reject(perdureError('storage-failed', { message: 'The storage was opened for reading.' })),
     read: ((name, request) => runRead(db, name, request)) as Host['read'],
   })
   return { ...stores, status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }), close: reads.close }

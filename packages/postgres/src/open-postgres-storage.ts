@@ -96,7 +96,7 @@ export async function openStorage(
     await followServer(control)
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
-    const readFrom = createConnection(withAppErrors(pool.execute), cache, pool.copy)
+    const readFrom = createConnection(withTranslatedErrors(pool.execute), cache, pool.copy)
     const { position: knownPosition } = await readLogHead(readFrom)
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
@@ -140,7 +140,7 @@ const roleOf = ({ isGuest, cluster }: PostgresStorageOptions): NodeRole => {
 }
 
 /** Callers of the ports get no error of the driver. */
-const withAppErrors =
+const withTranslatedErrors =
   (execute: Execute): Execute =>
   async (statement) => {
     try {

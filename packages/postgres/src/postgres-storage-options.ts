@@ -1,4 +1,4 @@
-import type { AppError, NodeIdentity } from '@perdure/ports'
+import type { NodeIdentity, Refusal } from '@perdure/ports'
 
 export interface PostgresStorageOptions {
   /** Connection URL of the primary server, such as `postgres://perdure@db.internal/perdure`. */
@@ -40,5 +40,5 @@ export interface PostgresStorageOptions {
    * Called at most once: when the outcome of a commit is unknown, or when another process has taken over the database.
    * Must end the process.
    */
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
 }

@@ -1,9 +1,8 @@
 import { eventLogContract, storageContract, unitOfWorkContract } from '@perdure/testkit'
 import { needsTool } from '../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('on a PostgreSQL server', () => {
   const harness = (name: string, options = {}) => {
     const schema = createTestSchema()
     return { name, open: () => schema.reuse(options), close: async () => undefined }

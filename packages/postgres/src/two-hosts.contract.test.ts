@@ -11,7 +11,6 @@ import {
   unitOfWorkContract,
 } from '@perdure/testkit'
 import { needsTool } from '../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../tooling/postgres-server.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
 
 /** One storage whose calls go to two processes by turns. */
@@ -29,7 +28,7 @@ function alternating(processes: readonly Storage[]): Storage {
   }
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('two processes on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   const harness = {

@@ -22,6 +22,7 @@ export {
   toDeliveryRow,
 } from './rows/delivery-row.ts'
 export { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from './rows/emission-row.ts'
+export { toEventPayload } from './rows/event-payload.ts'
 export { CHANGING_FACT_COLUMNS, FACT_COLUMNS, type FactRow, toFact, toFactRow } from './rows/fact-row.ts'
 export { FIRE_COLUMNS, type FireRow, toFire, toFireRow } from './rows/fire-row.ts'
 export {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AppError, EVERY_ROW, type Write } from '@perdure/ports'
+import { EVERY_ROW, type Refusal, type Write } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -34,9 +34,9 @@ const insert = (id: string): readonly Write[] => [{ type: 'run.insert', run: aRu
 
 /** Opens the storage, with a promise of the error that ends it. */
 async function open(over: Partial<SqliteStorageOptions> = {}) {
-  const fatal = Promise.withResolvers<AppError>()
-  const lost: AppError[] = []
-  const callbacks = { onFatal: fatal.resolve, onFilesLost: (error: AppError) => void lost.push(error) }
+  const fatal = Promise.withResolvers<Refusal>()
+  const lost: Refusal[] = []
+  const callbacks = { onFatal: fatal.resolve, onFilesLost: (error: Refusal) => void lost.push(error) }
   const storage = await openSqliteStorage({ path, ...callbacks, ...over })
   return { storage, fatal: fatal.promise, lost }
 }
@@ -78,7 +78,7 @@ describe.each(['server', 'lib'] as const)('a storage in %s mode', (mode) => {
 
     change(path)
     const status = await storage.status()
-    await expect(storage.unitOfWork.commit(insert('d'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(storage.unitOfWork.commit(insert('d'))).rejects.toMatchObject({ code: 'storage-failed' })
 
     expect(status).toMatchObject({
       writable: false,
@@ -114,7 +114,7 @@ describe.each(['server', 'lib'] as const)('a storage in %s mode', (mode) => {
     await storage.unitOfWork.commit(insert('c')).catch(() => undefined)
     await storage.status()
 
-    expect(await fatal).toMatchObject({ id: 'storage-failed', message: expect.stringContaining('holds all data') })
+    expect(await fatal).toMatchObject({ code: 'storage-failed', message: expect.stringContaining('holds all data') })
     await storage.close()
     expect(named('.rescued-')).toEqual([])
     expect(existsSync(`${path}-wal`)).toBe(false)
@@ -126,7 +126,7 @@ describe.each(['server', 'lib'] as const)('a storage in %s mode', (mode) => {
 
     rmSync(path)
 
-    expect(await fatal).toMatchObject({ id: 'storage-failed' })
+    expect(await fatal).toMatchObject({ code: 'storage-failed' })
     await storage.close()
   })
 

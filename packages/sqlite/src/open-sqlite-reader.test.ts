@@ -49,7 +49,7 @@ describe('openSqliteReader', () => {
     onTestFinished(() => storage.close())
     const reader = await openSqliteReader({ path })
 
-    await expect(reader.unitOfWork.commit(insert)).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(reader.unitOfWork.commit(insert)).rejects.toMatchObject({ code: 'storage-failed' })
     expect(await reader.runs.find('a', EVERY_ROW)).toBeUndefined()
     expect(await storage.unitOfWork.commit(insert)).toMatchObject({ committed: true })
     await reader.close()

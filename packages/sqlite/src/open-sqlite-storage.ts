@@ -1,4 +1,4 @@
-import type { AppError, Storage, StorageStatus } from '@perdure/ports'
+import type { Refusal, Storage, StorageStatus } from '@perdure/ports'
 import { createStores } from './create-stores.ts'
 import { type Connection, keepOpen, openConnection, openInlineConnection } from './file/connection.ts'
 import type { Encryption } from './file/encryption.ts'
@@ -45,12 +45,12 @@ export interface SqliteStorageOptions {
    * Called at once when files of the database are removed or replaced. The storage commits nothing more, saves its
    * content and then calls `onFatal`.
    */
-  readonly onFilesLost?: ((error: AppError) => void) | undefined
+  readonly onFilesLost?: ((error: Refusal) => void) | undefined
   /**
    * Called at most once: when the outcome of a commit is unknown, or when the content of lost files is saved. Must end
    * the process; the next startup recovers the file.
    */
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   /**
    * Called while a `server` storage opens, if the last server did not shut down cleanly and the write-ahead log that it
    * left is gone. The newest commits are lost unless another program has merged the log into the file.

@@ -1,4 +1,4 @@
-import { AppError, type Storage, storageBusy, type UnitOfWork } from '@perdure/ports'
+import { perdureError, type Refusal, type Storage, storageBusy, type UnitOfWork } from '@perdure/ports'
 import { createRandom } from './random.ts'
 
 /**
@@ -17,7 +17,7 @@ export interface FaultPlan {
   /** Returns the fault for a call; called once per call, in call order. */
   faultOf(call: StorageCall): Fault | undefined
   /** Called once, when the outcome of a commit is unknown or a read has failed permanently. */
-  readonly onFatal?: (error: AppError) => void
+  readonly onFatal?: (error: Refusal) => void
 }
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
@@ -31,8 +31,8 @@ type Port = Readonly<Record<string, Method>>
 export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   const life = { isBroken: false }
 
-  const broken = (): AppError => {
-    const error = new AppError('storage-failed', { message: 'injected: the outcome is unknown' })
+  const broken = (): Refusal => {
+    const error = perdureError('storage-failed', { message: 'injected: the outcome is unknown' })
     if (!life.isBroken) plan.onFatal?.(error)
     life.isBroken = true
     return error
@@ -40,9 +40,9 @@ export function withFaults(storage: Storage, plan: FaultPlan): Storage {
 
   const call = async <T>(name: StorageCall, work: () => Promise<T>): Promise<T> => {
     const fault = plan.faultOf(name)
-    if (fault === 'busy') throw storageBusy({ message: 'injected: busy', retryAfterMs: 1_000 })
-    if (fault === 'unavailable') throw new AppError('storage-unavailable', { message: 'injected: unavailable' })
-    if (fault === 'full') throw new AppError('storage-full', { message: 'injected: full' })
+    if (fault === 'busy') throw storageBusy({ message: 'injected: busy', retryAfter: 1_000 })
+    if (fault === 'unavailable') throw perdureError('storage-unavailable', { message: 'injected: unavailable' })
+    if (fault === 'full') throw perdureError('storage-full', { message: 'injected: full' })
     if (fault === 'lost') throw broken()
     if (fault === 'late') await someTurns()
     const result = await work()
@@ -101,7 +101,7 @@ export interface RandomFaultsOptions {
   /** Share of calls that get a fault, from 0 to 1. */
   readonly share: number
   readonly faults: readonly Fault[]
-  readonly onFatal?: (error: AppError) => void
+  readonly onFatal?: (error: Refusal) => void
 }
 
 /** Injects the same faults for the same seed and the same calls. `full` affects only commits. */

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from '@perdure/ports'
 import { type ClusterMember, clusterContract } from '@perdure/testkit'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const LEASE_MS = 2_000
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('members of a cluster on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('members of a cluster on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   clusterContract({

@@ -1,4 +1,4 @@
-import { type AppError, type Cluster, type Duty, isLeaseLost, leaseLost } from '@perdure/ports'
+import { type Cluster, type Duty, isLeaseLost, leaseLost, type Refusal } from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
 import type { Node } from '../host/node.ts'
 import {
@@ -18,7 +18,7 @@ export interface MembershipOptions {
   readonly db: Connection
   readonly leaseMs: number
   /** Called once, when another member has removed this node. */
-  readonly onLeaseLost: (error: AppError) => void
+  readonly onLeaseLost: (error: Refusal) => void
   /** A test can hold up the renewal of the lease. */
   readonly beforeBeat?: (() => Promise<void>) | undefined
 }
@@ -102,7 +102,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     for (const work of [reap, takeDuties]) await work().catch(() => undefined)
   }
 
-  const giveUp = (error: AppError) => {
+  const giveUp = (error: Refusal) => {
     state = 'stopped'
     lastBeatMs = Number.NEGATIVE_INFINITY
     onLeaseLost(error)
@@ -155,7 +155,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
   }
 }
 
-const isGivenUp = (error: unknown): error is AppError => error instanceof Error && isLeaseLost(error)
+const isGivenUp = (error: unknown): error is Refusal => error instanceof Error && isLeaseLost(error)
 
 /** Rejects if the work takes longer: a connection can fall silent without an error. */
 async function within(ms: number, work: () => Promise<void>): Promise<void> {

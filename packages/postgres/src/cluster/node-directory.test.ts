@@ -2,7 +2,6 @@ import { type EpochMs, type NodeIdentity, nodeTarget, StartError } from '@perdur
 import { aRun } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const identity: NodeIdentity = {
@@ -10,7 +9,7 @@ const identity: NodeIdentity = {
   targets: [nodeTarget('agent', 'echo'), nodeTarget('agent', 'echo', 'v2')],
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('the directory of a cluster on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('the directory of a cluster on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const join = (over: Partial<NodeIdentity> = {}, onWarning = (_: string): void => undefined) =>
     schema.open({ keepRows: true, cluster: true, leaseMs: 2_000, identity: { ...identity, ...over }, onWarning })

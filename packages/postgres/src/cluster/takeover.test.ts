@@ -1,9 +1,8 @@
-import { type AppError, type EpochMs, EVERY_ROW, isLeaseLost, StartError, type Write } from '@perdure/ports'
+import { type EpochMs, EVERY_ROW, isLeaseLost, type Refusal, StartError, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const append: Write = { type: 'event.append', events: [anEvent({ topic: 'all' })] }
@@ -15,7 +14,7 @@ const kindOfStart = async (opening: Promise<unknown>): Promise<string> => {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a successor on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a successor on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const another = { keepRows: true } as const
 
@@ -119,14 +118,14 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a successor on a PostgreS
   })
 
   it('tells a process that was given up why, once', async () => {
-    const failures: AppError[] = []
+    const failures: Refusal[] = []
     const storage = await schema.open({ cluster: true, leaseMs: 1_000, onFatal: (error) => failures.push(error) })
     await schema.query('delete from nodes')
 
     await expect.poll(() => failures.length).toBe(1)
     expect(failures.map(isLeaseLost)).toEqual([true])
     expect(storage.cluster?.hasLease()).toBe(false)
-    await expect(storage.unitOfWork.commit([append])).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(storage.unitOfWork.commit([append])).rejects.toMatchObject({ code: 'storage-failed' })
     expect(failures).toHaveLength(1)
   })
 

@@ -1,7 +1,6 @@
 import { StartError } from '@perdure/ports'
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { openPostgresStorage } from '../open-postgres-storage.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 import { requireUsableServer } from './hello.ts'
@@ -32,7 +31,7 @@ it.each([
   expect(await refusalOf(requireUsableServer(answering(row)))).toMatch(new RegExp(`^config-invalid: .*${message}`))
 })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('the start on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('the start on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const roles: string[] = []
   afterAll(async () => {

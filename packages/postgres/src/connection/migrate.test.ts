@@ -1,7 +1,6 @@
 import { StartError } from '@perdure/ports'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 import { applyMigrations } from './migrate.ts'
@@ -9,7 +8,7 @@ import { openSession } from './session.ts'
 
 const NEXT = { version: MIGRATIONS.length + 1, name: 'next', sql: 'create table next_table (id text)' }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('the migration of a PostgreSQL schema', () => {
+needsTool('PostgreSQL').describe('the migration of a PostgreSQL schema', () => {
   const schema = createTestSchema()
 
   const sessionOf = async () => {

@@ -1,4 +1,4 @@
-import { type AppError, isStorageBusy } from '@perdure/ports'
+import { isStorageBusy, type Refusal } from '@perdure/ports'
 import { expect, it } from 'vitest'
 import { kindOf, translateError } from './postgres-error.ts'
 
@@ -81,13 +81,13 @@ it('leaves other errors as they are', () => {
 
 it('reports a busy storage when nothing was written and a retry may succeed', () => {
   for (const code of ['40001', '57014', '57P01']) expect(isStorageBusy(translateError(reported(code)))).toBe(true)
-  expect(translateError(reported('40001'))).toMatchObject({ id: 'SQLITE_BUSY' })
+  expect(translateError(reported('40001'))).toMatchObject({ code: 'SQLITE_BUSY' })
   for (const code of ['57P01', '25006', '53300']) {
-    expect(translateError(reported(code))).toMatchObject({ id: 'storage-unavailable' })
+    expect(translateError(reported(code))).toMatchObject({ code: 'storage-unavailable' })
   }
 })
 
 it('reports a full disk and a rejected statement', () => {
-  expect(translateError(reported('53100'))).toMatchObject({ id: 'storage-full' })
-  expect((translateError(reported('23505')) as AppError).id).toBe('internal-error')
+  expect(translateError(reported('53100'))).toMatchObject({ code: 'storage-full' })
+  expect((translateError(reported('23505')) as Refusal).code).toBe('internal-error')
 })

@@ -1,4 +1,4 @@
-import { AppError, storageBusy } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal, storageBusy } from '@perdure/ports'
 
 /** What an error says about the statement and its transaction, if the transaction was not being committed. */
 export type ErrorKind =
@@ -33,7 +33,7 @@ const KINDS: readonly (readonly [pattern: RegExp, kind: ErrorKind])[] = [
 ]
 
 export function kindOf(error: unknown): ErrorKind {
-  if (!(error instanceof Error) || error instanceof AppError) return 'foreign'
+  if (!(error instanceof Error) || isRefusal(error)) return 'foreign'
   const code = sqlStateOf(error)
   if (code !== undefined) return KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'rejected'
   return isOfConnection(error) ? 'lost' : 'foreign'
@@ -63,13 +63,13 @@ const isOfConnection = (error: Error): boolean => {
   return LOST_MESSAGES.test(error.message)
 }
 
-/** Translates an error of the driver into the `AppError` that the ports promise. Returns any other error unchanged. */
+/** Translates an error of the driver into the `PerdureError` that the ports promise. Returns any other error unchanged. */
 export function translateError(error: unknown): unknown {
   const kind = kindOf(error)
   if (kind === 'foreign') return error
-  if (kind === 'full') return new AppError('storage-full', { cause: error })
+  if (kind === 'full') return perdureError('storage-full', { cause: error })
   if (kind === 'rejected') {
-    return new AppError('internal-error', { message: 'The storage rejected a statement.', cause: error })
+    return perdureError('internal-error', { message: 'The storage rejected a statement.', cause: error })
   }
   if (kind === 'lost' || kind === 'read-only') return unreachable(error)
   return storageBusy({
@@ -79,4 +79,4 @@ export function translateError(error: unknown): unknown {
 }
 
 /** The database could not be reached within the time that commits wait for it. */
-export const unreachable = (cause?: unknown): AppError => new AppError('storage-unavailable', { cause })
+export const unreachable = (cause?: unknown): Refusal => perdureError('storage-unavailable', { cause })

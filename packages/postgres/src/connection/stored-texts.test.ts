@@ -2,12 +2,11 @@ import { EVERY_ROW, isStoredText, type JsonText } from '@perdure/ports'
 import { aFact, aRun, aSession } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const PAGE = { limit: 10, order: 'asc' } as const
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a text on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a text on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   it.each([true, false])('may contain any character, and can be searched for (groups: %s)', async (groups) => {

@@ -2,7 +2,6 @@ import { type EpochMs, EVERY_ROW, type Write } from '@perdure/ports'
 import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 import { planGroups } from './plan-groups.ts'
 
@@ -60,7 +59,7 @@ describe('the plan of groups', () => {
   })
 })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a group on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a group on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   it('commits runs and their ends in one transaction each', async () => {

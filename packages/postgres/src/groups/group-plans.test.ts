@@ -1,7 +1,6 @@
 import type { Query } from '@perdure/sql'
 import { beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { clientConfig } from '../connection/session.ts'
 import { fillTables } from '../query/query-plans.fixture.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
@@ -25,7 +24,7 @@ const STATES = [
 ] as const
 
 for (const [state, fill] of STATES) {
-  needsTool('PostgreSQL', isPostgresAvailable).describe(`the plan of a statement of a group, ${state},`, () => {
+  needsTool('PostgreSQL').describe(`the plan of a statement of a group, ${state},`, () => {
     const schema = createTestSchema()
     let plans = 0
 

@@ -112,6 +112,7 @@ const STEP_KEY: RowColumns<StepKeyRow> = { run_id: 'text', seq: 'integer' }
 const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
   status: 'text',
   attempt: 'integer',
+  recoveries: 'integer',
   order: 'integer',
   due_at: 'bigint',
   approval_id: 'text',

@@ -1,15 +1,9 @@
-import { type AppError, isStorageBusy, StartError, type Write } from '@perdure/ports'
+import { isStorageBusy, type Refusal, StartError, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import {
-  canStartPostgres,
-  canStartStandby,
-  isPostgresAvailable,
-  startPostgres,
-  startStandby,
-} from '../../../../tooling/postgres-server.ts'
+import { startPostgres, startStandby } from '../../../../tooling/postgres-server.ts'
 import { openPostgresStorage } from '../open-postgres-storage.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
@@ -25,7 +19,7 @@ const kindOfStart = async (opening: Promise<unknown>): Promise<string> => {
   return error instanceof StartError ? error.kind : `no StartError: ${error}`
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a contended PostgreSQL server', () => {
   const schema = createTestSchema()
 
   it('cancels a commit that waits too long for a row, and commits those around it', async () => {
@@ -87,7 +81,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL se
   })
 
   it('writes nothing more after another process has taken over', async () => {
-    const failures: AppError[] = []
+    const failures: Refusal[] = []
     const storage = await schema.open({ onFatal: (error) => failures.push(error) })
     await storage.unitOfWork.commit(appended)
     await schema.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = $1', [
@@ -97,8 +91,8 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL se
     const url = await schema.url()
     const successor = await openPostgresStorage({ url, schema: schema.name })
 
-    await expect(storage.unitOfWork.commit(appended)).rejects.toMatchObject({ id: 'storage-failed' })
-    expect(failures.map(({ id }) => id)).toEqual(['storage-failed'])
+    await expect(storage.unitOfWork.commit(appended)).rejects.toMatchObject({ code: 'storage-failed' })
+    expect(failures.map(({ code }) => code)).toEqual(['storage-failed'])
     expect((await successor.unitOfWork.commit(appended)).committed).toBe(true)
     expect(await schema.query('select position::int from events')).toEqual([{ position: 1 }, { position: 2 }])
     await storage.close()
@@ -117,7 +111,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a contended PostgreSQL se
   })
 })
 
-needsTool('PostgreSQL', canStartPostgres()).describe('a PostgreSQL server of its own', () => {
+needsTool('postgres').describe('a PostgreSQL server of its own', () => {
   it('keeps every acknowledged commit when it crashes and restarts, and commits go on', async () => {
     const server = await startPostgres()
     const storage = await openPostgresStorage({ url: server.url, commitWaitMs: 30_000 })
@@ -167,7 +161,7 @@ needsTool('PostgreSQL', canStartPostgres()).describe('a PostgreSQL server of its
     server.remove()
   })
 
-  needsTool('PostgreSQL', canStartStandby()).it('is refused while it is a standby', async () => {
+  needsTool('postgres', 'pg_basebackup').it('is refused while it is a standby', async () => {
     const primary = await startPostgres()
     const standby = await startStandby(primary.url)
 

@@ -1,4 +1,13 @@
-import { AppError, type CommitOutcome, contentBytes, type EpochMs, type StoredEvent, type Write } from '@perdure/ports'
+import {
+  type CommitOutcome,
+  contentBytes,
+  type EpochMs,
+  isRefusal,
+  perdureError,
+  type Refusal,
+  type StoredEvent,
+  type Write,
+} from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
 import { translateError, unreachable } from '../connection/postgres-error.ts'
 import type { ReadName, ReadRequest } from '../operations.ts'
@@ -14,7 +23,7 @@ export interface HostParts {
   /** How long a commit waits for a server that cannot be reached. */
   readonly commitWaitMs: number
   /** Called once, when the host has failed. */
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly close: () => Promise<void>
   /** Called with the events of each commit, before it is answered. */
   readonly onCommitted: (events: readonly StoredEvent[]) => void
@@ -42,12 +51,12 @@ export function createHost(parts: HostParts): Host {
   const queue: QueuedJob[] = []
   let writes = 0
   let waitingBytes = 0
-  let failure: AppError | undefined
+  let failure: Refusal | undefined
   let isWorking = false
   let onIdle = () => {}
   let closing: Promise<void> | undefined
 
-  const fail = (error: AppError): void => {
+  const fail = (error: Refusal): void => {
     if (failure !== undefined) return
     failure = error
     report(onFatal, error)
@@ -56,8 +65,7 @@ export function createHost(parts: HostParts): Host {
   const answer = ({ resolve, bytes }: QueuedJob, result: JobResult): void => {
     writes++
     waitingBytes -= bytes
-    if ('error' in result && result.error instanceof AppError && result.error.id === 'storage-failed')
-      fail(result.error)
+    if ('error' in result && isRefusal(result.error) && result.error.code === 'storage-failed') fail(result.error)
     if ('outcome' in result && result.outcome.committed) onCommitted(result.outcome.events)
     resolve(result)
   }
@@ -136,7 +144,7 @@ export function createHost(parts: HostParts): Host {
 }
 
 /** Calls a callback of the caller, whose errors must not stop the answers to waiting commits. */
-function report(callback: ((error: AppError) => void) | undefined, error: AppError): void {
+function report(callback: ((error: Refusal) => void) | undefined, error: Refusal): void {
   try {
     callback?.(error)
   } catch (thrown) {
@@ -146,7 +154,7 @@ function report(callback: ((error: AppError) => void) | undefined, error: AppErr
   }
 }
 
-const failedError = (cause: AppError): AppError =>
-  new AppError('storage-failed', { message: 'The storage failed earlier and rejects every write.', cause })
+const failedError = (cause: Refusal): Refusal =>
+  perdureError('storage-failed', { message: 'The storage failed earlier and rejects every write.', cause })
 
-const closedError = (): AppError => new AppError('storage-failed', { message: 'The storage is closed.' })
+const closedError = (): Refusal => perdureError('storage-failed', { message: 'The storage is closed.' })

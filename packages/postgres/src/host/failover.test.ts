@@ -4,13 +4,9 @@ import { type CommitOutcome, type EpochMs, isStorageBusy, type Storage } from '@
 import { anEvent } from '@perdure/testkit'
 import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { toolPath } from '../../../../tooling/machine-tools.ts'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import {
-  canStartStandby,
-  isPostgresAvailable,
-  startPostgres,
-  startStandby,
-} from '../../../../tooling/postgres-server.ts'
+import { startPostgres, startStandby } from '../../../../tooling/postgres-server.ts'
 import { openPostgresStorage } from '../open-postgres-storage.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
@@ -48,7 +44,7 @@ async function createRoute(first: string) {
   }
 }
 
-needsTool('PostgreSQL', canStartStandby()).describe('a failover to a standby', () => {
+needsTool('postgres', 'pg_basebackup').describe('a failover to a standby', () => {
   it('uses no position again that was lost with the primary, and keeps the epoch', async () => {
     const primary = await startPostgres()
     onTestFinished(primary.remove)
@@ -106,7 +102,7 @@ needsTool('PostgreSQL', canStartStandby()).describe('a failover to a standby', (
   })
 })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on another server', () => {
+needsTool('PostgreSQL').describe('a schema on another server', () => {
   const schema = createTestSchema()
 
   it('gets a new epoch, once', async () => {
@@ -130,15 +126,13 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a schema on another serve
   })
 })
 
-const HAS_DUMPS = ['pg_dump', 'psql'].every((tool) => spawnSync(tool, ['--version']).status === 0)
-
-needsTool('pg_dump, psql', isPostgresAvailable && HAS_DUMPS).describe('a dump', () => {
+needsTool('PostgreSQL', 'pg_dump', 'psql').describe('a dump', () => {
   const schema = createTestSchema()
 
   it('gives its schema a new epoch when it is restored on the same server, once', async () => {
     const url = await schema.url()
-    const run = (tool: string, args: readonly string[], input = ''): string => {
-      const { status, stdout, stderr } = spawnSync(tool, [...args, url], { encoding: 'utf8', input })
+    const run = (tool: 'pg_dump' | 'psql', args: readonly string[], input = ''): string => {
+      const { status, stdout, stderr } = spawnSync(toolPath(tool), [...args, url], { encoding: 'utf8', input })
       if (status !== 0) throw new Error(stderr)
       return stdout
     }
@@ -163,7 +157,7 @@ needsTool('pg_dump, psql', isPostgresAvailable && HAS_DUMPS).describe('a dump', 
   })
 })
 
-needsTool('PostgreSQL', canStartStandby()).describe('replication', () => {
+needsTool('postgres', 'pg_basebackup').describe('replication', () => {
   const statementsOn = async (url: string) => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()

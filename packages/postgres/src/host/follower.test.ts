@@ -2,7 +2,6 @@ import type { Write } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createQueryCache } from '../connection/connection.ts'
 import { openSession, type Planning } from '../connection/session.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
@@ -13,7 +12,7 @@ const WRITERS = 4
 const ROUNDS = 60
 
 /** Several writers on one schema, as several processes will be: positions must follow the order of commits. */
-needsTool('PostgreSQL', isPostgresAvailable).describe('a reader of positions on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a reader of positions on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   const openWriter = async (id: string): Promise<Writer> => {

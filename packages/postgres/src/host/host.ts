@@ -1,11 +1,11 @@
-import type { AppError, CommitOutcome, Write } from '@perdure/ports'
+import type { CommitOutcome, Refusal, Write } from '@perdure/ports'
 import type { ReadName, ReadRequest, ReadResult } from '../operations.ts'
 import type { HostCounters } from './host-counters.ts'
 
 /** `failed`: the outcome of a commit is unknown, or another process has taken over; the host never recovers. */
 export type HostState = 'open' | 'failed' | 'closed'
 
-/** Runs operations on the database. Errors of the driver are thrown as `AppError`. */
+/** Runs operations on the database. Errors of the driver are thrown as `PerdureError`. */
 export interface Host {
   /** Resolves when the writes are durable, or refused. */
   commit(writes: readonly Write[]): Promise<CommitOutcome>
@@ -15,7 +15,7 @@ export interface Host {
   /** Whether the server was reachable at the last attempt. */
   isConnected(): boolean
   /** Rejects every later commit with this error. */
-  fail(error: AppError): void
+  fail(error: Refusal): void
   counters(): HostCounters
   /** Commits what waits, then closes the connections. Idempotent. */
   close(): Promise<void>

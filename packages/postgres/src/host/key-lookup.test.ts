@@ -1,4 +1,4 @@
-import { AppError, type EpochMs, type IdempotencyRecord } from '@perdure/ports'
+import { type EpochMs, type IdempotencyRecord, perdureError } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { createKeyLookup } from './key-lookup.ts'
@@ -61,7 +61,7 @@ it('fails the lookups that wait as well if the server is out of reach, instead o
   await turn()
   const later = [find('c', at(0)), find('d', at(0))]
   const outcomes = Promise.allSettled([failed, ...later])
-  const failure = new AppError('storage-unavailable')
+  const failure = perdureError('storage-unavailable')
   answers[0]?.reject(failure)
 
   expect(await outcomes).toEqual(Array(3).fill({ status: 'rejected', reason: failure }))

@@ -2,7 +2,6 @@ import { type CommitOutcome, isStorageBusy, type JsonText, type Write } from '@p
 import { anEvent, anIdempotencyRecord, aRun, createRandom } from '@perdure/testkit'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { type CuttingProxy, createCuttingProxy, type Strike } from '../cutting-proxy.fixture.ts'
 import type { PostgresStorage } from '../open-postgres-storage.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
@@ -23,7 +22,7 @@ const keyOf = (n: number) => anIdempotencyRecord({ id: `key-${n}`, runId: `run-$
 
 type Result = CommitOutcome | { readonly error: unknown }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a connection to PostgreSQL that breaks', () => {
+needsTool('PostgreSQL').describe('a connection to PostgreSQL that breaks', () => {
   const schema = createTestSchema()
   let proxy: CuttingProxy
 

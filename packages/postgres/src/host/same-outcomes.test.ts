@@ -3,7 +3,6 @@ import type { CommitOutcome, EpochMs, RunRecord, RunStatus, StepRecord, Storage,
 import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aStep, createRandom } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 /** Number of commits per test; the seed makes a failure reproducible. */
@@ -134,7 +133,7 @@ async function contentOf(storage: Storage) {
   }
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('commits on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('commits on a PostgreSQL server', () => {
   const schema = createTestSchema()
 
   it.each([

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import { createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf } from '../connection/postgres-error.ts'
 import { CLAIM_MARKER, FIND_MARKER, type Marker, type StoredMarker } from './node.ts'
@@ -11,7 +11,7 @@ const PAUSE_MS = 100
  * Finds out whether a transaction whose commit was not answered is committed, by claiming its number. If the number is
  * taken, the transaction is committed. If not, it can never be committed, even if its old connection still executes it.
  *
- * @throws AppError `storage-failed` if the server cannot be reached within `settleMs`.
+ * @throws PerdureError `storage-failed` if the server cannot be reached within `settleMs`.
  */
 export async function settleCommit(
   marker: Marker,
@@ -32,8 +32,8 @@ export async function settleCommit(
   }
 }
 
-const unknownOutcome = (cause: unknown): AppError =>
-  new AppError('storage-failed', {
+const unknownOutcome = (cause: unknown): Refusal =>
+  perdureError('storage-failed', {
     message: 'The connection was lost during a commit, and its outcome could not be found in time.',
     cause,
   })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { StartError } from '@perdure/ports'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 import { openPostgresImport, type PostgresImport } from './open-postgres-import.ts'
 
@@ -14,7 +13,7 @@ const SOURCES = {
 
 const SPEND = { name: 'consolidation_spend', columns: ['day', 'tokens', 'cost_usd'], order: ['day'] }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('the copy of a table', () => {
+needsTool('PostgreSQL').describe('the copy of a table', () => {
   const schema = createTestSchema()
 
   /** Fills an empty schema, after the given statements. */

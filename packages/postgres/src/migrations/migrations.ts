@@ -6,7 +6,18 @@ import { access } from './0005-access.ts'
 import { cluster } from './0006-cluster.ts'
 import { webhooks } from './0007-webhooks.ts'
 import { nodes } from './0008-nodes.ts'
+import { approved } from './0009-approved.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
-export const MIGRATIONS: readonly Migration[] = [log, runs, sessions, memory, access, cluster, webhooks, nodes]
+export const MIGRATIONS: readonly Migration[] = [
+  log,
+  runs,
+  sessions,
+  memory,
+  access,
+  cluster,
+  webhooks,
+  nodes,
+  approved,
+]

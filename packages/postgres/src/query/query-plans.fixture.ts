@@ -62,7 +62,7 @@ const SEED = [
     from generate_series(1, 20000) as n`,
   `insert into approvals (id, run_id, kind, target_id, owner, name, status, created_at, expires_at)
     select 'approval-' || n, 'run-' || n % 3000, 'agent', 'target-' || n % 20, 'owner-' || n % 50, 'ask',
-      case when n % 50 = 0 then 'pending' else 'granted' end, n, n from generate_series(1, 10000) as n`,
+      case when n % 50 = 0 then 'pending' else 'approved' end, n, n from generate_series(1, 10000) as n`,
   `insert into events select n, 'run-' || n % 2000, 'session-' || n % 900, 'topic-' || n % 900, 'step', null, n, repeat('x', 100)
     from generate_series(1, 40000) as n`,
   `insert into idempotency (id, fingerprint, run_id, content_of, created_at, expires_at, status)

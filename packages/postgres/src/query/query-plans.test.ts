@@ -2,7 +2,6 @@ import { EVERY_ROW } from '@perdure/ports'
 import type { Query } from '@perdure/sql'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
 import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
 import { COUNT_DELIVERIES, DUE_RETRIES, deliveryListQuery, UNATTEMPTED_DELIVERIES } from '../rows/delivery-store.ts'
@@ -153,7 +152,7 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ...[...RUN_DELETIONS, ...SESSION_DELETIONS].map((query) => ['', query] as const),
 ]
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a query plan on a PostgreSQL server', () => {
   const { planOf } = createPlans({ isFilled: true })
 
   it.each(LISTS)('reads a list by the index %s: %#', async (index, query) => {
@@ -174,7 +173,7 @@ needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan on a Postgre
 /** Without statistics, the planner reads the small index of all open conflicts instead. */
 const CONFLICT_INDEX = /^memory_conflicts_open_.*/
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a query plan without statistics', () => {
+needsTool('PostgreSQL').describe('a query plan without statistics', () => {
   const { planOf } = createPlans({ isFilled: false })
 
   it.each([...LISTS, ...LOOKUPS])('uses the index %s: %#', async (index, query) => {

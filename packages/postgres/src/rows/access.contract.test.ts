@@ -1,7 +1,6 @@
 import { type LockoutStoreHarness, lockoutStoreContract, ticketStoreContract } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 /** Calls the methods of several objects by turns. */
@@ -12,7 +11,7 @@ const alternating = <Store extends object>(stores: readonly Store[]): Store => {
   })
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const openTwo = async () => [await schema.reuse(), await schema.reuse({ keepRows: true, isGuest: true })] as const
   const missing = (): never => {

@@ -1,12 +1,12 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import {
-  AppError,
   type AuditHead,
   appendEntry,
   auditEvent,
   baseMac,
   type ChainDigest,
   NO_AUDIT_KEY,
+  perdureError,
 } from '@perdure/ports'
 import {
   type AuditHeadTable,
@@ -74,9 +74,7 @@ async function orAuditUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw kindOf(error) === 'rejected'
-      ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error })
-      : error
+    throw kindOf(error) === 'rejected' ? perdureError('audit-unavailable', { retryAfter: 5_000, cause: error }) : error
   }
 }
 

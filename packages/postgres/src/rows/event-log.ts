@@ -2,14 +2,13 @@ import {
   type EpochMs,
   type EventRange,
   type EventStream,
-  type JsonText,
   type LogHead,
   type LogScan,
   MAX_SCANNED,
   type StoredEvent,
   utf8Length,
 } from '@perdure/ports'
-import type { Param, Query } from '@perdure/sql'
+import { type Param, type Query, toEventPayload } from '@perdure/sql'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
@@ -206,7 +205,7 @@ const toRecord = (row: EventRow): StoredEvent => ({
   sessionId: row.session_id ?? undefined,
   topic: row.topic ?? undefined,
   type: row.type,
-  payload: row.payload as JsonText,
+  payload: toEventPayload(row.type, row.payload),
   phase: row.phase ?? undefined,
   at: row.at as EpochMs,
 })

@@ -44,6 +44,7 @@ const nextOrder = async (db: Connection, runId: string): Promise<number> =>
 export const CHANGING_STEP_COLUMNS = [
   'status',
   'attempt',
+  'recoveries',
   'order',
   'due_at',
   'approval_id',
@@ -105,6 +106,7 @@ const removeEnd = compile<{ key: number }, unknown>((param) =>
 export const toChangedStepColumns = (change: StepChange): Omit<ChangedStepColumns, 'order'> => ({
   status: change.status ?? null,
   attempt: change.attempt ?? null,
+  recoveries: change.recoveries ?? null,
   due_at: change.dueAt ?? null,
   approval_id: change.approvalId ?? null,
   settled_at: change.endedAt ?? null,

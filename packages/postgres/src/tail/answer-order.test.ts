@@ -3,7 +3,6 @@ import type { LogFollower, Write } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { type CuttingProxy, createCuttingProxy } from '../cutting-proxy.fixture.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
@@ -12,7 +11,7 @@ const HELD_MS = 500
 
 const append = (type: string): Write => ({ type: 'event.append', events: [anEvent({ type, topic: 'talk' })] })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a tail on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('a tail on a PostgreSQL server', () => {
   const schema = createTestSchema()
   let proxy: CuttingProxy
 

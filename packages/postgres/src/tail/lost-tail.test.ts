@@ -2,13 +2,12 @@ import type { Write } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { type CuttingProxy, createCuttingProxy } from '../cutting-proxy.fixture.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const append = (type: string): Write => ({ type: 'event.append', events: [anEvent({ type, topic: 'log' })] })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a tail that loses its connection', () => {
+needsTool('PostgreSQL').describe('a tail that loses its connection', () => {
   const schema = createTestSchema()
   let proxy: CuttingProxy
 

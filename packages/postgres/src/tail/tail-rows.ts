@@ -1,4 +1,5 @@
-import type { EpochMs, JsonText, TailedEvent, WatchedStreams } from '@perdure/ports'
+import type { EpochMs, TailedEvent, WatchedStreams } from '@perdure/ports'
+import { toEventPayload } from '@perdure/sql'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
@@ -62,7 +63,7 @@ const toEvent = (row: TailRow): TailedEvent => ({
   sessionId: row.session_id ?? undefined,
   topic: row.topic ?? undefined,
   type: row.type,
-  payload: (row.payload ?? undefined) as JsonText | undefined,
+  payload: row.payload === null ? undefined : toEventPayload(row.type, row.payload),
   phase: row.phase ?? undefined,
   at: row.at as EpochMs,
 })

@@ -1,9 +1,8 @@
 import { logTailContract } from '@perdure/testkit'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable } from '../../../../tooling/postgres-server.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('two processes on a PostgreSQL server', () => {
+needsTool('PostgreSQL').describe('two processes on a PostgreSQL server', () => {
   const schema = createTestSchema()
   const close = async () => undefined
 

@@ -1,4 +1,4 @@
-import { AppError, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
+import { type Page, type PageQuery, perdureError, takeWithinPage } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Param } from './compile.ts'
 
@@ -56,6 +56,6 @@ const bytesOf = (value: unknown): number => {
 
 function decodeCursor(cursor: string): readonly [rank: number, id: string] {
   const match = /^(-?\d{1,16})\.(.+)$/s.exec(cursor)
-  if (match === null) throw new AppError('validation-failed', { message: 'The cursor was not issued by this server.' })
+  if (match === null) throw perdureError('validation-failed', { message: 'The cursor was not issued by this server.' })
   return [Number(match[1]), match[2] as string]
 }

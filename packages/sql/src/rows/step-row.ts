@@ -8,6 +8,7 @@ export interface StepRow {
   readonly name: string
   readonly status: StepStatus
   readonly attempt: number
+  readonly recoveries: number | null
   readonly order: number | null
   readonly due_at: number | null
   readonly event_name: string | null
@@ -27,6 +28,7 @@ export const STEP_COLUMNS = [
   'name',
   'status',
   'attempt',
+  'recoveries',
   'order',
   'due_at',
   'event_name',
@@ -46,6 +48,7 @@ export const toStepRow = (step: StepRecord): StepRow => ({
   name: step.name,
   status: step.status,
   attempt: step.attempt,
+  recoveries: step.recoveries ?? null,
   order: step.endOrder ?? null,
   due_at: step.dueAt ?? null,
   event_name: step.eventName ?? null,
@@ -65,6 +68,7 @@ export const toStep = (row: StepRow): StepRecord => ({
   name: row.name,
   status: row.status,
   attempt: row.attempt,
+  recoveries: row.recoveries ?? undefined,
   result: (row.result ?? undefined) as JsonText | undefined,
   error: typeof row.error === 'string' ? toRunError(row.error) : undefined,
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,

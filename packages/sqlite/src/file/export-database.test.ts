@@ -95,7 +95,7 @@ describe('the export of a database file', () => {
     const source = await exported()
 
     expect(await refusalOf(openSqliteStorage({ path }))).toBe('storage-locked')
-    await expect(insert(beside, 'ses-1')).rejects.toMatchObject({ id: 'SQLITE_BUSY' })
+    await expect(insert(beside, 'ses-1')).rejects.toMatchObject({ code: 'SQLITE_BUSY' })
 
     source.close()
     expect(await insert(beside, 'ses-1')).toMatchObject({ committed: true })

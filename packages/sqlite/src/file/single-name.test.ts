@@ -3,6 +3,8 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { toolPath } from '../../../../tooling/machine-tools.ts'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { createBackup } from './backup.ts'
 import { migrate, migrationStatus } from './migration-status.ts'
@@ -68,18 +70,22 @@ describe('requireSingleName', () => {
     )
   })
 
-  it.runIf(process.platform === 'linux').each(SUFFIXES)('rejects data.db%s mounted without its folder', (suffix) => {
-    const folder = join(directory, 'a folder')
-    mkdirSync(folder)
-    const file = join(folder, `data.db${suffix}`)
-    writeFileSync(file, '')
-    // Without the right to mount, this test fails.
-    execFileSync('mount', ['--bind', file, file])
-    onTestFinished(() => void execFileSync('umount', [file]))
+  needsTool('mount').describe('with a mount', () => {
+    it.each(SUFFIXES)('rejects data.db%s mounted without its folder', (suffix) => {
+      const folder = join(directory, 'a folder')
+      mkdirSync(folder)
+      const file = join(folder, `data.db${suffix}`)
+      writeFileSync(file, '')
+      execFileSync(toolPath('mount'), ['--bind', file, file])
+      onTestFinished(() => void execFileSync(toolPath('umount'), [file]))
 
-    expect(() => requireSingleName(join(folder, 'data.db'))).toThrow(
-      expect.objectContaining({ kind: 'storage-shared', hint: expect.stringContaining(`Mount the folder ${folder}`) }),
-    )
+      expect(() => requireSingleName(join(folder, 'data.db'))).toThrow(
+        expect.objectContaining({
+          kind: 'storage-shared',
+          hint: expect.stringContaining(`Mount the folder ${folder}`),
+        }),
+      )
+    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { AppError, StartError } from '@perdure/ports'
+import { isRefusal, StartError } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { translateError, translateStartError } from './sqlite-error.ts'
@@ -21,7 +21,7 @@ describe('translateError', () => {
 
     const translated = translateError(error)
 
-    expect(translated).toBeInstanceOf(AppError)
+    expect(translated).toSatisfy(isRefusal)
     expect(translated).toMatchObject({ id, cause: error })
   })
 

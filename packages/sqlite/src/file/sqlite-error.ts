@@ -1,12 +1,12 @@
-import { AppError, StartError, storageBusy } from '@perdure/ports'
+import { perdureError, StartError, storageBusy } from '@perdure/ports'
 
-/** Translates a driver error into the `AppError` that the ports promise. Returns any other error unchanged. */
+/** Translates a driver error into the `PerdureError` that the ports promise. Returns any other error unchanged. */
 export function translateError(error: unknown): unknown {
   if (!isSqliteError(error)) return error
   if (isBusy(error.code)) return storageBusy({ cause: error })
-  if (error.code === 'SQLITE_FULL') return new AppError('storage-full', { cause: error })
-  if (isFatal(error.code)) return new AppError('storage-failed', { cause: error })
-  return new AppError('internal-error', { message: 'The storage rejected a statement.', cause: error })
+  if (error.code === 'SQLITE_FULL') return perdureError('storage-full', { cause: error })
+  if (isFatal(error.code)) return perdureError('storage-failed', { cause: error })
+  return perdureError('internal-error', { message: 'The storage rejected a statement.', cause: error })
 }
 
 /** Translates a driver error thrown while opening a file into a `StartError`. Returns any other error unchanged. */

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
@@ -11,7 +11,7 @@ const insert = (id: string) => [{ type: 'run.insert' as const, run: aRun({ id })
 function hostWith(over: Pick<HostParts, 'commit'> & Partial<HostParts>) {
   const db = openConnection(':memory:')
   applyMigrations(db.database, { now: () => 0 })
-  const fatal: AppError[] = []
+  const fatal: Refusal[] = []
   const parts = { maxGroupsInFlight: 2, readFrom: db, close: () => void db.database.close() }
   return { host: createHost({ ...parts, onFatal: (error) => fatal.push(error), ...over }), fatal }
 }
@@ -30,7 +30,7 @@ it.each<[string, HostParts['commit']]>([
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => host.write('commit', insert(`${n}`))))
 
   for (const outcome of outcomes) {
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { id: 'storage-failed' } })
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-failed' } })
   }
   expect(fatal).toHaveLength(1)
   expect(fatal[0]?.cause).toEqual(new TypeError('unexpected'))
@@ -45,13 +45,13 @@ it('answers a write although the callback for a fatal error throws', async () =>
   process.removeAllListeners('uncaughtException')
   process.on('uncaughtException', report)
   const { host } = hostWith({
-    commit: (jobs) => jobs.map(() => ({ error: new AppError('storage-failed') })),
+    commit: (jobs) => jobs.map(() => ({ error: perdureError('storage-failed') })),
     onFatal() {
       throw new Error('callback')
     },
   })
 
-  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
 
   await expect.poll(() => thrown).toEqual([new Error('callback')])
   process.off('uncaughtException', report)
@@ -61,8 +61,8 @@ it('answers a write although the callback for a fatal error throws', async () =>
 
 it('rejects a group that was committed after its files were lost, and calls back in order', async () => {
   const calls: string[] = []
-  const fault = new AppError('storage-failed', { message: 'The storage stopped: data.db is missing.' })
-  const saved = Promise.withResolvers<AppError>()
+  const fault = perdureError('storage-failed', { message: 'The storage stopped: data.db is missing.' })
+  const saved = Promise.withResolvers<Refusal>()
   const checks: boolean[] = []
   const { host } = hostWith({
     commit: (jobs) => jobs.map(() => ({ result: { committed: true, events: [], counts: [] } })),
@@ -84,14 +84,14 @@ it('rejects a group that was committed after its files were lost, and calls back
   expect([host.state(), host.problem(), checks]).toEqual(['failed', fault.message, [false]])
   expect(calls).toEqual(['lost'])
   const closing = host.close()
-  saved.resolve(new AppError('storage-failed'))
+  saved.resolve(perdureError('storage-failed'))
   await closing
 
   expect(calls).toEqual(['lost', 'fatal', 'abandoned'])
 })
 
 it('looks for lost files before it reports an I/O error, because their content can be saved', async () => {
-  const reported = new AppError('storage-failed', { message: 'saved' })
+  const reported = perdureError('storage-failed', { message: 'saved' })
   let isLost = false
   const { host, fatal } = hostWith({
     commit(jobs) {
@@ -99,12 +99,12 @@ it('looks for lost files before it reports an I/O error, because their content c
       return jobs.map(() => ({ error: new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_SHORT_READ') }))
     },
     guard: {
-      check: (isDue) => (isLost && isDue ? new AppError('storage-failed') : undefined),
+      check: (isDue) => (isLost && isDue ? perdureError('storage-failed') : undefined),
       save: async () => reported,
     },
   })
 
-  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
   await host.close()
 
   expect(fatal).toEqual([reported])

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import type { Connection } from '../file/connection.ts'
 import { translateError } from '../file/sqlite-error.ts'
 import {
@@ -31,14 +31,14 @@ export interface HostParts {
   /** Called instead of `close` after files were lost: closing a connection would delete files by their name. */
   readonly abandon?: (() => void | Promise<void>) | undefined
   /** Called once, at once, when files are lost. `onFatal` follows when their content is saved. */
-  readonly onFilesLost?: ((error: AppError) => void) | undefined
+  readonly onFilesLost?: ((error: Refusal) => void) | undefined
   /**
    * Space for commits that must succeed on a full disk. Without a reserve, the first successful write ends the `full`
    * state.
    */
   readonly reserve?: Reserve | undefined
   /** Called once, when the state on disk becomes unknown. */
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
 }
 
 /**
@@ -62,7 +62,7 @@ export function createHost(parts: HostParts): Host {
   let isScheduled = false
   let onIdle = () => {}
   let closing: Promise<void> | undefined
-  let filesLost: AppError | undefined
+  let filesLost: Refusal | undefined
   let saving: Promise<void> | undefined
   let isSaving = false
   let isClosed = false
@@ -82,7 +82,7 @@ export function createHost(parts: HostParts): Host {
 
   const translate = (error: unknown): unknown => {
     const translated = translateError(error)
-    if (translated instanceof AppError && translated.id === 'storage-failed') {
+    if (isRefusal(translated) && translated.code === 'storage-failed') {
       // Lost files also cause I/O errors, but their content can be saved.
       checkFiles(true)
       if (state !== 'failed') {
@@ -203,10 +203,10 @@ function runRead<Name extends ReadName>(db: Connection, name: Name, request: Rea
 }
 
 const isFull = (result: JobResult): boolean =>
-  'error' in result && result.error instanceof AppError && result.error.id === 'storage-full'
+  'error' in result && isRefusal(result.error) && result.error.code === 'storage-full'
 
 /** Calls a callback of the caller, whose errors must not stop the answers to queued writes. */
-function report(callback: ((error: AppError) => void) | undefined, error: AppError): void {
+function report(callback: ((error: Refusal) => void) | undefined, error: Refusal): void {
   try {
     callback?.(error)
   } catch (thrown) {
@@ -217,15 +217,15 @@ function report(callback: ((error: AppError) => void) | undefined, error: AppErr
 }
 
 /** A commit promises to return errors. If it throws instead, what it has written is unknown. */
-const unknownOutcome = (cause: unknown): AppError =>
-  new AppError('storage-failed', { message: 'A commit failed unexpectedly; its outcome is unknown.', cause })
+const unknownOutcome = (cause: unknown): Refusal =>
+  perdureError('storage-failed', { message: 'A commit failed unexpectedly; its outcome is unknown.', cause })
 
-const failedError = (): AppError =>
-  new AppError('storage-failed', { message: 'The storage failed earlier and rejects every write.' })
+const failedError = (): Refusal =>
+  perdureError('storage-failed', { message: 'The storage failed earlier and rejects every write.' })
 
-const fullError = (): AppError =>
-  new AppError('storage-full', {
+const fullError = (): Refusal =>
+  perdureError('storage-full', {
     hint: 'Free space on the disk that holds the database; the server then resumes by itself.',
   })
 
-const closedError = (): AppError => new AppError('storage-failed', { message: 'The storage is closed.' })
+const closedError = (): Refusal => perdureError('storage-failed', { message: 'The storage is closed.' })

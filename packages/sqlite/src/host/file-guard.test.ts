@@ -64,7 +64,7 @@ it('keeps its verdict when the file comes back, and reveals no path to clients',
 
   expect(guard.check()?.message).toBe('The storage stopped: data.db is missing.')
   situation.lost = []
-  expect(guard.check(true)?.id).toBe('storage-failed')
+  expect(guard.check(true)?.code).toBe('storage-failed')
 })
 
 it('tries again every second while a deleted file cannot be saved, because it is lost when the process ends', async () => {

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import { describeLost, type HeldFiles } from '../file/held-files.ts'
 import { type Rescued, type RescueRequest, rescueFor } from '../file/rescue.ts'
 import { markUnsaved } from '../file/rescued-copy.ts'
@@ -6,9 +6,9 @@ import { markUnsaved } from '../file/rescued-copy.ts'
 /** Notices that files of the open database were removed or replaced, and saves their content. */
 export interface FileGuard {
   /** The error for every caller once a file is lost. Reads the disk at most every 100 ms, or always with `isDue`. */
-  check(isDue?: boolean): AppError | undefined
+  check(isDue?: boolean): Refusal | undefined
   /** Saves the content. Resolves to the error to report, whose hint tells the operator what to do. Never rejects. */
-  save(): Promise<AppError>
+  save(): Promise<Refusal>
 }
 
 export interface FileGuardParts {
@@ -34,7 +34,7 @@ const MAX_ATTEMPTS = 600
 export function createFileGuard(parts: FileGuardParts): FileGuard {
   const { path, held, now, monotonicMs = () => performance.now(), pause = sleep } = parts
   let checkedMs = Number.NEGATIVE_INFINITY
-  let fault: AppError | undefined
+  let fault: Refusal | undefined
 
   const attempt = async (): Promise<Outcome> => {
     const request = rescueFor(path, held, now())
@@ -62,7 +62,7 @@ export function createFileGuard(parts: FileGuardParts): FileGuard {
       checkedMs = monotonicMs()
       const lost = held.lost()
       if (lost.length > 0)
-        fault = new AppError('storage-failed', { message: `The storage stopped: ${describeLost(lost)}.` })
+        fault = perdureError('storage-failed', { message: `The storage stopped: ${describeLost(lost)}.` })
       return fault
     },
     async save() {
@@ -85,7 +85,7 @@ const isUnsaved = (outcome: Outcome): outcome is Unsaved => typeof outcome === '
 const isSavedInPlace = (outcome: Outcome): boolean =>
   typeof outcome === 'object' && 'copy' in outcome && outcome.copy === undefined
 
-function reportOf(path: string, held: HeldFiles, outcome: Outcome): AppError {
+function reportOf(path: string, held: HeldFiles, outcome: Outcome): Refusal {
   const lost = describeLost(held.lost(), (file) => file)
   if (outcome === 'disk-gone') {
     return reportError(`${lost}. The disk of the folder is no longer mounted.`, {
@@ -111,7 +111,7 @@ function reportOf(path: string, held: HeldFiles, outcome: Outcome): AppError {
   })
 }
 
-const reportError = (message: string, options: { readonly hint: string; readonly cause?: unknown }): AppError =>
-  new AppError('storage-failed', { message: `The storage stopped: ${message}`, ...options })
+const reportError = (message: string, options: { readonly hint: string; readonly cause?: unknown }): Refusal =>
+  perdureError('storage-failed', { message: `The storage stopped: ${message}`, ...options })
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

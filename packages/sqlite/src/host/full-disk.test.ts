@@ -53,9 +53,9 @@ describe('a host on a full disk', () => {
     const { host, disk } = setUp()
     await host.write('commit', [{ type: 'run.insert', run: aRun({ status: 'running' }) }])
     disk.hasRoom = false
-    await expect(host.write('commit', begin)).rejects.toMatchObject({ id: 'storage-full' })
+    await expect(host.write('commit', begin)).rejects.toMatchObject({ code: 'storage-full' })
 
-    await expect(host.write('commit', begin)).rejects.toMatchObject({ id: 'storage-full' })
+    await expect(host.write('commit', begin)).rejects.toMatchObject({ code: 'storage-full' })
     expect(await host.write('commit', end)).toMatchObject({ committed: true })
     await host.checkDisk()
     expect(host.state()).toBe('full')

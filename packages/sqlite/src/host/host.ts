@@ -7,7 +7,7 @@ import type { HostCounters } from './host-counters.ts'
  */
 export type HostState = 'open' | 'full' | 'failed' | 'closed'
 
-/** Runs operations on a database. Driver failures are thrown as `AppError`. */
+/** Runs operations on a database. Driver failures are thrown as `PerdureError`. */
 export interface Host {
   /** Adds the write to the next group transaction; resolves when that transaction is durable. */
   write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>

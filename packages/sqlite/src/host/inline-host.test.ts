@@ -108,7 +108,7 @@ describe('group commit', () => {
     )
 
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect(settled[1]).toMatchObject({ reason: { id: 'internal-error' } })
+    expect(settled[1]).toMatchObject({ reason: { code: 'internal-error' } })
     expect(await logged()).toEqual(['a', 'b'])
     expect(db.database.inTransaction).toBe(false)
     expect(host.counters().transactions).toBe(1)
@@ -158,7 +158,7 @@ describe('a host on a full disk', () => {
     await host.write('commit', insert('a'))
     limitTo(pageCount() + 4)
 
-    await expect(host.write('commit', large('b'))).rejects.toMatchObject({ id: 'storage-full' })
+    await expect(host.write('commit', large('b'))).rejects.toMatchObject({ code: 'storage-full' })
     expect(host.state()).toBe('full')
     expect(db.database.inTransaction).toBe(false)
     expect([await hasRun('a'), await hasRun('b')]).toEqual([true, false])
@@ -209,9 +209,9 @@ describe('a host on a failing disk', () => {
     const settled = await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
     const later = host.write('commit', insert('c'))
 
-    const failed = { status: 'rejected', reason: expect.objectContaining({ id: 'storage-failed' }) }
+    const failed = { status: 'rejected', reason: expect.objectContaining({ code: 'storage-failed' }) }
     expect(settled).toEqual([failed, failed])
-    await expect(later).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(later).rejects.toMatchObject({ code: 'storage-failed' })
     expect(host.state()).toBe('failed')
     expect(db.database.inTransaction).toBe(false)
   })
@@ -222,7 +222,7 @@ describe('a host on a failing disk', () => {
     await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
     await Promise.allSettled([host.write('commit', insert('c'))])
 
-    expect(fatal).toEqual([expect.objectContaining({ id: 'storage-failed' })])
+    expect(fatal).toEqual([expect.objectContaining({ code: 'storage-failed' })])
   })
 
   it('rejects every write after a read has found a damaged page', async () => {
@@ -232,15 +232,15 @@ describe('a host on a failing disk', () => {
     const damaged: Connection = { ...db, all: fail, each: fail }
     host = createHost(damaged)
 
-    await expect(logged()).rejects.toMatchObject({ id: 'storage-failed' })
-    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(logged()).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
     expect(fatal).toHaveLength(1)
   })
 
   it('does not fail when a commit does not fit on the disk, but rejects that group', async () => {
     const full = createHost(failing('COMMIT', 'SQLITE_FULL'))
 
-    await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-full' })
+    await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-full' })
 
     expect(full.state()).toBe('full')
     expect(db.database.inTransaction).toBe(false)
@@ -262,7 +262,7 @@ describe('a host on a failing disk', () => {
 
     const settled = await Promise.allSettled([losing.write('commit', insert('a')), losing.write('commit', invalid)])
 
-    expect(settled.map((one) => one.status === 'rejected' && one.reason.id)).toEqual(['storage-full', 'storage-full'])
+    expect(settled.map((one) => one.status === 'rejected' && one.reason.code)).toEqual(['storage-full', 'storage-full'])
     expect(await hasRun('a')).toBe(false)
   })
 })
@@ -279,8 +279,8 @@ describe('closing a host', () => {
   it('rejects later reads and writes', async () => {
     await host.close()
 
-    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
-    await expect(host.read('events.head', undefined)).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.read('events.head', undefined)).rejects.toMatchObject({ code: 'storage-failed' })
     expect(host.state()).toBe('closed')
   })
 })

@@ -1,4 +1,4 @@
-import type { AppError } from '@perdure/ports'
+import type { Refusal } from '@perdure/ports'
 import { type Connection, keepOpen } from '../file/connection.ts'
 import { commitGroup } from './commit-group.ts'
 import { createHost } from './create-host.ts'
@@ -7,13 +7,13 @@ import type { Host } from './host.ts'
 
 export interface InlineHostOptions {
   /** Called once, when the state on disk becomes unknown. */
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   /** Closes the connection; `isIntact` is false after a fatal error. */
   readonly closeConnection: (db: Connection, isIntact: boolean) => void
   /** Watches the files; missing for a database in memory. */
   readonly guard?: FileGuard | undefined
   /** Called once, at once, when files are lost. `onFatal` follows when their content is saved. */
-  readonly onFilesLost?: ((error: AppError) => void) | undefined
+  readonly onFilesLost?: ((error: Refusal) => void) | undefined
 }
 
 /** Runs reads and writes on the calling thread. */

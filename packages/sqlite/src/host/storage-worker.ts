@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { AppError, type Write } from '@perdure/ports'
+import { isRefusal, perdureError, type Write } from '@perdure/ports'
 import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../file/connection.ts'
 import { databaseOpener } from '../file/open-database.ts'
 import { rescue } from '../file/rescue.ts'
@@ -49,7 +49,7 @@ async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { 
   try {
     db = openConnection(path, { synchronous, open: await databaseOpener(encryption) })
   } catch (error) {
-    openError = new AppError('storage-failed', {
+    openError = perdureError('storage-failed', {
       message: 'The storage worker could not open the database.',
       cause: error,
     })
@@ -100,7 +100,8 @@ const publishesEvents = (write: Write): boolean => write.type === 'audit.append'
 
 function toErrorMessage(error: unknown): ErrorMessage {
   const translated = translateError(error)
-  const { id, message, hint, cause } =
-    translated instanceof AppError ? translated : new AppError('internal-error', { cause: translated })
-  return { id, message, hint, cause: cause instanceof Error ? (cause.stack ?? cause.message) : undefined }
+  const { code, message, hint, cause } = isRefusal(translated)
+    ? translated
+    : perdureError('internal-error', { cause: translated })
+  return { code, message, hint, cause: cause instanceof Error ? (cause.stack ?? cause.message) : undefined }
 }

@@ -84,7 +84,7 @@ describe('createWorkerHost', () => {
       { value: { committed: false, index: 0, conflict: { type: 'run.insert', current: aRun({ id: 'a' }) } } },
       {
         reason: {
-          id: 'internal-error',
+          code: 'internal-error',
           cause: expect.objectContaining({ message: expect.stringContaining('NOT NULL') }),
         },
       },
@@ -127,7 +127,7 @@ describe('createWorkerHost', () => {
     await dying
     const settled = await Promise.allSettled([...cut, host.write('commit', insert('c'))])
 
-    expect(settled.map((one) => one.status === 'rejected' && one.reason.id)).toEqual([
+    expect(settled.map((one) => one.status === 'rejected' && one.reason.code)).toEqual([
       'storage-failed',
       'storage-failed',
       'storage-failed',
@@ -146,7 +146,7 @@ describe('createWorkerHost', () => {
     })
 
     await expect(blind.write('commit', insert('a'))).rejects.toMatchObject({
-      id: 'storage-failed',
+      code: 'storage-failed',
       cause: expect.objectContaining({ message: expect.stringContaining('directory does not exist') }),
     })
     await blind.close()
@@ -159,6 +159,6 @@ describe('createWorkerHost', () => {
 
     expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
     expect(closed).toBe(1)
-    await expect(host.write('commit', insert('late'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(host.write('commit', insert('late'))).rejects.toMatchObject({ code: 'storage-failed' })
   })
 })

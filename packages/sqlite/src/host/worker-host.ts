@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { AppError, type StoredEvent, type Write } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal, type StoredEvent, type Write } from '@perdure/ports'
 import { type Connection, keepOpen } from '../file/connection.ts'
 import type { Encryption } from '../file/encryption.ts'
 import { type Rescued, type RescueRequest, rescue } from '../file/rescue.ts'
@@ -28,7 +28,7 @@ interface WorkerReply {
 
 /** The thread that writes. Requests sent while it starts are queued. */
 export interface StorageWorker {
-  /** @throws AppError the error of the worker; `storage-failed` after the thread has ended */
+  /** @throws PerdureError the error of the worker; `storage-failed` after the thread has ended */
   send(request: WorkerRequest): Promise<WorkerReply>
   /** Whether the worker has answered every request. */
   isIdle(): boolean
@@ -50,8 +50,8 @@ export interface WorkerHostOptions {
   readonly initialMeanMs?: number | undefined
   readonly reserve?: Reserve | undefined
   readonly guard?: FileGuard | undefined
-  readonly onFilesLost?: ((error: AppError) => void) | undefined
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFilesLost?: ((error: Refusal) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   /** Called once the worker has closed the file. */
   readonly onClosed: () => void
 }
@@ -72,10 +72,10 @@ export function startStorageWorker(): StorageWorker {
   const worker = new Worker(url, isSource ? { execArgv: ['--conditions=perdure-source'] } : {})
   const ended = Promise.withResolvers<void>()
   const pending: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
-  let fault: AppError | undefined
+  let fault: Refusal | undefined
 
   const fail = (cause?: unknown) => {
-    fault ??= new AppError('storage-failed', { message: 'The storage worker exited.', cause })
+    fault ??= perdureError('storage-failed', { message: 'The storage worker exited.', cause })
     for (const { reject } of pending.splice(0)) reject(fault)
   }
   worker.on('message', (answer: WorkerAnswer) => {
@@ -159,7 +159,7 @@ export const rescueThrough =
       const [message] = (await worker.send({ type: 'rescue', request })).results
       if (message !== undefined && 'rescued' in message) return message.rescued
     } catch (error) {
-      if (!(error instanceof AppError && error.id === 'storage-failed')) throw error
+      if (!(isRefusal(error) && error.code === 'storage-failed')) throw error
     }
     return rescue(readFrom.database, request)
   }
@@ -181,8 +181,8 @@ function withPositions(writes: readonly Write[], positions: readonly number[]): 
   return stored
 }
 
-const toError = ({ id, message, hint, cause }: ErrorMessage): AppError =>
-  new AppError(id, {
+const toError = ({ code, message, hint, cause }: ErrorMessage): Refusal =>
+  perdureError(code, {
     ...(message === undefined ? {} : { message }),
     ...(hint === undefined ? {} : { hint }),
     cause: cause === undefined ? undefined : new Error(cause),

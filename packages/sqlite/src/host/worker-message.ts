@@ -1,4 +1,4 @@
-import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@perdure/ports'
+import type { AuditKeys, Conflict, RefusalOptions, StoredEvent, Write } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 import type { Encryption } from '../file/encryption.ts'
 import type { Rescued, RescueRequest } from '../file/rescue.ts'
@@ -84,7 +84,7 @@ export type JobResultMessage =
   | { readonly error: ErrorMessage }
 
 /** An error that can be cloned. */
-export interface ErrorMessage extends Pick<AppErrorOptions, 'message' | 'hint'> {
-  readonly id: ErrorCode
+export interface ErrorMessage extends Pick<RefusalOptions, 'message' | 'hint'> {
+  readonly code: ErrorCode
   readonly cause: string | undefined
 }

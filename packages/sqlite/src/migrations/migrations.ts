@@ -23,6 +23,7 @@ import { usageOfChildren } from './0022-usage-of-children.ts'
 import { flowControl } from './0023-flow-control.ts'
 import { sharedStorage } from './0024-shared-storage.ts'
 import { webhooks } from './0025-webhooks.ts'
+import { approved } from './0026-approved.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly Migration[] = [
   flowControl,
   sharedStorage,
   webhooks,
+  approved,
 ]

@@ -52,7 +52,7 @@ describe('the list of approvals', () => {
   const lists: readonly (readonly [index: string, ApprovalFilter, Visibility])[] = [
     ['approvals_by_creation', {}, EVERY_ROW],
     ['approvals_by_creation', {}, MIXED],
-    ['approvals_by_creation', { status: 'granted' }, EVERY_ROW],
+    ['approvals_by_creation', { status: 'approved' }, EVERY_ROW],
     ['approvals_by_owner', {}, ME],
     ['approvals_by_owner', { status: 'denied' }, ME],
     ['approvals_by_run', { runId: 'run' }, EVERY_ROW],

@@ -37,7 +37,7 @@ describe('an audit entry that the database rejects', () => {
       storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'neighbour' })] }]),
     ])
 
-    expect(refused).toMatchObject({ status: 'rejected', reason: { id: 'audit-unavailable' } })
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'audit-unavailable' } })
     expect(neighbour.status).toBe('fulfilled')
     expect(await storage.events.read({ topic: 'action' }, { after: 0, limit: 9 })).toEqual([])
     await storage.close()

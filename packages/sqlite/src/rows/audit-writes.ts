@@ -1,12 +1,12 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import {
-  AppError,
   type AuditHead,
   appendEntry,
   auditEvent,
   baseMac,
   type ChainDigest,
   NO_AUDIT_KEY,
+  perdureError,
 } from '@perdure/ports'
 import {
   type AuditHeadTable,
@@ -70,7 +70,7 @@ function orAuditUnavailable<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw isStatementError(error) ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error }) : error
+    throw isStatementError(error) ? perdureError('audit-unavailable', { retryAfter: 5_000, cause: error }) : error
   }
 }
 

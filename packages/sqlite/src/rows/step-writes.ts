@@ -33,6 +33,7 @@ const nextOrder = (db: Connection, runKey: number): number => (db.get(LAST_ORDER
 const CHANGING = [
   'status',
   'attempt',
+  'recoveries',
   'order',
   'due_at',
   'approval_id',
@@ -87,6 +88,7 @@ const removeEnd = compile<{ key: number }, unknown>((param) =>
 const toChangedColumns = (change: StepChange): Omit<ChangedColumns, 'order'> => ({
   status: change.status ?? null,
   attempt: change.attempt ?? null,
+  recoveries: change.recoveries ?? null,
   due_at: change.dueAt ?? null,
   approval_id: change.approvalId ?? null,
   settled_at: change.endedAt ?? null,

@@ -50,7 +50,7 @@ export const approvalExpiryCases: readonly ContractCase[] = [
       await open(
         storage,
         anApproval({ id: 'of-call', seq: 1, expiresAt: at(5) }),
-        anApproval({ id: 'granted', status: 'granted', expiresAt: at(5) }),
+        anApproval({ id: 'approved', status: 'approved', expiresAt: at(5) }),
         anApproval({ id: 'open', expiresAt: at(7) }),
       )
       expect(await dueAt(storage, 50)).toEqual(['open'])
@@ -70,7 +70,7 @@ export const approvalExpiryCases: readonly ContractCase[] = [
       await open(
         storage,
         anApproval({ id: 'a', toolCallId: 'call', createdAt: at(1) }),
-        anApproval({ id: 'b', toolCallId: 'call', createdAt: at(2), status: 'granted' }),
+        anApproval({ id: 'b', toolCallId: 'call', createdAt: at(2), status: 'approved' }),
         anApproval({ id: 'c', toolCallId: 'call-2', createdAt: at(3) }),
         anApproval({ id: 'd', createdAt: at(4) }),
         anApproval({ id: 'e', runId: 'other', toolCallId: 'call', createdAt: at(5) }),

@@ -18,13 +18,13 @@ const ALL = ['a', 'b', 'c', 'd', 'e']
 const FILTERED: readonly (readonly [ApprovalFilter, readonly string[]])[] = [
   [{}, ALL],
   [{ status: 'pending' }, ['a', 'c']],
-  [{ status: 'granted' }, ['b']],
+  [{ status: 'approved' }, ['b']],
   [{ status: 'denied' }, ['d']],
   [{ status: 'expired' }, ['e']],
   [{ runId: 'run-1' }, ['a', 'b', 'e']],
   [{ runId: 'run-unknown' }, []],
   [{ runId: 'run-2', status: 'pending' }, ['c']],
-  [{ runId: 'run-2', status: 'granted' }, []],
+  [{ runId: 'run-2', status: 'approved' }, []],
   [{ runId: undefined, status: undefined }, ALL],
 ]
 
@@ -34,7 +34,7 @@ async function insertListed(storage: Storage): Promise<void> {
   await insertApprovals(
     storage,
     anApproval({ id: 'a', createdAt: at(0), runId: 'run-1', owner: 'alice' }),
-    anApproval({ id: 'b', createdAt: at(1), runId: 'run-1', owner: 'bob', targetId: 'other', status: 'granted' }),
+    anApproval({ id: 'b', createdAt: at(1), runId: 'run-1', owner: 'bob', targetId: 'other', status: 'approved' }),
     anApproval({ id: 'c', createdAt: at(2), runId: 'run-2', owner: 'bob', kind: 'workflow' }),
     anApproval({ id: 'd', createdAt: at(3), runId: 'run-2', owner: 'carol', kind: 'workflow', status: 'denied' }),
     anApproval({ id: 'e', createdAt: at(4), runId: 'run-1', owner: 'alice', targetId: 'other', status: 'expired' }),

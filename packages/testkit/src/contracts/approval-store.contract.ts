@@ -28,15 +28,15 @@ const OPTIONALS: Optionals<ApprovalRecord> = {
   decision: toJsonText(null),
 }
 
-const GRANTED: ApprovalResolution = {
-  status: 'granted',
+const APPROVED: ApprovalResolution = {
+  status: 'approved',
   resolvedAt: at(10),
   by: 'carol',
   reason: 'looks good',
   decision: toJsonText({ amount: 5 }),
 }
 
-const STATUSES: readonly ApprovalStatus[] = ['pending', 'granted', 'denied', 'expired']
+const STATUSES: readonly ApprovalStatus[] = ['pending', 'approved', 'denied', 'expired']
 
 const find = (storage: Storage, id = anApproval().id) => storage.approvals.find(id, EVERY_ROW)
 const resolve = (resolution: ApprovalResolution, id = anApproval().id): Write => ({
@@ -106,10 +106,10 @@ const resolveCases: readonly ContractCase[] = [
       const neighbour = anApproval({ id: 'neighbour' })
       await open(storage, approval, neighbour)
 
-      const { counts } = await commit(storage, resolve(GRANTED))
+      const { counts } = await commit(storage, resolve(APPROVED))
 
       expect(counts).toEqual([1])
-      expect(await find(storage)).toEqual({ ...approval, ...GRANTED })
+      expect(await find(storage)).toEqual({ ...approval, ...APPROVED })
       expect(await find(storage, 'neighbour')).toEqual(neighbour)
     },
   },
@@ -117,7 +117,7 @@ const resolveCases: readonly ContractCase[] = [
     title: 'resolves an approval to each outcome and does not set the fields that the resolution omits',
     async run(storage) {
       await open(storage)
-      for (const status of ['granted', 'denied', 'expired'] as const) {
+      for (const status of ['approved', 'denied', 'expired'] as const) {
         await insertApprovals(storage, anApproval({ id: status }))
         await commit(storage, resolve({ status, resolvedAt: at(1) }, status))
 
@@ -129,25 +129,25 @@ const resolveCases: readonly ContractCase[] = [
     title: 'refuses to resolve an approval that is not pending and returns its resolution',
     async run(storage) {
       await open(storage, anApproval())
-      await commit(storage, resolve(GRANTED))
-      const granted = { ...anApproval(), ...GRANTED }
+      await commit(storage, resolve(APPROVED))
+      const approved = { ...anApproval(), ...APPROVED }
 
-      for (const status of ['granted', 'denied', 'expired'] as const) {
+      for (const status of ['approved', 'denied', 'expired'] as const) {
         const outcome = await refused(storage, resolve({ status, resolvedAt: at(20), by: 'late' }))
-        expect(outcome.conflict).toEqual({ type: 'approval.resolve', current: granted })
+        expect(outcome.conflict).toEqual({ type: 'approval.resolve', current: approved })
       }
-      expect(await find(storage)).toEqual(granted)
+      expect(await find(storage)).toEqual(approved)
     },
   },
   {
     title: 'refuses to resolve an approval that was inserted as resolved',
     async run(storage) {
       await open(storage)
-      for (const status of ['granted', 'denied', 'expired'] as const) {
+      for (const status of ['approved', 'denied', 'expired'] as const) {
         const approval = anApproval({ id: status, status })
         await insertApprovals(storage, approval)
 
-        const outcome = await refused(storage, resolve(GRANTED, status))
+        const outcome = await refused(storage, resolve(APPROVED, status))
         expect(outcome.conflict).toEqual({ type: 'approval.resolve', current: approval })
       }
     },
@@ -157,7 +157,7 @@ const resolveCases: readonly ContractCase[] = [
     async run(storage) {
       await open(storage, anApproval())
 
-      expect((await refused(storage, resolve(GRANTED, 'apr-unknown'))).conflict).toEqual({ type: 'approval.resolve' })
+      expect((await refused(storage, resolve(APPROVED, 'apr-unknown'))).conflict).toEqual({ type: 'approval.resolve' })
     },
   },
 ]
@@ -186,7 +186,7 @@ const fenceCases: readonly ContractCase[] = [
         expect(conflict).toEqual({ type: 'approval.fence', current })
       }
 
-      expect((await refused(storage, fence('unknown', 'granted'))).conflict).toEqual({ type: 'approval.fence' })
+      expect((await refused(storage, fence('unknown', 'approved'))).conflict).toEqual({ type: 'approval.fence' })
       expect(await find(storage, 'pending')).toEqual(pending)
     },
   },
@@ -195,9 +195,9 @@ const fenceCases: readonly ContractCase[] = [
     async run(storage) {
       await open(storage, anApproval())
 
-      expect(await refused(storage, resolve(GRANTED), fence(anApproval().id))).toMatchObject({
+      expect(await refused(storage, resolve(APPROVED), fence(anApproval().id))).toMatchObject({
         index: 1,
-        conflict: { type: 'approval.fence', current: { status: 'granted' } },
+        conflict: { type: 'approval.fence', current: { status: 'approved' } },
       })
       expect(await find(storage)).toEqual(anApproval())
     },
@@ -208,13 +208,13 @@ const fenceCases: readonly ContractCase[] = [
       await open(storage, anApproval({ id: 'a' }), anApproval({ id: 'b' }))
       const leave = { type: 'run.transition', runId: aRun().id, from: ['queued'], attempt: 1, change: {} } as const
       const decide = (id: string, other: string) =>
-        storage.unitOfWork.commit([resolve(GRANTED, id), leave, fence(other)])
+        storage.unitOfWork.commit([resolve(APPROVED, id), leave, fence(other)])
 
       const outcomes = await Promise.all([decide('a', 'b'), decide('b', 'a')])
 
       expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
       const statuses = [(await find(storage, 'a'))?.status, (await find(storage, 'b'))?.status]
-      expect(statuses.toSorted()).toEqual(['granted', 'pending'])
+      expect(statuses.toSorted()).toEqual(['approved', 'pending'])
     },
   },
 ]

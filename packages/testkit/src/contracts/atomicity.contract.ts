@@ -123,7 +123,7 @@ const CHANGES: {
   'approval.resolve': {
     type: 'approval.resolve',
     id: APPROVAL.id,
-    resolution: { status: 'granted', resolvedAt: at(1), by: 'bob' },
+    resolution: { status: 'approved', resolvedAt: at(1), by: 'bob' },
   },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-2' }) },
   'emission.finish': { type: 'emission.finish', id: anEmissionPart().id },

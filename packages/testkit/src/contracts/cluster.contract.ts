@@ -53,8 +53,8 @@ const leaseCases: readonly ClusterCase[] = [
       other.stall()
       await untilDeparted(cluster, other, one)
 
-      await expect(other.storage.unitOfWork.commit([append])).rejects.toMatchObject({ id: 'storage-failed' })
-      await expect(other.storage.unitOfWork.commit([append])).rejects.toMatchObject({ id: 'storage-failed' })
+      await expect(other.storage.unitOfWork.commit([append])).rejects.toMatchObject({ code: 'storage-failed' })
+      await expect(other.storage.unitOfWork.commit([append])).rejects.toMatchObject({ code: 'storage-failed' })
       await commit(one.storage, append)
       expect(await one.storage.events.read({ topic: 'all' }, { after: 0, limit: 10 })).toHaveLength(2)
     },

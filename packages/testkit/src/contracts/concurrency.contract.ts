@@ -65,7 +65,7 @@ const CONTESTED: readonly { readonly prize: string; readonly write: (caller: num
     write: (caller) => ({
       type: 'approval.resolve',
       id: anApproval().id,
-      resolution: { status: caller % 2 === 0 ? 'granted' : 'denied', by: `${caller}`, resolvedAt: at(caller) },
+      resolution: { status: caller % 2 === 0 ? 'approved' : 'denied', by: `${caller}`, resolvedAt: at(caller) },
     }),
   },
   {

@@ -30,7 +30,7 @@ export const runDeadlineCases: readonly ContractCase[] = [
   {
     title: 'treats a run as past its deadline exactly from deadlineAt',
     async run(storage) {
-      const run = aRun({ status: 'running', deadlineAt: at(1_000), budget: { wallClockMs: 1_000 } })
+      const run = aRun({ status: 'running', deadlineAt: at(1_000), budget: { maxDuration: 1_000 } })
       await insertRuns(storage, run)
 
       expect(await storage.runTimers.pastDeadline(at(999), 10)).toEqual([])

@@ -1,4 +1,4 @@
-import { AppError, type SkillStore } from '@perdure/ports'
+import { isRefusal, type SkillStore } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
 /** A skill that the suite needs. */
@@ -45,7 +45,7 @@ const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'done',
-    (error: unknown) => (error instanceof AppError ? error.id : error),
+    (error: unknown) => (isRefusal(error) ? error.code : error),
   )
 
 export const skillStoreCases: readonly SkillStoreCase[] = [

@@ -10,6 +10,7 @@ const STATUSES: readonly StepStatus[] = ['started', 'waiting', 'completed', 'fai
 
 const CHANGE: Required<StepChange> = {
   status: 'waiting',
+  recoveries: 2,
   attempt: 4,
   result: toJsonText(['late']),
   error: { code: 'timeout', message: 'too slow' },

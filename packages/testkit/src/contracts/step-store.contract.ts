@@ -17,6 +17,7 @@ const OPTIONALS: Optionals<StepRecord> = {
   approvalId: 'apr_1',
   childRunId: 'run_child',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
+  recoveries: 3,
   endOrder: 7,
   endedAt: at(5),
 }

@@ -1,0 +1,27 @@
+import type { Migration } from './migration.ts'
+
+/**
+ * Approvals are `approved`, no longer `granted`, and a budget limits `maxDuration`, no longer `wallClockMs`. The server
+ * alone writes decisions and budgets: a decision begins with its verdict, and a budget has only numbers. Events are
+ * translated when they are read (`toEventPayload`); audit entries and what clients and agents have written stay as they are.
+ * Steps count their recoveries.
+ *
+ * The statements read whole tables, which can take longer than the timeout of other migrations.
+ */
+export const approved: Migration = {
+  version: 9,
+  name: 'approved',
+  sql: `
+SET LOCAL statement_timeout = 0;
+
+UPDATE approvals SET status = 'approved' WHERE status = 'granted';
+
+UPDATE steps SET result = '{"approved":' || substr(result, length('{"granted":') + 1)
+  WHERE kind = 'approval' AND starts_with(result, '{"granted":');
+
+UPDATE runs SET budget = replace(budget, '"wallClockMs":', '"maxDuration":')
+  WHERE budget IS NOT NULL AND strpos(budget, '"wallClockMs":') > 0;
+
+ALTER TABLE steps ADD COLUMN recoveries integer;
+`,
+}

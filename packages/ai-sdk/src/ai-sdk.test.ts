@@ -1,6 +1,7 @@
+import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { beginFold, foldLog, type LogEvent, transcriptOf } from '@perdure/interop'
-import { type AgentRegistration, createServer } from '@perdure/server-app'
+import { createServer } from '@perdure/server-app'
 import * as v7 from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import * as v6 from 'ai6'
@@ -8,7 +9,7 @@ import { MockLanguageModelV3 } from 'ai6/test'
 import { afterEach, describe, expect, it } from 'vitest'
 import { durableModel, durableTool, type ModelLike, type ToolLike } from './index.ts'
 
-type Context = Parameters<AgentRegistration['agent']['run']>[1]
+type Context = RunContext
 
 const USAGE = {
   inputTokens: { total: 20, noCache: 20, cacheRead: undefined, cacheWrite: undefined },
@@ -83,7 +84,7 @@ async function serverWith(run: (ctx: Context) => unknown, storage = createInMemo
       {
         id: 'mail',
         description: 'Sends mail.',
-        recovery: 'resume',
+        onCrash: 'retry',
         agent: { run: ((_: unknown, ctx: Context) => run(ctx)) as never },
       },
     ],
@@ -176,7 +177,7 @@ describe.each(SDKS)('$name', (sdk) => {
       { kind: 'approval', title: 'Send to ann?', toolCallId: 'call-1' },
     ])
 
-    await get(`/approvals/${approval?.id}/resolve`, { granted: true })
+    await get(`/approvals/${approval?.id}/resolve`, { approved: true })
     await expect.poll(async () => (await get(`/runs/${runId}`)).status).toBe('completed')
 
     expect(calls).toBe(2)
@@ -184,7 +185,7 @@ describe.each(SDKS)('$name', (sdk) => {
     expect(items).toMatchObject([
       { kind: 'text', text: 'Wait. ' },
       { kind: 'tool', id: 'call-1', status: 'done', result: 'sent to ann' },
-      { kind: 'approval', status: 'granted' },
+      { kind: 'approval', status: 'approved' },
       { kind: 'text', text: 'Done.' },
     ])
     expect(usage).toMatchObject([{ provider: 'mock', model: 'mail-1', inputTokens: 40, outputTokens: 14 }])
@@ -199,7 +200,7 @@ describe.each(SDKS)('$name', (sdk) => {
     }))
 
     const { runId, approvals } = await start()
-    await get(`/approvals/${approvals[0]?.id}/resolve`, { granted: true })
+    await get(`/approvals/${approvals[0]?.id}/resolve`, { approved: true })
     await expect.poll(async () => (await get(`/runs/${runId}`)).status).toBe('completed')
 
     expect((await transcript(runId)).items).toMatchObject([

@@ -14,7 +14,7 @@ export interface ModelLike extends ModelName {
 
 type StepOptions = NonNullable<Parameters<RunContext['step']>[2]>
 
-export interface DurableModelOptions extends Pick<StepOptions, 'timeoutMs' | 'onCrash'> {
+export interface DurableModelOptions extends Pick<StepOptions, 'timeout' | 'retries' | 'recoveries' | 'onCrash'> {
   /** The name of the steps. Default: `model`. */
   readonly name?: string
 }
@@ -58,9 +58,9 @@ interface Generated extends Part {
 async function generate({ ctx, model, name, options }: Durable, call: CallOptions): Promise<Generated> {
   const answer = await ctx.step(
     name,
-    async ({ effectId, signal }) => {
+    async ({ idempotencyKey, signal }) => {
       const generated = (await model.doGenerate(within(call, signal))) as Generated
-      const log = createAnswerLog(ctx, effectId)
+      const log = createAnswerLog(ctx, idempotencyKey)
       for (const part of generated.content) log.write(asPart(part))
       log.write({ type: 'finish', ...generated })
       await log.end(model)
@@ -99,11 +99,11 @@ function stream({ ctx, model, name, options }: Durable, call: CallOptions): Read
     start(controller) {
       const recording = ctx.step(
         name,
-        async ({ effectId, signal }) => {
+        async ({ idempotencyKey, signal }) => {
           const { stream: source } = (await model.doStream(within(call, signal))) as {
             readonly stream: AsyncIterable<Part>
           }
-          const log = createAnswerLog(ctx, effectId)
+          const log = createAnswerLog(ctx, idempotencyKey)
           const parts: Part[] = []
           let isDecided = false
           for await (const given of source) {

@@ -9,7 +9,8 @@ export interface ToolLike {
 
 type Approval = ToolCall['approval']
 
-export interface DurableToolOptions<Input = unknown> extends Pick<ToolCall, 'timeoutMs' | 'onCrash'> {
+export interface DurableToolOptions<Input = unknown>
+  extends Pick<ToolCall, 'timeout' | 'retries' | 'recoveries' | 'onCrash'> {
   /** Asks a person for approval first. */
   readonly approval?: Approval | ((input: Input) => Approval)
 }
@@ -39,7 +40,11 @@ export function durableTool<Tool extends ToolLike>(
       ...(toolCallId === undefined ? {} : { toolCallId }),
       ...(asked === undefined ? {} : { approval: asked }),
       execute: (args, call) =>
-        settle(ctx, execute(args, { ...sdk, abortSignal: call.signal, effectId: call.effectId }), toolCallId),
+        settle(
+          ctx,
+          execute(args, { ...sdk, abortSignal: call.signal, idempotencyKey: call.idempotencyKey }),
+          toolCallId,
+        ),
     })
     if (outcome.ok) return outcome.value
     throw Object.assign(new Error(outcome.error.message), { kind: outcome.error.kind })

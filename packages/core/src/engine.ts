@@ -49,6 +49,7 @@ import { clusterTargets, createRunLines } from './engine/run-line.ts'
 import { executingRunIds, readRunLoad } from './engine/run-load.ts'
 import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
+import { createSettleOutcome } from './engine/settle-outcome.ts'
 import { createStartRun } from './engine/start-run.ts'
 import { createThreadClaims } from './engine/thread-claims.ts'
 import { createTimerDriver } from './engine/timer-driver.ts'
@@ -171,8 +172,10 @@ export function createEngine(given: EngineDeps) {
     relaunch: (run) => runner.relaunch(run),
     onChangedOutside: (runId) => void outcomeWatch.check(runId),
   })
-  const outcomeWatch = createOutcomeWatch({ ...deps, runner })
-  const foreignChanges = createForeignChanges({ runner, runWaiters, outcomeWatch, onQueued: () => claimRuns?.wake() })
+  const settleOutcome = createSettleOutcome(deps)
+  const outcomeWatch = createOutcomeWatch({ ...deps, runner, settleOutcome })
+  const onQueued = () => claimRuns?.wake()
+  const foreignChanges = createForeignChanges({ runner, runWaiters, outcomeWatch, settleOutcome, onQueued })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
   const runMutex = createKeyedMutex()
@@ -207,6 +210,7 @@ export function createEngine(given: EngineDeps) {
   runWaiters.observe((run, info) => {
     logOutcome(deps.logger, run)
     if (isTerminal(run.status)) runMeter.ended(run)
+    if (run.status === 'suspended') void settleOutcome.onSuspended(run, info.detail?.waitingFor)
     followUp(run, info).catch((error: unknown) =>
       deps.logger.error('could not apply the follow-up of an ended run', error, { runId: run.id }),
     )
@@ -217,13 +221,13 @@ export function createEngine(given: EngineDeps) {
     await resumeFollowUps(followUpDeps)
     await deliverEmissions({ ...deps, wakeRun })
   }
-  const recoverDeparted =
-    cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers, onQueued: () => claimRuns?.wake() })
+  const recoverDeparted = cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers, onQueued })
 
   let fireEventTriggers: FireEventTriggers = NO_FIRES
 
   return {
     ...{ startRun, forkRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
+    settleKeys: settleOutcome.settleKeys,
     readAgents: createReadAgents({ agents, describeSchema, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),
     readWorkflows: createReadWorkflows({ workflows, describeSchema }),
@@ -283,11 +287,8 @@ export function createEngine(given: EngineDeps) {
     async drain(timeoutMs: number) {
       admission.close()
       await Promise.all([timerDriver.stop(), claimRuns?.stop(), recoverDeparted?.stop()])
-      await cluster
-        ?.retire()
-        .catch((error: unknown) =>
-          deps.logger.error('could not release the duties of this server in the cluster', error),
-        )
+      const warn = (error: unknown) => deps.logger.error('could not release the duties of this server', error)
+      await cluster?.retire().catch(warn)
       return waitForRuns({ ...deps, runner }, timeoutMs)
     },
     /** Queues or aborts the runs that still execute. */

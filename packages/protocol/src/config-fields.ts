@@ -3,7 +3,14 @@ import { ServerConfigSchema } from './config.ts'
 import type { FieldNote } from './config-section.ts'
 import { SecretReference } from './config-values.ts'
 
-export type ConfigFieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'integer-or-strings'
+export type ConfigFieldType =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'strings'
+  | 'integer-or-strings'
+  | 'duration'
 
 /** One configuration field, for the reference page, the environment variables and `--help`. */
 export interface ConfigField {
@@ -68,8 +75,9 @@ function isSecret(schema: v.GenericSchema): boolean {
 }
 
 function shapeOf(schema: v.GenericSchema): Pick<ConfigField, 'type' | 'choices'> {
-  const { type, options } = schema as v.GenericSchema & { readonly options?: readonly string[] }
-  if (type === 'picklist') return { type: 'string', choices: options }
+  const { type, options } = schema as v.GenericSchema & { readonly options?: readonly unknown[] }
+  if (type === 'picklist') return { type: 'string', choices: options as readonly string[] }
+  if (type === 'union' && (options?.[1] as v.GenericSchema | undefined)?.type === 'string') return { type: 'duration' }
   return { type: isWhole(schema) ? 'integer' : (TYPES[type] ?? 'string') }
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { DURATION_TEXT, toMilliseconds } from './duration.ts'
 
 const SECRET_REFERENCE = /^[a-z][a-z0-9-]*:[\s\S]+$/
 const NOT_A_REFERENCE = 'must be a secret reference such as env:NAME or file:path, not the secret itself'
@@ -11,8 +12,22 @@ export const strings = v.array(v.string())
 export const within = (minimum: number, maximum: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum))
 export const share = v.pipe(v.number(), v.gtValue(0, 'must be more than 0'), v.maxValue(1))
-export const seconds = within(1, 10 * 365 * 86_400)
-export const milliseconds = (minimum: number) => within(minimum, 2 ** 31 - 1)
+/** A number in the unit of the field, or a text such as `'30s'`. The output is a whole number in that unit. */
+const durationIn = (unit: 'milliseconds' | 'seconds' | 'days', minimum: number, maximum: number) =>
+  v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(DURATION_TEXT, formsIn(unit)))], formsIn(unit)),
+    v.transform((value) => (typeof value === 'number' ? value : (toMilliseconds(value) ?? 0) / UNIT_MS[unit])),
+    v.number(),
+    v.integer(`must be a whole number of ${unit}`),
+    v.minValue(minimum),
+    v.maxValue(maximum),
+  )
+const formsIn = (unit: string) =>
+  `must be a number of ${unit}, or a text such as '250ms', '30s', '15m', '12h', '1d' or '2w'`
+const UNIT_MS = { milliseconds: 1, seconds: 1_000, days: 86_400_000 } as const
+export const milliseconds = (minimum: number) => durationIn('milliseconds', minimum, 2 ** 31 - 1)
+export const seconds = durationIn('seconds', 1, 10 * 365 * 86_400)
+export const days = (minimum: number, maximum = 2 ** 31 - 1) => durationIn('days', minimum, maximum)
 export const bytes = within(1, 2 ** 40)
 export const count = (minimum: number) => within(minimum, 2 ** 31 - 1)
 export const port = within(0, 65_535)

@@ -164,9 +164,34 @@ describe('configFields', () => {
       const actual = Array.isArray(field.default) ? 'strings' : typeof field.default
       const isFraction = actual === 'number' && !Number.isInteger(field.default)
       const type = actual === 'number' && !isFraction ? 'integer' : actual
-      expect([type, `${type}-or-strings`], field.path).toContain(field.type)
+      const isDuration = type === 'integer' && /(?:Ms|Seconds|Days)$/.test(field.path)
+      expect(isDuration ? ['duration'] : [type, `${type}-or-strings`], field.path).toContain(field.type)
       if (field.choices !== undefined) expect(field.choices).toContain(field.default)
     }
+  })
+
+  it.each([
+    ['30s', 30_000],
+    ['2m', 120_000],
+    [1_500, 1_500],
+  ])('takes %j as a duration', (drainTimeoutMs, milliseconds) => {
+    const parsed = v.parse(ServerConfigSchema, { server: { shutdown: { drainTimeoutMs } } })
+    expect(parsed.server.shutdown.drainTimeoutMs).toBe(milliseconds)
+  })
+
+  it.each([
+    [{ server: { idempotency: { ttlSeconds: '1d' } } }, 86_400],
+    [{ retention: { eventsDays: '2w' } }, 14],
+  ])('converts the duration in %j to the unit of its field', (config, value) => {
+    const { server, retention } = v.parse(ServerConfigSchema, config)
+    expect([server.idempotency.ttlSeconds, retention.eventsDays]).toContain(value)
+  })
+
+  it.each([
+    [{ server: { shutdown: { drainTimeoutMs: '30 seconds' } } }, "a text such as '250ms'"],
+    [{ retention: { eventsDays: '36h' } }, 'must be a whole number of days'],
+  ])('refuses %j', (config, message) => {
+    expect(v.safeParse(ServerConfigSchema, config).issues?.[0].message).toContain(message)
   })
 
   it('gives each field a note that is a sentence', () => {

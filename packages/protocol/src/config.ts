@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { InteropSection } from './config-interop.ts'
+import { ProtocolsSection } from './config-protocols.ts'
 import { RealtimeSection } from './config-realtime.ts'
 import { field, optionalField, section } from './config-section.ts'
 import { ServerSection } from './config-server.ts'
@@ -8,6 +8,7 @@ import {
   boolean,
   bytes,
   count,
+  days,
   hostWithPort,
   milliseconds,
   SecretReference,
@@ -69,7 +70,7 @@ export const ServerConfigSchema = strictObject({
     }),
   }),
   realtime: RealtimeSection,
-  interop: InteropSection,
+  protocols: ProtocolsSection,
   skills: section({
     directories: field(strings, [], {
       note: 'Folders that contain skills: each child folder with a SKILL.md is a skill. New skills are installed into the first folder.',
@@ -100,7 +101,7 @@ export const ServerConfigSchema = strictObject({
     timeoutMs: field(milliseconds(1), 15_000, {
       note: 'How long an endpoint may take to answer a delivery, in milliseconds.',
     }),
-    retentionDays: field(count(4), 30, {
+    retentionDays: field(days(4), 30, {
       note: 'Days after which ended webhook deliveries are removed. The server retries a pending delivery for about 3 days.',
     }),
   }),
@@ -127,7 +128,7 @@ export const ServerConfigSchema = strictObject({
     leaseMs: field(milliseconds(1_000), 300_000, {
       note: 'How long a phase may work on a job, in milliseconds; after a crash, the job is retried when this lease expires.',
     }),
-    halfLifeDays: field(within(1, 36_500), 30, { note: 'Half-life of the importance of a fact, in days.' }),
+    halfLifeDays: field(days(1, 36_500), 30, { note: 'Half-life of the importance of a fact, in days.' }),
     tokensPerDay: optionalField(count(0), {
       note: 'Tokens that your own phases may spend per day (UTC); unlimited when not set.',
     }),
@@ -151,7 +152,7 @@ export const ServerConfigSchema = strictObject({
     checkpointPath: optionalField(v.pipe(v.string(), v.minLength(1)), {
       note: 'Path of the file with signed checkpoints, ideally on another volume; when not set, the file is next to the chain.',
     }),
-    retentionDays: optionalField(count(1), {
+    retentionDays: optionalField(days(1), {
       note: 'Days after which audit entries are removed, up to the last checkpoint before that time; never when not set.',
     }),
     events: field(v.picklist(['privileged', 'all', 'none']), 'privileged', {
@@ -159,16 +160,16 @@ export const ServerConfigSchema = strictObject({
     }),
   }),
   retention: section({
-    eventsDays: field(count(1), 30, {
+    eventsDays: field(days(1), 30, {
       note: 'Days after which events are removed, except those of active runs; a client resuming from an older cursor gets a gap notice.',
     }),
-    tokensDays: field(count(1), 30, {
+    tokensDays: field(days(1), 30, {
       note: 'Days after which expired and revoked tokens are removed, sessions of the console among them.',
     }),
-    runsDays: optionalField(count(1), {
+    runsDays: optionalField(days(1), {
       note: 'Days after which ended runs are removed, with their calls and approvals; never when not set.',
     }),
-    sessionsDays: optionalField(count(1), {
+    sessionsDays: optionalField(days(1), {
       note: 'Days of inactivity after which sessions are removed, with all their data; never when not set.',
     }),
   }),

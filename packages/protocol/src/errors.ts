@@ -5,7 +5,10 @@ export interface ErrorSpec {
    * status that an error response would have.
    */
   readonly status: number
-  /** Property that carries the identifier: `code` for agents, sessions and workflows, `kind` for all others. */
+  /**
+   * Property that carries the identifier where the error is stored as data: `code` for agents, sessions and workflows,
+   * `kind` for all others.
+   */
   readonly family: 'code' | 'kind'
   /** A second identifier, sent in `kind`, for an error whose family is `code`. */
   readonly alias?: string

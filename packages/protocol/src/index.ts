@@ -2,6 +2,7 @@ export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.t
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
 export { SecretReference } from './config-values.ts'
+export { DURATION_FORMS, type Duration, toMilliseconds } from './duration.ts'
 export { errorLine } from './error-line.ts'
 export { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from './errors.ts'
 export { errorsOf } from './errors-of.ts'
@@ -42,7 +43,6 @@ export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'
 export {
   changesState,
-  type Dialect,
   type Operation,
   type OperationTable,
   type ResponseSpec,
@@ -50,9 +50,9 @@ export {
 } from './operation.ts'
 export { agUiOperations } from './operations/ag-ui.ts'
 export { agentOperations } from './operations/agents.ts'
+export { aiSdkOperations } from './operations/ai-sdk.ts'
 export { approvalOperations } from './operations/approvals.ts'
 export { auditOperations } from './operations/audit.ts'
-export { chatOperations } from './operations/chat.ts'
 export { consoleOperations } from './operations/console.ts'
 export { consolidatorOperations } from './operations/consolidator.ts'
 export { docsOperations } from './operations/docs.ts'
@@ -65,7 +65,7 @@ export { memoryOperations } from './operations/memory.ts'
 export { metricOperations } from './operations/metrics.ts'
 export { namedEventOperations } from './operations/named-events.ts'
 export { nodeOperations } from './operations/nodes.ts'
-export { openAiOperations } from './operations/openai.ts'
+export { openaiOperations } from './operations/openai.ts'
 export { PARAMETER_MEANINGS } from './operations/parameter-meanings.ts'
 export { realtimeOperations } from './operations/realtime.ts'
 export { runOperations } from './operations/runs.ts'
@@ -75,12 +75,21 @@ export { tokenOperations } from './operations/tokens.ts'
 export { triggerOperations } from './operations/triggers.ts'
 export { webhookOperations } from './operations/webhooks.ts'
 export { workflowOperations } from './operations/workflows.ts'
+export {
+  type ClientErrorCode,
+  isPerdureError,
+  PerdureError,
+  type PerdureErrorCode,
+  type PerdureErrorDetails,
+  StartError,
+} from './perdure-error.ts'
 export { isPlainObject } from './plain-object.ts'
+export { type Dialect, PROTOCOL_NAMES, PROTOCOLS, type ProtocolName, perProtocol } from './protocols.ts'
 export { AgUiRequest } from './resources/ag-ui.ts'
 export { Agent, AgentState } from './resources/agents.ts'
+export { AiSdkRequest, AiSdkStreamQuery } from './resources/ai-sdk.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
-export { ChatRequest, ChatStreamQuery } from './resources/chat.ts'
 export {
   ConsoleCode,
   ConsoleSession,
@@ -115,10 +124,10 @@ export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/na
 export { ClusterHealth, ClusterNode } from './resources/nodes.ts'
 export {
   ChatCompletionRequest,
-  OpenAiConversationRequest,
-  OpenAiItemsQuery,
-  OpenAiResponseQuery,
-  OpenAiResponseRequest,
+  OpenaiConversationRequest,
+  OpenaiItemsQuery,
+  OpenaiResponseQuery,
+  OpenaiResponseRequest,
 } from './resources/openai.ts'
 export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
 export {
@@ -210,6 +219,7 @@ export {
   type SpanSpec,
   spanTitle,
 } from './spans.ts'
+export type { DefinedTypes, ResultOf, SentTo, Stored } from './stored.ts'
 export {
   formatSubject,
   type ParsedSubject,

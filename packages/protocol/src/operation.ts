@@ -1,5 +1,6 @@
 import type { GenericSchema } from 'valibot'
 import type { ErrorCode } from './errors.ts'
+import type { Dialect } from './protocols.ts'
 
 /**
  * The callers that an operation accepts. `null`: anyone. `'principal'`: any authenticated caller. A string: callers
@@ -13,9 +14,6 @@ export type ScopeRule =
   | { readonly anyOf: readonly string[] }
   | { readonly scope: string; readonly whenConfig: 'metrics.requireAuth' }
   | { readonly scope: string; readonly rawScope: string }
-
-/** The protocols of other software that operations speak. */
-export type Dialect = 'ai-sdk' | 'ag-ui' | 'openai' | 'mcp'
 
 export interface ResponseSpec {
   readonly schema?: GenericSchema
@@ -55,7 +53,7 @@ export interface Operation {
   /** A public operation whose response contains more for a caller with a valid token. */
   readonly showsMore?: true
   /**
-   * A read that clients of a protocol repeat to follow a run: it has a rate limit of its own, `interop.pollsPerMinute`.
+   * A read that clients of a protocol repeat to follow a run: it has a rate limit of its own, `protocols.pollsPerMinute`.
    * With a header, only requests that send this value in it. The operation refuses a request whose header is wrong.
    */
   readonly polls?: true | { readonly header: string; readonly value: string }

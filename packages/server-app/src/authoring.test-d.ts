@@ -1,5 +1,14 @@
 import * as v from 'valibot'
-import { type AgentRegistration, createServer, defineAgent, defineConfig, defineWorkflow } from './index.ts'
+import { expectTypeOf } from 'vitest'
+import {
+  type AgentRegistration,
+  createServer,
+  defineAgent,
+  defineConfig,
+  defineTrigger,
+  defineWorkflow,
+} from './index.ts'
+import { runAgent, runWorkflow } from './testing.ts'
 
 const Mail = v.object({ to: v.string(), copies: v.optional(v.number(), 1) })
 
@@ -8,13 +17,13 @@ const mail = defineAgent({
   id: 'mail',
   description: 'Sends a mail.',
   input: Mail,
-  agent: { id: 'mail', run: async ({ to, copies }) => ({ to: to.trim(), copies: copies.toFixed() }) },
+  run: async ({ to, copies }) => ({ to: to.trim(), copies: copies.toFixed() }),
 })
 const nightly = defineWorkflow({
   id: 'nightly',
   description: 'Runs at night.',
   input: v.string(),
-  workflow: { id: 'nightly', execute: async (topic, { signal }) => topic.trim() + String(signal.aborted) },
+  run: async (topic, { signal }) => topic.trim() + String(signal.aborted),
 })
 export const config = defineConfig({
   auth: { pepperRef: 'env:PERDURE_PEPPER' },
@@ -24,7 +33,7 @@ export const config = defineConfig({
     {
       id: 'generator',
       description: 'B',
-      recovery: 'resume',
+      onCrash: 'retry',
       input: v.object({ upTo: v.number() }),
       agent: {
         id: 'generator',
@@ -63,29 +72,29 @@ export const limited = [
     ...{ id: 'a', description: 'A' },
     input: Mail,
     concurrency: { limit: 3, key: ({ to, copies }, { owner }) => `${owner}/${to.trim()}/${copies.toFixed()}` },
-    rateLimit: { limit: 10, periodMs: 1_000, key: ({ to }) => (to === '' ? undefined : to) },
-    debounce: { periodMs: 500, key: ({ to }, { sessionId }) => sessionId ?? to.trim() },
-    agent: { run: async ({ to }) => to.trim() },
+    rateLimit: { limit: 10, period: 1_000, key: ({ to }) => (to === '' ? undefined : to) },
+    debounce: { period: 500, key: ({ to }, { sessionId }) => sessionId ?? to.trim() },
+    run: async ({ to }) => to.trim(),
   }),
   defineAgent({
     ...{ id: 'a', description: 'A', input: Mail },
     // @ts-expect-error the schema has no such member
     concurrency: { limit: 3, key: ({ customer }) => customer },
-    agent: { run: async ({ to }) => to.trim() },
+    run: async ({ to }) => to.trim(),
   }),
   defineAgent({
     ...{ id: 'a', description: 'A' },
     concurrency: { limit: 3, key: (_: { readonly to: string }) => 'a' },
     // @ts-expect-error without a schema the input is unknown, whatever the key function takes
-    agent: { run: async (input) => input.to },
+    run: async (input) => input.to,
   }),
   // @ts-expect-error a debounce needs a key
-  defineAgent({ id: 'a', description: 'A', debounce: { periodMs: 5 }, agent: { run: async () => 1 } }),
+  defineAgent({ id: 'a', description: 'A', debounce: { period: 5 }, run: async () => 1 }),
   defineWorkflow({
     ...{ id: 'w', description: 'W', concurrency: { limit: 1, key: 'user' } },
     input: Mail,
-    rateLimit: { limit: 1, periodMs: 5, key: ({ to }) => to.trim() },
-    workflow: { execute: async ({ to }) => to.trim() },
+    rateLimit: { limit: 1, period: 5, key: ({ to }) => to.trim() },
+    run: async ({ to }) => to.trim(),
   }),
   defineConfig({
     agents: [
@@ -105,43 +114,39 @@ declare const streamText: () => {
 }
 
 export const shows = [
-  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { run: () => streamText() } }),
+  defineAgent({ id: 'a', description: 'A', input: Mail, run: () => streamText() }),
   defineAgent({
     id: 'a',
     description: 'A',
     input: Mail,
-    agent: { run: async ({ to }) => (to === '' ? 1 : streamText()) },
+    run: async ({ to }) => (to === '' ? 1 : streamText()),
   }),
   defineAgent({
     ...{ id: 'a', description: 'A' },
-    agent: {
-      async *run(_, { text }) {
-        yield 'text'
-        yield streamText()
-        yield { type: 'weather.seen' }
-        await text('more', { phase: 'commentary' })
-        return { done: true }
-      },
+    async *run(_, { text }) {
+      yield 'text'
+      yield streamText()
+      yield { type: 'weather.seen' }
+      await text('more', { phase: 'commentary' })
+      return { done: true }
     },
   }),
   defineWorkflow({
     ...{ id: 'w', description: 'W' },
-    workflow: {
-      async execute(_, { text, state, data, file, stream }) {
-        state({ city: 'Bern' })
-        state.patch([{ op: 'replace', path: '/city', value: 'Basel' }])
-        data('weather', { celsius: 3 }, { id: 'w1' })
-        // @ts-expect-error a file has a media type
-        file({ url: 'https://example.com' })
-        // @ts-expect-error text is a string
-        text(1)
-        const { text: answer, usage } = await stream('answer', ({ signal }) =>
-          signal.aborted ? streamText() : streamText(),
-        )
-        // @ts-expect-error a stream is not a text
-        await stream('answer', () => 'text')
-        return answer.length + (usage?.inputTokens ?? 0)
-      },
+    async run(_, { text, state, data, file, stream }) {
+      state({ city: 'Bern' })
+      state.patch([{ op: 'replace', path: '/city', value: 'Basel' }])
+      data('weather', { celsius: 3 }, { id: 'w1' })
+      // @ts-expect-error a file has a media type
+      file({ url: 'https://example.com' })
+      // @ts-expect-error text is a string
+      text(1)
+      const { text: answer, usage } = await stream('answer', ({ signal }) =>
+        signal.aborted ? streamText() : streamText(),
+      )
+      // @ts-expect-error a stream is not a text
+      await stream('answer', () => 'text')
+      return answer.length + (usage?.inputTokens ?? 0)
     },
   }),
 ]
@@ -149,11 +154,11 @@ export const shows = [
 /** Without a schema the input is unknown; code that contradicts the schema does not compile. */
 export const refused = [
   // @ts-expect-error without a schema the input is unknown
-  defineAgent({ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }),
+  defineAgent({ id: 'a', description: 'A', run: async (input) => input.to }),
   // @ts-expect-error the schema has no such member
-  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async ({ too }) => too } }),
+  defineAgent({ id: 'a', description: 'A', input: Mail, run: async ({ too }) => too }),
   // @ts-expect-error the code needs a member that the schema does not have
-  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async (_: { n: number }) => 1 } }),
+  defineAgent({ id: 'a', description: 'A', input: Mail, run: async (_: { n: number }) => 1 }),
   // @ts-expect-error in a list, too, the input is unknown without a schema
   defineConfig({ agents: [{ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }] }),
   // @ts-expect-error a registration has no such member
@@ -172,32 +177,106 @@ declare const doGenerate: () => Generated
 export const calls = defineAgent({
   id: 'calls',
   description: 'Calls.',
-  agent: {
-    id: 'calls',
-    async run(_, ctx) {
-      const { text } = await ctx.step('generate', () => doGenerate())
-      const now: number = await ctx.step('now', () => 1)
-      const sent = await ctx.tool({
-        name: 'send',
-        args: { to: 'team@example.com', text },
-        execute: async ({ to }, { effectId, signal }) => ({ to: to.trim(), effectId, aborted: signal.aborted }),
-      })
-      const generated = await ctx.tool({ name: 'generate', execute: () => doGenerate() })
-      const summary = await ctx.agents.run<{ readonly text: string }>('summarize', { text })
-      const go = await ctx.waitForEvent<{ readonly by: string }>('go')
-      // @ts-expect-error the wait may time out
-      go.by.trim()
-      // @ts-expect-error the result type of this child run is unknown
-      ;(await ctx.agents.run('summarize')).text
-      // @ts-expect-error there is no such argument
-      await ctx.tool({ name: 'send', args: { to: 'a' }, execute: ({ too }) => too })
-      return [
-        now,
-        sent.ok ? sent.value.effectId.trim() : sent.error.kind,
-        generated.ok && generated.value.text.trim(),
-        summary.text.trim(),
-        go?.by.trim(),
-      ]
-    },
+  async run(_, ctx) {
+    const { text } = await ctx.step('generate', () => doGenerate())
+    const now: number = await ctx.step('now', () => 1)
+    const sent = await ctx.tool({
+      name: 'send',
+      args: { to: 'team@example.com', text },
+      execute: async ({ to }, { idempotencyKey, signal }) => ({
+        to: to.trim(),
+        idempotencyKey,
+        aborted: signal.aborted,
+      }),
+    })
+    const generated = await ctx.tool({ name: 'generate', execute: () => doGenerate() })
+    const summary = await ctx.invoke('summarize', { text })
+    const go = await ctx.waitForEvent<{ readonly by: string }>('go')
+    // @ts-expect-error the wait may time out
+    go.by.trim()
+    // @ts-expect-error the result type of this child run is unknown
+    ;(await ctx.invoke('summarize')).text
+    // @ts-expect-error there is no such argument
+    await ctx.tool({ name: 'send', args: { to: 'a' }, execute: ({ too }) => too })
+    return [
+      now,
+      sent.ok ? sent.value.idempotencyKey.trim() : sent.error.kind,
+      generated.ok && generated.value.text.trim(),
+      summary,
+      go?.by.trim(),
+    ]
   },
 })
+
+/** A definition types its callers: a parent run, a test and the trigger that starts it. */
+const summarize = defineAgent({
+  id: 'summarize',
+  input: v.object({ text: v.string() }),
+  output: v.object({ mood: v.picklist(['good', 'bad']), at: v.date() }),
+  run: async ({ text }) => ({ mood: text === '' ? ('bad' as const) : ('good' as const), at: new Date() }),
+})
+const count = defineAgent({ id: 'count', run: () => ({ total: 1, at: new Date() }) })
+const counting = defineWorkflow({
+  id: 'counting',
+  input: Mail,
+  async *run({ to }) {
+    yield 'counting'
+    return { letters: to.length }
+  },
+})
+const answer = defineAgent({ id: 'answer', input: Mail, run: () => streamText() })
+
+export const parent = defineWorkflow({
+  id: 'parent',
+  async run(_, ctx) {
+    const { mood, at } = await ctx.invoke(summarize, { text: 'a' })
+    expectTypeOf(mood).toEqualTypeOf<'good' | 'bad'>()
+    expectTypeOf(at).toEqualTypeOf<string>()
+    expectTypeOf(await ctx.invoke(count)).toEqualTypeOf<{ total: number; at: string }>()
+    expectTypeOf(await ctx.invoke(counting, { to: 'a' })).toEqualTypeOf<{ letters: number }>()
+    expectTypeOf(await ctx.invoke(answer, { to: 'a' })).toEqualTypeOf<{ readonly text: string }>()
+    expectTypeOf(await ctx.invoke('summarize', 1)).toBeUnknown()
+    expectTypeOf(await ctx.step('now', () => ({ at: new Date(), log: () => 1 }))).toEqualTypeOf<{ at: string }>()
+    await ctx.sleep('a while', '1d')
+    await ctx.step('often', () => 1, { retries: { max: 3, delay: '1s' }, timeout: '30s' })
+    // @ts-expect-error the member `text` is missing
+    await ctx.invoke(summarize, {})
+    // @ts-expect-error the input is missing
+    await ctx.invoke(summarize)
+    // @ts-expect-error a duration has a unit
+    await ctx.sleep('a while', '1 day')
+  },
+})
+
+export async function tests() {
+  const run = await runAgent(summarize, { text: 'a' })
+  expectTypeOf(run.result?.mood).toEqualTypeOf<'good' | 'bad' | undefined>()
+  const later = await (await runWorkflow(counting, { to: 'a' })).advance('1d')
+  expectTypeOf(later.result).toEqualTypeOf<{ letters: number } | undefined>()
+  // @ts-expect-error `text` is a string
+  await runAgent(summarize, { text: 1 })
+}
+
+export const triggers = [
+  defineTrigger({ id: 't', kind: 'interval', interval: '15m', start: summarize, input: { text: 'a' } }),
+  defineTrigger({ id: 't', kind: 'event', event: 'mail', start: summarize }),
+  defineTrigger({ id: 't', kind: 'cron', cron: '0 3 * * *', start: count }),
+  // @ts-expect-error `text` is a string
+  defineTrigger({ id: 't', kind: 'idle', idle: '5m', start: summarize, input: { text: 1 } }),
+  // @ts-expect-error the input is missing
+  defineTrigger({ id: 't', kind: 'interval', interval: '15m', start: summarize }),
+]
+
+/** A wrong definition gets an error at the member that is wrong. */
+export const wrong = [
+  // @ts-expect-error the code is missing
+  defineAgent({ id: 'a' }),
+  // @ts-expect-error the shape of the interface document is for plain objects
+  defineAgent({ id: 'a', agent: { id: 'a', run: async () => 1 } }),
+  // @ts-expect-error without a schema, a member of the input is unknown
+  defineAgent({ id: 'a', run: ({ messages }) => messages }),
+  // @ts-expect-error there is no such option
+  defineAgent({ id: 'a', retires: 3, run: () => 1 }),
+  // @ts-expect-error the output schema accepts numbers
+  defineAgent({ id: 'a', output: v.number(), run: async () => 'one' }),
+]

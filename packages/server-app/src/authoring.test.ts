@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { classifyProviderResponse, createRetry, fallback, ProviderError, retry, ToolError } from './index.ts'
+import { ToolError } from './index.ts'
+import { classifyProviderResponse, createRetry, fallback, ProviderError, retry } from './providers.ts'
 
 describe('@perdure/server-app', () => {
   it('exports retry and fallback for provider calls', async () => {
@@ -12,7 +13,7 @@ describe('@perdure/server-app', () => {
       throw new ProviderError('capacity')
     }
 
-    expect(await retry(flaky, { initialDelayMs: 1 })).toBe('answer')
+    expect(await retry(flaky, { delay: 1 })).toBe('answer')
     expect(await fallback([down, async () => 'other'])).toBe('other')
     expect(calls).toBe(3)
   })

@@ -1,4 +1,10 @@
-import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
+import type {
+  AgentDefinition,
+  AgentRegistration,
+  TriggerRegistration,
+  WorkflowDefinition,
+  WorkflowRegistration,
+} from '@perdure/core'
 import type { InMemorySkill } from '@perdure/in-memory'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
 import { configFields, nearest, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@perdure/protocol'
@@ -48,6 +54,15 @@ type SectionWith<Workflows> = Omit<WorkflowsSection, 'registrations'> & { readon
  * workflow gets, and a schema in `output` what it returns; without a schema, the type is `unknown`. `createClient` of
  * `@perdure/client` takes the type of the configuration as its type parameter.
  */
+export function defineConfig<
+  const Agents extends readonly AgentDefinition[],
+  const Workflows extends readonly WorkflowDefinition[],
+>(
+  config: Unlisted & {
+    readonly agents?: Agents
+    readonly workflows?: Workflows | SectionWith<Workflows>
+  },
+): DefinedConfig<Agents, Workflows>
 export function defineConfig<
   AgentInputs extends List,
   const AgentIds extends readonly string[],
@@ -109,7 +124,9 @@ function describe(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue) ?? 'configuration'
   if (issue.type === 'strict_object' && issue.expected === 'never')
     return `${path}: unknown field${suggestionFor(path)}`
-  return issue.type === 'regex' ? `${path}: ${issue.message}` : `${path}: expected ${issue.expected ?? issue.type}`
+  return issue.type === 'regex' || issue.message.startsWith('must be')
+    ? `${path}: ${issue.message}`
+    : `${path}: expected ${issue.expected ?? issue.type}`
 }
 
 /** Suggests the nearest known field if the path looks like a typo. */

@@ -15,14 +15,14 @@ const mail = defineAgent({
     v.object({ text: v.string() }),
     v.transform(({ text }) => text.length),
   ),
-  agent: { run: async ({ to }) => ({ text: to }) },
+  run: async ({ to }) => ({ text: to }),
 })
 const nightly = defineWorkflow({
   id: 'nightly',
   description: 'Runs at night.',
   input: z.object({ topic: z.string(), on: z.date().optional() }),
   output: z.object({ at: z.date(), tags: z.array(z.string()) }),
-  workflow: { execute: async ({ topic }) => ({ at: new Date(0), tags: [topic] }) },
+  run: async ({ topic }) => ({ at: new Date(0), tags: [topic] }),
 })
 const config = defineConfig({
   auth: { pepperRef: 'env:PERDURE_PEPPER' },
@@ -57,16 +57,23 @@ export async function calls() {
   else expectTypeOf(sent.result).toEqualTypeOf<undefined>()
   expectTypeOf(sent.runId).toEqualTypeOf<string>()
 
-  const counted = await client.agents.stream('count', { input: { upTo: 3 }, metadata: { a: 'b' } })
+  const counted = await client.agents.start('count', { input: { upTo: 3 }, metadata: { a: 'b' } })
   if (counted.status === 'completed') expectTypeOf(counted.result).toEqualTypeOf<{ total: number }>()
   for await (const item of client.subscribe(counted.subject)) expectTypeOf(item.type).toEqualTypeOf<'event' | 'gap'>()
+
+  const counting = client.agents.stream('count', { input: { upTo: 3 } })
+  for await (const event of counting) expectTypeOf(event.type).toBeString()
+  const started = await counting.started
+  if (started.status === 'completed') expectTypeOf(started.result).toEqualTypeOf<{ total: number }>()
+  for await (const event of client.workflows.stream('nightly', { input: { topic: 'a' } }))
+    expectTypeOf(event).not.toBeAny()
 
   const plain = await client.agents.run('plain')
   expectTypeOf(plain.result).toBeUnknown()
   await client.agents.run('plain', { input: [1] }, { prefer: 'wait=3' })
 
   await client.agents.run('mail', { input: { to: 'a@example.com' }, priority: 5, delayMs: 1_000 })
-  await client.agents.stream('mail', { input: { to: 'a@example.com' }, startAt: '2027-01-31T09:00:00Z' })
+  await client.agents.start('mail', { input: { to: 'a@example.com' }, startAt: '2027-01-31T09:00:00Z' })
   await client.workflows.execute('nightly', { input: { topic: 'a' }, priority: -5, delayMs: 0 })
 
   const night = await client.workflows.execute('nightly', { input: { topic: 'a' }, threadId: 't' })
@@ -90,7 +97,11 @@ export const refused = [
   // @ts-expect-error the member `to` is missing
   () => client.agents.run('mail', { input: {} }),
   // @ts-expect-error `to` is text
+  () => client.agents.start('mail', { input: { to: 1 } }),
+  // @ts-expect-error `to` is text in a stream, too
   () => client.agents.stream('mail', { input: { to: 1 } }),
+  // @ts-expect-error no workflow has this id
+  () => client.workflows.stream('nightli'),
   // @ts-expect-error this input belongs to another agent
   () => client.agents.run('mail', { input: { upTo: 1 } }),
   // @ts-expect-error unknown member of the body
@@ -148,10 +159,10 @@ const saysOne = { execute: async () => 'one' }
 export const outputs = [
   defineAgent({
     ...{ id: 'a', description: 'A', output: v.object({ n: v.number() }) },
-    agent: { run: async (_, { suspend, resume }) => (resume === undefined ? suspend() : { n: 1 }) },
+    run: async (_, { suspend, resume }) => (resume === undefined ? suspend() : { n: 1 }),
   }),
   // @ts-expect-error the schema accepts numbers
-  defineAgent({ id: 'a', description: 'A', output: v.number(), agent: { run: async () => 'one' } }),
+  defineAgent({ id: 'a', description: 'A', output: v.number(), run: async () => 'one' }),
   // @ts-expect-error in a list, too
   defineConfig({ agents: [{ id: 'a', description: 'A', output: v.number(), agent: { run: async () => 'one' } }] }),
   // @ts-expect-error and in a workflow

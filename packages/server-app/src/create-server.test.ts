@@ -135,7 +135,7 @@ describe('createServer', () => {
         {
           id: 'stepping',
           description: 'Takes one step.',
-          agent: { id: 'stepping', run: (_, { step }) => step('one', async () => 1, { timeoutMs: 60_000 }) },
+          agent: { id: 'stepping', run: (_, { step }) => step('one', async () => 1, { timeout: 60_000 }) },
         },
       ],
     })

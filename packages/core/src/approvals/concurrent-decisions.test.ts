@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/run-context.ts'
 
-const decider = (subject: string) => ({ by: subject, visibility: EVERY_ROW, granted: true }) as const
+const decider = (subject: string) => ({ by: subject, visibility: EVERY_ROW, approved: true }) as const
 
 /** A run that waits for two approvals, and two processes that share its storage. */
 async function twoProcesses() {
@@ -13,8 +13,8 @@ async function twoProcesses() {
   const code = async (_: unknown, { suspend, resume }: RunContext) =>
     resume === undefined
       ? suspend({ approvals: [{ name: 'first' }, { name: 'second' }] })
-      : resume.approvals.map(({ granted }) => granted)
-  const start = () => createTestEngine({ ...shared, agents: [agentOf('asks', code, { recovery: 'resume' })] })
+      : resume.approvals.map(({ approved }) => approved)
+  const start = () => createTestEngine({ ...shared, agents: [agentOf('asks', code, { onCrash: 'retry' })] })
   const [one, other] = [start(), start()]
   const reply = one.run('asks')
   await untilIdle(shared.clock)

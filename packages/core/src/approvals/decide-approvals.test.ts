@@ -10,21 +10,21 @@ const KEY = { id: 'key-1', fingerprint: 'same' }
 const BOB = { subject: 'bob', scopes: ['agents:invoke', 'approvals:resolve'] }
 
 const suspending =
-  (count: number, timeoutMs?: number) =>
+  (count: number, timeout?: number) =>
   async (_: unknown, { suspend, resume }: RunContext) => {
     if (resume !== undefined)
-      return resume.approvals.map(({ name, granted, reason, payload }) => [name, granted, reason, payload])
+      return resume.approvals.map(({ name, approved, reason, payload }) => [name, approved, reason, payload])
     const approvals = Array.from({ length: count }, (_, index) => ({
       name: `a${index}`,
       toolCallId: `call-${index}`,
-      ...(timeoutMs === undefined ? {} : { timeoutMs: timeoutMs + index }),
+      ...(timeout === undefined ? {} : { timeout: timeout + index }),
     }))
     return suspend({ approvals })
   }
 
 const callingApproval = async (_: unknown, { approval }: RunContext) =>
-  (await Promise.all(['a0', 'a1', 'a2'].map((name) => approval(name)))).map(({ granted, payload }) => [
-    granted,
+  (await Promise.all(['a0', 'a1', 'a2'].map((name) => approval(name)))).map(({ approved, payload }) => [
+    approved,
     payload,
   ])
 
@@ -33,7 +33,7 @@ async function setUpRun(code: (input: unknown, context: RunContext) => Promise<u
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
   const { storage, clock } = shared
   const start = async (ownStorage: Storage = storage) => {
-    const agents = [agentOf('asks', code, { recovery: 'resume' })]
+    const agents = [agentOf('asks', code, { onCrash: 'retry' })]
     const engine = createTestEngine({ ...shared, storage: ownStorage, agents })
     await engine.recover()
     await engine.start()
@@ -66,11 +66,11 @@ describe('resume with several decisions', () => {
     const { run, storage, clock } = await setUpRun(code)
     const before = (await storage.events.head()).position
 
-    const approvals = run.approvalIds.map((id, index) => ({ id, granted: index !== 1, payload: index }))
+    const approvals = run.approvalIds.map((id, index) => ({ id, approved: index !== 1, payload: index }))
     run.resume({ approvals, key: KEY })
     await untilIdle(clock)
 
-    expect(await run.approvalStatuses()).toEqual(['granted', 'denied', 'granted'])
+    expect(await run.approvalStatuses()).toEqual(['approved', 'denied', 'approved'])
     expect(await storage.runs.find(run.id, EVERY_ROW)).toMatchObject({ status: 'completed' })
     const types = (await storage.events.read({ runId: run.id }, { after: before, limit: 99 })).map(({ type }) => type)
     expect(types.filter((type) => type === 'run.resumed')).toHaveLength(1)
@@ -81,25 +81,25 @@ describe('resume with several decisions', () => {
     const ids = run.approvalIds
     await server.engine.resolveApproval({
       approvalId: ids[2] ?? '',
-      granted: false,
+      approved: false,
       by: 'carol',
       visibility: EVERY_ROW,
     })
-    const all = ids.map((id) => ({ id, granted: true }))
+    const all = ids.map((id) => ({ id, approved: true }))
 
     await expect(run.resume({ approvals: all, key: KEY })).rejects.toMatchObject({
-      id: 'approval-resolved',
+      code: 'approval-resolved',
       message: expect.stringContaining('carol'),
     })
     await expect(
       run.resume({
         approvals: [
-          { id: ids[0], granted: true },
-          { id: 'apr-x', granted: true },
+          { id: ids[0], approved: true },
+          { id: 'apr-x', approved: true },
         ],
       }),
     ).rejects.toMatchObject({
-      id: 'approval-not-found',
+      code: 'approval-not-found',
     })
 
     expect(await run.approvalStatuses()).toEqual(['pending', 'pending', 'denied'])
@@ -115,7 +115,7 @@ describe('resume with several decisions', () => {
     clock.advance(1)
     await storage.unitOfWork.commit(older.map((approval) => ({ type: 'approval.insert', approval }) as const))
 
-    const outcome = outcomeOf(await run.resume({ approvals: [{ toolCallId: 'call-0', granted: true }] }))
+    const outcome = outcomeOf(await run.resume({ approvals: [{ toolCallId: 'call-0', approved: true }] }))
 
     expect(outcome).toMatchObject({ runId: run.id, status: 'completed', result: [['a0', true, null, null]] })
     expect(server.engine).toBeDefined()
@@ -124,7 +124,7 @@ describe('resume with several decisions', () => {
   it('replays the answer of a repeated key while the run still waits', async () => {
     const { run, server } = await setUpRun(suspending(2))
     const ids = run.approvalIds
-    const request = { approvals: [{ id: ids[0], granted: true }], key: KEY }
+    const request = { approvals: [{ id: ids[0], approved: true }], key: KEY }
 
     const first = outcomeOf(await run.resume(request))
     const again = await run.resume(request)
@@ -137,7 +137,7 @@ describe('resume with several decisions', () => {
 
   it('stores the outcome of the run under its key even if the process crashes right after the commit', async () => {
     const { run, server, clock } = await setUpRun(suspending(2))
-    const request = { approvals: run.approvalIds.map((id) => ({ id, granted: true })), key: KEY }
+    const request = { approvals: run.approvalIds.map((id) => ({ id, approved: true })), key: KEY }
 
     server.crashAfter(1)
     run.resume(request)
@@ -151,12 +151,12 @@ describe('resume with several decisions', () => {
 
   it('takes effect once for concurrent requests with one key', async () => {
     const { run, clock } = await setUpRun(suspending(2))
-    const request = { approvals: run.approvalIds.map((id) => ({ id, granted: true })), key: KEY }
+    const request = { approvals: run.approvalIds.map((id) => ({ id, approved: true })), key: KEY }
 
     const replies = await Promise.allSettled([run.resume(request), run.resume(request), run.resume(request)])
     await untilIdle(clock)
 
-    const results = replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.id))
+    const results = replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.code))
     expect(results[0]).toBe(200)
     expect(['idempotency-in-flight', 'run-not-suspended', 200]).toEqual(expect.arrayContaining(results.slice(1)))
   })
@@ -164,7 +164,7 @@ describe('resume with several decisions', () => {
 
 describe('second decision on an approval', () => {
   const decide = {
-    granted: true,
+    approved: true,
     reason: 'fine',
     payload: { amount: 5, to: 'x' },
     by: 'bob',
@@ -175,15 +175,15 @@ describe('second decision on an approval', () => {
     ['payload', { payload: { amount: 6, to: 'x' } }],
     ['missing payload', { payload: undefined }],
     ['reason', { reason: 'other' }],
-    ['verdict', { granted: false }],
+    ['verdict', { approved: false }],
   ])('is rejected if it differs (%s), with an error that names the first decider', async (_, over) => {
     const { run, server } = await setUpRun(suspending(2))
     const [approvalId = ''] = run.approvalIds
     await server.engine.resolveApproval({ approvalId, ...decide })
 
     await expect(server.engine.resolveApproval({ approvalId, ...decide, ...over, by: 'eve' })).rejects.toMatchObject({
-      id: 'approval-resolved',
-      message: expect.stringContaining('granted by bob'),
+      code: 'approval-resolved',
+      message: expect.stringContaining('approved by bob'),
     })
   })
 
@@ -209,7 +209,7 @@ describe('decision within a resume', () => {
     const { run } = await setUpRun(suspending(1))
     const [id] = run.approvalIds
 
-    const outcome = outcomeOf(await run.resume({ approvals: [{ id, granted: true }], principal: EVE }))
+    const outcome = outcomeOf(await run.resume({ approvals: [{ id, approved: true }], principal: EVE }))
 
     expect(outcome.status).toBe('completed')
   })
@@ -217,20 +217,20 @@ describe('decision within a resume', () => {
   it('requires approvals:resolve for an approval of ctx.approval', async () => {
     const { run, clock } = await setUpRun(callingApproval)
     const [id] = run.approvalIds
-    const request = { approvals: [{ id, granted: true }] }
+    const request = { approvals: [{ id, approved: true }] }
     const withScope = (scope: string) => ({ ...request, principal: { ...EVE, scopes: ['agents:invoke', scope] } })
 
     await expect(run.resume({ ...request, principal: EVE })).rejects.toMatchObject({
-      id: 'scope-denied',
+      code: 'scope-denied',
       hint: expect.stringContaining(`approvals:resolve:${id}`),
     })
-    await expect(run.resume(withScope('approvals:resolve:apr_other'))).rejects.toMatchObject({ id: 'scope-denied' })
-    await expect(run.resume(withScope('approvals:resolve:own'))).rejects.toMatchObject({ id: 'scope-denied' })
+    await expect(run.resume(withScope('approvals:resolve:apr_other'))).rejects.toMatchObject({ code: 'scope-denied' })
+    await expect(run.resume(withScope('approvals:resolve:own'))).rejects.toMatchObject({ code: 'scope-denied' })
     expect(await run.approvalStatuses()).toEqual(['pending', 'pending', 'pending'])
 
     run.resume(withScope(`approvals:resolve:${id}`))
     await untilIdle(clock)
-    expect(await run.approvalStatuses()).toEqual(['granted', 'pending', 'pending'])
+    expect(await run.approvalStatuses()).toEqual(['approved', 'pending', 'pending'])
   })
 })
 
@@ -238,10 +238,10 @@ describe('approval of ctx.suspend', () => {
   it('expires on time, and the run resumes once all are decided or expired', async () => {
     const { run, server, storage, clock } = await setUpRun(suspending(3, 1_000))
     const [, approvalId = ''] = run.approvalIds
-    await server.engine.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
+    await server.engine.resolveApproval({ approvalId, approved: true, by: 'bob', visibility: EVERY_ROW })
 
     await server.engine.advance(1_000)
-    expect(await run.approvalStatuses()).toEqual(['expired', 'granted', 'pending'])
+    expect(await run.approvalStatuses()).toEqual(['expired', 'approved', 'pending'])
     expect((await storage.runs.find(run.id, EVERY_ROW))?.status).toBe('suspended')
     await server.engine.advance(2)
     await untilIdle(clock)
@@ -274,7 +274,7 @@ describe('approval of ctx.suspend', () => {
     await server.engine.advance(1_000)
 
     await expect(
-      server.engine.resolveApproval({ approvalId, granted: false, by: 'bob', visibility: EVERY_ROW }),
-    ).rejects.toMatchObject({ id: 'approval-resolved', message: expect.stringContaining('expired') })
+      server.engine.resolveApproval({ approvalId, approved: false, by: 'bob', visibility: EVERY_ROW }),
+    ).rejects.toMatchObject({ code: 'approval-resolved', message: expect.stringContaining('expired') })
   })
 })

@@ -57,7 +57,7 @@ export interface DecisionPlan {
  * Resolves approvals of one run, all or none: the decisions, the results of the waiting calls, the resumed run and the
  * idempotency record are one commit. Calls `prepare` again after a write conflict.
  *
- * @throws AppError what `prepare` throws; `idempotency-conflict`, `idempotency-in-flight`
+ * @throws PerdureError what `prepare` throws; `idempotency-conflict`, `idempotency-in-flight`
  */
 export type DecideApprovals = (request: {
   readonly runId: string
@@ -162,10 +162,10 @@ async function resolvedWaitOf(
 /** A step that asked to run again is started or fails; any other call receives the decision as its result. */
 function changeOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedWait, 'step'> {
   const { status, reason, by, decision, resolvedAt } = resolution
-  const granted = status === 'granted'
+  const approved = status === 'approved'
   const payload = decision === undefined ? undefined : fromJsonText(decision)
-  if (step.kind !== 'step') return { result: toJsonText({ granted, reason, payload, by }) }
-  if (granted) return { change: ({ attempt }) => ({ status: 'started', attempt }) }
+  if (step.kind !== 'step') return { result: toJsonText({ approved, reason, payload, by }) }
+  if (approved) return { change: ({ attempt }) => ({ status: 'started', attempt }) }
   return { change: refusedChange(step, reason, resolvedAt) }
 }
 

@@ -1,10 +1,10 @@
 import {
-  AppError,
   type ApprovalRecord,
   type ApprovalResolution,
   canonicalJson,
   type EpochMs,
   fromJsonText,
+  perdureError,
   toJsonText,
   type Write,
 } from '@perdure/ports'
@@ -13,17 +13,17 @@ import type { Via } from '../runs/run-events.ts'
 
 /** A decision on an approval, as submitted. */
 export interface SubmittedDecision {
-  readonly granted: boolean
+  readonly approved: boolean
   readonly reason?: string | undefined
   readonly payload?: unknown // JSON
 }
 
 export const resolutionOf = (
-  { granted, reason, payload }: SubmittedDecision,
+  { approved, reason, payload }: SubmittedDecision,
   { subject }: Pick<AuditActor, 'subject'>,
   resolvedAt: EpochMs,
 ): ApprovalResolution => ({
-  status: granted ? 'granted' : 'denied',
+  status: approved ? 'approved' : 'denied',
   by: subject,
   reason,
   decision: payload === undefined ? undefined : toJsonText(payload),
@@ -34,20 +34,22 @@ export const resolutionOf = (
  * Whether the approval is still open. Returns false for an approval already resolved by the same decision, that is with
  * the same verdict, reason and payload.
  *
- * @throws AppError `approval-resolved`, naming who resolved it, if the decisions differ
+ * @throws PerdureError `approval-resolved`, naming who resolved it, if the decisions differ
  */
 export function isUndecided(approval: ApprovalRecord, decision: SubmittedDecision): boolean {
   if (approval.status === 'pending') return true
   if (isSame(approval, decision)) return false
   const by = approval.by === undefined ? '' : ` by ${approval.by}`
-  throw new AppError('approval-resolved', {
+  throw perdureError('approval-resolved', {
     message: `the approval ${approval.id} was already ${approval.status}${by}`,
     hint: 'read the approval to see the decision; to repeat it, send the same verdict, reason and payload',
   })
 }
 
-const isSame = ({ status, reason, decision }: ApprovalRecord, { granted, payload, reason: given }: SubmittedDecision) =>
-  status === (granted ? 'granted' : 'denied') && reason === given && canonical(decision) === canonicalOf(payload)
+const isSame = (
+  { status, reason, decision }: ApprovalRecord,
+  { approved, payload, reason: given }: SubmittedDecision,
+) => status === (approved ? 'approved' : 'denied') && reason === given && canonical(decision) === canonicalOf(payload)
 
 const canonical = (text: ApprovalRecord['decision']) =>
   text === undefined ? undefined : canonicalJson(fromJsonText(text))
@@ -69,5 +71,5 @@ export const decisionAudit = (
     at: resolvedAt,
     action: 'approvals.resolve',
     target: id,
-    detail: { granted: status === 'granted', ...(via === undefined ? {} : { via: via.protocol }) },
+    detail: { approved: status === 'approved', ...(via === undefined ? {} : { via: via.protocol }) },
   })

@@ -1,15 +1,15 @@
 import {
-  AppError,
   type ApprovalRecord,
   type ApprovalStore,
   EVERY_ROW,
+  perdureError,
   type RunRecord,
   type Visibility,
 } from '@perdure/ports'
 import { OPERATION_TABLES } from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
-import { isAppError } from '../runs/thrown-value.ts'
+import { isRefusalWith } from '../runs/thrown-value.ts'
 import type { SubmittedDecision } from './decision.ts'
 
 /** A decision that names its approval by id or by the tool call that requested it. */
@@ -31,7 +31,7 @@ interface Request {
 /**
  * Finds the approval of each decision.
  *
- * @throws AppError `validation-failed` for a decision without exactly one of `id` and `toolCallId`, or two decisions on
+ * @throws PerdureError `validation-failed` for a decision without exactly one of `id` and `toolCallId`, or two decisions on
  *   the same approval; `approval-not-found`; `scope-denied` if the principal may not decide one of them
  */
 export async function matchDecisions(
@@ -44,7 +44,7 @@ export async function matchDecisions(
   )
   const ids = new Set(matched.map(({ approval }) => approval.id))
   if (ids.size < matched.length)
-    throw new AppError('validation-failed', { message: 'approvals: two decisions name the same approval' })
+    throw perdureError('validation-failed', { message: 'approvals: two decisions name the same approval' })
   for (const { approval } of matched) await requireMayDecide(approvals, principal, approval)
   return matched
 }
@@ -55,11 +55,11 @@ async function find(
   { id, toolCallId }: DecisionRef,
 ): Promise<ApprovalRecord> {
   if ((id === undefined) === (toolCallId === undefined)) {
-    throw new AppError('validation-failed', { message: 'approvals: each decision needs either id or toolCallId' })
+    throw perdureError('validation-failed', { message: 'approvals: each decision needs either id or toolCallId' })
   }
   const approval = id === undefined ? await newestOf(approvals, run, toolCallId) : await approvals.find(id, EVERY_ROW)
   if (approval?.runId === run.id) return approval
-  throw new AppError('approval-not-found', {
+  throw perdureError('approval-not-found', {
     message: `the run has no approval ${id ?? `for the tool call ${toolCallId}`}`,
   })
 }
@@ -84,7 +84,7 @@ async function requireMayDecide(
   const visibility = visibilityOf(principal)
   const mayDecide = visibility !== undefined && (await approvals.find(approval.id, visibility)) !== undefined
   if (mayDecide) return
-  throw new AppError('scope-denied', { hint: `use a token with the scope approvals:resolve:${approval.id}` })
+  throw perdureError('scope-denied', { hint: `use a token with the scope approvals:resolve:${approval.id}` })
 }
 
 /** The approvals that the principal may decide in the inbox; `undefined` if there are none. */
@@ -92,7 +92,7 @@ function visibilityOf(principal: Principal): Visibility | undefined {
   try {
     return authorize(principal, RESOLVE, {})
   } catch (error) {
-    if (isAppError(error, 'scope-denied')) return undefined
+    if (isRefusalWith(error, 'scope-denied')) return undefined
     throw error
   }
 }

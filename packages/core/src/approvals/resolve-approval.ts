@@ -1,8 +1,8 @@
 import {
-  AppError,
   type ApprovalStore,
   type Clock,
   EVERY_ROW,
+  perdureError,
   type RequestOrigin,
   type RunStore,
   type Visibility,
@@ -37,7 +37,7 @@ export interface ResolveApprovalRequest extends SubmittedDecision {
  * Decides an approval once: the first decision wins and continues the run. Repeating the same decision returns the same
  * answer.
  *
- * @throws AppError `approval-not-found`; `approval-resolved` if it was decided differently; `run-not-active`
+ * @throws PerdureError `approval-not-found`; `approval-resolved` if it was decided differently; `run-not-active`
  */
 export type ResolveApproval = (request: ResolveApprovalRequest) => Promise<Reply>
 
@@ -47,7 +47,7 @@ export function createResolveApproval(deps: ResolveApprovalDeps): ResolveApprova
   return async (request) => {
     const { approvalId, visibility, key } = request
     const approval = await approvals.find(approvalId, visibility)
-    if (approval === undefined) throw new AppError('approval-not-found')
+    if (approval === undefined) throw perdureError('approval-not-found')
     const result = await decideApprovals({ runId: approval.runId, key, prepare: () => prepare(deps, request) })
     return result.kind === 'replayed' ? result.reply : result.decision.reply
   }
@@ -59,14 +59,14 @@ async function prepare(
 ): Promise<DecisionPlan> {
   const approval = await approvals.find(approvalId, visibility)
   const run = approval && (await runs.find(approval.runId, EVERY_ROW))
-  if (approval === undefined || run === undefined) throw new AppError('approval-not-found')
+  if (approval === undefined || run === undefined) throw perdureError('approval-not-found')
   const answer = (shown: typeof approval) => () => ({
     reply: { status: 200, body: toApprovalResource(shown) },
     remember: true,
   })
   if (!isUndecided(approval, decision)) return { run, resolved: [], writes: [], answer: answer(approval) }
 
-  if (isTerminal(run.status)) throw new AppError('run-not-active', { message: 'the run of this approval has ended' })
+  if (isTerminal(run.status)) throw perdureError('run-not-active', { message: 'the run of this approval has ended' })
   const decider = { subject: by, tokenId, origin }
   const resolution = resolutionOf(decision, decider, clock.now())
   return {

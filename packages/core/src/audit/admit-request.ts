@@ -5,7 +5,7 @@ import { auditUnavailable } from './require-audit.ts'
 /**
  * Rejects a request before it is handled if its audit entry cannot be written.
  *
- * @throws AppError `audit-unavailable`
+ * @throws PerdureError `audit-unavailable`
  */
 export type AdmitRequest = (request: { readonly isPrivileged: boolean; readonly isPublic: boolean }) => Promise<void>
 

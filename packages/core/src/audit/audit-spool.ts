@@ -1,4 +1,4 @@
-import { AppError, type Logger, type NewAuditEntry, type Timers } from '@perdure/ports'
+import { type Logger, type NewAuditEntry, perdureError, type Timers } from '@perdure/ports'
 
 /**
  * An entry waiting to be appended to the chain. After a crash, `source` identifies an entry that was already appended.
@@ -65,7 +65,7 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
 
   const fail = (batch: readonly QueuedEntry[], error: unknown) => {
     if (failure === undefined) logger.error('cannot write audit entries; keeping them in memory', error)
-    failure = error ?? new AppError('audit-unavailable')
+    failure = error ?? perdureError('audit-unavailable')
     const unwritten = [...batch, ...queue]
     queue = unwritten.filter(({ written }) => written === undefined)
     for (const { written } of unwritten) written?.reject(error)

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createInMemoryCheckpointLog, createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type AuditKeys, type ChainDigest, type Logger, type Storage, type Write } from '@perdure/ports'
+import { type AuditKeys, type ChainDigest, type Logger, perdureError, type Storage, type Write } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { type AuditDeps, createAudit } from './audit.ts'
 import { auditWrite } from './audit-write.ts'
@@ -17,7 +17,7 @@ const chainDigest: ChainDigest = {
 export function withCommitFault(storage: Storage) {
   const fault = { isActive: false }
   const commit = async (writes: readonly Write[]) => {
-    if (fault.isActive) throw new AppError('storage-full')
+    if (fault.isActive) throw perdureError('storage-full')
     return storage.unitOfWork.commit(writes)
   }
   return { storage: { ...storage, unitOfWork: { commit } }, fault }

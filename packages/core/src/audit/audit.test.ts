@@ -81,9 +81,9 @@ describe('audit chain in its own file', () => {
     fault.isActive = true
 
     await expect(audit.admit({ isPrivileged: true, isPublic: false })).rejects.toMatchObject({
-      id: 'audit-unavailable',
+      code: 'audit-unavailable',
     })
-    await expect(audit.onAnswer(aRequest(PRIVILEGED))).rejects.toMatchObject({ id: 'audit-unavailable' })
+    await expect(audit.onAnswer(aRequest(PRIVILEGED))).rejects.toMatchObject({ code: 'audit-unavailable' })
     await expect(
       audit.onAnswer(aRequest({ ...PRIVILEGED, status: 403, error: 'scope-denied' })),
     ).resolves.toBeUndefined()
@@ -127,7 +127,7 @@ describe('audit chain in its own file', () => {
     await flushPromises()
 
     await expect(audit.admit({ isPrivileged: false, isPublic: false })).rejects.toMatchObject({
-      id: 'audit-unavailable',
+      code: 'audit-unavailable',
     })
     await expect(audit.admit({ isPrivileged: false, isPublic: true })).resolves.toBeUndefined()
   })
@@ -266,7 +266,7 @@ describe('the audit checkpointer', () => {
     await append(audit, 2)
     const four = Array.from({ length: 4 }, () => audit.verifyAudit())
 
-    await expect(audit.verifyAudit()).rejects.toMatchObject({ id: 'overloaded' })
+    await expect(audit.verifyAudit()).rejects.toMatchObject({ code: 'overloaded' })
     expect((await Promise.all(four)).map(({ ok }) => ok)).toEqual([true, true, true, true])
     expect(await audit.verifyAudit()).toMatchObject({ ok: true })
   })

@@ -1,4 +1,4 @@
-import { AppError, type ChainDigest, type CheckpointLog, type Storage, type UnitOfWork } from '@perdure/ports'
+import { type ChainDigest, type CheckpointLog, perdureError, type Storage, type UnitOfWork } from '@perdure/ports'
 import { createMutex } from '../concurrency/mutex.ts'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
@@ -103,10 +103,10 @@ export function createAudit(deps: AuditDeps) {
 const MAX_VERIFICATIONS = 4
 
 const tooManyVerifications = () =>
-  new AppError('overloaded', {
+  perdureError('overloaded', {
     message: `${MAX_VERIFICATIONS} verifications of the audit chain run or wait already`,
     hint: 'retry when they have ended',
-    retryAfterMs: 5_000,
+    retryAfter: 5_000,
   })
 
 function healthOf(failure: string | undefined, warning: string | undefined): AuditHealth {

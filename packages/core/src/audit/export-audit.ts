@@ -22,7 +22,7 @@ export interface AuditExport {
 /**
  * Exports the chain as a document. The export writes an audit entry of its own before it reads the chain.
  *
- * @throws AppError `audit-unavailable`
+ * @throws PerdureError `audit-unavailable`
  */
 export type ExportAudit = (request: {
   readonly format: 'ndjson' | 'csv'

@@ -91,7 +91,7 @@ describe('listAudit', () => {
     const { list } = await setUp(1)
 
     await expect(list({}, { limit: 5, cursor: 'e1.5', order: 'asc' })).rejects.toMatchObject({
-      id: 'validation-failed',
+      code: 'validation-failed',
     })
   })
 })

@@ -1,4 +1,4 @@
-import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery, takeWithinPage } from '@perdure/ports'
+import { type AuditEntry, type AuditLog, type Page, type PageQuery, perdureError, takeWithinPage } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
 
 /** An entry must match every given field. Times are ISO-8601; `since` is inclusive, `until` exclusive. */
@@ -15,7 +15,7 @@ export interface ReadAuditDeps {
   readonly pause: () => Promise<void>
 }
 
-/** Returns a page of entries. @throws AppError `validation-failed` for a cursor from another list */
+/** Returns a page of entries. @throws PerdureError `validation-failed` for a cursor from another list */
 export type ListAudit = (filter: AuditFilter, page: PageQuery) => Promise<Page<AuditResource>>
 
 const PAGE = 500
@@ -64,7 +64,7 @@ export async function* walkAudit(
 function seqOfCursor(cursor: string | undefined, order: PageQuery['order']): number {
   if (cursor === undefined) return order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER
   if (CURSOR.test(cursor)) return Number(cursor)
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: 'cursor: belongs to another list',
     hint: 'omit the cursor to start at the first page',
   })

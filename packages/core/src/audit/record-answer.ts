@@ -33,7 +33,7 @@ export interface AnsweredRequest {
 /**
  * Records a request before its answer is sent. For a privileged request, resolves when the entry is durable.
  *
- * @throws AppError `audit-unavailable` when the answer must not be sent
+ * @throws PerdureError `audit-unavailable` when the answer must not be sent
  */
 export type RecordAnswer = (request: AnsweredRequest) => Promise<void>
 

@@ -1,9 +1,9 @@
-import { AppError, isRetryable } from '@perdure/ports'
+import { isRetryable, perdureError, type Refusal } from '@perdure/ports'
 
 /**
  * Runs work that commits an audit entry, and converts a retryable storage error to `audit-unavailable`.
  *
- * @throws AppError `audit-unavailable`; any other error that `work` throws
+ * @throws PerdureError `audit-unavailable`; any other error that `work` throws
  */
 export async function requireAudit<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -13,5 +13,5 @@ export async function requireAudit<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export const auditUnavailable = (cause?: unknown): AppError =>
-  new AppError('audit-unavailable', { retryAfterMs: 5_000, cause })
+export const auditUnavailable = (cause?: unknown): Refusal =>
+  perdureError('audit-unavailable', { retryAfter: 5_000, cause })

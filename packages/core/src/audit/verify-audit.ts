@@ -52,7 +52,7 @@ export interface AuditVerification {
  * page in constant memory. `firstBadSeq` is the first invalid entry or, if a mismatch only shows that some entry of a
  * range is invalid, the first entry of that range.
  *
- * @throws AppError `overloaded` while too many verifications run or wait
+ * @throws PerdureError `overloaded` while too many verifications run or wait
  */
 export type VerifyAudit = (expected?: ExpectedPrefix) => Promise<AuditVerification>
 

@@ -1,4 +1,4 @@
-import { AppError, type TokenRecord } from '@perdure/ports'
+import { perdureError, type TokenRecord } from '@perdure/ports'
 import { ADMIN_SCOPE, parseScope } from '@perdure/protocol'
 import type { Principal } from './principal.ts'
 
@@ -23,7 +23,7 @@ export function covers(held: readonly string[], wanted: string, isSameSubject: b
  * and read and end that subject's runs. Creating such a token therefore also requires `sessions:write` and `runs:read`
  * without restriction.
  *
- * @throws AppError `scope-escalation-denied` that names the missing scopes
+ * @throws PerdureError `scope-escalation-denied` that names the missing scopes
  */
 export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): void {
   const isSameSubject = grant.subject === subject
@@ -39,7 +39,7 @@ export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): 
 const ANOTHER_SUBJECT_SCOPES = ['sessions:write', 'runs:read']
 
 export const escalationDenied = (message: string) =>
-  new AppError('scope-escalation-denied', { message, hint: 'request fewer rights, or use a token with more scopes' })
+  perdureError('scope-escalation-denied', { message, hint: 'request fewer rights, or use a token with more scopes' })
 
 function isWithin(grant: string, wanted: string): boolean {
   const wide = parseScope(grant)

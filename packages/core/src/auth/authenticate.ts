@@ -1,8 +1,8 @@
 import {
-  AppError,
   type Clock,
   type Digest,
   type Logger,
+  perdureError,
   type TokenRecord,
   type TokenStore,
   type UnitOfWork,
@@ -26,7 +26,7 @@ export interface AuthenticateDeps {
  * Turns the Authorization header into a principal.
  *
  * @param clientAddress the address that a failed attempt counts against; an attempt without an address is not counted
- * @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
+ * @throws PerdureError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
  */
 export type Authenticate = (authorization: string | undefined, clientAddress: string | undefined) => Promise<Principal>
 
@@ -61,8 +61,8 @@ export function createAuthenticate(deps: AuthenticateDeps): (authorization: stri
 
   return async (authorization) => {
     const { token, rehash } = await findToken(deps, bearerOf(authorization))
-    if (token.revokedAt !== undefined) throw new AppError('auth-revoked')
-    if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw new AppError('auth-expired')
+    if (token.revokedAt !== undefined) throw perdureError('auth-revoked')
+    if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
     touch(token)
     if (rehash !== undefined) inBackground(rehash, token, 'cannot rehash a token with the current pepper')
     return { subject: token.subject, tokenId: token.id, scopes: token.scopes }
@@ -76,11 +76,11 @@ const ANYONE: Principal = { subject: 'anonymous', scopes: ['admin:*'] }
 
 function bearerOf(authorization: string | undefined): string {
   if (authorization === undefined) {
-    throw new AppError('auth-required', { hint: 'send the header Authorization: Bearer <token>' })
+    throw perdureError('auth-required', { hint: 'send the header Authorization: Bearer <token>' })
   }
   const token = /^bearer ([!-~]{1,256})$/i.exec(authorization)?.[1]
   if (token === undefined || !isWellFormedToken(token)) {
-    throw new AppError('auth-invalid', {
+    throw perdureError('auth-invalid', {
       hint: 'send Authorization: Bearer <token> with a token from perdure token create',
     })
   }
@@ -104,5 +104,5 @@ async function findToken({ tokens, digest, peppers }: AuthenticateDeps, text: st
     if (wanted === current) return { token }
     return { token, rehash: { type: 'token.rehash', id: token.id, from: wanted, to: current } }
   }
-  throw new AppError('auth-invalid')
+  throw perdureError('auth-invalid')
 }

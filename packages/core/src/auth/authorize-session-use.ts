@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type SessionRecord, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, isRefusal, type SessionRecord, type Visibility } from '@perdure/ports'
 import { authorize } from './authorize.ts'
 import type { Principal } from './principal.ts'
 
@@ -16,7 +16,7 @@ function writeAccess(principal: Principal, sessionId: string): Visibility | unde
   try {
     return authorize(principal, 'sessions:write:{sessionId}', { sessionId })
   } catch (error) {
-    if (error instanceof AppError && error.id === 'scope-denied') return undefined
+    if (isRefusal(error) && error.code === 'scope-denied') return undefined
     throw error
   }
 }

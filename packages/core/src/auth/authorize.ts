@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RowAccess, type RunKind, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RowAccess, type RunKind, type Visibility } from '@perdure/ports'
 import {
   ADMIN_SCOPE,
   OPERATION_TABLES,
@@ -19,7 +19,7 @@ interface Grants {
  * Decides whether a principal may call an operation, and which rows it can see.
  *
  * @param params the path parameters that fill the rule's `{name}` slots
- * @throws AppError `scope-denied` if no grant can allow any row
+ * @throws PerdureError `scope-denied` if no grant can allow any row
  */
 export function authorize(principal: Principal, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
   if (rule === null || rule === 'principal') return EVERY_ROW
@@ -32,7 +32,7 @@ export function authorize(principal: Principal, rule: ScopeRule, params: Readonl
  * Decides whether a principal may call an operation, and which rows it may affect. If the operation has `sight` scopes,
  * these are the rows that the principal owns or may read with one of these scopes.
  *
- * @throws AppError `scope-denied`
+ * @throws PerdureError `scope-denied`
  */
 export function authorizeOperation(
   principal: Principal,
@@ -46,7 +46,7 @@ export function authorizeOperation(
 /**
  * Requires the right to start runs of a target and to change the visible runs of that target.
  *
- * @throws AppError `scope-denied`
+ * @throws PerdureError `scope-denied`
  */
 export function authorizeTarget(
   principal: Principal,
@@ -138,4 +138,4 @@ const filled = (template: string, params: Readonly<Record<string, string>>): str
   template.replace(/:\{(\w+)\}$/, (_, slot: string) => (params[slot] === undefined ? '' : `:${params[slot]}`))
 
 const denied = (scopes: readonly string[]) =>
-  new AppError('scope-denied', { hint: `use a token with the scope ${scopes.join(' or ')}` })
+  perdureError('scope-denied', { hint: `use a token with the scope ${scopes.join(' or ')}` })

@@ -1,4 +1,4 @@
-import { AppError, type LockoutRecord } from '@perdure/ports'
+import { isRefusal, type LockoutRecord, perdureError } from '@perdure/ports'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Authenticate } from './authenticate.ts'
 
@@ -91,10 +91,10 @@ export interface AttemptLimiter {
   /**
    * Must be called before a credential is checked.
    *
-   * @throws AppError `auth-locked-out` if the address is locked and locks also block valid credentials
+   * @throws PerdureError `auth-locked-out` if the address is locked and locks also block valid credentials
    */
   admit(address: string): void
-  /** Counts a refused credential. @throws AppError `auth-locked-out` if the address is locked */
+  /** Counts a refused credential. @throws PerdureError `auth-locked-out` if the address is locked */
   recordRefusal(address: string): void
 }
 
@@ -108,7 +108,7 @@ export const NO_ATTEMPT_LIMIT: AttemptLimiter = { admit: () => undefined, record
 export function createAttemptLimiter(lockout: Lockout, blockValid: boolean): AttemptLimiter {
   const refuseLocked = (address: string) => {
     const retryAfterMs = lockout.lockedForMs(address)
-    if (retryAfterMs !== undefined) throw new AppError('auth-locked-out', { retryAfterMs })
+    if (retryAfterMs !== undefined) throw perdureError('auth-locked-out', { retryAfter: retryAfterMs })
   }
 
   return {
@@ -138,4 +138,4 @@ export function withAttemptLimit(authenticate: Authenticate, attempts: AttemptLi
 const FAILURES: ReadonlySet<string> = new Set(['auth-invalid', 'auth-revoked', 'auth-expired'])
 
 /** Excludes `auth-required`: a request without credentials is not an attempt. */
-const isFailure = (error: unknown): boolean => error instanceof AppError && FAILURES.has(error.id)
+const isFailure = (error: unknown): boolean => isRefusal(error) && FAILURES.has(error.code)

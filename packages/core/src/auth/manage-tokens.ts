@@ -1,7 +1,7 @@
 import {
-  AppError,
   type Page,
   type PageQuery,
+  perdureError,
   type TokenRecord,
   type TokenStore,
   type UnitOfWork,
@@ -17,10 +17,10 @@ export interface ManageTokensDeps extends NewTokenDeps {
 
 /** Token management for the operator of the server, who needs no token. Every change writes an audit entry. */
 export interface ManageTokens {
-  /** Creates a token. The token text is returned only here and never stored. @throws AppError `validation-failed` */
+  /** Creates a token. The token text is returned only here and never stored. @throws PerdureError `validation-failed` */
   mint(request: MintToken, createdBy: string): Promise<NewToken>
   list(page: PageQuery): Promise<Page<TokenRecord>>
-  /** Revokes a token and its descendants, permanently. Idempotent. @throws AppError `token-not-found` */
+  /** Revokes a token and its descendants, permanently. Idempotent. @throws PerdureError `token-not-found` */
   revoke(id: string, revokedBy: string): Promise<TokenRecord>
 }
 
@@ -41,7 +41,7 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
         { type: 'token.insert', token: record },
         audit(createdBy, 'tokens.create', record.id),
       ])
-      if (!outcome.committed) throw new AppError('internal-error', { message: 'the generated token id already exists' })
+      if (!outcome.committed) throw perdureError('internal-error', { message: 'the generated token id already exists' })
       return minted
     },
 
@@ -54,7 +54,7 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
       ])
       const record = outcome.committed ? await tokens.find(id) : undefined
       if (record === undefined)
-        throw new AppError('token-not-found', { hint: `pass a token id, which starts with ${ID_PREFIXES.token}_` })
+        throw perdureError('token-not-found', { hint: `pass a token id, which starts with ${ID_PREFIXES.token}_` })
       return record
     },
   }

@@ -1,4 +1,4 @@
-import { AppError, type EpochMs, type UnitOfWork } from '@perdure/ports'
+import { type EpochMs, perdureError, type UnitOfWork } from '@perdure/ports'
 import { BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRecall } from '../idempotency/recall.ts'
@@ -150,7 +150,7 @@ describe('TokenUseCases.mint', () => {
     'throws audit-unavailable if the commit fails with %s',
     async (id) => {
       const { deps, by } = await setUp()
-      const failing: UnitOfWork = { commit: () => Promise.reject(new AppError(id)) }
+      const failing: UnitOfWork = { commit: () => Promise.reject(perdureError(id)) }
       const { mint, revoke, rotate } = createTokenUseCases({ ...deps, unitOfWork: failing })
       const principal = by('tok_admin')
 

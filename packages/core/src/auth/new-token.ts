@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Digest, type EpochMs, type IdGenerator, type TokenRecord } from '@perdure/ports'
+import { type Clock, type Digest, type EpochMs, type IdGenerator, perdureError, type TokenRecord } from '@perdure/ports'
 import { formatToken, isGrantable, type TokenEnv } from '@perdure/protocol'
 import { isSubjectName, SUBJECT_NAME_RULE } from './principal.ts'
 
@@ -25,7 +25,7 @@ export interface NewToken {
   readonly record: TokenRecord
 }
 
-/** Generates a token and its record without storing it. @throws AppError `validation-failed` */
+/** Generates a token and its record without storing it. @throws PerdureError `validation-failed` */
 export function newToken(
   { digest, clock, ids, peppers }: NewTokenDeps,
   request: MintToken,
@@ -75,4 +75,4 @@ function checkMint({ name, scopes, subject, expiresAt }: MintToken, now: EpochMs
   }
 }
 
-const refusal = (message: string, hint: string) => new AppError('validation-failed', { message, hint })
+const refusal = (message: string, hint: string) => perdureError('validation-failed', { message, hint })

@@ -1,4 +1,4 @@
-import type { AppError, EpochMs, TokenRecord } from '@perdure/ports'
+import type { EpochMs, Refusal, TokenRecord } from '@perdure/ports'
 import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
@@ -111,10 +111,10 @@ describe('TokenUseCases.rotate', () => {
     const refusal = (tokenId: string) =>
       useCases
         .rotate({ principal: by('narrow'), tokenId })
-        .then(String, ({ id, message, hint }: AppError) => ({ id, message, hint }))
+        .then(String, ({ code, message, hint }: Refusal) => ({ code, message, hint }))
 
     expect(await refusal('hidden')).toEqual(await refusal('missing'))
-    expect(await refusal('hidden')).toMatchObject({ id: 'token-not-found' })
+    expect(await refusal('hidden')).toMatchObject({ code: 'token-not-found' })
     expect(await actions()).toEqual([])
   })
 
@@ -129,7 +129,7 @@ describe('TokenUseCases.rotate', () => {
     const refusal = (caller: string) =>
       useCases
         .rotate({ principal: by(caller), tokenId: 'child', expiresAt: iso(1_001) })
-        .then(String, ({ message }: AppError) => message)
+        .then(String, ({ message }: Refusal) => message)
 
     expect(await refusal('blind')).toBe('expiresAt must not be later than the expiry of the parent token')
     expect(await refusal('reader')).toBe(`expiresAt must not be later than ${iso(1_000)}`)

@@ -1,4 +1,4 @@
-import { AppError, type TokenRecord } from '@perdure/ports'
+import { isRefusal, type Refusal, type TokenRecord } from '@perdure/ports'
 import { BUILT_AT } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -35,10 +35,10 @@ describe('TokenUseCases.revoke', () => {
     const refusal = (tokenId: string) =>
       useCases
         .revoke({ principal: by('narrow'), tokenId })
-        .then(String, ({ id, message, hint }: AppError) => ({ id, message, hint }))
+        .then(String, ({ code, message, hint }: Refusal) => ({ code, message, hint }))
 
     expect(await refusal('tok_admin')).toEqual(await refusal('missing'))
-    expect(await refusal('tok_admin')).toMatchObject({ id: 'token-not-found' })
+    expect(await refusal('tok_admin')).toMatchObject({ code: 'token-not-found' })
     expect((await storage.tokens.find('tok_admin'))?.revokedAt).toBeUndefined()
   })
 
@@ -94,7 +94,7 @@ describe('token hierarchy', () => {
             rotate: () => useCases.rotate({ principal, tokenId, graceSeconds }),
             revoke: () => useCases.revoke({ principal, tokenId }),
           }[kind]()
-          await result.catch((error: unknown) => expect(error).toBeInstanceOf(AppError))
+          await result.catch((error: unknown) => expect(error).toSatisfy(isRefusal))
         }
         const byId = new Map((await storage.tokens.list(page)).items.map((token) => [token.id, token]))
         for (const child of byId.values()) {

@@ -1,8 +1,8 @@
 import {
-  AppError,
   type EpochMs,
   type Page,
   type PageQuery,
+  perdureError,
   plusMs,
   type TokenRecord,
   type TokenStore,
@@ -52,14 +52,14 @@ export interface RotateTokenRequest extends KeyedChange {
  */
 export interface TokenUseCases {
   list(page: PageQuery): Promise<Page<TokenResource>>
-  /** @throws AppError `token-not-found` */
+  /** @throws PerdureError `token-not-found` */
   get(id: string): Promise<TokenResource>
-  /** The caller's own token. @throws AppError `token-not-found` if the caller has none */
+  /** The caller's own token. @throws PerdureError `token-not-found` if the caller has none */
   self(principal: Principal): Promise<TokenResource>
   /**
    * The reply warns of each scope that names an agent or workflow that is not registered.
    *
-   * @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable`
+   * @throws PerdureError `scope-escalation-denied`, `validation-failed`, `audit-unavailable`
    */
   mint(request: MintTokenRequest): Promise<Reply>
   /**
@@ -67,14 +67,14 @@ export interface TokenUseCases {
    * children of the new token and expire no later than the new token. A token that the caller may neither read nor
    * rotate counts as missing.
    *
-   * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`,
+   * @throws PerdureError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`,
    *   `audit-unavailable`
    */
   rotate(request: RotateTokenRequest): Promise<Reply>
   /**
    * Revokes a token and its descendants. A token that the caller may neither read nor revoke counts as missing.
    *
-   * @throws AppError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
+   * @throws PerdureError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
    */
   revoke(request: KeyedChange & { readonly tokenId: string }): Promise<Reply>
 }
@@ -84,7 +84,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
 
   const find = async (id: string): Promise<TokenRecord> => {
     const token = await tokens.find(id)
-    if (token === undefined) throw new AppError('token-not-found')
+    if (token === undefined) throw perdureError('token-not-found')
     return token
   }
 
@@ -94,8 +94,8 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
    */
   const callerOf = async ({ tokenId, browserSession }: Principal): Promise<TokenRecord | undefined> => {
     const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
-    if (caller?.revokedAt !== undefined) throw new AppError('auth-revoked')
-    if (isExpired(caller, clock.now())) throw new AppError('auth-expired')
+    if (caller?.revokedAt !== undefined) throw perdureError('auth-revoked')
+    if (isExpired(caller, clock.now())) throw perdureError('auth-expired')
     return browserSession === undefined || caller?.parentId === undefined ? caller : tokens.find(caller.parentId)
   }
 
@@ -139,7 +139,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const old = await find(tokenId)
     const caller = await callerOf(principal)
     if (caller?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
-    if (!isActive(old, now)) throw new AppError('token-not-active', { hint: 'create a new token instead' })
+    if (!isActive(old, now)) throw perdureError('token-not-active', { hint: 'create a new token instead' })
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
     const within = parent === undefined || mayReadToken(principal, parent.id) ? {} : { hidden: parent }
     const expiresAt = expiryWithin(request.expiresAt, [caller, parent], { ...within, fallback: old.expiresAt })
@@ -178,7 +178,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     },
     get: async (id) => renderToken(await find(id)),
     async self({ tokenId }) {
-      if (tokenId === undefined) throw new AppError('token-not-found', { hint: 'send the request with a token' })
+      if (tokenId === undefined) throw perdureError('token-not-found', { hint: 'send the request with a token' })
       return renderToken(await find(tokenId))
     },
     mint: (request) => commit(request, () => mint(request)),
@@ -187,12 +187,12 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
   }
 }
 
-/** @throws AppError the error of `check`, or `token-not-found` if the caller may not read the token */
+/** @throws PerdureError the error of `check`, or `token-not-found` if the caller may not read the token */
 function hideUnlessReadable(principal: Principal, { id }: TokenRecord, check: () => void): void {
   try {
     check()
   } catch (error) {
-    throw mayReadToken(principal, id) ? error : new AppError('token-not-found')
+    throw mayReadToken(principal, id) ? error : perdureError('token-not-found')
   }
 }
 
@@ -206,7 +206,7 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
  * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`. The
  * error does not show the expiry of `hidden`, which the caller may not read.
  *
- * @throws AppError `scope-escalation-denied` if the requested time is later than this limit
+ * @throws PerdureError `scope-escalation-denied` if the requested time is later than this limit
  */
 function expiryWithin(
   requested: string | undefined,

@@ -4,6 +4,7 @@ export interface CellMap<K, V> {
   has(key: K): boolean
   set(key: K, value: V): void
   delete(key: K): void
+  size(): number
   values(): readonly V[]
   entries(): readonly (readonly [K, V])[]
 }
@@ -34,6 +35,7 @@ export function createCellMap<K, V>(): CellMap<K, V> {
       cell.value = undefined
       cells.delete(key)
     },
+    size: () => cells.size,
     values: () => Array.from(cells.values(), ({ value }) => value as V),
     entries: () => Array.from(cells, ([key, { value }]) => [key, value as V] as const),
   }

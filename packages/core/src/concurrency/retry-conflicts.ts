@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 
 /**
  * Maximum attempts to commit a decision. Of all writers that change the same row at once, one succeeds in each round,
@@ -12,7 +12,7 @@ export const CONFLICT = Symbol('conflict')
 /**
  * Calls `attempt` until it returns something other than `CONFLICT`.
  *
- * @throws AppError `internal-error` after `maxAttempts` conflicts; whatever `attempt` throws
+ * @throws PerdureError `internal-error` after `maxAttempts` conflicts; whatever `attempt` throws
  */
 export async function retryConflicts<T>(
   attempt: () => Promise<T | typeof CONFLICT>,
@@ -22,5 +22,5 @@ export async function retryConflicts<T>(
     const result = await attempt()
     if (result !== CONFLICT) return result as T
   }
-  throw new AppError('internal-error', { message: `gave up after ${maxAttempts} write conflicts` })
+  throw perdureError('internal-error', { message: `gave up after ${maxAttempts} write conflicts` })
 }

@@ -1,4 +1,4 @@
-import { AppError, type Logger, storageBusy } from '@perdure/ports'
+import { type Logger, perdureError, storageBusy } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -30,8 +30,8 @@ describe('retryTransient', () => {
 
   it.each([
     ['busy', storageBusy()],
-    ['unavailable', new AppError('storage-unavailable')],
-    ['full', new AppError('storage-full')],
+    ['unavailable', perdureError('storage-unavailable')],
+    ['full', perdureError('storage-full')],
   ])('retries while the storage is %s, with growing pauses up to 5 s', async (_, error) => {
     const pausesMs = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]
     const { clock, result, tries, warnings } = failing(...pausesMs.map(() => error))
@@ -46,7 +46,7 @@ describe('retryTransient', () => {
     }
 
     expect(await result).toBe('done')
-    expect(warnings).toEqual(pausesMs.map((delayMs) => ({ error: error.id, delayMs })))
+    expect(warnings).toEqual(pausesMs.map((delayMs) => ({ error: error.code, delayMs })))
   })
 
   it('retries the busy error of an adapter for another database', async () => {
@@ -58,7 +58,7 @@ describe('retryTransient', () => {
     expect([await result, tries()]).toEqual(['done', 2])
   })
 
-  it.each([[new AppError('storage-failed')], [new Error('foreign')], ['text']])(
+  it.each([[perdureError('storage-failed')], [new Error('foreign')], ['text']])(
     'throws %s without a retry',
     async (error) => {
       const { result, tries } = failing(error)

@@ -1,4 +1,4 @@
-import { type AppError, isRetryable, type Logger, type Timers } from '@perdure/ports'
+import { isRetryable, type Logger, type Refusal, type Timers } from '@perdure/ports'
 
 export interface RetryDeps {
   readonly timers: Timers
@@ -11,7 +11,7 @@ const LONGEST_DELAY_MS = 5_000
 /** Which errors to retry, and when to stop retrying. */
 export interface RetryPolicy {
   /** Defaults to `isRetryable`. */
-  readonly mayRetry?: (error: unknown) => error is AppError
+  readonly mayRetry?: (error: unknown) => error is Refusal
   /** Ends the current pause early when it resolves. */
   readonly interrupt?: Promise<void>
   /** Once it returns true, the next error is thrown. */
@@ -32,7 +32,7 @@ export async function retryTransient<T>(
       return await attempt()
     } catch (error) {
       if (!mayRetry(error) || shouldStop()) throw error
-      logger.warn('storage call refused; retrying', { error: error.id, delayMs })
+      logger.warn('storage call refused; retrying', { error: error.code, delayMs })
       const pause = new Promise<void>((resolve) => timers.after(delayMs, resolve))
       await (interrupt === undefined ? pause : Promise.race([pause, interrupt]))
       if (shouldStop()) throw error

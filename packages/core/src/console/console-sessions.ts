@@ -1,4 +1,12 @@
-import { AppError, type Clock, plusMs, type TicketStore, type TokenRecord, type TokenStore } from '@perdure/ports'
+import {
+  type Clock,
+  isRefusal,
+  perdureError,
+  plusMs,
+  type TicketStore,
+  type TokenRecord,
+  type TokenStore,
+} from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
@@ -52,10 +60,10 @@ export interface ConsoleSessions {
   /**
    * Issues a code that signs in once, as the caller.
    *
-   * @throws AppError `validation-failed` for a caller without a token; `ticket-limit-exceeded`
+   * @throws PerdureError `validation-failed` for a caller without a token; `ticket-limit-exceeded`
    */
   issueCode(request: { readonly principal: Principal; readonly key?: KeyedRequest | undefined }): Promise<Reply>
-  /** @throws AppError `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`, `audit-unavailable` */
+  /** @throws PerdureError `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`, `audit-unavailable` */
   signIn(request: SignInRequest): Promise<SignedIn>
   read(principal: Principal): Promise<ConsoleSession>
   /** Revokes the session; does nothing for a caller who has sent a bearer token. */
@@ -85,8 +93,8 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
     const { code = '', token } = credential
     if (token !== undefined) return authenticate(`Bearer ${token}`, clientAddress)
     return codes.redeem(code, undefined, clientAddress).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.id !== 'auth-invalid') throw error
-      throw new AppError('auth-invalid', {
+      if (!isRefusal(error) || error.code !== 'auth-invalid') throw error
+      throw perdureError('auth-invalid', {
         message: 'the code is unknown, expired or already used',
         hint: 'run perdure console for a new code, or sign in with a token',
       })
@@ -99,7 +107,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
   return {
     async issueCode({ principal, key }) {
       if (principal.tokenId === undefined) {
-        throw new AppError('validation-failed', {
+        throw perdureError('validation-failed', {
           message: 'the caller has no token, and a code signs in with the scopes of a token',
           hint: 'with auth.kind none, open the console without a code',
         })
@@ -116,7 +124,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
       const principal = { ...(await principalOf(request)), origin: request.origin }
       const parent = await tokenOf(principal)
       if (parent === undefined) {
-        throw new AppError('validation-failed', {
+        throw perdureError('validation-failed', {
           message: 'auth.kind is none, so the console needs no session',
           hint: 'open the console without a code',
         })
@@ -137,7 +145,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
         ]),
       )
       // The token was revoked after it was checked.
-      if (!outcome.committed) throw new AppError('auth-revoked')
+      if (!outcome.committed) throw perdureError('auth-revoked')
       return {
         session: sessionOf(principal, minted.record),
         cookie: minted.token,

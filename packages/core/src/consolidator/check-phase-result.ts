@@ -25,6 +25,6 @@ const Result = v.strictObject({
 /**
  * Validates the result of a phase: a custom phase may return model output that it has not checked.
  *
- * @throws AppError `validation-failed`
+ * @throws PerdureError `validation-failed`
  */
 export const checkPhaseResult = (result: unknown): void => checkBySchema(Result, result)

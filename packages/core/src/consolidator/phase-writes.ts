@@ -1,4 +1,4 @@
-import { AppError, type ConsolidationJob, type PhaseResult, type Write } from '@perdure/ports'
+import { type ConsolidationJob, type PhaseResult, perdureError, type Write } from '@perdure/ports'
 import {
   decideFactChange,
   decideFactDeletion,
@@ -9,7 +9,7 @@ import {
 /**
  * The writes for the result of a phase. Each fact and each conflict is changed at most once.
  *
- * @throws AppError `validation-failed` if a fact is rejected
+ * @throws PerdureError `validation-failed` if a fact is rejected
  */
 export async function phaseWrites(
   deps: FactDecisionsDeps,
@@ -30,7 +30,7 @@ export async function phaseWrites(
     touched.add(fact.id)
   }
   for (const input of remember) {
-    if (owner === undefined) throw new AppError('validation-failed', { message: 'remember: the job has no owner' })
+    if (owner === undefined) throw perdureError('validation-failed', { message: 'remember: the job has no owner' })
     add((await decideNewFact(deps, input, { owner, sessionId, sameCommit })).writes)
   }
   for (const { fact, importance } of weigh) {

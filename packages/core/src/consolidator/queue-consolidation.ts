@@ -1,5 +1,4 @@
 import {
-  AppError,
   type Clock,
   type ConsolidationStore,
   EVERY_ROW,
@@ -7,6 +6,7 @@ import {
   type JobPhase,
   type JobQueue,
   type NewJob,
+  perdureError,
   type SessionStore,
   type Write,
 } from '@perdure/ports'
@@ -37,9 +37,9 @@ export interface QueueConsolidationRequest {
 
 /** Queues jobs on behalf of an operator. Both methods answer 202 with the ids of the jobs. */
 export interface QueueConsolidation {
-  /** @throws AppError `session-not-found`, `server-draining` */
+  /** @throws PerdureError `session-not-found`, `server-draining` */
   queue(request: QueueConsolidationRequest): Promise<Reply>
-  /** Queues a dead letter again. @throws AppError `dead-letter-not-found`, `server-draining` */
+  /** Queues a dead letter again. @throws PerdureError `dead-letter-not-found`, `server-draining` */
   retry(request: { readonly id: string; readonly key?: KeyedRequest | undefined }): Promise<Reply>
 }
 
@@ -52,7 +52,7 @@ export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueCon
     key: KeyedRequest | undefined,
     decide: () => Promise<{ readonly writes: readonly Write[]; readonly jobIds: readonly string[] }>,
   ): Promise<Reply> => {
-    if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    if (phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
     const once = await commitOnce(deps, key, async () => {
       const { writes, jobIds } = await decide()
       return { writes, reply: { status: 202, body: { jobIds } }, remember: true }
@@ -75,7 +75,7 @@ export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueCon
     retry: ({ id, key }) =>
       answer(key, async () => {
         const dead = await jobs.find(id)
-        if (dead?.failedAt === undefined) throw new AppError('dead-letter-not-found')
+        if (dead?.failedAt === undefined) throw perdureError('dead-letter-not-found')
         const other = await jobs.findLive(dead.key)
         return { writes: [{ type: 'job.retry', id, now: clock.now() }], jobIds: [other?.id ?? id] }
       }),
@@ -101,7 +101,7 @@ async function scopeOf(
 ) {
   if (sessionId !== undefined) {
     const session = await sessions.find(sessionId, EVERY_ROW)
-    if (session === undefined) throw new AppError('session-not-found')
+    if (session === undefined) throw perdureError('session-not-found')
     return { owner: session.owner, sessions: isExtracting ? [{ sessionId, owner: session.owner }] : [] }
   }
   const changed = isExtracting ? await consolidation.idleSessions(clock.now(), MAX_SESSIONS) : []

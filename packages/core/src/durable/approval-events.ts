@@ -25,7 +25,7 @@ export function approvalEvents(
   { at, args, via, ancestors }: ApprovalEventDetail,
 ): readonly NewEvent[] {
   const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId, decision: answer } = approval
-  const decision = status === 'granted' || status === 'denied' ? status : undefined
+  const decision = status === 'approved' || status === 'denied' ? status : undefined
   const fields = { approvalId: id, runId, name, title, decision, by, reason, toolCallId, via }
   const event: NewEvent = {
     runId,

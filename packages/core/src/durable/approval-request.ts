@@ -21,7 +21,7 @@ export function approvalRequest(
   ask: ApprovalAsk,
 ): { readonly approval: ApprovalRecord; readonly events: readonly NewEvent[] } {
   const createdAt = clock.now()
-  const { name, seq, title, payload, timeoutMs, toolCallId } = ask
+  const { name, seq, title, payload, timeout, toolCallId } = ask
   const approval: ApprovalRecord = {
     id: ids.newId('approval'),
     runId: run.id,
@@ -33,7 +33,7 @@ export function approvalRequest(
     toolCallId,
     status: 'pending',
     createdAt,
-    expiresAt: timeoutMs === undefined ? undefined : instantAfter(createdAt, timeoutMs),
+    expiresAt: timeout === undefined ? undefined : instantAfter(createdAt, timeout),
   }
   const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
   return { approval, events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, ancestors }) }

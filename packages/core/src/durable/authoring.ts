@@ -22,7 +22,7 @@ export interface Authoring {
    * without calling `make`. `make` returns the stream: text, or the chunks of the AI SDK, the OpenAI client or LangChain.
    * Usage that the stream reports counts for the run.
    *
-   * @throws AppError `step-failed`, as `step` does
+   * @throws PerdureError `step-failed`, as `step` does
    */
   stream(name: string, make: MakeStream, options?: StreamOptions): Promise<StreamSummary>
 }
@@ -38,7 +38,7 @@ export interface StateWriter {
   /**
    * Changes the state by a JSON Patch (RFC 6902).
    *
-   * @throws AppError `validation-failed` for a patch that does not apply, and before this code has called `state`
+   * @throws PerdureError `validation-failed` for a patch that does not apply, and before this code has called `state`
    */
   patch(patch: JsonPatch): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { type JsonText, toJsonText } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import type { ApprovalOptions } from './approval-options.ts'
-import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from './check-options.ts'
+import { checkMembers, durationProblem, type Problem, refuseProblems } from './check-options.ts'
 
 const MAX_TITLE_LENGTH = 512
 /**
@@ -12,14 +12,14 @@ const MAX_PAYLOAD_BYTES = 262_144
 
 /**
  * @param more names of members that are allowed in addition to those of an approval
- * @throws AppError `validation-failed` for invalid options
+ * @throws PerdureError `validation-failed` for invalid options
  */
 export function checkApprovalOptions(options: ApprovalOptions, more: readonly string[] = []): void {
-  checkMembers('an approval', options, ['title', 'payload', 'timeoutMs', ...more])
-  const { title, payload, timeoutMs } = options
+  checkMembers('an approval', options, ['title', 'payload', 'timeout', ...more])
+  const { title, payload, timeout } = options
   refuseProblems('an approval', [
     textProblem('title', title, MAX_TITLE_LENGTH),
-    numberProblem('timeoutMs', timeoutMs, { min: 0, max: LONGEST_MS }),
+    durationProblem('timeout', timeout),
     jsonProblem('payload', payload, MAX_PAYLOAD_BYTES),
   ])
 }

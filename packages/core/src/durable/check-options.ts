@@ -1,19 +1,18 @@
-import { AppError } from '@perdure/ports'
-import { nearest } from '@perdure/protocol'
-import type { Backoff } from '../concurrency/backoff.ts'
+import { perdureError } from '@perdure/ports'
+import { DURATION_FORMS, nearest, toMilliseconds } from '@perdure/protocol'
 
 const DAY_MS = 86_400_000
 /** The longest delay or timeout that is accepted: a hundred years. */
-export const LONGEST_MS = 36_525 * DAY_MS
+const LONGEST_MS = 36_525 * DAY_MS
 
 /** The problem with an option; `undefined` when it is valid. */
 export type Problem = string | undefined
 
-/** @throws AppError `validation-failed` with the first problem */
+/** @throws PerdureError `validation-failed` with the first problem */
 export function refuseProblems(what: string, problems: readonly Problem[]): void {
   const problem = problems.find((one) => one !== undefined)
   if (problem === undefined) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `${what}: ${problem}`,
     hint: 'correct the options; nothing was executed',
   })
@@ -52,12 +51,15 @@ export const objectProblem = (name: string, value: unknown): Problem =>
     ? undefined
     : `${name} must be an object`
 
-const DELAY = { min: 0, max: LONGEST_MS }
-
-/** The problems with the numbers of a `retry` option, of a step or of a registration. */
-export const retryNumberProblems = (retry: Backoff & { readonly maxAttempts?: number }): readonly Problem[] => [
-  numberProblem('retry.maxAttempts', retry.maxAttempts, { min: 1, max: 1_000, isWhole: true }),
-  numberProblem('retry.initialDelayMs', retry.initialDelayMs, DELAY),
-  numberProblem('retry.maxDelayMs', retry.maxDelayMs, DELAY),
-  numberProblem('retry.factor', retry.factor, { min: 1, max: 100 }),
-]
+/** A missing duration is valid. @param min,max in milliseconds */
+export const durationProblem = (
+  name: string,
+  value: unknown,
+  { min = 0, max = LONGEST_MS }: { readonly min?: number; readonly max?: number } = {},
+): Problem => {
+  if (value === undefined) return undefined
+  const milliseconds = toMilliseconds(value)
+  if (milliseconds === undefined) return `${name} must be ${DURATION_FORMS}`
+  const isRight = milliseconds >= min && milliseconds <= max
+  return isRight ? undefined : `${name} must be a duration from ${min} to ${max} milliseconds`
+}

@@ -1,29 +1,27 @@
 import { checkApprovalOptions } from './check-approval-options.ts'
-import {
-  checkMembers,
-  LONGEST_MS,
-  numberProblem,
-  objectProblem,
-  type Problem,
-  refuseProblems,
-} from './check-options.ts'
-import { crashProblem } from './check-step-options.ts'
+import { checkMembers, durationProblem, objectProblem, type Problem, refuseProblems } from './check-options.ts'
+import { repeatProblem } from './check-step-options.ts'
 import type { ToolCall } from './tool.ts'
 
-/** @throws AppError `validation-failed` for an invalid call; the failure of a tool itself is returned as data */
+/** @throws PerdureError `validation-failed` for an invalid call; the failure of a tool itself is returned as data */
 export function checkToolCall<A, T>(call: ToolCall<A, T>): void {
   refuseProblems('a tool', [call === undefined ? 'its argument is missing' : objectProblem('its argument', call)])
-  checkMembers('a tool', call, ['name', 'args', 'toolCallId', 'execute', 'timeoutMs', 'onCrash', 'approval'])
-  const { execute, timeoutMs, onCrash, approval, toolCallId } = call
+  checkMembers('a tool', call, MEMBERS)
+  const { execute, timeout, approval, toolCallId } = call
   refuseProblems('a tool', [
     typeof execute === 'function' ? undefined : 'execute must be a function',
-    numberProblem('timeoutMs', timeoutMs, { min: 1, max: LONGEST_MS }),
-    crashProblem(onCrash),
+    durationProblem('timeout', timeout, { min: 1 }),
+    repeatProblem(call),
     toolCallIdProblem(toolCallId),
     typeof approval === 'boolean' ? undefined : objectProblem('approval', approval),
   ])
   if (typeof approval === 'object') checkApprovalOptions(approval)
 }
+
+const MEMBERS: readonly (keyof ToolCall)[] = [
+  ...(['name', 'args', 'toolCallId', 'execute', 'timeout'] as const),
+  ...(['retries', 'recoveries', 'onCrash', 'approval'] as const),
+]
 
 export const toolCallIdProblem = (id: unknown): Problem =>
   id === undefined || (typeof id === 'string' && TOOL_CALL_ID.test(id))
@@ -32,7 +30,7 @@ export const toolCallIdProblem = (id: unknown): Problem =>
 
 const TOOL_CALL_ID = /^[\x21-\x7e]{1,128}$/
 
-/** @throws AppError `validation-failed` when this execution has already made a call with this id */
+/** @throws PerdureError `validation-failed` when this execution has already made a call with this id */
 export function takeToolCallId(taken: Set<string>, id: string): void {
   refuseProblems('a tool', [taken.has(id) ? `toolCallId ${id} is the id of an earlier call of this run` : undefined])
   taken.add(id)

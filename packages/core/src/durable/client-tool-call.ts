@@ -3,7 +3,7 @@ import { runEvent } from '../runs/run-events.ts'
 import { toolCallWait } from '../runs/tool-call-wait.ts'
 import { checkName, instantAfter } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
-import { checkMembers, LONGEST_MS, numberProblem, objectProblem, refuseProblems } from './check-options.ts'
+import { checkMembers, durationProblem, objectProblem, refuseProblems } from './check-options.ts'
 import { takeToolCallId, toolCallIdProblem } from './check-tool-call.ts'
 import type { ClientToolCall } from './client-tool.ts'
 import { TIMED_OUT } from './client-tool-result.ts'
@@ -17,7 +17,7 @@ const WHAT = 'ctx.clientTool'
 export async function callClientTool<T>(scope: CallScope, call: ClientToolCall): Promise<ToolOutcome<T>> {
   const asked = checkClientTool(scope, call)
   const { run, clock, ledger } = scope
-  const { name, toolCallId, timeoutMs } = call
+  const { name, toolCallId, timeout } = call
   let counted: Reservation | undefined
   try {
     const ended = await callWait(scope, { kind: 'client-tool', name }, (seq) => {
@@ -27,7 +27,7 @@ export async function callClientTool<T>(scope: CallScope, call: ClientToolCall):
       return {
         detail: {
           eventName: toolCallWait(id),
-          dueAt: timeoutMs === undefined ? undefined : instantAfter(clock.now(), timeoutMs),
+          dueAt: timeout === undefined ? undefined : instantAfter(clock.now(), timeout),
         },
         writes: counted.writes,
         said: [runEvent(run, { type: 'tool.call.end', payload, at: clock.now() })],
@@ -43,20 +43,20 @@ export async function callClientTool<T>(scope: CallScope, call: ClientToolCall):
   }
 }
 
-/** The payload of the event that asks for the result. @throws AppError `validation-failed` */
+/** The payload of the event that asks for the result. @throws PerdureError `validation-failed` */
 function checkClientTool(scope: CallScope, call: ClientToolCall): object {
   refuseProblems(WHAT, [call === undefined ? 'its argument is missing' : objectProblem('its argument', call)])
-  checkMembers(WHAT, call, ['name', 'args', 'toolCallId', 'title', 'timeoutMs'])
-  const { name, args = {}, toolCallId, title, timeoutMs } = call
+  checkMembers(WHAT, call, ['name', 'args', 'toolCallId', 'title', 'timeout'])
+  const { name, args = {}, toolCallId, title, timeout } = call
   checkName(name)
   refuseProblems(WHAT, [
     toolCallIdProblem(toolCallId),
     title === undefined || typeof title === 'string' ? undefined : 'title must be a text',
-    numberProblem('timeoutMs', timeoutMs, { min: 1, max: LONGEST_MS }),
+    durationProblem('timeout', timeout, { min: 1 }),
   ])
   const asked = { toolName: name, args, executor: 'client', ...(title === undefined ? {} : { title }) }
   scope.journal.check('tool.call.end', { toolCallId: toolCallId ?? scope.run.id, ...asked })
   if (toolCallId !== undefined) takeToolCallId(scope.toolCallIds, toolCallId)
-  if (timeoutMs !== undefined) scope.requireTimers()
+  if (timeout !== undefined) scope.requireTimers()
   return asked
 }

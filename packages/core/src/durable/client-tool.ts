@@ -1,3 +1,5 @@
+import type { Duration } from '@perdure/protocol'
+
 /** A call of a tool that the client of the run performs. */
 export interface ClientToolCall<Args = unknown> {
   readonly name: string
@@ -9,6 +11,6 @@ export interface ClientToolCall<Args = unknown> {
   readonly toolCallId?: string
   /** What a user interface shows as the name of the call. */
   readonly title?: string
-  /** How long to wait for the result; without it, the run waits for any time. Milliseconds. */
-  readonly timeoutMs?: number
+  /** How long to wait for the result; without it, the run waits for any time. */
+  readonly timeout?: Duration
 }

@@ -1,4 +1,4 @@
-import { AppError, type EventPhase, toJsonText } from '@perdure/ports'
+import { type EventPhase, perdureError, toJsonText } from '@perdure/ports'
 import { applyJsonPatch } from '@perdure/protocol'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
@@ -137,7 +137,7 @@ function createStateWriter(emit: Emit): StateWriter {
   const patch: StateWriter['patch'] = (steps) =>
     refusing(() => {
       if (current === undefined) {
-        throw new AppError('validation-failed', {
+        throw perdureError('validation-failed', {
           message: 'ctx.state.patch: there is no state to change',
           hint: 'call ctx.state with the whole state first',
         })

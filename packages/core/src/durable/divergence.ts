@@ -1,9 +1,9 @@
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import type { Divergence } from '../runs/parked.ts'
 
 /** The error of a run that fails because its code no longer makes the recorded calls. */
-export const divergenceError = ({ seq, expected, found }: Divergence): AppError =>
-  new AppError('workflow-divergence', {
+export const divergenceError = ({ seq, expected, found }: Divergence): Refusal =>
+  perdureError('workflow-divergence', {
     message:
       found === null
         ? `the code ended before the recorded ${expected}`

@@ -5,7 +5,7 @@ import { type Code, processes, startFlow, waitFor } from './processes.fixture.ts
 
 describe('ctx.approval', () => {
   const code: Code = async ({ approval }) =>
-    approval('deploy', { title: 'Deploy?', payload: { to: 'live' }, timeoutMs: 5_000 })
+    approval('deploy', { title: 'Deploy?', payload: { to: 'live' }, timeout: 5_000 })
   const open = async (engine: Awaited<ReturnType<ReturnType<typeof processes>>>, runId: string) =>
     (await engine.readApprovals.list({ runId, status: 'pending' }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
 
@@ -15,23 +15,23 @@ describe('ctx.approval', () => {
     const runId = await startFlow(engine)
     const [approval] = await open(engine, runId)
     expect(approval).toMatchObject({ name: 'deploy', title: 'Deploy?', payload: { to: 'live' }, workflowId: 'flow' })
-    const decide = (granted: boolean) =>
+    const decide = (approved: boolean) =>
       engine.resolveApproval({
         approvalId: approval?.id ?? '',
-        granted,
+        approved,
         reason: 'ok',
         by: 'bob',
         visibility: EVERY_ROW,
       })
 
-    expect((await decide(true)).body).toMatchObject({ status: 'granted', by: 'bob' })
+    expect((await decide(true)).body).toMatchObject({ status: 'approved', by: 'bob' })
     await untilIdle(engine.clock)
 
     expect(await engine.find(runId)).toMatchObject({
       status: 'completed',
-      result: '{"granted":true,"reason":"ok","by":"bob"}',
+      result: '{"approved":true,"reason":"ok","by":"bob"}',
     })
-    expect((await decide(true)).body).toMatchObject({ status: 'granted' })
+    expect((await decide(true)).body).toMatchObject({ status: 'approved' })
     await expect(decide(false)).rejects.toMatchObject({
       code: 'approval-resolved',
       message: expect.stringContaining('bob'),
@@ -48,7 +48,7 @@ describe('ctx.approval', () => {
       Array.from({ length: 20 }, (_, n) =>
         engine.resolveApproval({
           approvalId: approval?.id ?? '',
-          granted: n % 2 === 0,
+          approved: n % 2 === 0,
           by: `b${n}`,
           visibility: EVERY_ROW,
         }),
@@ -72,7 +72,7 @@ describe('ctx.approval', () => {
 
     expect(await engine.find(runId)).toMatchObject({
       status: 'completed',
-      result: '{"granted":false,"reason":"expired"}',
+      result: '{"approved":false,"reason":"expired"}',
     })
     expect(await open(engine, runId)).toEqual([])
     expect((await engine.eventsOf(runId)).map(({ type }) => type)).toContain('approval.expired')
@@ -92,7 +92,7 @@ describe('ctx.approval', () => {
     const inbox = await engine.storage.events.read({ topic: 'approvals/events' }, { after: 0, limit: 9 })
     expect(inbox.map(({ type }) => type)).toEqual(['approval.requested', 'approval.expired'])
     await expect(
-      engine.resolveApproval({ approvalId: approval?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW }),
+      engine.resolveApproval({ approvalId: approval?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW }),
     ).rejects.toMatchObject({ code: 'approval-resolved' })
   })
 
@@ -114,7 +114,7 @@ describe('ctx.approval', () => {
         engine = await process(three)
         await engine.resolveApproval({
           approvalId: approvals[index]?.id ?? '',
-          granted: true,
+          approved: true,
           by: 'bob',
           visibility: EVERY_ROW,
         })
@@ -153,13 +153,13 @@ describe('ctx.suspend', () => {
     const plain = agentOf('plain', async (_, { suspend, resume }) =>
       resume === undefined
         ? suspend({ approvals: [{ name: 'one' }, { name: 'two' }] })
-        : resume.approvals.map(({ name, granted }) => [name, granted]),
+        : resume.approvals.map(({ name, approved }) => [name, approved]),
     )
     const engine = createTestEngine({ agents: [plain] })
     const first = outcomeOf(await waitFor(engine, engine.run('plain')))
     expect(first.approvals).toHaveLength(2)
     const [one, two] = first.approvals ?? []
-    const resume = (approvals: { id: string; granted: boolean }[]) =>
+    const resume = (approvals: { id: string; approved: boolean }[]) =>
       waitFor(
         engine,
         engine.resumeRun({
@@ -170,15 +170,15 @@ describe('ctx.suspend', () => {
         }),
       )
 
-    expect(outcomeOf(await resume([{ id: one?.id ?? '', granted: true }]))).toMatchObject({ status: 'suspended' })
-    expect(outcomeOf(await resume([{ id: two?.id ?? '', granted: false }]))).toMatchObject({
+    expect(outcomeOf(await resume([{ id: one?.id ?? '', approved: true }]))).toMatchObject({ status: 'suspended' })
+    expect(outcomeOf(await resume([{ id: two?.id ?? '', approved: false }]))).toMatchObject({
       status: 'completed',
       result: [
         ['one', true],
         ['two', false],
       ],
     })
-    await expect(resume([{ id: two?.id ?? '', granted: false }])).rejects.toMatchObject({ code: 'run-not-suspended' })
+    await expect(resume([{ id: two?.id ?? '', approved: false }])).rejects.toMatchObject({ code: 'run-not-suspended' })
   })
 })
 
@@ -194,7 +194,7 @@ describe('a resume with decisions and a payload', () => {
       engine,
       engine.resumeRun({
         ...{ runId, payload: { note: 'go' }, visibility: EVERY_ROW },
-        approvals: [{ id: approvals?.[0]?.id ?? '', granted: true }],
+        approvals: [{ id: approvals?.[0]?.id ?? '', approved: true }],
         principal: { subject: 'bob', scopes: ['agents:invoke'] },
       }),
     )

@@ -1,12 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { defineAgent, defineWorkflow } from '../targets/definition.ts'
 import { type Code, never, processes, waitFor } from './processes.fixture.ts'
 
-describe('ctx.agents.run', () => {
+describe('ctx.invoke', () => {
   it('writes only the messages of the parent to the session', async () => {
     const child = agentOf('child', async () => 'inner')
-    const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
+    const parent = agentOf('parent', async (_, { invoke }) => invoke('child'))
     const engine = createTestEngine({ agents: [child, parent] })
     await waitFor(engine, engine.run('parent', { body: { input: 'hi', sessionId: 'chat' }, answer: 'accepted' }))
     await untilIdle(engine.clock)
@@ -20,7 +21,7 @@ describe('ctx.agents.run', () => {
 
   it('returns the result of the child, and the waiting parent holds no slot', async () => {
     const child = agentOf('child', async (input) => ({ got: input }))
-    const parent = agentOf('parent', async (_, { agents }) => agents.run('child', 7))
+    const parent = agentOf('parent', async (_, { invoke }) => invoke('child', 7))
     const engine = createTestEngine({ agents: [child, parent], concurrency: 1 })
 
     const reply = await waitFor(engine, engine.run('parent', { answer: 'accepted' }))
@@ -33,9 +34,45 @@ describe('ctx.agents.run', () => {
     expect(record).toMatchObject({ targetId: 'child', depth: 1, owner: 'alice' })
   })
 
+  it('runs a workflow by its definition, in the given version and in a thread of its own', async () => {
+    const next = defineWorkflow({ id: 'report', version: '2', run: (input) => ({ next: input }) })
+    const present = defineWorkflow({ id: 'report', version: '1', run: (input) => ({ present: input }) })
+    const parent = agentOf('parent', async (_, { invoke }) => [await invoke(next, 1), await invoke('report', 2)])
+    const engine = createTestEngine({ agents: [parent], workflows: [present, next] })
+
+    const reply = await waitFor(engine, engine.run('parent', { answer: 'accepted' }))
+    await untilIdle(engine.clock)
+
+    const run = await engine.find(reply.runId ?? '')
+    expect(run).toMatchObject({ status: 'completed', result: '[{"next":1},{"present":2}]' })
+    const { items } = await engine.storage.runs.list({ parentRunId: run?.id }, { limit: 9, order: 'asc' }, EVERY_ROW)
+    expect(items.map(({ kind, version }) => [kind, version])).toEqual([
+      ['workflow', '2'],
+      ['workflow', '1'],
+    ])
+    expect(new Set(items.map(({ threadId }) => threadId)).size).toBe(2)
+  })
+
+  it.each([
+    ['an id that an agent and a workflow have', 'both', 'both is an agent and a workflow; pass the definition'],
+    ['a definition that is not registered', defineAgent({ id: 'other', run: () => 1 }), 'no agent has the id other'],
+    ['a value that is neither an id nor a definition', 5 as never, 'must be a definition or an id'],
+  ])('rejects %s', async (_, target, message) => {
+    const parent = agentOf('parent', (__, { invoke }) => invoke(target))
+    const both = defineAgent({ id: 'both', run: () => 1 })
+    const engine = createTestEngine({
+      agents: [parent, both],
+      workflows: [defineWorkflow({ id: 'both', run: () => 1 })],
+    })
+
+    const reply = await waitFor(engine, engine.run('parent'))
+
+    expect(outcomeOf(reply)).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(message) } })
+  })
+
   it('aborts the child when the parent is aborted', async () => {
     const child = agentOf('child', never)
-    const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
+    const parent = agentOf('parent', async (_, { invoke }) => invoke('child'))
     const engine = createTestEngine({ agents: [child, parent] })
     const { runId = '' } = await engine.run('parent', { answer: 'accepted' })
     await untilIdle(engine.clock)
@@ -48,8 +85,8 @@ describe('ctx.agents.run', () => {
   })
 
   it('nests up to eight levels', async () => {
-    const nest = agentOf('nest', async (input, { agents }) =>
-      Number(input) === 0 ? 'bottom' : agents.run('nest', Number(input) - 1),
+    const nest = agentOf('nest', async (input, { invoke }) =>
+      Number(input) === 0 ? 'bottom' : invoke('nest', Number(input) - 1),
     )
     const engine = createTestEngine({ agents: [nest] })
     const run = async (depth: number) => {
@@ -102,7 +139,7 @@ describe('a budget', () => {
   it('ends a suspended run at its deadline', async () => {
     const process = processes()
     const engine = await process(async ({ sleep }) => sleep('long', 86_400_000))
-    const { runId = '' } = await engine.execute('flow', { body: { budget: { wallClockMs: 5_000 } } })
+    const { runId = '' } = await engine.execute('flow', { body: { budget: { maxDuration: 5_000 } } })
     await untilIdle(engine.clock)
 
     await engine.advance(5_000)

@@ -42,7 +42,7 @@ describe('ctx.clientTool', () => {
   })
 
   it('returns the failure of the tool, and the end of its time, as data', async () => {
-    const engine = await processes()(({ clientTool }) => clientTool({ name: 'ask', timeoutMs: 5_000 }))
+    const engine = await processes()(({ clientTool }) => clientTool({ name: 'ask', timeout: 5_000 }))
     const [failing, late] = [await startFlow(engine), await startFlow(engine)]
 
     expect(await send(engine, failing, { toolCallId: `${failing}.1`, error: 'closed' })).toMatchObject({
@@ -54,7 +54,7 @@ describe('ctx.clientTool', () => {
     expect(fromJsonText((await engine.find(late))?.result as never)).toEqual({ ok: false, error })
     expect((await toldOf(engine, late)).at(-1)).toEqual({ type: 'tool.result', toolCallId: `${late}.1`, error })
     await expect(send(engine, late, { toolCallId: `${late}.1`, result: 1 })).rejects.toMatchObject({
-      id: 'tool-call-ended',
+      code: 'tool-call-ended',
     })
   })
 
@@ -67,7 +67,7 @@ describe('ctx.clientTool', () => {
     expect(await send(engine, runId, RED)).toMatchObject({ status: 'completed' })
     const told = await toldOf(engine, runId)
     expect(told.filter(({ type }) => type === 'tool.result')).toHaveLength(1)
-    await expect(send(engine, runId, { ...RED, result: 'blue' })).rejects.toMatchObject({ id: 'tool-call-ended' })
+    await expect(send(engine, runId, { ...RED, result: 'blue' })).rejects.toMatchObject({ code: 'tool-call-ended' })
   })
 
   it('takes one of several different results', async () => {
@@ -79,7 +79,7 @@ describe('ctx.clientTool', () => {
     )
     const taken = answers.filter(({ status }) => status === 'fulfilled')
     expect(taken).toHaveLength(1)
-    expect(answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.id] : []))).toEqual(
+    expect(answers.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))).toEqual(
       Array(9).fill('tool-call-ended'),
     )
   })
@@ -89,9 +89,9 @@ describe('ctx.clientTool', () => {
     const runId = await startFlow(engine)
 
     await expect(send(engine, runId, RED, { toolCallId: 'call_2' })).rejects.toMatchObject({
-      id: 'tool-call-not-found',
+      code: 'tool-call-not-found',
     })
-    await expect(send(engine, runId, RED, RED)).rejects.toMatchObject({ id: 'validation-failed' })
+    await expect(send(engine, runId, RED, RED)).rejects.toMatchObject({ code: 'validation-failed' })
     expect(await engine.find(runId)).toMatchObject({ status: 'suspended' })
   })
 
@@ -100,7 +100,7 @@ describe('ctx.clientTool', () => {
     const runId = await startFlow(engine)
 
     await expect(send(engine, runId, { ...RED, result: 'x'.repeat(200) })).rejects.toMatchObject({
-      id: 'validation-failed',
+      code: 'validation-failed',
     })
     expect(await send(engine, runId, RED)).toMatchObject({ status: 'completed' })
   })
@@ -128,10 +128,10 @@ describe('ctx.clientTool', () => {
       ])
       return picked
     }
-    const first = await boot(code, { recovery: 'resume' })
+    const first = await boot(code, { onCrash: 'retry' })
     const runId = await startFlow(first)
     isStuck = false
-    const second = await boot(code, { recovery: 'resume' })
+    const second = await boot(code, { onCrash: 'retry' })
 
     expect(await second.find(runId)).toMatchObject({ status: 'suspended', attempt: 2 })
     const types = (await second.eventsOf(runId)).map(({ type }) => type)
@@ -173,13 +173,13 @@ describe('ctx.clientTool', () => {
     const page = { limit: 1, order: 'asc' } as const
     const [asked] = (await engine.readApprovals.list({ runId }, page, EVERY_ROW)).items
     const principal = { ...ALICE, scopes: ['workflows:execute:*', 'approvals:resolve:*'] }
-    const approvals = [{ id: asked?.id ?? '', granted: true }]
+    const approvals = [{ id: asked?.id ?? '', approved: true }]
     const both = [{ toolCallId: 'a', result: 1 }, { toolCallId: 'b' }]
     const { json } = await waitFor(engine, engine.resumeRun({ ...request(runId, ...both), approvals, principal }))
 
     expect(JSON.parse(json ?? '')).toMatchObject({
       status: 'completed',
-      result: [{ ok: true, value: 1 }, { ok: true, value: null }, { granted: true }],
+      result: [{ ok: true, value: 1 }, { ok: true, value: null }, { approved: true }],
     })
   })
 
@@ -188,7 +188,7 @@ describe('ctx.clientTool', () => {
     const runId = await startFlow(engine)
     await engine.abortRun({ runId, principal: ALICE, visibility: EVERY_ROW })
 
-    await expect(send(engine, runId, RED)).rejects.toMatchObject({ id: 'run-not-active' })
+    await expect(send(engine, runId, RED)).rejects.toMatchObject({ code: 'run-not-active' })
   })
 
   it('counts the call against the budget of the run', async () => {
@@ -206,9 +206,9 @@ describe('ctx.clientTool', () => {
 
   it('refuses malformed calls without a record', async () => {
     const engine = await processes()(async ({ clientTool }) => {
-      const bad = [{ name: '' }, { name: 'a', toolCallId: ' ' }, { name: 'a', timeoutMs: 0 }, { name: 'a', title: 1 }]
+      const bad = [{ name: '' }, { name: 'a', toolCallId: ' ' }, { name: 'a', timeout: 0 }, { name: 'a', title: 1 }]
       const outcomes = await Promise.allSettled(bad.map((call) => clientTool(call as never)))
-      return outcomes.map((one) => (one.status === 'rejected' ? one.reason.id : 'accepted'))
+      return outcomes.map((one) => (one.status === 'rejected' ? one.reason.code : 'accepted'))
     })
     const runId = await startFlow(engine)
 

@@ -10,9 +10,9 @@ type TestEngine = ReturnType<typeof createTestEngine>
 const approvalOf = async (engine: TestEngine, runId: string) =>
   (await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items[0]?.id ?? ''
 
-const grant = async (engine: TestEngine, runId: string) => {
+const approve = async (engine: TestEngine, runId: string) => {
   const approvalId = await approvalOf(engine, runId)
-  await engine.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
+  await engine.resolveApproval({ approvalId, approved: true, by: 'bob', visibility: EVERY_ROW })
   await untilIdle(engine.clock)
 }
 
@@ -36,9 +36,9 @@ function payments() {
     (before?: string): Code =>
     async ({ step, approval, runId }) => {
       if (before !== undefined) await step(before, () => 1)
-      const { granted } = await approval('pay')
+      const { approved } = await approval('pay')
       return step('transfer', () => {
-        paid.push(`${runId} ${granted}`)
+        paid.push(`${runId} ${approved}`)
         return 'paid'
       })
     }
@@ -53,7 +53,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
 
     const second = await process(code('check'))
     expect(await waitsOf(second, runId)).toMatchObject([{ kind: 'approval' }])
-    await grant(second, runId)
+    await approve(second, runId)
 
     const wait = { kind: 'code', seq: 1, expected: 'approval pay', found: 'step check' }
     expect(await second.find(runId)).toMatchObject({ status: 'suspended' })
@@ -90,7 +90,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const process = processes()
     const { code, paid } = payments()
     const runId = await startFlow(await process(code()))
-    await grant(await process(code('check')), runId)
+    await approve(await process(code('check')), runId)
 
     const third = await process(code())
 
@@ -107,7 +107,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const { code } = payments()
     const runId = await startFlow(await process(code()))
     const second = await process(code('check'))
-    await grant(second, runId)
+    await approve(second, runId)
     const before = await typesOf(second, runId)
 
     for (let n = 0; n < 3; n++) await process(code('check'))
@@ -123,7 +123,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const { code } = payments()
     const runId = await startFlow(await process(code()))
     const second = await process(code('check'))
-    await grant(second, runId)
+    await approve(second, runId)
     const before = await typesOf(second, runId)
 
     const third = await process(code('audit'))
@@ -139,15 +139,15 @@ describe('a run whose code no longer makes the recorded calls', () => {
       (before?: string): Code =>
       async ({ step, approval, waitForEvent }) => {
         if (before !== undefined) await step(before, () => 1)
-        const [{ granted }] = await Promise.all([approval('pay'), waitForEvent('go')])
-        await step('transfer', () => void paid.push(String(granted)))
+        const [{ approved }] = await Promise.all([approval('pay'), waitForEvent('go')])
+        await step('transfer', () => void paid.push(String(approved)))
       }
     const runId = await startFlow(await process(code()))
     const second = await process(code('check'))
     await emit(second, 'go')
     expect(await waitsOf(second, runId)).toMatchObject([{ kind: 'code' }])
 
-    await grant(second, runId)
+    await approve(second, runId)
     expect(await waitsOf(second, runId)).toMatchObject([{ kind: 'code' }])
 
     const third = await process(code())
@@ -179,7 +179,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const runId = await startFlow(await process(old))
     const second = await process(changed)
     const approvalId = await approvalOf(second, runId)
-    interfere = () => second.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
+    interfere = () => second.resolveApproval({ approvalId, approved: true, by: 'bob', visibility: EVERY_ROW })
 
     await emit(second, 'go')
 
@@ -193,10 +193,10 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const first = await processes()((context) => current(context))
     const runId = await startFlow(first)
     current = code('check')
-    await grant(first, runId)
+    await approve(first, runId)
 
     expect(outcomeOf(await waitFor(first, resume(first, runId)))).toMatchObject({ waitingFor: [{ kind: 'code' }] })
-    await expect(resume(first, runId, { payload: { amount: 1 } })).rejects.toMatchObject({ id: 'run-not-suspended' })
+    await expect(resume(first, runId, { payload: { amount: 1 } })).rejects.toMatchObject({ code: 'run-not-suspended' })
     current = code()
 
     expect(outcomeOf(await waitFor(first, resume(first, runId)))).toMatchObject({ status: 'completed', result: 'paid' })
@@ -255,7 +255,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
       context.signal.addEventListener('abort', () => reasons.push(context.signal.reason))
       return code('check')(context)
     })
-    await grant(second, runId)
+    await approve(second, runId)
 
     expect(reasons).toEqual(['parked'])
   })
@@ -265,7 +265,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const { code } = payments()
     const runId = await startFlow(await process(code()))
     const second = await process(code('check'))
-    await grant(second, runId)
+    await approve(second, runId)
 
     await second.abortRun({ runId, visibility: EVERY_ROW })
     const third = await process(code())
@@ -277,7 +277,7 @@ describe('a run whose code no longer makes the recorded calls', () => {
     const boot = restarts()
     const { code } = payments()
     const runId = await startFlow(await boot([flowOf(code())]))
-    await grant(await boot([flowOf(code('check'))]), runId)
+    await approve(await boot([flowOf(code('check'))]), runId)
 
     const third = await boot([])
     expect(await waitsOf(third, runId)).toMatchObject([{ kind: 'code' }])

@@ -2,9 +2,10 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, fromJsonText, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, agentOf, createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import { type Code, flowOf, never, processes, startFlow, waitFor } from './processes.fixture.ts'
-import type { StepTry } from './step.ts'
+import type { StepContext } from './step.ts'
 
 describe('ctx.tool', () => {
   it('stores the call and its usage in one commit', async () => {
@@ -31,6 +32,38 @@ describe('ctx.tool', () => {
       ['usage 1', 'one'],
       ['usage 1', 'two'],
     ])
+  })
+
+  it('repeats a tool that throws, and returns its last failure as data', async () => {
+    let calls = 0
+    const execute = () => {
+      calls++
+      throw new Error(`failure ${calls}`)
+    }
+    const agent = agentOf('worker', (_, { tool }) => tool({ name: 'flaky', execute, retries: { max: 2, delay: 10 } }))
+    const engine = createTestEngine({ agents: [agent] })
+
+    const reply = engine.run('worker')
+    for (const ms of [0, 10, 20, 0]) await engine.advance(ms)
+
+    expect(outcomeOf(await reply)).toMatchObject({
+      status: 'completed',
+      result: { ok: false, error: { kind: 'execution_failed', message: 'failure 3' } },
+    })
+    expect(calls).toBe(3)
+  })
+
+  it('does not repeat a tool that throws a NonRetryableError', async () => {
+    let calls = 0
+    const execute = () => {
+      calls++
+      throw new NonRetryableError('no such account')
+    }
+    const agent = agentOf('worker', (_, { tool }) => tool({ name: 'final', execute, retries: 2 }))
+    const engine = createTestEngine({ agents: [agent] })
+
+    expect(outcomeOf(await waitFor(engine, engine.run('worker')))).toMatchObject({ result: { ok: false } })
+    expect(calls).toBe(1)
   })
 
   it('does not count a call with an invalid name', async () => {
@@ -80,7 +113,8 @@ describe('ctx.tool', () => {
 describe('a tool that was executing when the process died', () => {
   const crashing = (onCrash: 'retry' | 'fail' | 'ask' | undefined) => {
     const effects: string[] = []
-    const execute = (_: unknown, { effectId }: StepTry) => (effects.push(effectId) === 1 ? never() : 'done')
+    const execute = (_: unknown, { idempotencyKey }: StepContext) =>
+      effects.push(idempotencyKey) === 1 ? never() : 'done'
     const code: Code = async ({ tool, sleep }) => {
       const outcome = await tool({ name: 'pay', execute, ...(onCrash === undefined ? {} : { onCrash }) })
       await sleep('nap', 10)
@@ -96,7 +130,7 @@ describe('a tool that was executing when the process died', () => {
     ['retry', 2, { ok: true, value: 'done' }],
     ['fail', 1, failed('execution_failed')],
   ] as const)(
-    'follows onCrash %s, keeps its effectId, and has its result stored',
+    'follows onCrash %s, keeps its idempotencyKey, and has its result stored',
     async (onCrash, executions, expected) => {
       const process = processes()
       const { effects, code } = crashing(onCrash)
@@ -115,15 +149,15 @@ describe('a tool that was executing when the process died', () => {
     [true, 2, { ok: true, value: 'done' }],
     [false, 1, failed('approval_denied')],
   ] as const)(
-    'asks for an approval with onCrash ask, and follows the decision (granted: %s)',
-    async (granted, executions, expected) => {
+    'asks for an approval with onCrash ask, and follows the decision (approved: %s)',
+    async (approved, executions, expected) => {
       const process = processes()
       const { effects, code } = crashing('ask')
       const runId = await startFlow(await process(code))
 
       const second = await process(code)
       const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
-      await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+      await second.resolveApproval({ approvalId: approval?.id ?? '', approved, by: 'bob', visibility: EVERY_ROW })
       await untilIdle(second.clock)
       await second.advance(10)
 
@@ -140,18 +174,18 @@ describe('the id of a tool call that requires an approval', () => {
   const deliver = { name: 'deliver', args: { what: 'cake' }, approval: true, execute }
   const toldOf = async (engine: ReturnType<typeof createTestEngine>, runId: string) =>
     (await engine.eventsOf(runId)).flatMap(({ type, payload }) => {
-      const { toolCallId, toolName, effectId } = fromJsonText(payload) as Record<string, string>
+      const { toolCallId, toolName, idempotencyKey } = fromJsonText(payload) as Record<string, string>
       return toolName === undefined
         ? []
-        : [{ type, toolName, call: toolCallId?.slice(runId.length), effect: effectId?.slice(runId.length) }]
+        : [{ type, toolName, call: toolCallId?.slice(runId.length), effect: idempotencyKey?.slice(runId.length) }]
     })
   const idsOf = (told: Awaited<ReturnType<typeof toldOf>>, name: string) => [
     ...new Set(told.flatMap(({ toolName, call }) => (toolName === name ? [call] : []))),
   ]
-  const grantAll = async (engine: ReturnType<typeof createTestEngine>, runId: string) => {
+  const approveAll = async (engine: ReturnType<typeof createTestEngine>, runId: string) => {
     const { items } = await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
     for (const { id: approvalId } of items) {
-      await engine.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
+      await engine.resolveApproval({ approvalId, approved: true, by: 'bob', visibility: EVERY_ROW })
     }
     await untilIdle(engine.clock)
   }
@@ -170,7 +204,7 @@ describe('the id of a tool call that requires an approval', () => {
     const second = await boot(code)
     const toolResults = [{ toolCallId: `${runId}${pickDay}`, result: 'Monday' }]
     await waitFor(second, second.resumeRun({ runId, toolResults, principal: ALICE, visibility: EVERY_ROW }))
-    await grantAll(await boot(code), runId)
+    await approveAll(await boot(code), runId)
 
     const told = await toldOf(second, runId)
     const ids = ['deliver', 'pickDay', 'wrap'].map((name) => idsOf(told, name))
@@ -198,7 +232,7 @@ describe('the id of a tool call that requires an approval', () => {
     const engine = createTestEngine({ workflows: [flowOf(code)], storage: { ...storage, unitOfWork: older } })
     await engine.start()
     const runId = await startFlow(engine)
-    await grantAll(engine, runId)
+    await approveAll(engine, runId)
 
     const executed = (await toldOf(engine, runId)).filter(({ type }) => type.startsWith('tool.execute'))
     expect(executed.map(({ call }) => call)).toEqual(['.2', '.2'])
@@ -214,9 +248,9 @@ describe('a durable call', () => {
     ['a sleep for NaN milliseconds', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
     ['a sleep beyond the largest date', ({ sleep }: RunContext) => sleep('nap', 1e18)],
     ['a sleep until an invalid date', ({ sleep }: RunContext) => sleep('nap', new Date(Number.NaN))],
-    ['a wait with an invalid timeout', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
-    ['an approval with an invalid timeout', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
-    ['a child that is not registered', ({ agents }: RunContext) => agents.run('nobody')],
+    ['a wait with an invalid timeout', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeout: Number.NaN })],
+    ['an approval with an invalid timeout', ({ approval }: RunContext) => approval('go', { timeout: -1 })],
+    ['a child that is not registered', ({ invoke }: RunContext) => invoke('nobody')],
     [
       'usage that is not a number',
       ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', inputTokens: Number.NaN }),
@@ -280,7 +314,7 @@ describe('forkThread', () => {
       for (let n = 0; n < toolCalls; n++) await tool({ name: 'look-up', execute: () => n })
       return 'done'
     })
-    const flow = workflowOf('flow', (_, { agents }) => agents.run('child'), { budget: { toolCalls: 1 } })
+    const flow = workflowOf('flow', (_, { invoke }) => invoke('child'), { budget: { toolCalls: 1 } })
     const engine = createTestEngine({ agents: [child], workflows: [flow] })
     await engine.start()
     const source = await engine.find(await startFlow(engine))

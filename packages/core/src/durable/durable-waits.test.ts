@@ -88,7 +88,7 @@ describe('a wait of a run that has ended', () => {
 })
 
 describe('ctx.waitForEvent', () => {
-  const code: Code = async ({ waitForEvent }) => waitForEvent('order.paid', { timeoutMs: 10_000 })
+  const code: Code = async ({ waitForEvent }) => waitForEvent('order.paid', { timeout: 10_000 })
 
   it('returns the payload of the event', async () => {
     const process = processes()

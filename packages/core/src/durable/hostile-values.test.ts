@@ -32,13 +32,13 @@ const throwers: readonly (readonly [string, (context: RunContext, thrown: unknow
   ['a step', ({ step }, thrown) => step('s', () => Promise.reject(thrown)), 'failed'],
   [
     'a step with retries',
-    ({ step }, thrown) => step('s', () => Promise.reject(thrown), { retry: { maxAttempts: 2, initialDelayMs: 0 } }),
+    ({ step }, thrown) => step('s', () => Promise.reject(thrown), { retries: { max: 1, delay: 0 } }),
     'failed',
   ],
   ['a tool', ({ tool }, thrown) => tool({ name: 't', execute: () => Promise.reject(thrown) }), 'completed'],
   [
     'a tool with a timeout',
-    ({ tool }, thrown) => tool({ name: 't', timeoutMs: 50, execute: () => Promise.reject(thrown) }),
+    ({ tool }, thrown) => tool({ name: 't', timeout: 50, execute: () => Promise.reject(thrown) }),
     'completed',
   ],
 ]

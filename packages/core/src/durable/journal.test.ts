@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, storageBusy, type UnitOfWork, type Write } from '@perdure/ports'
+import { perdureError, storageBusy, type UnitOfWork, type Write } from '@perdure/ports'
 import { anEvent, aRun, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -137,7 +137,7 @@ describe('emit', () => {
 
   it('rejects an event that the storage refused, and stores the next event', async () => {
     const { journal, types, fail } = await setUp()
-    fail(new AppError('storage-full'))
+    fail(perdureError('storage-full'))
     await expect(journal.emit('note.lost', {})).rejects.toMatchObject({ kind: 'storage-full' })
     fail(undefined)
 
@@ -146,7 +146,7 @@ describe('emit', () => {
     expect(await types()).toEqual(['note.kept'])
   })
 
-  it.each([storageBusy(), new AppError('storage-unavailable')])('retries after %s', async (error) => {
+  it.each([storageBusy(), perdureError('storage-unavailable')])('retries after %s', async (error) => {
     const { journal, types, fail, clock } = await setUp()
     fail(error)
     const kept = journal.emit('note.kept', {})

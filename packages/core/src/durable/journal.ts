@@ -1,11 +1,11 @@
 import {
-  AppError,
   type Clock,
   type CommitOutcome,
   type Conflict,
   type EventPhase,
   isStorageBusy,
   type NewEvent,
+  perdureError,
   type RunRecord,
   toJsonText,
   type UnitOfWork,
@@ -34,10 +34,10 @@ export interface Journal {
   /**
    * Resolves when the event is durable; callers need not await it.
    *
-   * @throws AppError immediately, like `RunContext.emit`
+   * @throws PerdureError immediately, like `RunContext.emit`
    */
   emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
-  /** Checks an event without emitting it. @throws AppError `validation-failed`, like `emit` */
+  /** Checks an event without emitting it. @throws PerdureError `validation-failed`, like `emit` */
   check(type: string, payload: unknown, phase?: EventPhase): void
   /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
   record(entry: Entry): Promise<void>
@@ -221,19 +221,19 @@ const toWrites = ({ writes, events }: Opening): readonly Write[] =>
 
 function checkPhase(phase: unknown): void {
   if (phase === undefined || phase === 'commentary') return
-  throw new AppError('validation-failed', { message: 'the phase of an event must be commentary or missing' })
+  throw perdureError('validation-failed', { message: 'the phase of an event must be commentary or missing' })
 }
 
 function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
   if (typeof type !== 'string' || !isAgentEventType(type)) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `an agent cannot emit the event type ${typeof type === 'string' ? JSON.stringify(type) : typeof type}`,
       hint: 'use lower-case words joined by dots, without a reserved prefix such as run. or session.',
     })
   }
   const text = toJsonText(payload ?? {})
   if (isLongerThan(text, maxEventBytes)) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `the payload of the event ${type} is longer than ${maxEventBytes} bytes`,
       hint: 'split the payload, or raise runs.maxEventBytes',
     })
@@ -244,4 +244,4 @@ function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
 export const AWAIT_HINT = 'await every durable call and every emit before the code of the run returns'
 
 const notActive = (what = 'what its code still did') =>
-  new AppError('run-not-active', { message: `the run has ended; ${what} was not recorded`, hint: AWAIT_HINT })
+  perdureError('run-not-active', { message: `the run has ended; ${what} was not recorded`, hint: AWAIT_HINT })

@@ -70,7 +70,7 @@ describe('the order of outcomes', () => {
       const result = await executeTwice(code, async (engine, runId) => {
         const { items } = await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
         const decide = ({ id }: { readonly id: string }) =>
-          engine.resolveApproval({ approvalId: id, granted: true, by: 'bob', visibility: EVERY_ROW })
+          engine.resolveApproval({ approvalId: id, approved: true, by: 'bob', visibility: EVERY_ROW })
         await Promise.all(items.toReversed().map(decide))
         await untilIdle(engine.clock)
         held.resolve()
@@ -124,7 +124,7 @@ describe('the order of outcomes', () => {
       const [open] = (await engine.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
       const decided = engine.resolveApproval({
         approvalId: open?.id ?? '',
-        granted: true,
+        approved: true,
         by: 'bob',
         visibility: EVERY_ROW,
       })

@@ -29,12 +29,20 @@ type LooseName = 'step' | 'tool' | 'suspend' | 'approval' | 'waitForEvent' | 'em
 describe('a durable call', () => {
   const execute = () => 1
   it.each<[string, (context: Loose) => unknown, string[]]>([
-    ['a step', ({ step }) => step('s', execute, { retires: 3 }), ['retires', 'retry', 'timeoutMs', 'onCrash']],
-    ['a retry policy', ({ step }) => step('s', execute, { retry: { maxAttempt: 3 } }), ['maxAttempt', 'maxAttempts']],
+    [
+      'a step',
+      ({ step }) => step('s', execute, { retires: 3 }),
+      ['retires', 'retries', 'recoveries', 'timeout', 'onCrash'],
+    ],
+    [
+      'a retry policy',
+      ({ step }) => step('s', execute, { retries: { max: 3, dellay: 1 } as never }),
+      ['dellay', 'delay'],
+    ],
     ['an approval', ({ approval }) => approval('a', { titel: 'x' }), ['titel', 'title', 'payload']],
     ['a tool', ({ tool }) => tool({ name: 't', execute, arguments: {} }), ['arguments', 'args', 'onCrash']],
     ['the approval of a tool', ({ tool }) => tool({ name: 't', execute, approval: { by: 'me' } }), ['by', 'title']],
-    ['a wait', ({ waitForEvent }) => waitForEvent('go', { timeout: 1 }), ['timeout', 'timeoutMs']],
+    ['a wait', ({ waitForEvent }) => waitForEvent('go', { timeuot: 1 } as never), ['timeuot', 'timeout']],
     ['an event', ({ emit }) => emit('note.made', {}, { phas: 'commentary' }), ['phas', 'did you mean phase']],
     ['usage', ({ usage }) => usage({ provider: 'p', model: 'm', cost: 1 }), ['cost', 'costUsd']],
     ['a suspension', ({ suspend }) => suspend({ approval: [] }), ['approval', 'did you mean approvals']],
@@ -65,7 +73,7 @@ describe('ctx.sleep', () => {
   it('asks for the duration when only the name is given', async () => {
     const { error } = await runUntyped(({ sleep }) => sleep('a second'))
 
-    expect(error?.message).toBe('ctx.sleep needs a number of milliseconds or a Date after its name')
+    expect(error?.message).toBe('ctx.sleep needs a duration or a Date after its name')
   })
 })
 
@@ -74,15 +82,15 @@ describe('ctx.step', () => {
     ['code that is not a function', ['s', 'no code']],
     ['options that are not an object', ['s', () => 1, 7]],
     ['an unknown onCrash', ['s', () => 1, { onCrash: 'sometimes' }]],
-    ['a timeout of 0', ['s', () => 1, { timeoutMs: 0 }]],
-    ['a timeout that is not a number', ['s', () => 1, { timeoutMs: Number.NaN }]],
-    ['an infinite timeout', ['s', () => 1, { timeoutMs: Number.POSITIVE_INFINITY }]],
-    ['a retry policy that is not an object', ['s', () => 1, { retry: 3 }]],
-    ['a fractional number of attempts', ['s', () => 1, { retry: { maxAttempts: 1.5 } }]],
-    ['an infinite number of attempts', ['s', () => 1, { retry: { maxAttempts: Number.POSITIVE_INFINITY } }]],
-    ['a negative delay', ['s', () => 1, { retry: { initialDelayMs: -1 } }]],
-    ['a maximum delay that is not a number', ['s', () => 1, { retry: { maxDelayMs: Number.NaN } }]],
-    ['a factor below 1', ['s', () => 1, { retry: { factor: 0.5 } }]],
+    ['a timeout of 0', ['s', () => 1, { timeout: 0 }]],
+    ['a timeout that is not a number', ['s', () => 1, { timeout: Number.NaN }]],
+    ['an infinite timeout', ['s', () => 1, { timeout: Number.POSITIVE_INFINITY }]],
+    ['a retry policy that is not an object', ['s', () => 1, { retries: 'often' }]],
+    ['a fractional number of attempts', ['s', () => 1, { retries: { max: 0.5 } }]],
+    ['an infinite number of attempts', ['s', () => 1, { retries: { max: Number.POSITIVE_INFINITY } }]],
+    ['a negative delay', ['s', () => 1, { retries: { max: 1, delay: -1 } }]],
+    ['a maximum delay that is not a number', ['s', () => 1, { retries: { max: 1, maxDelay: Number.NaN } }]],
+    ['a factor below 1', ['s', () => 1, { retries: { max: 1, factor: 0.5 } }]],
   ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ step }) => step(...given))
 
@@ -91,7 +99,7 @@ describe('ctx.step', () => {
   })
 
   it('accepts a timeout beyond the range of platform timers', async () => {
-    const { status } = await runUntyped(({ step }) => step('s', () => 1, { timeoutMs: 40 * 86_400_000 }))
+    const { status } = await runUntyped(({ step }) => step('s', () => 1, { timeout: 40 * 86_400_000 }))
 
     expect(status).toBe('completed')
   })
@@ -107,7 +115,7 @@ describe('ctx.suspend', () => {
     ['a title that is not a string', { approvals: [{ name: 'a', title: 7 }] }],
     ['a payload that is not JSON', { approvals: [{ name: 'a', payload: 1n }] }],
     ['a payload over the limit', { approvals: [{ name: 'a', payload: 'x'.repeat(300_000) }] }],
-    ['a negative timeout', { approvals: [{ name: 'a', timeoutMs: -1 }] }],
+    ['a negative timeout', { approvals: [{ name: 'a', timeout: -1 }] }],
     ['an invalid toolCallId', { approvals: [{ name: 'a', toolCallId: 7 }] }],
     ['too many approvals', { approvals: Array.from({ length: 101 }, (_, n) => ({ name: `a${n}` })) }],
     ['a circular state', { state: cycle }],
@@ -147,10 +155,10 @@ describe('ctx.tool', () => {
   it.each<[string, unknown[]]>([
     ['a missing argument', [undefined]],
     ['a missing execute function', [{ name: 't' }]],
-    ['an invalid timeout', [{ name: 't', execute: () => 1, timeoutMs: -5 }]],
+    ['an invalid timeout', [{ name: 't', execute: () => 1, timeout: -5 }]],
     ['an unknown onCrash', [{ name: 't', execute: () => 1, onCrash: 'sometimes' }]],
     ['an invalid approval', [{ name: 't', execute: () => 1, approval: 'yes' }]],
-    ['an approval that expires in the past', [{ name: 't', execute: () => 1, approval: { timeoutMs: -5 } }]],
+    ['an approval that expires in the past', [{ name: 't', execute: () => 1, approval: { timeout: -5 } }]],
     ['a missing name', [{ execute: () => 1 }]],
   ])('rejects a call with %s and stores no step', async (_, given) => {
     const { status, error, steps } = await runUntyped(({ tool }) => tool(...given))
@@ -192,7 +200,7 @@ describe('ctx.approval', () => {
   it.each([
     ['a payload that is not JSON', { payload: cycle }],
     ['a title that is not a string', { title: {} }],
-    ['an infinite timeout', { timeoutMs: Number.POSITIVE_INFINITY }],
+    ['an infinite timeout', { timeout: Number.POSITIVE_INFINITY }],
   ])('rejects a call with %s and stores no step', async (_, options) => {
     const { error, steps } = await runUntyped(({ approval }) => approval('a', options))
 

@@ -41,7 +41,7 @@ describe('versions of a registration', () => {
     expect(await stateOf(engine, byDefault)).toEqual(['completed', '"two"'])
     expect(await stateOf(engine, byName)).toEqual(['completed', '"one"'])
     expect((await engine.find(byDefault))?.version).toBe('2')
-    await expect(engine.execute('flow', { body: { version: '3' } })).rejects.toMatchObject({ id: 'version-unknown' })
+    await expect(engine.execute('flow', { body: { version: '3' } })).rejects.toMatchObject({ code: 'version-unknown' })
     expect(engine.readWorkflows.get('flow')).toMatchObject({ versions: ['2', '1'] })
   })
 
@@ -110,10 +110,10 @@ describe('versions of a registration', () => {
 
   it('does not give the default version to a fork of a run without a version', async () => {
     const boot = restarts()
-    const code: Code = async ({ approval }) => (await approval('pay')).granted
+    const code: Code = async ({ approval }) => (await approval('pay')).approved
     const changed: Code = async ({ step, approval }) => {
       await step('check', () => 1)
-      return (await approval('pay')).granted
+      return (await approval('pay')).approved
     }
     const source = await startFlow(await boot([flowOf(code)]))
     const second = await boot([flowOf(changed, { version: 'b' })])
@@ -123,7 +123,7 @@ describe('versions of a registration', () => {
     const [asked] = (await second.readApprovals.list({ runId }, { limit: 1, order: 'asc' }, EVERY_ROW)).items
 
     const third = await boot([flowOf(changed, { version: 'b' }), flowOf(code)])
-    await third.resolveApproval({ approvalId: asked?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW })
+    await third.resolveApproval({ approvalId: asked?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW })
     await untilIdle(third.clock)
 
     expect(await third.find(runId)).toMatchObject({ status: 'completed', result: 'true', version: undefined })

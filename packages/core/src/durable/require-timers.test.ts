@@ -22,9 +22,9 @@ const withoutTimers = (): Storage => {
 describe('a storage without durable timers', () => {
   it.each([
     ['a sleep', ({ sleep }: RunContext) => sleep('nap', 1)],
-    ['a wait with a timeout', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: 1 })],
-    ['an approval that expires', ({ approval }: RunContext) => approval('a', { timeoutMs: 1 })],
-    ['a suspension that expires', ({ suspend }: RunContext) => suspend({ approvals: [{ name: 'a', timeoutMs: 1 }] })],
+    ['a wait with a timeout', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeout: 1 })],
+    ['an approval that expires', ({ approval }: RunContext) => approval('a', { timeout: 1 })],
+    ['a suspension that expires', ({ suspend }: RunContext) => suspend({ approvals: [{ name: 'a', timeout: 1 }] })],
   ])('rejects %s, which would never end', async (_, code) => {
     const { outcome } = await runCode(withoutTimers(), code)
 
@@ -43,12 +43,12 @@ describe('a storage without durable timers', () => {
 describe('a duration beyond the range of platform timers', () => {
   it.each([
     ['a sleep', ({ sleep }: RunContext) => sleep('nap', 40 * DAY_MS)],
-    ['a wait', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: 40 * DAY_MS })],
-    ['an approval', ({ approval }: RunContext) => approval('a', { timeoutMs: 40 * DAY_MS })],
+    ['a wait', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeout: 40 * DAY_MS })],
+    ['an approval', ({ approval }: RunContext) => approval('a', { timeout: 40 * DAY_MS })],
     [
       'an approval of a suspension',
       ({ suspend, resume }: RunContext) =>
-        resume === undefined ? suspend({ approvals: [{ name: 'a', timeoutMs: 40 * DAY_MS }] }) : 'resumed',
+        resume === undefined ? suspend({ approvals: [{ name: 'a', timeout: 40 * DAY_MS }] }) : 'resumed',
     ],
   ])('ends %s on time, and not before', async (_, code) => {
     const { engine, outcome } = await runCode(createInMemoryStorage(), code)

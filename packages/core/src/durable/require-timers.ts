@@ -1,6 +1,6 @@
-import { AppError, type ApprovalStore, type StepStore } from '@perdure/ports'
+import { type ApprovalStore, perdureError, type StepStore } from '@perdure/ports'
 
-/** Rejects a wait that only a durable timer can end. @throws AppError `timer-driver-store-unsupported` */
+/** Rejects a wait that only a durable timer can end. @throws PerdureError `timer-driver-store-unsupported` */
 export type RequireTimers = () => void
 
 /**
@@ -20,7 +20,7 @@ export const createRequireTimers =
   (areHeld: boolean): RequireTimers =>
   () => {
     if (areHeld) return
-    throw new AppError('timer-driver-store-unsupported', {
+    throw perdureError('timer-driver-store-unsupported', {
       hint: 'use a storage adapter that passes the contracts of StepStore and ApprovalStore, or wait without a timeout',
     })
   }

@@ -1,8 +1,8 @@
 import {
-  type AppError,
   type EpochMs,
   type NewEvent,
   NO_USAGE,
+  type Refusal,
   type RunRecord,
   type RunUsage,
   type StepRecord,
@@ -30,20 +30,20 @@ export interface Reservation {
 
 /** Counts the usage of a run against its budget and the budgets of its ancestors. */
 export interface Budget {
-  /** Counts a new tool call. @throws AppError `budget-exhausted` when a budget is used up */
+  /** Counts a new tool call. @throws PerdureError `budget-exhausted` when a budget is used up */
   takeToolCall(): Reservation
-  /** @throws AppError `budget-exhausted` when a budget is used up */
+  /** @throws PerdureError `budget-exhausted` when a budget is used up */
   add(report: UsageReport): Promise<void>
   /**
    * Call it between the record of a tool call and the call. Other processes may have used up a shared budget; `undefined` if there
    * are none.
    *
-   * @throws AppError `budget-exhausted` when more tool calls are recorded than a budget allows
+   * @throws PerdureError `budget-exhausted` when more tool calls are recorded than a budget allows
    */
   checkToolCall(): Promise<void> | undefined
-  /** @throws AppError `budget-exhausted` when nothing is left for a new child */
+  /** @throws PerdureError `budget-exhausted` when nothing is left for a new child */
   checkLeft(): void
-  /** Call it when a child has ended. @throws AppError `budget-exhausted` when the child, or this run, has used up a budget */
+  /** Call it when a child has ended. @throws PerdureError `budget-exhausted` when the child, or this run, has used up a budget */
   checkChild(call: StepRecord): void
   /** Whether a budget was already used up when the execution began. */
   readonly isSpent: boolean
@@ -69,7 +69,7 @@ export interface BudgetParts {
   /** The accounts of the run's ancestors, the top-level run first, and of the run itself, last. */
   readonly accounts: readonly UsageAccount[]
   /** Called as soon as the budget of this run or of an ancestor is used up. */
-  readonly onExhausted: (error: AppError) => void
+  readonly onExhausted: (error: Refusal) => void
 }
 
 /**
@@ -79,7 +79,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
   const { journal, recorded, accounts, onExhausted } = parts
   const { clock, runMeter } = deps
 
-  /** @throws AppError `budget-exhausted`; it names the highest run whose budget is used up */
+  /** @throws PerdureError `budget-exhausted`; it names the highest run whose budget is used up */
   const check = (limitOf: (account: UsageAccount) => string | undefined = spentLimit) => {
     for (const account of accounts) {
       const limit = limitOf(account)

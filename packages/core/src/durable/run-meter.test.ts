@@ -3,10 +3,10 @@ import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { aRun, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
-import type { AgentRegistration } from '../targets/agent.ts'
+import type { RunCode } from '../targets/agent.ts'
 import { createRunMeter } from './run-meter.ts'
 
-type Code = AgentRegistration['agent']['run']
+type Code = RunCode
 
 /** An engine with one agent, and the metrics that its runs changed. */
 function metered(code: Code) {

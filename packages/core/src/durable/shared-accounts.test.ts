@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { type AppError, EVERY_ROW, NO_USAGE, type RunBudget } from '@perdure/ports'
+import { EVERY_ROW, NO_USAGE, type Refusal, type RunBudget } from '@perdure/ports'
 import { aRun, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -40,7 +40,7 @@ async function twoProcesses(budget: RunBudget) {
 const refusalOf = (work: Promise<unknown> | undefined): Promise<string | undefined> =>
   Promise.resolve(work).then(
     () => undefined,
-    (error: AppError) => error.id,
+    (error: Refusal) => error.code,
   )
 
 describe('a budget that runs of two processes share', () => {

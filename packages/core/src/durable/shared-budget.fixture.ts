@@ -41,15 +41,15 @@ async function performOne(op: Op, context: RunContext): Promise<void> {
   if (op.op === 'usage') return context.usage({ provider: 'p', model: 'm', inputTokens: op.tokens })
   if (op.op === 'tool') return void (await context.tool({ name: 't', execute: () => 1 }))
   if (op.op === 'parallel') return void (await Promise.all(op.ops.map((one) => performOne(one, context))))
-  await context.agents.run(op.agent ?? 'node', op.ops).catch((error: { readonly id?: string }) => {
-    if (error.id !== 'step-failed') throw error
+  await context.invoke(op.agent ?? 'node', op.ops).catch((error: { readonly code?: string }) => {
+    if (error.code !== 'step-failed') throw error
   })
 }
 
 export const agents = AGENT_IDS.map((id) => {
   const budget = BUDGETS[id]
   const limits = budget === undefined ? {} : { budget }
-  const options = { recovery: 'resume', maxAttempts: 9, ...limits } as const
+  const options = { onCrash: 'retry', recoveries: 8, ...limits } as const
   return agentOf(id, (ops, context) => perform(ops as Op[], context), options)
 })
 

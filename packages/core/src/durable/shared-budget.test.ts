@@ -135,8 +135,8 @@ describe('the budget of a run', () => {
       if (++tries < 3) throw new Error('not yet')
       await tool({ name: 't', execute: () => 2 })
     }
-    const retry = { maxAttempts: 3, jitter: 'none' } as const
-    const engine = createTestEngine({ agents: [agentOf('flaky', code, { retry, budget: { toolCalls: 2 } })] })
+    const retries = { max: 2, jitter: 'none' } as const
+    const engine = createTestEngine({ agents: [agentOf('flaky', code, { retries, budget: { toolCalls: 2 } })] })
     await engine.start()
     const answer = engine.run('flaky')
     for (const ms of [0, 60_000, 60_000]) await engine.advance(ms)

@@ -1,8 +1,8 @@
 import {
-  AppError,
-  type AppErrorOptions,
   fromJsonText,
   type JsonText,
+  perdureError,
+  type RefusalOptions,
   type RunError,
   type Span,
   type StepChange,
@@ -15,23 +15,24 @@ import { isLongerThan } from '../json/json-members.ts'
 import { markFailedCall } from '../runs/failed-call.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
 import { toRunError } from '../runs/run-error.ts'
-import { isAppError } from '../runs/thrown-value.ts'
+import { isRefusalWith } from '../runs/thrown-value.ts'
 import { failSpan, startStepSpan } from '../tracing/step-span.ts'
 import { approvalRequest } from './approval-request.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
 import type { Entry } from './journal.ts'
+import { retryDelayMs, retryPolicyOf } from './retry-policy.ts'
 import type { Reservation } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { completionEvents, stepEvent } from './step-events.ts'
-import { pauseBefore, withTimeout } from './step-retry.ts'
+import { pauseFor, withTimeout } from './step-retry.ts'
 
 /**
  * Executes a piece of work once. Its JSON result is stored; a re-execution of the run gets that result without calling
  * `fn`.
  *
- * @throws AppError `step-failed` when the last try fails or the work must not be repeated after a crash;
+ * @throws PerdureError `step-failed` when the last try fails or the work must not be repeated after a crash;
  *   `workflow-divergence` when another call is recorded under this number
  */
 export const callStep = async <T>(
@@ -65,7 +66,7 @@ export interface StepCall<T> {
    * Returns the result of a call that must not be repeated after a crash; if missing, the call throws `step-failed`.
    */
   readonly lost?: ((step: StepRecord) => T) | undefined
-  /** The id of a tool call; its `effectId` when missing. */
+  /** The id of a tool call; its `idempotencyKey` when missing. */
   readonly toolCallId?: string | undefined
 }
 
@@ -77,7 +78,7 @@ export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' 
   readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
 }
 
-/** @throws AppError as `callStep` */
+/** @throws PerdureError as `callStep` */
 export async function callWork<T>(scope: CallScope, name: string, work: Work<T>): Promise<T> {
   const { ledger, run } = scope
   checkCall(scope, name)
@@ -92,7 +93,9 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   }
   const ready = await afterCrash(scope, recorded, work)
   if (ready.status !== 'started') return outcomeOf(ready, work.lost)
-  return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
+  const counted = recorded.attempt === run.attempt ? {} : { recoveries: (recorded.recoveries ?? 0) + 1 }
+  const begin = [change(recorded, 'started', { attempt: run.attempt, ...counted })]
+  return execute<T>(scope, { seq, name, ...work, begin })
 }
 
 /**
@@ -102,13 +105,14 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
-  { kind, toolCallId, options: { onCrash = 'retry' } }: Pick<Work, 'kind' | 'options' | 'toolCallId'>,
+  { kind, toolCallId, options: { onCrash = 'retry', recoveries } }: Pick<Work, 'kind' | 'options' | 'toolCallId'>,
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
-  // The step is `started` in this attempt but was not executed: a person has granted another try.
-  if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
-  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, { kind, toolCallId })
+  if (recorded.attempt === run.attempt) return recorded // A person has approved another execution.
+  const isUsedUp = (recorded.recoveries ?? 0) >= (recoveries ?? Number.POSITIVE_INFINITY)
+  if (onCrash === 'retry' && !isUsedUp) return recorded
+  return onCrash === 'fail' || isUsedUp ? fail(scope, recorded) : ask(scope, recorded, { kind, toolCallId })
 }
 
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
@@ -132,7 +136,7 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
 async function ask(
   scope: CallScope,
   recorded: StepRecord,
-  { kind = 'step', toolCallId = effectIdOf(recorded) }: Pick<Work, 'kind' | 'toolCallId'>,
+  { kind = 'step', toolCallId = idempotencyKeyOf(recorded) }: Pick<Work, 'kind' | 'toolCallId'>,
 ): Promise<StepRecord> {
   const { journal, ledger } = scope
   const { approval, events } = approvalRequest(scope, {
@@ -180,7 +184,7 @@ function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
 async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
   const { signal, ledger } = scope
   const { name, seq, kind = 'step', options, perform } = execution
-  const { maxAttempts = 1 } = options.retry ?? {}
+  const retry = retryPolicyOf(options.retries)
   for (let attempt = 1; ; attempt++) {
     const span = startStepSpan(scope, { kind, name, seq, attempt })
     try {
@@ -192,13 +196,13 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
-      const willRetry = attempt < maxAttempts && !isNonRetryable(thrown)
+      const willRetry = attempt <= retry.max && !isNonRetryable(thrown)
       await recordFailure(scope, step, { thrown, willRetry })
       if (!willRetry) {
         await ledger.deliver({ ...step, status: 'failed' })
         throw stepFailed(step, { message: `${name}: ${toRunError(thrown).message}`, cause: thrown })
       }
-      await pauseBefore(scope, options.retry, attempt)
+      await pauseFor(scope, retryDelayMs(retry, attempt, idempotencyKeyOf(step)))
     }
   }
 }
@@ -214,10 +218,10 @@ async function perform<T>(
   step: StepRecord,
   { fn, options, failureOf, attempt, span }: Try<T>,
 ): Promise<JsonText | undefined> {
-  const effectId = effectIdOf(step)
+  const idempotencyKey = idempotencyKeyOf(step)
   const traceparent = span.traceparent ?? scope.run.traceparent
-  const value = await withTimeout(scope, options.timeoutMs, (signal) =>
-    scope.nesting.within(step, () => span.within(() => fn({ effectId, attempt, signal, traceparent }))),
+  const value = await withTimeout(scope, options.timeout, (signal) =>
+    scope.nesting.within(step, () => span.within(() => fn({ idempotencyKey, attempt, signal, traceparent }))),
   )
   const failure = failureOf?.(value)
   if (failure !== undefined) span.end({ error: failure })
@@ -231,8 +235,7 @@ const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' 
   startedAt: clock.now(),
 })
 
-/** The id of a step for external systems; also the id of a tool call. */
-const effectIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
+const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
 type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 
@@ -278,7 +281,7 @@ export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonT
   if (value === undefined) return undefined
   const text = toJsonText(value)
   if (!isLongerThan(text, maxResultBytes)) return text
-  throw new AppError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
+  throw perdureError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
 }
 
 /** Returns the parsed JSON, so that the code gets the same value as in a re-execution. */
@@ -291,7 +294,7 @@ function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {
   throw stepFailed(step, { message: error?.message ?? `${name} failed` })
 }
 
-const stepFailed = (step: StepRef, options: AppErrorOptions) =>
-  markFailedCall(new AppError('step-failed', options), step)
+const stepFailed = (step: StepRef, options: RefusalOptions) =>
+  markFailedCall(perdureError('step-failed', options), step)
 
-const isOver = (thrown: unknown) => isAppError(thrown, 'run-not-active')
+const isOver = (thrown: unknown) => isRefusalWith(thrown, 'run-not-active')

@@ -1,15 +1,13 @@
-import { AppError, type Timers } from '@perdure/ports'
-import { backoffMs } from '../concurrency/backoff.ts'
-import type { StepRetry } from './step.ts'
+import { perdureError, type Timers } from '@perdure/ports'
+import { type Duration, toMilliseconds } from '@perdure/protocol'
 
 interface Abortable {
   readonly timers: Timers
   readonly signal: AbortSignal
 }
 
-/** Pauses before the next try. Rejects with the abort reason as soon as the run is aborted. */
-export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}, attempt: number): Promise<void> {
-  const delayMs = backoffMs(retry, attempt)
+/** Pauses for a number of milliseconds. Rejects with the abort reason as soon as the run is aborted. */
+export function pauseFor({ timers, signal }: Abortable, delayMs: number): Promise<void> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const cancel = timers.after(delayMs, () => {
@@ -24,12 +22,13 @@ export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}
   })
 }
 
-/** Calls `fn` with a signal that also aborts after `timeoutMs`. @throws AppError `step-failed` after the timeout */
+/** Calls `fn` with a signal that also aborts after the timeout. @throws PerdureError `step-failed` after the timeout */
 export async function withTimeout<T>(
   { timers, signal }: Abortable,
-  timeoutMs: number | undefined,
+  timeout: Duration | undefined,
   fn: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T> {
+  const timeoutMs = toMilliseconds(timeout)
   if (timeoutMs === undefined) return fn(signal)
   const own = new AbortController()
   const onAbort = () => own.abort(signal.reason)
@@ -37,7 +36,7 @@ export async function withTimeout<T>(
   if (signal.aborted) onAbort()
   const timedOut = Promise.withResolvers<never>()
   const cancel = timers.after(timeoutMs, () => {
-    timedOut.reject(new AppError('step-failed', { message: `no result within ${timeoutMs} ms` }))
+    timedOut.reject(perdureError('step-failed', { message: `no result within ${timeoutMs} ms` }))
     own.abort('timeout')
   })
   try {

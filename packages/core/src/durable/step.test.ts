@@ -38,7 +38,7 @@ describe('ctx.step', () => {
     // biome-ignore lint/suspicious/noThenProperty: libraries return thenables that are not promises
     const later: PromiseLike<string> = { then: (onFulfilled) => Promise.resolve('made').then(onFulfilled) }
     const engine = await process(async ({ step, tool }) => [
-      await step('text', () => later, { timeoutMs: 1_000 }),
+      await step('text', () => later, { timeout: 1_000 }),
       await tool({ name: 'text', execute: () => later }),
     ])
 
@@ -47,13 +47,13 @@ describe('ctx.step', () => {
     expect((await engine.find(runId))?.result).toBe('["made",{"ok":true,"value":"made"}]')
   })
 
-  it('passes a step the same effect id in every execution, and each step a different effect id', async () => {
+  it('passes a step the same idempotency key in every execution, and each step a different one', async () => {
     const process = processes()
     const seen: string[] = []
     const code: Code = async ({ step }) => {
-      await step('a', ({ effectId }) => seen.push(effectId))
-      await step('b', async ({ effectId }) => {
-        seen.push(effectId)
+      await step('a', ({ idempotencyKey }) => seen.push(idempotencyKey))
+      await step('b', async ({ idempotencyKey }) => {
+        seen.push(idempotencyKey)
         if (seen.length < 3) await never()
       })
     }
@@ -73,7 +73,7 @@ describe('ctx.step', () => {
           if (++tries < 3) throw new Error(`try ${tries}`)
           return tries
         },
-        { retry: { maxAttempts: 3, initialDelayMs: 100 } },
+        { retries: { max: 2, delay: '100ms', jitter: 'none' } },
       ),
     )
     const runId = await startFlow(engine)
@@ -114,7 +114,7 @@ describe('ctx.step', () => {
     })
   })
 
-  it('fails an attempt that exceeds timeoutMs', async () => {
+  it('fails an attempt that exceeds its timeout', async () => {
     const process = processes()
     let reason: unknown
     const engine = await process(({ step }) =>
@@ -126,7 +126,7 @@ describe('ctx.step', () => {
           })
           return never()
         },
-        { timeoutMs: 500 },
+        { timeout: 500 },
       ),
     )
     const runId = await startFlow(engine)
@@ -156,8 +156,8 @@ describe('ctx.step', () => {
     [true, { calls: 2, status: 'completed' }],
     [false, { calls: 1, status: 'failed' }],
   ] as const)(
-    'asks for an approval after a crash with onCrash ask, and follows the decision (granted: %s)',
-    async (granted, expected) => {
+    'asks for an approval after a crash with onCrash ask, and follows the decision (approved: %s)',
+    async (approved, expected) => {
       const process = processes()
       let calls = 0
       const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash: 'ask' })
@@ -168,13 +168,29 @@ describe('ctx.step', () => {
       expect(calls).toBe(1)
       const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
       expect(approval?.toolCallId).toBeUndefined()
-      await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+      await second.resolveApproval({ approvalId: approval?.id ?? '', approved, by: 'bob', visibility: EVERY_ROW })
       await untilIdle(second.clock)
 
       expect(calls).toBe(expected.calls)
       expect((await second.find(runId))?.status).toBe(expected.status)
     },
   )
+
+  it('fails a step that was interrupted more often than its recoveries allow', async () => {
+    const process = processes()
+    let executions = 0
+    const work = async () => {
+      executions++
+      await never()
+    }
+    const code: Code = ({ step }) => step('fragile', work, { recoveries: 1 })
+    const runId = await startFlow(await process(code))
+    await process(code)
+    const third = await process(code)
+
+    expect(executions).toBe(2)
+    expect(await third.find(runId)).toMatchObject({ status: 'failed', error: { code: 'step-failed' } })
+  })
 
   it('replays parallel branches in the order in which their steps completed', async () => {
     const process = processes()

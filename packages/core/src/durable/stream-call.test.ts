@@ -78,7 +78,7 @@ describe('ctx.stream', () => {
           yield { type: 'text-delta', id: 'b', text: 'wrong too' }
           yield { type: 'error', error: new Error('overloaded') }
         },
-        { retry: { maxAttempts: 2, initialDelayMs: 0 } },
+        { retries: { max: 1, delay: 0 } },
       ),
     )
     expect(result.text).toBe('wrong')
@@ -107,7 +107,7 @@ describe('ctx.stream', () => {
                 closed.resolve()
               }
             },
-            { timeoutMs: 10 },
+            { timeout: 10 },
           ),
         ),
       ],

@@ -1,13 +1,13 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { CallScope } from './call-scope.ts'
 import { refuseProblems } from './check-options.ts'
-import type { StepOptions, StepTry } from './step.ts'
+import type { StepContext, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
 import { isStreamSource, partsOf, type StreamSource } from './stream-source.ts'
 import { createStreamWriter, type StreamSummary, type StreamWriter, type WrittenBlock } from './stream-writer.ts'
 
 /** Calls a model and returns its stream. */
-export type MakeStream = (call: StepTry) => StreamSource | PromiseLike<StreamSource>
+export type MakeStream = (call: StepContext) => StreamSource | PromiseLike<StreamSource>
 
 export interface StreamOptions extends StepOptions {
   /** The provider of the model, for the usage of the run. Default: `unknown`. */
@@ -30,7 +30,7 @@ export async function callStream(
   return callStep<StreamSummary>(scope, name, {
     options: stepOptions,
     async fn(attempt) {
-      const writer = createStreamWriter(attempt.effectId, (type, payload) => scope.journal.emit(type, payload))
+      const writer = createStreamWriter(attempt.idempotencyKey, (type, payload) => scope.journal.emit(type, payload))
       writer.begin(earlier)
       try {
         await drain(writer, await make(attempt), attempt.signal)
@@ -70,7 +70,7 @@ async function drain(writer: StreamWriter, source: unknown, signal: AbortSignal)
   let half: Promise<void> | undefined
   let count = 0
   for await (const part of partsOf(source)) {
-    if (signal.aborted) throw new AppError('step-failed', { message: 'the stream was aborted' })
+    if (signal.aborted) throw perdureError('step-failed', { message: 'the stream was aborted' })
     writer.write(part)
     if (++count % AHEAD > 0) continue
     await half

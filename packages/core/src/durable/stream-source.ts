@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { readAiSdk } from './ai-sdk-parts.ts'
 import { createReadLangChain } from './langchain-parts.ts'
 import { createReadChatCompletion, createReadResponses } from './openai-parts.ts'
@@ -33,7 +33,7 @@ export const isStreamSource = (value: unknown): value is StreamSource => chunksI
 export async function* partsOf(source: unknown): AsyncGenerator<StreamPart> {
   const chunks = chunksIn(source)
   if (chunks === undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'ctx.stream: the function must return a stream',
       hint: 'return an async iterable, a ReadableStream or the result of streamText',
     })

@@ -30,7 +30,7 @@ const MAX_APPROVALS = 100
 /**
  * Checks and copies the request, so that later changes by the agent have no effect.
  *
- * @throws AppError `validation-failed` for an invalid request
+ * @throws PerdureError `validation-failed` for an invalid request
  */
 export function suspensionOf(request: SuspendRequest, maxStateBytes: number): Suspension {
   const { approvals = [], state } = checkedRequest(request)

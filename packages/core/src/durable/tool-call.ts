@@ -1,12 +1,14 @@
-import { toJsonText } from '@perdure/ports'
+import { definedMembers, toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
+import { isNonRetryable } from '../runs/final-failure.ts'
 import { isIdentifier, toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
-import { isAppError, readThrown } from '../runs/thrown-value.ts'
+import { isRefusalWith, readThrown } from '../runs/thrown-value.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkToolCall, takeToolCallId } from './check-tool-call.ts'
-import type { StepFn, StepOptions, StepTry } from './step.ts'
+import { retryPolicyOf } from './retry-policy.ts'
+import type { StepContext, StepFn, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
 import { withTimeout } from './step-retry.ts'
 import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
@@ -15,7 +17,7 @@ import { callToolApproval } from './wait-call.ts'
 /** `ctx.tool`: asks for approval where required, calls the tool once, and returns a failure as data. */
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
-  const { name, args, approval } = call
+  const { name, args, approval, onCrash, retries, recoveries } = call
   let { toolCallId } = call
   if (toolCallId !== undefined) takeToolCallId(scope.toolCallIds, toolCallId)
   const readable = jsonOrUndefined(args)
@@ -30,7 +32,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     const asked = await callToolApproval(scope, name, ask)
     const { decision } = asked
     toolCallId = asked.toolCallId
-    if (!decision.granted) {
+    if (!decision.approved) {
       if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
       return failed('approval_denied', decision.reason ?? 'the approval was denied')
     }
@@ -39,7 +41,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     toolCallId,
     countsAs: scope.budget.takeToolCall,
     fn: (attempt) => afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt)),
-    options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
+    options: definedMembers({ onCrash, retries, recoveries }),
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
     failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
@@ -68,12 +70,12 @@ function afterCheck<T>({ budget }: CallScope, call: () => T | PromiseLike<T>): T
   return checking === undefined ? call() : checking.then(call)
 }
 
-async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<ToolOutcome<T>> {
   const { run, clock, journal } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
-  const { effectId } = attempt
-  const identity = { toolCallId: call.toolCallId ?? effectId, toolName: name, effectId }
+  const { idempotencyKey } = attempt
+  const identity = { toolCallId: call.toolCallId ?? idempotencyKey, toolName: name, idempotencyKey }
   const tell = (type: string, detail: object) =>
     journal.record({
       events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],
@@ -81,27 +83,31 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
 
   const isReadable = jsonOrUndefined(args) !== undefined
   await tell('tool.execute.start', isReadable ? { args } : {})
-  const outcome = isReadable
-    ? await perform(scope, call, attempt)
-    : failed('invalid_input', 'the arguments are not JSON: they contain a BigInt or a circular reference')
+  const performed = isReadable ? await perform(scope, call, attempt) : UNREADABLE
+  const { outcome } = performed
   scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
   await (outcome.ok
     ? tell('tool.execute.end', { durationMs, result: outcome.value })
     : tell('tool.execute.error', { durationMs, error: outcome.error }))
+  const willRetry = 'thrown' in performed && canRetry(scope, performed.thrown)
+  // The step repeats what throws, up to its `retries`.
+  if (willRetry && attempt.attempt <= retryPolicyOf(call.retries).max) throw performed.thrown
   return outcome
 }
 
-async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+const canRetry = ({ signal }: CallScope, thrown: unknown) => !signal.aborted && !isNonRetryable(thrown)
+
+async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<Performed<T>> {
   let value: T
   try {
-    value = await withTimeout(scope, call.timeoutMs, async (signal) =>
+    value = await withTimeout(scope, call.timeout, async (signal) =>
       call.execute(call.args as A, { ...attempt, signal }),
     )
   } catch (thrown) {
-    return failureOf(scope, thrown)
+    return { outcome: failureOf(scope, thrown), thrown }
   }
-  return recordable(scope, value)
+  return { outcome: recordable(scope, value) }
 }
 
 /** Checks that the result can be recorded: it must be JSON of a bounded size. */
@@ -114,7 +120,16 @@ function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> 
   return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
 }
 
+/** The outcome of one execution, and what the tool threw. */
+type Performed<T> =
+  | { readonly outcome: ToolOutcome<T> }
+  | { readonly outcome: ToolOutcome<T>; readonly thrown: unknown }
+
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
+
+const UNREADABLE = {
+  outcome: failed('invalid_input', 'the arguments are not JSON: they contain a BigInt or a circular reference'),
+}
 
 /** The failure for a thrown value; `execution_failed` unless the value has a failure kind. */
 function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
@@ -123,7 +138,7 @@ function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
   // character.
   const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
   if (signal.aborted) return failed('aborted', message)
-  if (isAppError(thrown, 'step-failed')) return failed('timeout', message)
+  if (isRefusalWith(thrown, 'step-failed')) return failed('timeout', message)
   return failed(failureKindOf(thrown), message)
 }
 

@@ -1,9 +1,9 @@
-import type { ToolFailureKind } from '@perdure/protocol'
+import type { Duration, ToolFailureKind } from '@perdure/protocol'
 import type { ApprovalOptions } from './approval-options.ts'
-import type { StepOptions, StepTry } from './step.ts'
+import type { RepeatOptions, StepContext } from './step.ts'
 
 /** A tool call. The type of `args` is the type of the first parameter of `execute`. */
-export interface ToolCall<Args = unknown, Result = unknown> {
+export interface ToolCall<Args = unknown, Result = unknown> extends Pick<RepeatOptions, 'retries' | 'recoveries'> {
   readonly name: string
   readonly args?: Args
   /**
@@ -12,19 +12,19 @@ export interface ToolCall<Args = unknown, Result = unknown> {
    */
   readonly toolCallId?: string
   /**
-   * `call` is the argument that a step function gets: `effectId`, `signal`, `attempt` and `traceparent`. The `effectId`
+   * `call` is the argument that a step function gets: `idempotencyKey`, `signal`, `attempt` and `traceparent`. The `idempotencyKey`
    * is the same in every execution of this call, so pass it to external systems as the idempotency key. The `signal`
-   * aborts with the run and after `timeoutMs`.
+   * aborts with the run and after `timeout`.
    */
-  readonly execute: (args: Args, call: StepTry) => Result | PromiseLike<Result>
-  /** Time limit for the tool. Milliseconds. */
-  readonly timeoutMs?: number
+  readonly execute: (args: Args, call: StepContext) => Result | PromiseLike<Result>
+  /** Time limit for each execution of the tool. */
+  readonly timeout?: Duration
   /**
    * How to treat a call that was executing when the process died: `'retry'` (default) executes it again with the same
-   * `effectId`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they
+   * `idempotencyKey`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they
    * decline.
    */
-  readonly onCrash?: StepOptions['onCrash']
+  readonly onCrash?: RepeatOptions['onCrash']
   /** Asks a person for approval first; `true` asks without a title or payload. */
   readonly approval?: boolean | ApprovalOptions
 }

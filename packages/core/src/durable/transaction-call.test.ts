@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type Storage } from '@perdure/ports'
 import { aSession, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
@@ -120,7 +120,7 @@ describe('transact', () => {
     const services = ({ transact }: ServiceCaller) => ({
       memory: () =>
         transact('note', () => {
-          throw new AppError('validation-failed', { message: 'no title' })
+          throw perdureError('validation-failed', { message: 'no title' })
         }),
     })
     const flow = workflowOf('flow', (_, context) => noting(context).note(''))

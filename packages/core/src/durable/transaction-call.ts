@@ -7,7 +7,7 @@ import { callWork, completion, resultText } from './step-call.ts'
  * A durable call whose effect is in the storage itself: its writes and the record that it completed are one commit, so
  * neither a crash nor a re-execution applies it twice. Calls `decide` again after a write conflict.
  *
- * @throws AppError `step-failed` with what `decide` throws
+ * @throws PerdureError `step-failed` with what `decide` throws
  */
 export function callTransaction<T>(scope: CallScope, name: string, decide: () => Promise<Effect<T>>): Promise<T> {
   return callWork<T>(scope, name, {

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { checkMembers } from './check-options.ts'
 
 /** The usage of one model call. */
@@ -10,7 +10,7 @@ export interface UsageReport {
   readonly costUsd?: number
 }
 
-/** @throws AppError `validation-failed` for an invalid name or amount */
+/** @throws PerdureError `validation-failed` for an invalid name or amount */
 export function checkUsage(report: UsageReport): void {
   checkMembers('ctx.usage', report, ['provider', 'model', 'inputTokens', 'outputTokens', 'costUsd'])
   const { provider, model, inputTokens, outputTokens, costUsd } = report
@@ -20,7 +20,7 @@ export function checkUsage(report: UsageReport): void {
       amount === undefined || (typeof amount === 'number' && amount >= 0 && amount <= Number.MAX_SAFE_INTEGER),
   )
   if (areNames && areAmounts) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: 'ctx.usage needs a provider, a model, and non-negative amounts',
     hint: 'leave out unknown amounts',
   })

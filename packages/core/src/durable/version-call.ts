@@ -1,4 +1,4 @@
-import { AppError, fromJsonText, type StepRecord, toJsonText, type Write } from '@perdure/ports'
+import { fromJsonText, perdureError, type StepRecord, toJsonText, type Write } from '@perdure/ports'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { completionEvents, stepEvent } from './step-events.ts'
@@ -81,10 +81,10 @@ function record(
   })
 }
 
-/** @throws AppError `validation-failed` */
+/** @throws PerdureError `validation-failed` */
 function checkRange(name: string, { min, max }: VersionRange): void {
   if (Number.isSafeInteger(min) && Number.isSafeInteger(max) && min <= max) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `ctx.version(${JSON.stringify(name)}, min, max): min and max must be integers, and min must not be above max`,
   })
 }

@@ -1,4 +1,5 @@
 import { type EpochMs, fromJsonText, type NewEvent, type StepRecord, type Write } from '@perdure/ports'
+import type { Duration } from '@perdure/protocol'
 import { toolCallWait, waitingToolCallId } from '../runs/tool-call-wait.ts'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
@@ -58,30 +59,31 @@ export async function callWait(
 
 const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
 
-/** `ctx.sleep`: until a date, or for a number of milliseconds. */
-export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
+/** `ctx.sleep`: until a date, or for a duration. */
+export async function callSleep(scope: CallScope, name: string, until: Duration | Date): Promise<void> {
   checkName(name)
   const dueAt = instantOf(scope.clock.now(), until)
   scope.requireTimers()
   await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
 }
 
+export interface WaitOptions {
+  /** Without it, the run waits for any time. */
+  readonly timeout?: Duration
+}
+
 /** `ctx.waitForEvent`: the payload of the next event with that name, `null` after the timeout. */
-export async function callWaitForEvent(
-  scope: CallScope,
-  name: string,
-  options: { readonly timeoutMs?: number },
-): Promise<unknown> {
+export async function callWaitForEvent(scope: CallScope, name: string, options: WaitOptions): Promise<unknown> {
   checkEventName(name)
-  checkMembers('ctx.waitForEvent', options, ['timeoutMs'])
-  const { timeoutMs } = options
-  const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
+  checkMembers('ctx.waitForEvent', options, ['timeout'])
+  const { timeout } = options
+  const dueAt = timeout === undefined ? undefined : instantAfter(scope.clock.now(), timeout)
   if (dueAt !== undefined) scope.requireTimers()
   const ended = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
   return ended.result === undefined ? null : fromJsonText(ended.result)
 }
 
-/** `ctx.approval`: the decision of a person; `granted` is false without a decision in time. */
+/** `ctx.approval`: the decision of a person; `approved` is false without a decision in time. */
 export async function callApproval(
   scope: CallScope,
   name: string,
@@ -112,7 +114,7 @@ function waitForDecision(
   options: Omit<ApprovalAsk, 'name' | 'seq'>,
   toolCallIdAt?: (seq: number) => string,
 ): Promise<StepRecord> {
-  if (options.timeoutMs !== undefined) scope.requireTimers()
+  if (options.timeout !== undefined) scope.requireTimers()
   return callWait(scope, { kind: 'approval', name }, (seq) => {
     const toolCallId = toolCallIdAt?.(seq)
     const ofCall = toolCallId === undefined ? {} : { toolCallId }
@@ -127,4 +129,4 @@ function waitForDecision(
 }
 
 const decisionIn = ({ result }: StepRecord): ApprovalDecision =>
-  (result === undefined ? { granted: false } : fromJsonText(result)) as ApprovalDecision
+  (result === undefined ? { approved: false } : fromJsonText(result)) as ApprovalDecision

@@ -22,7 +22,7 @@ export interface AbortAgentRequest {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Aborts all active, visible runs of an agent. @throws AppError `agent-not-found` */
+/** Aborts all active, visible runs of an agent. @throws PerdureError `agent-not-found` */
 export type AbortAgent = (request: AbortAgentRequest) => Promise<Reply>
 
 export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const key = { id: 'abort-1', fingerprint: 'same' }
@@ -11,7 +11,7 @@ const untilAborted = agentOf(
 
 describe('abortRun', () => {
   it('ends the run immediately, fires its signal and answers the waiting request', async () => {
-    let context: AgentContext | undefined
+    let context: RunContext | undefined
     const spy = agentOf('spy', (_, given) => {
       context = given
       return new Promise(() => undefined)
@@ -164,8 +164,8 @@ describe('abortAgent', () => {
   })
 })
 
-describe('timeoutMs', () => {
-  it('uses the lower timeoutMs of request and agent, and aborts the run with reason timeout', async () => {
+describe('timeout', () => {
+  it('uses the lower timeout of request and agent, and aborts the run with reason timeout', async () => {
     let reason: unknown
     const slow = agentOf(
       'slow',
@@ -176,7 +176,7 @@ describe('timeoutMs', () => {
             resolve(1)
           }),
         ),
-      { timeoutMs: 500 },
+      { timeout: 500 },
     )
     const engine = createTestEngine({ agents: [slow] })
     const waiting = engine.run('slow', { body: { timeoutMs: 9_000 } })

@@ -1,4 +1,4 @@
-import { AppError, type RunStore } from '@perdure/ports'
+import { perdureError, type RunStore } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
@@ -20,7 +20,7 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
       const run = await findRunToChange(deps, asked)
       if (run.status === 'aborted')
         return { writes: [], reply: outcomeReply(run, basePath), remember: true, ended: undefined }
-      if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
+      if (isTerminal(run.status)) throw perdureError('run-not-active', { message: `the run is ${run.status}` })
       const plan = planEnd(deps, run, {
         status: 'aborted',
         finishReason: 'aborted',

@@ -1,4 +1,13 @@
-import { AppError, type Clock, type EpochMs, type LaneSlot, plusMs, type TakenSlot, type Timers } from '@perdure/ports'
+import {
+  type Clock,
+  type EpochMs,
+  type LaneSlot,
+  perdureError,
+  plusMs,
+  type Refusal,
+  type TakenSlot,
+  type Timers,
+} from '@perdure/ports'
 import type { OnBusy } from '../targets/registration.ts'
 import type { Lane } from './lane.ts'
 import { createLaneSlots } from './lane-slots.ts'
@@ -58,7 +67,7 @@ export const NO_SLOT: Slot = {
 }
 
 export interface Admission {
-  /** @throws AppError `agent-busy` when a lane has no free slot and `onBusy` is `reject`; `queue-full` */
+  /** @throws PerdureError `agent-busy` when a lane has no free slot and `onBusy` is `reject`; `queue-full` */
   claim(entry: SlotRequest): Slot
   /** The runs of the lane: those that hold a slot first, then the waiting runs in queue order. */
   runsInLane(lane: Lane): readonly string[]
@@ -74,8 +83,8 @@ export interface Admission {
   close(): void
 }
 
-export const agentBusy = (): AppError =>
-  new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when the current run has ended' })
+export const agentBusy = (): Refusal =>
+  perdureError('agent-busy', { retryAfter: 1_000, hint: 'try again when the current run has ended' })
 
 const DEFAULT_SHARE = 0.5
 
@@ -264,8 +273,8 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     if (isNext(entry) || waiting.size() < maxQueued) return
     const own = waiting.sizeOf(subject)
     if (own < reservedQueue && waiting.size() < 2 * maxQueued) return
-    throw new AppError('queue-full', {
-      retryAfterMs: 1_000,
+    throw perdureError('queue-full', {
+      retryAfter: 1_000,
       message: `the queue is full (runs.maxQueued is ${maxQueued}); the subject ${subject} has ${own} queued runs`,
       hint: 'retry when queued runs have started, abort queued runs, or raise runs.maxQueued',
     })

@@ -122,7 +122,7 @@ function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRec
       ...(title === undefined ? {} : { title }),
       ...(payload === undefined ? {} : { payload: fromJsonText(payload) }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
-      ...(expiresAt === undefined ? {} : { timeoutMs: expiresAt - createdAt }),
+      ...(expiresAt === undefined ? {} : { timeout: expiresAt - createdAt }),
     },
   )
 }

@@ -10,7 +10,7 @@ function setUp() {
   const engine = createTestEngine({
     agents: [
       agentOf('child', () => open.promise),
-      agentOf('parent', (_, { agents }) => agents.run('child')),
+      agentOf('parent', (_, { invoke }) => invoke('child')),
       agentOf('sleepy', async (_, { sleep }) => [await sleep('nap', 3_000), 'awake'][1]),
       agentOf('asking', async (_, { sleep, approval }) => [await sleep('nap', 10), await approval('ok')]),
       agentOf('busy', async (_, { sleep }) => [await sleep('nap', 3_000), await gate().promise]),
@@ -35,7 +35,7 @@ describe('a waiting request', () => {
       await engine.storage.runs.list({ targetId: 'parent', kind: 'agent' }, { limit: 1, order: 'asc' }, EVERY_ROW)
     ).items
     expect(parent?.status).toBe('suspended')
-    await expect(engine.recall(KEY)).rejects.toMatchObject({ id: 'idempotency-in-flight' })
+    await expect(engine.recall(KEY)).rejects.toMatchObject({ code: 'idempotency-in-flight' })
 
     open.resolve('done')
     await advance(0)
@@ -105,12 +105,12 @@ describe('a waiting request', () => {
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
   })
 
-  it('is answered with the suspension when it sets no waitMs', async () => {
+  it('is answered with the suspension until a time when it sets no waitMs', async () => {
     const { engine, advance } = setUp()
-    const reply = engine.run('parent', { key: KEY })
+    const reply = engine.run('sleepy', { key: KEY })
     await advance(0)
 
-    expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'child' }] })
+    expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'sleep' }] })
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
     await untilIdle(engine.clock)
   })

@@ -3,7 +3,7 @@ import { type CommitOnceDeps, toStoredResponse } from '../idempotency/commit-onc
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { acceptedReply, awaitedReply, type RunOutcome } from '../runs/run-outcome.ts'
-import { type RunWaiters, resolvesOnItsOwn } from '../runs/run-waiters.ts'
+import type { RunWaiters } from '../runs/run-waiters.ts'
 import type { Slot } from './admission.ts'
 import type { Runner } from './runner.ts'
 
@@ -36,22 +36,26 @@ export async function awaitOutcome(
   { key, waitMs }: WaitingRequest,
   { run, outcome, slot }: AwaitedRun,
 ): Promise<Reply> {
-  if (waitMs === undefined) return awaitedReply(await outcome, deps.basePath)
-
-  const first = await Promise.race([outcome, elapsed(deps.timers, waitMs, outcome)])
-  const isOutcome =
-    first !== 'elapsed' && !(first.run.status === 'suspended' && resolvesOnItsOwn(first.detail?.waitingFor))
-  if (isOutcome) return awaitedReply(first, deps.basePath)
+  const first = await (waitMs === undefined ? outcome : Promise.race([outcome, elapsed(deps.timers, waitMs, outcome)]))
+  if (first !== 'elapsed' && first.isInterim !== true) return awaitedReply(first, deps.basePath)
 
   const current = first === 'elapsed' ? deps.runWaiters.stopWaiting(run.id) : first
   const isExecuting = current === undefined || deps.runner.isLive(run.id)
   const { run: now, detail } = isExecuting ? { run, detail: { position: slot.position() } } : current
   const reply = acceptedReply(now, deps.basePath, detail)
-  if (key === undefined) return reply
+  if (key === undefined || (await storeAnswer(deps, run, reply))) return reply
+  return awaitedReply(await outcome, deps.basePath)
+}
+
+/** Stores the answer of a key whose run has no outcome yet. @returns false if the key has another answer */
+export async function storeAnswer(
+  { unitOfWork }: Pick<CommitOnceDeps, 'unitOfWork'>,
+  { id: runId }: Pick<RunRecord, 'id'>,
+  reply: Reply,
+): Promise<boolean> {
   const response = toStoredResponse(reply)
-  const commit = await deps.unitOfWork.commit([{ type: 'idempotency.complete', runId: run.id, response }])
-  const wasFirst = commit.committed && commit.counts[0] === 1
-  return wasFirst ? reply : awaitedReply(await outcome, deps.basePath)
+  const commit = await unitOfWork.commit([{ type: 'idempotency.complete', runId, response }])
+  return commit.committed && commit.counts[0] === 1
 }
 
 /** Resolves with `'elapsed'` after the delay. Its timer is cancelled when `outcome` settles first. */

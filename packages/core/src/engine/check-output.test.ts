@@ -111,8 +111,8 @@ describe('an output schema', () => {
   it('is final, even when the registration retries failed runs', async () => {
     let calls = 0
     const code = async () => ({ total: `${++calls}` })
-    const retry = { maxAttempts: 3, initialDelayMs: 1 }
-    const engine = await startEngine({ agents: [agentOf('bill', code, { output: Total, retry })] })
+    const retries = { max: 2, delay: 1 }
+    const engine = await startEngine({ agents: [agentOf('bill', code, { output: Total, retries })] })
 
     expect(outcomeOf(await engine.run('bill'))).toMatchObject(invalid)
     expect(calls).toBe(1)
@@ -173,7 +173,7 @@ describe('an output schema', () => {
 
   it('fails the step of the parent when a child returns an invalid result', async () => {
     const child = agentOf('child', async () => ({ total: 'none' }), { output: Total })
-    const parent = workflowOf('parent', async (_, { agents }) => agents.run('child'))
+    const parent = workflowOf('parent', async (_, { invoke }) => invoke('child'))
     const engine = await startEngine({ agents: [child], workflows: [parent] })
     const runId = await engine.execute('parent')
     await engine.advance(0)
@@ -185,7 +185,7 @@ describe('an output schema', () => {
 
   it('gives the parent the value that the schema of the child returns', async () => {
     const child = agentOf('child', async () => ({ total: 3 }), { output: v.pipe(Total, v.transform(JSON.stringify)) })
-    const parent = workflowOf('parent', async (_, { agents }) => agents.run('child'))
+    const parent = workflowOf('parent', async (_, { invoke }) => invoke('child'))
     const engine = await startEngine({ agents: [child], workflows: [parent] })
     const runId = await engine.execute('parent')
     await engine.advance(0)

@@ -43,9 +43,9 @@ function setUp(...agents: readonly AgentRegistration[]) {
 }
 
 const parentOf = (run: (context: RunContext) => Promise<unknown>) =>
-  agentOf('parent', (_, context) => run(context), { recovery: 'resume' })
+  agentOf('parent', (_, context) => run(context), { onCrash: 'retry' })
 
-describe('ctx.agents.run with an input schema', () => {
+describe('ctx.invoke with an input schema', () => {
   it.each([
     ['a synchronous', NUMBER],
     ['an asynchronous', ASYNC_NUMBER],
@@ -53,8 +53,8 @@ describe('ctx.agents.run with an input schema', () => {
     const child = agentOf('child', async () => 1, { input })
     const { run, runs, storage } = setUp(
       child,
-      parentOf(async ({ agents }) =>
-        agents.run('child', { n: 'many' }).catch((error) => [error.code ?? error.kind, error.message]),
+      parentOf(async ({ invoke }) =>
+        invoke('child', { n: 'many' }).catch((error) => [error.code ?? error.kind, error.message]),
       ),
     )
 
@@ -68,7 +68,7 @@ describe('ctx.agents.run with an input schema', () => {
   it('passes the value parsed by the schema to the child', async () => {
     const { run } = setUp(
       agentOf('child', async (input) => input, { input: NUMBER }),
-      parentOf(({ agents }) => agents.run('child', { n: 2 })),
+      parentOf(({ invoke }) => invoke('child', { n: 2 })),
     )
 
     expect((await run()).parent?.result).toBe('{"n":2,"unit":"apples"}')
@@ -77,7 +77,7 @@ describe('ctx.agents.run with an input schema', () => {
   it('does not treat the parent as blocked while an asynchronous schema parses the input', async () => {
     const { run } = setUp(
       agentOf('child', async (input) => input, { input: ASYNC_NUMBER }),
-      parentOf(async ({ agents }) => [await agents.run('child', { n: 2 }), await agents.run('child', { n: 3 })]),
+      parentOf(async ({ invoke }) => [await invoke('child', { n: 2 }), await invoke('child', { n: 3 })]),
     )
 
     expect((await run()).parent).toMatchObject({
@@ -89,7 +89,7 @@ describe('ctx.agents.run with an input schema', () => {
   it('rejects the call if its input is not JSON', async () => {
     const { run } = setUp(
       agentOf('child', async () => 1),
-      parentOf(({ agents }) => agents.run('child', 1n)),
+      parentOf(({ invoke }) => invoke('child', 1n)),
     )
 
     expect((await run()).parent).toMatchObject({ status: 'failed', error: { code: 'validation-failed' } })
@@ -106,9 +106,9 @@ describe('the usage of a child run', () => {
   it('is added to the usage of its parent', async () => {
     const { run } = setUp(
       child,
-      parentOf(async ({ agents, usage }) => {
+      parentOf(async ({ invoke, usage }) => {
         await usage(spend(5))
-        await Promise.all([agents.run('child', 10), agents.run('child', 20)])
+        await Promise.all([invoke('child', 10), invoke('child', 20)])
         await usage(spend(7))
       }),
     )
@@ -126,7 +126,7 @@ describe('the usage of a child run', () => {
     })
     const { run } = setUp(
       failing,
-      parentOf(({ agents }) => agents.run('child').catch(() => 'sorry')),
+      parentOf(({ invoke }) => invoke('child').catch(() => 'sorry')),
     )
 
     expect((await run()).parent).toMatchObject({ status: 'completed', usage: { inputTokens: 9 } })
@@ -135,10 +135,10 @@ describe('the usage of a child run', () => {
   it('is added once, no matter how often the parent is re-executed', async () => {
     const { run, boot, runs, idle } = setUp(
       child,
-      parentOf(async ({ agents, waitForEvent }) => {
-        await agents.run('child', 10)
+      parentOf(async ({ invoke, waitForEvent }) => {
+        await invoke('child', 10)
         await waitForEvent('go')
-        await agents.run('child', 20)
+        await invoke('child', 20)
         await waitForEvent('go')
       }),
     )
@@ -155,9 +155,9 @@ describe('the usage of a child run', () => {
   it('still counts after a resume that does not repeat the call', async () => {
     const { run, runs, idle } = setUp(
       child,
-      parentOf(async ({ agents, suspend, resume }) => {
+      parentOf(async ({ invoke, suspend, resume }) => {
         if (resume !== undefined) return 'resumed'
-        await agents.run('child', 10)
+        await invoke('child', 10)
         return suspend()
       }),
     )
@@ -176,7 +176,7 @@ describe('the usage of a child run', () => {
   it('still counts when the parent is aborted', async () => {
     const { run, runs } = setUp(
       child,
-      parentOf(async ({ agents, waitForEvent }) => [await agents.run('child', 10), await waitForEvent('go')]),
+      parentOf(async ({ invoke, waitForEvent }) => [await invoke('child', 10), await waitForEvent('go')]),
     )
     const { engine, parent } = await run()
 
@@ -186,29 +186,29 @@ describe('the usage of a child run', () => {
   })
 
   it('is limited by the budget and the deadline of the parent', async () => {
-    const own = agentOf('own', async () => 1, { budget: { tokens: 40, toolCalls: 9, wallClockMs: 1_000 } })
+    const own = agentOf('own', async () => 1, { budget: { tokens: 40, toolCalls: 9, maxDuration: 1_000 } })
     const { run, runs } = setUp(
       ...[child, own],
-      parentOf(async ({ agents, usage }) => {
+      parentOf(async ({ invoke, usage }) => {
         await usage(spend(30))
-        await agents.run('child', 20)
-        await agents.run('own')
+        await invoke('child', 20)
+        await invoke('own')
       }),
     )
 
-    const { parent } = await run({ budget: { tokens: 100, toolCalls: 3, costUsd: 1, wallClockMs: 60_000 } })
+    const { parent } = await run({ budget: { tokens: 100, toolCalls: 3, costUsd: 1, maxDuration: 60_000 } })
 
     const children = [...(await runs('child')), ...(await runs('own'))]
     expect(children.map(({ budget, deadlineAt }) => [budget, deadlineAt])).toEqual([
       [{ tokens: 100, toolCalls: 3, costUsd: 1 }, parent?.deadlineAt],
-      [{ tokens: 40, toolCalls: 3, costUsd: 1, wallClockMs: 1_000 }, (parent?.createdAt ?? 0) + 1_000],
+      [{ tokens: 40, toolCalls: 3, costUsd: 1, maxDuration: 1_000 }, (parent?.createdAt ?? 0) + 1_000],
     ])
   })
 
   it('has no limit if the parent has no budget', async () => {
     const { run, runs } = setUp(
       child,
-      parentOf(({ agents }) => agents.run('child', 20)),
+      parentOf(({ invoke }) => invoke('child', 20)),
     )
     await run()
 
@@ -218,9 +218,9 @@ describe('the usage of a child run', () => {
   it('ends the parent when the child uses up the remaining budget, and leaves it ended after a restart', async () => {
     const { run, boot, runs } = setUp(
       child,
-      parentOf(async ({ agents, usage, sleep }) => {
+      parentOf(async ({ invoke, usage, sleep }) => {
         await usage(spend(30))
-        await agents.run('child', 80).catch(() => undefined)
+        await invoke('child', 80).catch(() => undefined)
         await sleep('never', 1_000)
       }),
     )

@@ -1,4 +1,12 @@
-import { AppError, type JsonText, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
+import {
+  type JsonText,
+  NO_USAGE,
+  perdureError,
+  type RunKind,
+  type RunRecord,
+  type StepRecord,
+  toJsonText,
+} from '@perdure/ports'
 import type { CallScope } from '../durable/call-scope.ts'
 import { jsonProblem } from '../durable/check-approval-options.ts'
 import { refuseProblems } from '../durable/check-options.ts'
@@ -6,6 +14,7 @@ import { callWait } from '../durable/wait-call.ts'
 import { childEvent, lifecycleEvent } from '../runs/run-events.ts'
 import { checkInput } from '../targets/check-input.ts'
 import { insertRun } from '../targets/insert-run.ts'
+import type { Invocable } from '../targets/invocable.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { childLimits } from './child-limits.ts'
 import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
@@ -16,21 +25,21 @@ export interface CallChildDeps {
   readonly relaunch: (run: RunRecord) => void
 }
 
-/** `ctx.agents.run`. Resolves with the record of the parent's call once the child has ended. */
-export type CallChild = (scope: CallScope, agentId: string, input: unknown) => Promise<StepRecord>
+/** `ctx.invoke`. Resolves with the record of the parent's call once the child has ended. */
+export type CallChild = (scope: CallScope, invoked: string | Invocable, input: unknown) => Promise<StepRecord>
 
 const MAX_DEPTH = 8
 
-/** Runs an agent as a child. One commit stores the child and the parent's wait; the end of the child ends the wait. */
+/** Runs an agent or workflow as a child. One commit stores the child and the parent's wait; the end of the child ends the wait. */
 export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
-  return async (scope, agentId, input) => {
+  return async (scope, invoked, input) => {
     const { run, budget, ledger } = scope
-    // The agent is checked first, so that a rejected call takes no sequence number.
-    const agent = agentFor(targets, run, agentId)
-    const parsing = checkedInput(scope, agent, input)
+    // The target is checked first, so that a rejected call takes no sequence number.
+    const target = targetFor(targets, run, invoked)
+    const parsing = checkedInput(scope, target, input)
     const parsed = parsing instanceof Promise ? await ledger.busy(() => parsing) : parsing
-    const ended = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
-      const child = childOf(scope, agent, { seq, ...parsed })
+    const ended = await callWait(scope, { kind: 'child', name: target.id }, (seq) => {
+      const child = childOf(scope, target, { seq, ...parsed })
       return {
         detail: { childRunId: child.id },
         writes: [insertRun(targets, child)],
@@ -49,10 +58,10 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
   }
 }
 
-/** @throws AppError `budget-exhausted` when the parent has no budget left */
+/** @throws PerdureError `budget-exhausted` when the parent has no budget left */
 function childOf(
   { run, ids, clock, budget, span }: CallScope,
-  agent: RunTarget,
+  target: RunTarget,
   { seq, input, value }: ParsedInput & { readonly seq: number },
 ): RunRecord {
   budget.checkLeft()
@@ -61,18 +70,19 @@ function childOf(
   const createdAt = clock.now()
   return {
     id: ids.newId('run'),
-    kind: 'agent',
-    targetId: agent.id,
-    version: agent.version,
+    kind: target.kind,
+    targetId: target.id,
+    version: target.version,
+    threadId: target.kind === 'workflow' ? ids.newId('thread') : undefined,
     ...{ sessionId, owner, userId, traceparent, metadata, priority },
-    flow: withoutDebounce(flowKeysOf(agent, { sessionId, owner, userId, metadata }, value)),
-    ...childLimits(run, agent.budget, createdAt),
+    flow: withoutDebounce(flowKeysOf(target, { sessionId, owner, userId, metadata }, value)),
+    ...childLimits(run, target.budget, createdAt),
     status: 'queued',
     input,
     usage: NO_USAGE,
     attempt: 1,
     execution: 0,
-    timeoutMs: agent.timeoutMs,
+    timeoutMs: target.timeoutMs,
     parentRunId: run.id,
     parentSeq: seq,
     depth: depth + 1,
@@ -85,22 +95,44 @@ interface ParsedInput {
   readonly value: unknown
 }
 
-/** The input, parsed by the agent's schema. @throws AppError `invalid-input`, `validation-failed` */
-function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): ParsedInput | Promise<ParsedInput> {
-  const name = `the input of the agent ${agent.id}`
+/** The input, parsed by the schema of the target. @throws PerdureError `invalid-input`, `validation-failed` */
+function checkedInput(scope: CallScope, target: RunTarget, input: unknown): ParsedInput | Promise<ParsedInput> {
+  const name = `the input of the ${target.kind} ${target.id}`
   const toParsed = (value: unknown): ParsedInput => {
-    refuseProblems('ctx.agents.run', [jsonProblem(name, value, scope.maxResultBytes)])
+    refuseProblems('ctx.invoke', [jsonProblem(name, value, scope.maxResultBytes)])
     return { input: toJsonText(value), value }
   }
-  const checked = checkInput(agent, input)
+  const checked = checkInput(target, input)
   return checked instanceof Promise ? checked.then(toParsed) : toParsed(checked)
 }
 
-/** @throws AppError `step-failed` at the maximum depth, `agent-not-found` */
-function agentFor(targets: RunTargets, run: RunRecord, agentId: string): RunTarget {
-  const agent = targets.find('agent', agentId)
+/** @throws PerdureError `step-failed` at the maximum depth, `agent-not-found`, `workflow-not-found`, `version-unknown` */
+function targetFor(targets: RunTargets, run: RunRecord, invoked: string | Invocable): RunTarget {
   if (run.depth >= MAX_DEPTH)
-    throw new AppError('step-failed', { message: `child runs nest at most ${MAX_DEPTH} levels deep` })
-  if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent has the id ${agentId}` })
-  return agent
+    throw perdureError('step-failed', { message: `child runs nest at most ${MAX_DEPTH} levels deep` })
+  if (typeof invoked === 'string') return targetOfId(targets, invoked)
+  const isDefinition = DEFINED.includes(invoked?.kind) && typeof invoked.id === 'string'
+  refuseProblems('ctx.invoke', [isDefinition ? undefined : 'its first argument must be a definition or an id'])
+  const { kind, id, version } = invoked
+  if (targets.find(kind, id) !== undefined) return targets.get(kind, id, version)
+  throw notFound(kind, id)
 }
+
+const DEFINED: readonly unknown[] = ['agent', 'workflow']
+
+function targetOfId(targets: RunTargets, id: string): RunTarget {
+  const agent = targets.find('agent', id)
+  const workflow = targets.find('workflow', id)
+  refuseProblems('ctx.invoke', [
+    agent && workflow ? `${id} is an agent and a workflow; pass the definition instead of the id` : undefined,
+  ])
+  const target = agent ?? workflow
+  if (target === undefined) throw notFound('agent', id)
+  return target
+}
+
+const notFound = (kind: RunKind, id: string) =>
+  perdureError(`${kind}-not-found`, {
+    message: `no ${kind} has the id ${id}`,
+    hint: `add it to the ${kind}s of the configuration`,
+  })

@@ -2,9 +2,9 @@ import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
-const asker = agentOf('asker', (_, { approval }) => approval('pay', { title: 'Pay?', timeoutMs: 1_000 }))
-const middle = agentOf('middle', (_, { agents }) => agents.run('asker'))
-const top = agentOf('top', (_, { agents }) => agents.run('middle'))
+const asker = agentOf('asker', (_, { approval }) => approval('pay', { title: 'Pay?', timeout: 1_000 }))
+const middle = agentOf('middle', (_, { invoke }) => invoke('asker'))
+const top = agentOf('top', (_, { invoke }) => invoke('middle'))
 
 async function start() {
   const engine = createTestEngine({ agents: [asker, middle, top] })
@@ -21,7 +21,7 @@ async function start() {
 describe('the log of a parent', () => {
   it('tells which child runs started and how they ended', async () => {
     const { engine, runId, approval, read } = await start()
-    await engine.resolveApproval({ approvalId: approval?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW })
+    await engine.resolveApproval({ approvalId: approval?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW })
     await engine.advance(0)
 
     const events = (await read(runId)).filter(({ type }) => type.startsWith('run.child.'))
@@ -37,7 +37,7 @@ describe('the log of a parent', () => {
   it('has the approvals of all descendants, and their decisions', async () => {
     const { engine, runId, approval, read } = await start()
     const via = { protocol: 'ag-ui', ref: 'run-7' }
-    const decision = { granted: true, reason: 'fine', payload: { amount: 3 } }
+    const decision = { approved: true, reason: 'fine', payload: { amount: 3 } }
     await engine.resolveApproval({
       ...{ ...decision, approvalId: approval?.id ?? '', by: 'bob', visibility: EVERY_ROW, via },
     })
@@ -49,7 +49,7 @@ describe('the log of a parent', () => {
       { type: 'approval.requested', payload: asked },
       {
         type: 'approval.resolved',
-        payload: { ...asked, decision: 'granted', by: 'bob', reason: 'fine', answer: { amount: 3 }, via },
+        payload: { ...asked, decision: 'approved', by: 'bob', reason: 'fine', answer: { amount: 3 }, via },
       },
     ])
     const own = await read(approval?.runId ?? '')
@@ -117,7 +117,7 @@ describe('toolCallId', () => {
     await untilIdle(engine.clock)
     await engine.resumeRun({
       ...{ runId, principal: { subject: 'alice', scopes: ['approvals:resolve', 'agents:invoke'] } },
-      ...{ visibility: EVERY_ROW, approvals: [{ toolCallId: 'call_1', granted: true }] },
+      ...{ visibility: EVERY_ROW, approvals: [{ toolCallId: 'call_1', approved: true }] },
     })
     await untilIdle(engine.clock)
 

@@ -3,16 +3,16 @@ import { smaller, smallerBudget } from './smaller-budget.ts'
 
 /**
  * The limits of a child: those of its registration, and never more than its parent has. Its usage also counts against
- * the parent's budget. The parent's deadline replaces the wall-clock limit of the parent.
+ * the parent's budget. The parent's deadline replaces the `maxDuration` of the parent.
  */
 export function childLimits(
   parent: Pick<RunRecord, 'budget' | 'deadlineAt'>,
   registered: RunBudget | undefined,
   createdAt: EpochMs,
 ): Pick<RunRecord, 'budget' | 'deadlineAt'> {
-  const { wallClockMs } = registered ?? {}
-  const ownDeadline = wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs)
-  const { wallClockMs: _, ...usage } = parent.budget ?? {}
+  const { maxDuration } = registered ?? {}
+  const ownDeadline = maxDuration === undefined ? undefined : plusMs(createdAt, maxDuration)
+  const { maxDuration: _, ...usage } = parent.budget ?? {}
   return {
     budget: smallerBudget(registered, Object.keys(usage).length === 0 ? undefined : usage),
     deadlineAt: smaller(ownDeadline, parent.deadlineAt) as EpochMs | undefined,

@@ -6,7 +6,7 @@ import { agentOf, createTestEngine, type EngineOptions, gate, untilIdle, workflo
 const BOB = { subject: 'bob', scopes: ['agents:invoke', 'workflows:execute', 'sessions:write:own'] }
 const echo = agentOf('echo', async (input) => input)
 const parent = (over: Partial<AgentRegistration> = {}) =>
-  agentOf('parent', (input, { agents }) => agents.run('echo', input), { recovery: 'resume', ...over })
+  agentOf('parent', (input, { invoke }) => invoke('echo', input), { onCrash: 'retry', ...over })
 
 function setUp(options: EngineOptions) {
   const engine = createTestEngine({ maxQueued: 1_000, ...options })
@@ -57,8 +57,8 @@ describe('a parent that waits for its child while its subject holds its share of
   })
 
   it('completes when parent and child are runs of the same agent that executes one run at a time', async () => {
-    const nested = agentOf('nested', async (input, { agents }) => (input === 0 ? 'end' : agents.run('nested', 0)), {
-      ...{ recovery: 'resume', concurrency: 'single', onBusy: 'queue' },
+    const nested = agentOf('nested', async (input, { invoke }) => (input === 0 ? 'end' : invoke('nested', 0)), {
+      ...{ onCrash: 'retry', concurrency: 'single', onBusy: 'queue' },
     })
     const { run, settle, statuses } = setUp({ concurrency: 2, maxShare: 0.5, agents: [nested] })
 
@@ -71,12 +71,12 @@ describe('a parent that waits for its child while its subject holds its share of
   it('completes with children that have children, and with a queue that is full', async () => {
     const tree = agentOf(
       'tree',
-      async (depth, { agents }) => {
+      async (depth, { invoke }) => {
         if (depth === 0) return 1
-        const counts = await Promise.all([0, 1].map(() => agents.run('tree', Number(depth) - 1)))
+        const counts = await Promise.all([0, 1].map(() => invoke('tree', Number(depth) - 1)))
         return counts.reduce<number>((sum, count) => sum + Number(count), 1)
       },
-      { recovery: 'resume' },
+      { onCrash: 'retry' },
     )
     const { run, settle, statuses } = setUp({ concurrency: 2, maxShare: 0.5, maxQueued: 1, agents: [tree] })
 
@@ -88,7 +88,7 @@ describe('a parent that waits for its child while its subject holds its share of
 
   it('completes when the parent is a workflow that also waits for other work', async () => {
     const work = gate()
-    const flow = workflowOf('flow', (input, { agents }) => Promise.all([agents.run('echo', input), work.promise]))
+    const flow = workflowOf('flow', (input, { invoke }) => Promise.all([invoke('echo', input), work.promise]))
     const { execute, settle, statuses } = setUp({ concurrency: 2, maxShare: 0.5, agents: [echo], workflows: [flow] })
 
     for (let n = 0; n < 2; n++) await execute('flow', { body: { input: n } })

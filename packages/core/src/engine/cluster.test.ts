@@ -118,7 +118,7 @@ describe('engines in a cluster', () => {
   it('combine the first requests of a debounce key that two of them receive at the same moment', async () => {
     const { start, pass, find } = createProcesses()
     const started: unknown[] = []
-    const debounce = { periodMs: 1_000, key: () => 'doc' }
+    const debounce = { period: 1_000, key: () => 'doc' }
     const agents = [agentOf('work', async (input) => void started.push(input), { debounce })]
     const [one, other] = [await start({ agents }), await start({ agents })]
     const send = (engine: Engine, input: string) => engine.run('work', { ...accepted, body: { input } })
@@ -247,7 +247,7 @@ describe('engines in a cluster', () => {
     ]
     const [one, other] = [await start({ agents }), await start({ agents })]
     await one.engine.run('strict', accepted)
-    await expect(other.engine.run('strict', accepted)).rejects.toMatchObject({ id: 'agent-busy' })
+    await expect(other.engine.run('strict', accepted)).rejects.toMatchObject({ code: 'agent-busy' })
 
     const older = outcomeOf(await one.engine.run('latest', accepted)).runId
     const newer = outcomeOf(await other.engine.run('latest', accepted)).runId

@@ -1,4 +1,5 @@
-import { AppError, fromJsonText, type Logger } from '@perdure/ports'
+import { fromJsonText, type Logger, perdureError } from '@perdure/ports'
+import type { ResultOf, Stored } from '@perdure/protocol'
 import type { Authoring } from '../durable/authoring.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
@@ -6,14 +7,17 @@ import { callClientTool } from '../durable/client-tool-call.ts'
 import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
+import type { StepFn } from '../durable/step.ts'
 import { callStep } from '../durable/step-call.ts'
 import { suspensionOf } from '../durable/suspension.ts'
+import type { ToolCall, ToolOutcome } from '../durable/tool.ts'
 import { callForeignTool, callTool } from '../durable/tool-call.ts'
 import { callTransaction } from '../durable/transaction-call.ts'
 import { checkUsage } from '../durable/usage-report.ts'
 import { createVersionCall } from '../durable/version-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../durable/wait-call.ts'
 import { markFailedCall } from '../runs/failed-call.ts'
+import type { Invocable } from '../targets/invocable.ts'
 import type { EmitOptions, Resume, RunContext } from '../targets/run-context.ts'
 import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
 import type { CallChild } from './child-call.ts'
@@ -67,7 +71,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         return handledRejection(error)
       }
     },
-    step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+    step: async <T>(name: string, fn: StepFn<T>, options = {}) =>
+      (await callStep(scope, name, { fn, options })) as Stored<Awaited<T>>,
     sleep: (name, until) => callSleep(scope, name, until),
     waitForEvent: <Payload>(name: string, options = {}) =>
       callWaitForEvent(scope, name, options) as Promise<Payload | null>,
@@ -75,23 +80,22 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     version: (name, min, max) => version(name, { min, max }),
     suspend(request = {}) {
       const suspension = suspensionOf(request, scope.maxResultBytes)
-      if (suspension.approvals?.some(({ timeoutMs }) => timeoutMs !== undefined)) scope.requireTimers()
+      if (suspension.approvals?.some(({ timeout }) => timeout !== undefined)) scope.requireTimers()
       return suspension
     },
-    tool: (call) => callTool(scope, call),
+    tool: async <A, T>(call: ToolCall<A, T>) => (await callTool(scope, call)) as ToolOutcome<Stored<Awaited<T>>>,
     clientTool: (call) => callClientTool(scope, call),
     usage: async (report) => {
       checkUsage(report)
       await (ledger.isReplaying() ? ledger.yieldTurn() : budget.add(report))
     },
-    agents: {
-      async run<Result>(agentId: string, input: unknown) {
-        const ended = await callChild(scope, agentId, input)
-        if (ended.status === 'completed')
-          return (ended.result === undefined ? undefined : fromJsonText(ended.result)) as Result
-        const message = ended.error?.message ?? `the agent ${agentId} did not complete`
-        throw markFailedCall(new AppError('step-failed', { message }), ended)
-      },
+    invoke: async <Target extends string | Invocable>(target: Target, input?: unknown) => {
+      const ended = await callChild(scope, target, input)
+      if (ended.status === 'completed') {
+        return (ended.result === undefined ? undefined : fromJsonText(ended.result)) as Invoked<Target>
+      }
+      const message = ended.error?.message ?? `the child ${ended.name} did not complete`
+      throw markFailedCall(perdureError('step-failed', { message }), ended)
     },
     // This member must come last: V8 adds all members after a computed name one at a time.
     [LAZY]: (name) => {
@@ -102,6 +106,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
   }
   return Object.defineProperties(members, LAZY_MEMBERS) as typeof members & Lazy
 }
+
+type Invoked<Target> = Target extends string ? unknown : ResultOf<Target>
 
 const LAZY = Symbol('lazy')
 

@@ -5,10 +5,10 @@ import { startWorld, textOf } from './flow-control.fixture.ts'
 import { agentOf, createTestEngine, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 describe('a debounced agent', () => {
-  const debounce = { periodMs: 1_000, key: textOf }
+  const debounce = { period: 1_000, key: textOf }
 
   it('starts one run with the newest input, a period after the last request', async () => {
-    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } })
+    const { engine, send, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc' } })
     await engine.start()
     const replies = []
     for (const input of ['v1', 'v2', 'v3']) {
@@ -33,7 +33,7 @@ describe('a debounced agent', () => {
   })
 
   it('combines requests that arrive at the same time', async () => {
-    const { engine, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } })
+    const { engine, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc' } })
     await engine.start()
 
     const requests = Array.from({ length: 20 }, (_, input) =>
@@ -46,7 +46,7 @@ describe('a debounced agent', () => {
   })
 
   it('moves the deadline of the run together with its start', async () => {
-    const debounced = { debounce: { periodMs: 1_000, key: () => 'doc' }, budget: { wallClockMs: 500 } }
+    const debounced = { debounce: { period: 1_000, key: () => 'doc' }, budget: { maxDuration: 500 } }
     const { engine, send, started } = startWorld(debounced)
     await engine.start()
     const replies = []
@@ -63,7 +63,7 @@ describe('a debounced agent', () => {
   })
 
   it('starts when the newest request says so, even if an earlier request had a longer delay', async () => {
-    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } })
+    const { engine, send, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc' } })
     await engine.start()
     await send('slow', { delayMs: 60_000 })
     await send('soon')
@@ -74,7 +74,7 @@ describe('a debounced agent', () => {
   })
 
   it('starts at the latest after maxWaitMs', async () => {
-    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc', maxWaitMs: 2_500 } })
+    const { engine, send, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc', maxWait: 2_500 } })
     await engine.start()
     for (const input of [1, 2, 3, 4]) {
       await send(input)
@@ -105,7 +105,7 @@ describe('a debounced agent', () => {
   })
 
   it('appends the message of each combined request to the session', async () => {
-    const { engine, send } = startWorld({ debounce: { periodMs: 1_000, key: 'session' } })
+    const { engine, send } = startWorld({ debounce: { period: 1_000, key: 'session' } })
     await send('one', { sessionId: 's1' })
     await send('two', { sessionId: 's1' })
 
@@ -115,7 +115,7 @@ describe('a debounced agent', () => {
   })
 
   it('answers each of the waiting callers with the outcome of the one run', async () => {
-    const echo = agentOf('work', async (input) => input, { debounce: { periodMs: 1_000, key: () => 'doc' } })
+    const echo = agentOf('work', async (input) => input, { debounce: { period: 1_000, key: () => 'doc' } })
     const engine = createTestEngine({ agents: [echo] })
     await engine.start()
     const keyOf = (id: string) => ({ id, fingerprint: id })
@@ -135,7 +135,7 @@ describe('a debounced agent', () => {
 
   it('changes the keys of the run together with its input', async () => {
     const concurrency = { limit: 1, key: (input: unknown) => textOf(input) }
-    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' }, concurrency })
+    const { engine, send, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc' }, concurrency })
     await engine.start()
     await send('a')
     await engine.advance(1_001)
@@ -148,7 +148,7 @@ describe('a debounced agent', () => {
 
   it('keeps an input that arrives while the run is being started', async () => {
     const storage = createInMemoryStorage()
-    const { engine, send, started } = startWorld({ debounce: { periodMs: 1_000, key: () => 'doc' } }, { storage })
+    const { engine, send, started } = startWorld({ debounce: { period: 1_000, key: () => 'doc' } }, { storage })
     const { runId } = await send('old')
     const stale = (await engine.find(runId)) as RunRecord
     await send('new')

@@ -7,7 +7,7 @@ import {
   type TakenSlot,
   type Write,
 } from '@perdure/ports'
-import type { Debounce } from '../targets/flow-control.ts'
+import type { DebounceRule } from '../targets/flow-control.ts'
 
 /** A run that waits for further requests, with the content of the newest one. */
 export interface Debounced {
@@ -20,7 +20,7 @@ export interface Debounced {
  * Combines a new run with an earlier one of the same owner that has the same debounce key and still waits for its start
  * time. Returns `undefined` if no run waits; the new run is then the first.
  */
-export async function debounce(runs: RunStore, options: Debounce, next: RunRecord): Promise<Debounced | undefined> {
+export async function debounce(runs: RunStore, options: DebounceRule, next: RunRecord): Promise<Debounced | undefined> {
   const { owner, flow, input } = next
   if (flow?.debounce === undefined) return undefined
   const filter = { owner, debounce: flow.debounce }
@@ -58,7 +58,7 @@ export function takeDebounceSlot(
 
 /** Never the same as before, because the start time also tells one content of the run from another. */
 function nextStart(
-  { periodMs, maxWaitMs }: Debounce,
+  { periodMs, maxWaitMs }: DebounceRule,
   waiting: { readonly createdAt: EpochMs; readonly startAt: EpochMs },
   { createdAt: now, startAt }: RunRecord,
 ): EpochMs {

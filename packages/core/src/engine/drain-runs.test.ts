@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, storageBusy } from '@perdure/ports'
+import { EVERY_ROW, perdureError, storageBusy } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
@@ -9,7 +9,7 @@ const never = () => new Promise<never>(() => undefined)
 describe('releaseRuns', () => {
   it('answers with the stored status of a run that ends at the same moment', async () => {
     const open = gate<string>()
-    const engine = createTestEngine({ agents: [agentOf('task', () => open.promise, { recovery: 'resume' })] })
+    const engine = createTestEngine({ agents: [agentOf('task', () => open.promise, { onCrash: 'retry' })] })
     const reply = engine.run('task')
     await engine.advance(0)
 
@@ -23,7 +23,7 @@ describe('releaseRuns', () => {
   })
 
   it('does not requeue a run that was already aborted in the storage', async () => {
-    const engine = createTestEngine({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const engine = createTestEngine({ agents: [agentOf('task', never, { onCrash: 'retry' })] })
     const { runId = '' } = await engine.run('task', { answer: 'accepted' })
     await engine.advance(0)
     await engine.storage.unitOfWork.commit([
@@ -38,16 +38,16 @@ describe('releaseRuns', () => {
 
   it.each([
     ['fail', 'aborted', storageBusy()],
-    ['resume', 'queued', storageBusy()],
-    ['resume', 'queued', new AppError('storage-unavailable')],
+    ['retry', 'queued', storageBusy()],
+    ['retry', 'queued', perdureError('storage-unavailable')],
   ] as const)(
-    'retries the commit for a run with recovery %s that ends as %s after %s',
-    async (recovery, status, error) => {
+    'retries the commit for a run with onCrash %s that ends as %s after %s',
+    async (onCrash, status, error) => {
       const storage = createInMemoryStorage()
       let refusals = 0
       const commit: typeof storage.unitOfWork.commit = (writes) =>
         refusals-- > 0 ? Promise.reject(error) : storage.unitOfWork.commit(writes)
-      const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
+      const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { onCrash })
       const engine = createTestEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
       const { runId = '' } = await engine.run('task', { answer: 'accepted' })
       await engine.advance(0)

@@ -24,7 +24,7 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
 }
 
 /**
- * Detaches the runs that still execute from this process. Runs with `recovery: 'resume'` are queued for the next
+ * Detaches the runs that still execute from this process. Runs with `onCrash: 'retry'` are queued for the next
  * process, all other runs are aborted with finish reason `shutdown`. The abort signals of all these runs fire with
  * reason `shutdown`. Callers that wait for a queued or suspended run are answered 202.
  */
@@ -46,8 +46,7 @@ async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun)
   const usage = execution?.used() ?? run.usage
   const how = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown' } as const
   const end = { ...how, usage, execution: executionOf(run) }
-  const leave = async () =>
-    void (target.recovery === 'resume' ? await requeue(deps, run) : await endRun(deps, run, end))
+  const leave = async () => void (target.onCrash === 'retry' ? await requeue(deps, run) : await endRun(deps, run, end))
   try {
     await retryTransient(deps, leave, { mayRetry: isStorageBusy, shouldStop: () => clock.monotonicMs() >= giveUpAtMs })
   } finally {

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, NO_USAGE, noSpan, type UnitOfWork } from '@perdure/ports'
+import { EVERY_ROW, NO_USAGE, noSpan, perdureError, type UnitOfWork } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { UsageAccounts } from '../durable/usage-accounts.ts'
@@ -86,7 +86,7 @@ describe('a generator agent', () => {
     const storage = createInMemoryStorage()
     let isFull = false
     const unitOfWork: UnitOfWork = {
-      commit: (writes) => (isFull ? Promise.reject(new AppError('storage-full')) : storage.unitOfWork.commit(writes)),
+      commit: (writes) => (isFull ? Promise.reject(perdureError('storage-full')) : storage.unitOfWork.commit(writes)),
     }
     async function* code(): AsyncGenerator<AgentEvent, string, void> {
       isFull = true
@@ -201,9 +201,9 @@ describe('the run context', () => {
     const engine = createTestEngine({
       agents: [
         agentOf('child', async (_, { owner, userId }) => void seen.push({ owner, userId })),
-        agentOf('parent', async (_, { owner, userId, agents }) => {
+        agentOf('parent', async (_, { owner, userId, invoke }) => {
           seen.push({ owner, userId })
-          await agents.run('child')
+          await invoke('child')
         }),
       ],
     })

@@ -1,5 +1,4 @@
 import {
-  AppError,
   type ApprovalStore,
   type EventLog,
   fromJsonText,
@@ -7,6 +6,7 @@ import {
   type Logger,
   type Nesting,
   noSpan,
+  perdureError,
   type RunRecord,
   type Span,
   type StepStore,
@@ -28,7 +28,7 @@ import type { Divergence } from '../runs/parked.ts'
 import { toRunFailure } from '../runs/run-error.ts'
 import { logTopic } from '../runs/run-events.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
-import { isAppError } from '../runs/thrown-value.ts'
+import { isRefusalWith } from '../runs/thrown-value.ts'
 import { checkOutput } from '../targets/check-output.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
@@ -223,7 +223,7 @@ const suspendItself = (
 })
 
 function failureOf(thrown: unknown): RunEnd {
-  const isSpent = isAppError(thrown, 'budget-exhausted')
+  const isSpent = isRefusalWith(thrown, 'budget-exhausted')
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunFailure(thrown), thrown }
 }
 
@@ -285,7 +285,7 @@ async function suspend(
 function checkedResult(result: unknown, maxResultBytes: number): JsonText {
   const text = toJsonText(result)
   if (!isLongerThan(text, maxResultBytes)) return text
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `the result is longer than ${maxResultBytes} bytes`,
     hint: 'return a reference to it, or raise runs.maxResultBytes',
   })

@@ -1,4 +1,4 @@
-import type { AgentRegistration } from '../targets/agent.ts'
+import type { AgentRegistration, RunCode } from '../targets/agent.ts'
 import type { StartRunRequest } from './start-request.ts'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
@@ -8,7 +8,7 @@ export const textOf = (input: unknown) => String(input)
 export function startWorld(over: Partial<AgentRegistration>, options: Parameters<typeof createTestEngine>[0] = {}) {
   const started: unknown[] = []
   const gates = new Map<unknown, PromiseWithResolvers<void>>()
-  const code: AgentRegistration['agent']['run'] = async (input) => {
+  const code: RunCode = async (input) => {
     started.push(input)
     const one = gate()
     gates.set(input, one)

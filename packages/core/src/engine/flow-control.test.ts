@@ -63,14 +63,14 @@ describe('a concurrency limit with a key', () => {
     const number = (() => 1) as unknown as () => string
 
     await expect(startWorld({ concurrency: { limit: 1, key: fail } }).send('x')).rejects.toMatchObject({
-      id: 'internal-error',
+      code: 'internal-error',
       message: expect.stringContaining('the key function of concurrency of the agent work failed'),
     })
-    await expect(startWorld({ rateLimit: { limit: 1, periodMs: 1, key: number } }).send('x')).rejects.toMatchObject({
+    await expect(startWorld({ rateLimit: { limit: 1, period: 1, key: number } }).send('x')).rejects.toMatchObject({
       message: expect.stringContaining('the key of rateLimit of the agent work is number; it must be a string'),
     })
     const later = (() => Promise.reject(new Error('late'))) as unknown as () => string
-    await expect(startWorld({ rateLimit: { limit: 1, periodMs: 1, key: later } }).send('x')).rejects.toMatchObject({
+    await expect(startWorld({ rateLimit: { limit: 1, period: 1, key: later } }).send('x')).rejects.toMatchObject({
       message: expect.stringContaining('is a promise; it must be a string'),
     })
   })
@@ -83,7 +83,7 @@ describe('a concurrency limit with a key', () => {
 })
 
 describe('a rate limit', () => {
-  const rateLimit = { limit: 2, periodMs: 1_000 }
+  const rateLimit = { limit: 2, period: 1_000 }
 
   it('starts at most `limit` runs in any period and queues the rest', async () => {
     const { engine, send, started } = startWorld({ rateLimit })
@@ -104,7 +104,7 @@ describe('a rate limit', () => {
   it('counts the starts of the previous process', async () => {
     const storage = createInMemoryStorage()
     const clock = createManualClock()
-    const { engine, send, open, started } = startWorld({ rateLimit, recovery: 'resume' }, { storage, clock })
+    const { engine, send, open, started } = startWorld({ rateLimit, onCrash: 'retry' }, { storage, clock })
     for (const input of [1, 2, 3]) await send(input)
     clock.advance(900)
     await engine.drain(0)
@@ -123,7 +123,7 @@ describe('a rate limit', () => {
     ['forward', 3_600_000],
     ['back', -3_600_000],
   ])('starts queued and new runs within a period after the clock was set %s', async (_, stepMs) => {
-    const { engine, send, started } = startWorld({ rateLimit: { limit: 1, periodMs: 10_000 } })
+    const { engine, send, started } = startWorld({ rateLimit: { limit: 1, period: 10_000 } })
     await send(1)
     await send(2)
     engine.clock.setWall(engine.clock.now() + stepMs)
@@ -139,7 +139,7 @@ describe('a rate limit', () => {
   it('starts a run within a period although an earlier start was recorded while the clock was ahead', async () => {
     const storage = createInMemoryStorage()
     const clock = createManualClock()
-    const { engine, send, open, started } = startWorld({ rateLimit: { limit: 1, periodMs: 2_000 } }, { storage, clock })
+    const { engine, send, open, started } = startWorld({ rateLimit: { limit: 1, period: 2_000 } }, { storage, clock })
     clock.setWall(clock.now() + 3_600_000)
     await send(1)
     await engine.drain(0)
@@ -155,7 +155,7 @@ describe('a rate limit', () => {
   })
 
   it('returns the slot of a run that was aborted before it started', async () => {
-    const { engine, send, started } = startWorld({ rateLimit: { limit: 1, periodMs: 1_000 } })
+    const { engine, send, started } = startWorld({ rateLimit: { limit: 1, period: 1_000 } })
     await send(1)
     const second = await send(2)
     await send(3)
@@ -184,7 +184,7 @@ describe('a priority', () => {
   it('ranks runs by the time since they were accepted after a restart', async () => {
     const storage = createInMemoryStorage()
     const clock = createManualClock()
-    const { engine, send, open, started } = startWorld({ recovery: 'fail' }, { storage, clock, concurrency: 1 })
+    const { engine, send, open, started } = startWorld({ onCrash: 'fail' }, { storage, clock, concurrency: 1 })
     await send('first')
     await send('old')
     clock.advance(60_000)
@@ -202,7 +202,7 @@ describe('a priority', () => {
   it('keeps the order of queued runs across a restart', async () => {
     const storage = createInMemoryStorage()
     const clock = createManualClock()
-    const { engine, send, open, started } = startWorld({ recovery: 'fail' }, { storage, clock, concurrency: 1 })
+    const { engine, send, open, started } = startWorld({ onCrash: 'fail' }, { storage, clock, concurrency: 1 })
     await send('first')
     for (const [input, priority] of [
       ['a', 0],

@@ -1,4 +1,4 @@
-import { AppError, type FlowKeys, type RunRecord } from '@perdure/ports'
+import { type FlowKeys, perdureError, type RunRecord } from '@perdure/ports'
 import type { FlowKey, FlowKeyMeta } from '../targets/flow-control.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 
@@ -11,7 +11,7 @@ type FlowRun = Pick<RunRecord, 'sessionId' | 'userId' | 'owner' | 'metadata'>
  * The keys by which the limits of the target group a new run; `undefined` when it has none.
  *
  * @param input the parsed input
- * @throws AppError `invalid-input` for a key that is too long; `internal-error` when a key function fails
+ * @throws PerdureError `invalid-input` for a key that is too long; `internal-error` when a key function fails
  */
 export function flowKeysOf(target: FlowTarget, { sessionId, userId, owner, metadata }: FlowRun, input: unknown) {
   const { kind, id, concurrency, rateLimit, debounce } = target
@@ -43,10 +43,10 @@ function keyOf(
   if (value instanceof Promise) value.catch(() => undefined)
   if (typeof value !== 'string') {
     const found = value instanceof Promise ? 'a promise' : typeof value
-    throw new AppError('internal-error', { message: `${name} is ${found}; it must be a string` })
+    throw perdureError('internal-error', { message: `${name} is ${found}; it must be a string` })
   }
   if (value.length <= MAX_KEY_CHARACTERS) return value
-  throw new AppError('invalid-input', {
+  throw perdureError('invalid-input', {
     message: `${name} has ${value.length} characters; the limit is ${MAX_KEY_CHARACTERS}`,
     hint: 'send an input with a shorter value for the key',
   })
@@ -65,7 +65,7 @@ function rawKeyOf(
     return key(input, meta)
   } catch (cause) {
     const message = `the key function of ${option} of the ${meta.kind} ${meta.targetId} failed`
-    throw new AppError('internal-error', { message, cause })
+    throw perdureError('internal-error', { message, cause })
   }
 }
 

@@ -68,7 +68,7 @@ describe('the end of a run', () => {
     const engine = createTestEngine({
       storage: recording,
       agents: [agentOf('child', async () => 1)],
-      workflows: [workflowOf('flow', async (_, { agents }) => agents.run('child', {}))],
+      workflows: [workflowOf('flow', async (_, { invoke }) => invoke('child', {}))],
     })
     const { runId = '' } = await engine.execute('flow')
     await engine.advance(0)

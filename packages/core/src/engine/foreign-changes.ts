@@ -2,11 +2,13 @@ import type { TailedEvent } from '@perdure/ports'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import type { OutcomeWatch } from './outcome-watch.ts'
 import type { AbortReason, Runner } from './runner.ts'
+import type { SettleOutcome } from './settle-outcome.ts'
 
 export interface ForeignChangesDeps {
   readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live'>
   readonly runWaiters: Pick<RunWaiters, 'awaited'>
   readonly outcomeWatch: Pick<OutcomeWatch, 'check' | 'wake'>
+  readonly settleOutcome: Pick<SettleOutcome, 'onSuspendedElsewhere'>
   /** Called for a run that another process has queued. */
   readonly onQueued?: (() => void) | undefined
 }
@@ -30,7 +32,7 @@ const ABORT_REASONS: ReadonlyMap<string, AbortReason> = new Map([
 const QUEUED: ReadonlySet<string> = new Set(['run.queued', 'run.resumed'])
 
 export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
-  const { runner, runWaiters, outcomeWatch } = deps
+  const { runner, runWaiters, outcomeWatch, settleOutcome } = deps
   return {
     onEvent({ type, runId }) {
       if (runId === undefined) return
@@ -40,6 +42,7 @@ export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
       // Any other event of a run that executes here may have ended one of its waits.
       else runner.notify(runId)
       if (abortReason !== undefined || type === 'run.suspended') void outcomeWatch.check(runId)
+      if (type === 'run.suspended') void settleOutcome.onSuspendedElsewhere(runId)
     },
     checkAll: outcomeWatch.wake,
     isWaiting: () => runWaiters.awaited().length > 0 || runner.live().length > 0,

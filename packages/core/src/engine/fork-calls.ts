@@ -1,4 +1,4 @@
-import { AppError, type JsonText, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
+import { type JsonText, perdureError, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension, type StoredSuspension } from '../runs/stored-suspension.ts'
 
@@ -26,7 +26,7 @@ export interface ForkedCalls {
  * Selects the calls that a fork copies: the calls before the point. If the point is a failure, the fork also copies the
  * calls that parallel branches had made before the call that ended the run failed.
  *
- * @throws AppError `validation-failed` for a point behind the last call
+ * @throws PerdureError `validation-failed` for a point behind the last call
  */
 export function selectCalls(source: RunRecord, recorded: readonly StepRecord[], from: ForkPoint): ForkedCalls {
   const failed = from === 'failure' ? recorded.find(({ seq }) => seq === source.error?.step?.seq) : undefined
@@ -51,7 +51,7 @@ function lastSeqOf(recorded: readonly StepRecord[], from: ForkPoint): number {
   if (from === 'failure') return last
   const through = from === 'start' ? 0 : from.seq - 1
   if (through <= last) return through
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `from.seq is ${through + 1}, but the last call of the run has the number ${last}`,
     hint: `choose a number from 1 to ${last + 1}`,
   })
@@ -76,7 +76,7 @@ const isWait = ({ kind }: StepRecord): boolean => kind !== 'step'
 /**
  * The outcomes to copy, with the given results in place of the recorded ones.
  *
- * @throws AppError `validation-failed` for a result of a call that is not copied, one that is too long, or a decision:
+ * @throws PerdureError `validation-failed` for a result of a call that is not copied, one that is too long, or a decision:
  *   only `approvals.resolve` decides, because it checks who may
  */
 export function withResults(
@@ -86,14 +86,14 @@ export function withResults(
 ): readonly StepRecord[] {
   const unknown = Object.keys(results).find((seq) => !settled.some((call) => String(call.seq) === seq))
   if (unknown !== undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `results.${unknown} names no call that is copied`,
       hint: `copied calls: ${settled.map(({ seq }) => seq).join(', ') || 'none'}`,
     })
   }
   const decided = settled.find(({ kind, seq }) => kind === 'approval' && Object.hasOwn(results, String(seq)))
   if (decided !== undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `results.${decided.seq} would replace the decision of an approval`,
       hint: `fork from { "seq": ${decided.seq} }: the new run asks for a decision of its own`,
     })
@@ -108,7 +108,7 @@ export function withResults(
 function textOf(seq: number, value: unknown, maxResultBytes: number): JsonText {
   const text = toJsonText(value)
   if (!isLongerThan(text, maxResultBytes)) return text
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `results.${seq} is longer than ${maxResultBytes} bytes`,
     hint: 'raise runs.maxResultBytes',
   })

@@ -89,7 +89,7 @@ describe('a fork of a run', () => {
     const engine = await startEngine({ workflows: [workflow] })
     const source = await engine.execute('order')
 
-    await expect(engine.fork(source, over)).rejects.toMatchObject({ id: 'validation-failed', message })
+    await expect(engine.fork(source, over)).rejects.toMatchObject({ code: 'validation-failed', message })
     expect((await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
   })
 
@@ -166,8 +166,8 @@ describe('a fork of a run', () => {
     const engine = await startEngine({ workflows: [workflowOf('endless', () => never)] })
     const source = await engine.execute('endless')
 
-    await expect(engine.fork(source)).rejects.toMatchObject({ id: 'run-active' })
-    await expect(engine.fork(source, { visibility: { owner: 'bob' } })).rejects.toMatchObject({ id: 'run-not-found' })
+    await expect(engine.fork(source)).rejects.toMatchObject({ code: 'run-active' })
+    await expect(engine.fork(source, { visibility: { owner: 'bob' } })).rejects.toMatchObject({ code: 'run-not-found' })
   })
 
   it('refuses a caller that may not start the target', async () => {
@@ -176,7 +176,7 @@ describe('a fork of a run', () => {
     const source = await engine.execute('order')
     const principal = { subject: 'bob', scopes: ['runs:read'] }
 
-    await expect(engine.fork(source, { principal })).rejects.toMatchObject({ id: 'scope-denied' })
+    await expect(engine.fork(source, { principal })).rejects.toMatchObject({ code: 'scope-denied' })
   })
 
   it('starts one run for all requests with one key', async () => {
@@ -216,7 +216,7 @@ describe('a fork of a run', () => {
 
     expect((await engine.find(runId))?.threadId).not.toBe(threadId)
     expect((await engine.find(given.runId))?.threadId).toBe(threadId)
-    await expect(engine.fork(source, { threadId })).rejects.toMatchObject({ id: 'agent-busy' })
+    await expect(engine.fork(source, { threadId })).rejects.toMatchObject({ code: 'agent-busy' })
   })
 
   it('leaves an entry in the audit chain', async () => {

@@ -1,10 +1,10 @@
 import {
-  AppError,
   type ApprovalStore,
   type Clock,
   type EpochMs,
   type IdGenerator,
   type NewEvent,
+  perdureError,
   type RunRecord,
   type RunStore,
   type StepRecord,
@@ -58,7 +58,7 @@ export interface ForkRunRequest {
  * Starts a new run that repeats another one: one commit stores the new run with the calls that the other run had
  * recorded before the point. The other run is not changed.
  *
- * @throws AppError `run-not-found`, `run-active`, `validation-failed`; and as `StartRun`
+ * @throws PerdureError `run-not-found`, `run-active`, `validation-failed`; and as `StartRun`
  */
 export type ForkRun = (request: ForkRunRequest) => Promise<Reply>
 
@@ -96,7 +96,7 @@ export function createForkRun(deps: ForkRunDeps): ForkRun {
 async function findSource(deps: ForkRunDeps, request: ForkRunRequest): Promise<RunRecord> {
   const source = await findRunToChange(deps, request)
   if (source.status !== 'queued' && source.status !== 'running') return source
-  throw new AppError('run-active', {
+  throw perdureError('run-active', {
     message: `the run is ${source.status}`,
     hint: 'wait until it has ended, or abort it first',
   })

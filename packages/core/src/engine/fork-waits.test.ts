@@ -8,7 +8,7 @@ describe('the open waits of a fork', () => {
   it('asks open approvals again, and continues timers and events', async () => {
     const waiting = workflowOf('waiting', async (_, ctx) =>
       Promise.all([
-        ctx.approval('release', { title: 'Release?', payload: { n: 1 }, timeoutMs: 60_000 }),
+        ctx.approval('release', { title: 'Release?', payload: { n: 1 }, timeout: 60_000 }),
         ctx.sleep('rest', 5_000),
         ctx.waitForEvent('paid'),
       ]),
@@ -50,7 +50,7 @@ describe('the open waits of a fork', () => {
     const [asked] = (await engine.storage.approvals.list({ runId: source }, { limit: 1, order: 'asc' }, EVERY_ROW))
       .items
     await engine.resolveApproval({
-      ...{ approvalId: asked?.id ?? '', granted: true, reason: 'fine', visibility: EVERY_ROW },
+      ...{ approvalId: asked?.id ?? '', approved: true, reason: 'fine', visibility: EVERY_ROW },
       by: 'alice',
     })
     await engine.advance(0)
@@ -59,7 +59,7 @@ describe('the open waits of a fork', () => {
     await engine.advance(0)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'completed' })
-    expect((await engine.find(runId))?.result).toContain('"granted":true')
+    expect((await engine.find(runId))?.result).toContain('"approved":true')
     expect((await engine.storage.approvals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items).toEqual([])
   })
 
@@ -69,7 +69,7 @@ describe('the open waits of a fork', () => {
       for (let n = 0; n < toolCalls; n++) await tool({ name: 'look-up', execute: () => n })
       return 'done'
     })
-    const code = (_: unknown, { agents }: RunContext) => agents.run('child')
+    const code = (_: unknown, { invoke }: RunContext) => invoke('child')
     const parent = workflowOf('parent', code, { budget: { toolCalls: 2 } })
     const engine = await startEngine({ agents: [child], workflows: [parent] })
     const source = await engine.execute('parent')
@@ -92,8 +92,8 @@ describe('the open waits of a fork', () => {
     })
     const tagged = { ...child, tags: ['slow'] }
     const parent = workflowOf('parent', async (_, ctx) => [
-      await ctx.agents.run('child', 'quick'),
-      await ctx.agents.run('child', 'slow'),
+      await ctx.invoke('child', 'quick'),
+      await ctx.invoke('child', 'slow'),
     ])
     const engine = await startEngine({ agents: [tagged], workflows: [parent] })
     const source = await engine.execute('parent')
@@ -123,7 +123,7 @@ describe('the open waits of a fork', () => {
       if (isDown) throw new Error('down')
       return 'up'
     })
-    const parent = workflowOf('parent', (_, ctx) => ctx.agents.run('child', null))
+    const parent = workflowOf('parent', (_, ctx) => ctx.invoke('child', null))
     const engine = await startEngine({ agents: [child], workflows: [parent] })
     const source = await engine.execute('parent')
     expect((await engine.find(source))?.status).toBe('failed')
@@ -154,7 +154,7 @@ describe('the open waits of a fork', () => {
     const pausing = workflowOf('pausing', async (_, ctx) => {
       if (ctx.resume === undefined) return ctx.suspend({ approvals: [{ name: 'go' }] })
       await ctx.sleep('rest', 5)
-      return ctx.resume.approvals.map(({ granted }) => granted)
+      return ctx.resume.approvals.map(({ approved }) => approved)
     })
     const engine = await startEngine({ workflows: [pausing] })
     const source = await engine.execute('pausing')
@@ -165,7 +165,7 @@ describe('the open waits of a fork', () => {
     await engine.advance(0)
     const { items } = await engine.storage.approvals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect([(await engine.find(runId))?.status, items.map(({ status }) => status)]).toEqual(['suspended', ['pending']])
-    await engine.resolveApproval({ approvalId: items[0]?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW })
+    await engine.resolveApproval({ approvalId: items[0]?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW })
     for (const ms of [0, 5]) await engine.advance(ms)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '[true]' })
@@ -185,7 +185,7 @@ describe('the open waits of a fork', () => {
     const { items } = await engine.storage.approvals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items).toHaveLength(1)
     await engine.resolveApproval({
-      ...{ approvalId: items[0]?.id ?? '', granted: true, visibility: EVERY_ROW },
+      ...{ approvalId: items[0]?.id ?? '', approved: true, visibility: EVERY_ROW },
       by: 'alice',
     })
     await engine.advance(0)
@@ -196,16 +196,21 @@ describe('the open waits of a fork', () => {
   it('refuses to replace a decision, and records in the audit log what a fork replaced', async () => {
     const asking = workflowOf('asking', async (_, ctx) => {
       const draft = await ctx.step('draft', () => 'a')
-      return [draft, (await ctx.approval('go')).granted]
+      return [draft, (await ctx.approval('go')).approved]
     })
     const engine = await startEngine({ workflows: [asking] })
     const source = await engine.execute('asking')
     const { items } = await engine.storage.approvals.list({ runId: source }, { limit: 9, order: 'asc' }, EVERY_ROW)
-    await engine.resolveApproval({ approvalId: items[0]?.id ?? '', granted: false, visibility: EVERY_ROW, by: 'alice' })
+    await engine.resolveApproval({
+      approvalId: items[0]?.id ?? '',
+      approved: false,
+      visibility: EVERY_ROW,
+      by: 'alice',
+    })
     await engine.advance(0)
 
-    await expect(engine.fork(source, { from: { seq: 3 }, results: { 2: { granted: true } } })).rejects.toMatchObject({
-      id: 'validation-failed',
+    await expect(engine.fork(source, { from: { seq: 3 }, results: { 2: { approved: true } } })).rejects.toMatchObject({
+      code: 'validation-failed',
       message: 'results.2 would replace the decision of an approval',
     })
     const { runId } = await engine.fork(source, { from: { seq: 3 }, results: { 1: 'b' }, input: { n: 2 } })

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
@@ -31,7 +31,7 @@ describe('a run with onBusy interrupt', () => {
       const unitOfWork: typeof storage.unitOfWork = {
         commit: (writes) =>
           writes.some(({ type }) => type === 'run.transition') && refusals-- > 0
-            ? Promise.reject(new AppError(refusal))
+            ? Promise.reject(perdureError(refusal))
             : commit(writes),
       }
       const open = gate<string>()
@@ -68,7 +68,7 @@ describe('a run with onBusy interrupt', () => {
     const unitOfWork: typeof storage.unitOfWork = {
       commit: (writes) =>
         writes.some(({ type }) => type === 'run.transition')
-          ? Promise.reject(new AppError('storage-full'))
+          ? Promise.reject(perdureError('storage-full'))
           : commit(writes),
     }
     const agents = [agentOf('latest', () => new Promise(() => undefined), LATEST)]

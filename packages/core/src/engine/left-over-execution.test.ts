@@ -35,7 +35,7 @@ async function resumedElsewhere({ timeoutMs, afterMs = 0 }: { timeoutMs?: number
       await context.waitForEvent('go')
       return end.promise
     },
-    { timeoutMs },
+    { timeout: timeoutMs },
   )
   const first = createTestEngine({ ...shared, workflows: [code], storage })
   const second = createTestEngine({ ...shared, workflows: [code], storage: stored })
@@ -55,7 +55,7 @@ describe('code that is left over from an execution whose run was resumed under t
     const late = leftOver.emit('left.over', {})
     await current.emit('in.time', {})
 
-    await expect(late).rejects.toMatchObject({ id: 'run-not-active' })
+    await expect(late).rejects.toMatchObject({ code: 'run-not-active' })
     end('done')
     await second.advance(0)
     const types = (await second.eventsOf(runId)).map(({ type }) => type)
@@ -67,7 +67,7 @@ describe('code that is left over from an execution whose run was resumed under t
   it('cannot record a call or take its sequence number', async () => {
     const { second, runId, leftOver, current, end } = await resumedElsewhere()
 
-    await expect(leftOver.step('left over', () => 1)).rejects.toMatchObject({ id: 'run-not-active' })
+    await expect(leftOver.step('left over', () => 1)).rejects.toMatchObject({ code: 'run-not-active' })
     expect(await current.step('mine', () => 2)).toBe(2)
 
     expect((await second.storage.steps.list(runId)).map(({ name }) => name)).toEqual(['go', 'mine'])

@@ -183,7 +183,7 @@ describe('the captured log of a run', () => {
               log.info(`attempt ${attempt}`)
               if (isStuck) await never
             },
-            { recovery: 'resume' },
+            { onCrash: 'retry' },
           ),
         ],
       })

@@ -1,4 +1,4 @@
-import { AppError, fromJsonText, type RunRecord, type StepRecord, type StepStore, toJsonText } from '@perdure/ports'
+import { fromJsonText, perdureError, type RunRecord, type StepRecord, type StepStore, toJsonText } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import type { ToolResult } from '../durable/tool.ts'
 import type { ResolvedWait } from '../durable/wait-resolution.ts'
@@ -27,7 +27,7 @@ export interface MatchDeps {
 /**
  * Finds the call of each result. A result that the call has received before is left out.
  *
- * @throws AppError `validation-failed` for two results of one call, or a result that is too long; `tool-call-not-found`;
+ * @throws PerdureError `validation-failed` for two results of one call, or a result that is too long; `tool-call-not-found`;
  *   `tool-call-ended` for another result than the call has received; `run-not-active` if the run ended without a result
  */
 export async function matchToolResults(
@@ -38,7 +38,7 @@ export async function matchToolResults(
   if (results.length === 0) return []
   const ids = new Set(results.map(({ toolCallId }) => toolCallId))
   if (ids.size < results.length) {
-    throw new AppError('validation-failed', { message: 'toolResults: two results name the same tool call' })
+    throw perdureError('validation-failed', { message: 'toolResults: two results name the same tool call' })
   }
   const open = await clientToolCalls(deps.steps, run.id, 'waiting')
   const all = results.every(({ toolCallId }) => open.has(toolCallId)) ? open : await clientToolCalls(deps.steps, run.id)
@@ -49,7 +49,7 @@ export async function matchToolResults(
     const outcome = outcomeOf(sent)
     const result = resultText(deps, sent, outcome)
     if (step.status === 'completed') await requireSame(deps.steps, step, { sent, result })
-    else if (step.status === 'failed' || isTerminal(run.status)) throw new AppError('run-not-active')
+    else if (step.status === 'failed' || isTerminal(run.status)) throw perdureError('run-not-active')
     else matched.push({ step, result, outcome })
   }
   return matched
@@ -77,13 +77,13 @@ const outcomeOf = ({ result = null, error }: SentToolResult): ToolResult =>
 function resultText({ maxResultBytes }: MatchDeps, { toolCallId }: SentToolResult, outcome: ToolResult) {
   const text = jsonOrUndefined(outcome)
   if (text !== undefined && !isLongerThan(text, maxResultBytes)) return text
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `toolResults: the result of ${toolCallId} must be JSON of at most ${maxResultBytes} bytes`,
   })
 }
 
 const notFound = ({ toolCallId }: SentToolResult) =>
-  new AppError('tool-call-not-found', {
+  perdureError('tool-call-not-found', {
     message: `the run has made no call ${JSON.stringify(toolCallId)} of a client tool`,
     hint: 'send the toolCallId that waitingFor of the run shows',
   })
@@ -95,7 +95,7 @@ async function requireSame(
 ): Promise<void> {
   const stored = (await steps.find(runId, seq))?.result
   if (stored !== undefined && toJsonText(fromJsonText(stored)) === result) return
-  throw new AppError('tool-call-ended', {
+  throw perdureError('tool-call-ended', {
     message: `the tool call ${JSON.stringify(sent.toolCallId)} has already ended`,
     hint: 'read the result that the call has received from the events of the run',
   })

@@ -1,17 +1,17 @@
 import {
-  AppError,
   type Clock,
   type EpochMs,
   type FlowKeys,
   type IdGenerator,
   NO_USAGE,
+  perdureError,
   plusMs,
   type RunBudget,
   type RunRecord,
   toJsonText,
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
-import type { Debounce } from '../targets/flow-control.ts'
+import type { DebounceRule } from '../targets/flow-control.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 import { smaller, smallerBudget } from './smaller-budget.ts'
@@ -65,16 +65,16 @@ export function acceptedFlow(request: NewRunRequest, target: RunTarget, input: u
   return isDebounced(request) ? keys : withoutDebounce(keys)
 }
 
-/** The record of the run that a request asks for. @throws AppError `body-too-large` */
+/** The record of the run that a request asks for. @throws PerdureError `body-too-large` */
 export function newRun(
   { ids, clock, maxResultBytes }: NewRunDeps,
   { body, principal, origin, traceparent }: NewRunRequest,
   { target, input, flow }: Accepted,
 ): RunRecord {
   const text = toJsonText(input)
-  if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
+  if (isLongerThan(text, maxResultBytes)) throw perdureError('body-too-large', { hint: 'raise runs.maxResultBytes' })
   const budget = smallerBudget(body.budget, target.budget)
-  const { wallClockMs } = budget ?? {}
+  const { maxDuration } = budget ?? {}
   const createdAt = clock.now()
   const { sessionId, userId, metadata = {} } = body
   const startAt = startTimeOf(body, createdAt, flow?.debounce === undefined ? undefined : target.debounce)
@@ -97,7 +97,7 @@ export function newRun(
     execution: 0,
     timeoutMs: smaller(body.timeoutMs, target.timeoutMs),
     budget,
-    deadlineAt: wallClockMs === undefined ? undefined : plusMs(startAt ?? createdAt, wallClockMs),
+    deadlineAt: maxDuration === undefined ? undefined : plusMs(startAt ?? createdAt, maxDuration),
     depth: 0,
     triggerId: origin?.triggerId,
     traceparent,
@@ -114,7 +114,7 @@ const isDebounced = ({ body, origin, seed }: NewRunRequest): boolean =>
 function startTimeOf(
   { startAt, delayMs }: Pick<RunRequestBody, 'startAt' | 'delayMs'>,
   now: EpochMs,
-  debounce: Pick<Debounce, 'periodMs'> | undefined,
+  debounce: Pick<DebounceRule, 'periodMs'> | undefined,
 ): EpochMs | undefined {
   const asked = startAt === undefined ? plusMs(now, delayMs ?? 0) : (Date.parse(startAt) as EpochMs)
   const earliest = Math.max(asked, plusMs(now, debounce?.periodMs ?? 0)) as EpochMs

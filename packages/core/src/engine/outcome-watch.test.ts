@@ -64,7 +64,7 @@ describe('a caller that waits for a run', () => {
     const gates = [gate<string>(), gate<string>()]
     let executions = 0
     const { mine, other } = twoProcesses({
-      agents: [agentOf('slow', async () => gates[executions++]?.promise, { recovery: 'resume' })],
+      agents: [agentOf('slow', async () => gates[executions++]?.promise, { onCrash: 'retry' })],
     })
     await mine.start()
     const reply = mine.run('slow')
@@ -90,7 +90,7 @@ describe('a caller that waits for a run', () => {
         agentOf(
           'asks',
           async (_, { approval }) => (executions++ === 0 ? open.promise : approval('deploy', { title: 'Deploy?' })),
-          { recovery: 'resume' },
+          { onCrash: 'retry' },
         ),
       ],
     })
@@ -119,7 +119,7 @@ describe('a caller that waits for a run', () => {
     await other.deleteThread({ workflowId: 'flow', threadId, visibility: EVERY_ROW })
     await mine.advance(ROUND_MS)
 
-    expect(await reply).toMatchObject({ id: 'run-not-found' })
+    expect(await reply).toMatchObject({ code: 'run-not-found' })
   })
 })
 
@@ -129,8 +129,8 @@ describe('code that waits while another branch of it executes', () => {
     const { mine, other, storage } = twoProcesses({
       agents: [agentOf('child', () => new Promise(() => undefined))],
       workflows: [
-        workflowOf('parent', async (_, { agents }) => {
-          const child = agents.run('child', {}).catch((error: unknown) => seen.push(String(error)))
+        workflowOf('parent', async (_, { invoke }) => {
+          const child = invoke('child', {}).catch((error: unknown) => seen.push(String(error)))
           await Promise.all([child, new Promise(() => undefined)])
         }),
       ],

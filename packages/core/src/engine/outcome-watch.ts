@@ -1,16 +1,15 @@
-import { AppError, type ApprovalStore, EVERY_ROW, type RunStatus, type RunStore, type StepStore } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RunStatus, type RunStore } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
-import { waitsOf } from '../runs/waiting-for.ts'
 import type { Runner } from './runner.ts'
+import type { SettleOutcome } from './settle-outcome.ts'
 
 export interface OutcomeWatchDeps extends SupervisedLoopDeps {
   readonly runs: RunStore
-  readonly steps: StepStore
-  readonly approvals: ApprovalStore
   readonly runWaiters: RunWaiters
+  readonly settleOutcome: Pick<SettleOutcome, 'settle'>
   readonly runner: Pick<Runner, 'isLive' | 'live' | 'abort' | 'notify'>
 }
 
@@ -83,10 +82,9 @@ const NOT_ENDED: ReadonlySet<RunStatus | undefined> = new Set([...ACTIVE, 'suspe
 async function resolveWaiters(deps: OutcomeWatchDeps, runId: string): Promise<void> {
   const { runs, runWaiters, runner } = deps
   const run = await runs.find(runId, EVERY_ROW)
-  if (run === undefined) return runWaiters.reject(runId, new AppError('run-not-found'))
+  if (run === undefined) return runWaiters.reject(runId, perdureError('run-not-found'))
   if (isTerminal(run.status)) return runWaiters.resolveFromStorage(run)
   // A run that executes or waits in this process reports its suspension itself.
   if (run.status !== 'suspended' || runner.isLive(runId)) return
-  const waitingFor = await waitsOf(deps, run)
-  runWaiters.resolveFromStorage(run, { waitingFor })
+  await deps.settleOutcome.settle(run)
 }

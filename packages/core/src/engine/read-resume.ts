@@ -23,7 +23,7 @@ export async function readResume(
         {
           id,
           name,
-          granted: status === 'granted',
+          approved: status === 'approved',
           ...(reason === undefined ? {} : { reason }),
           ...(by === undefined ? {} : { by }),
           ...(payload === undefined ? {} : { payload }),

@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
@@ -40,7 +40,7 @@ describe('recover', () => {
 
   it('executes a resumable run again as the next attempt, and stores the outcome under its key', async () => {
     const start = processes()
-    const before = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const before = start({ agents: [agentOf('task', never, { onCrash: 'retry' })] })
     before.run('task', { key }).catch(() => undefined)
     await untilIdle()
 
@@ -55,7 +55,7 @@ describe('recover', () => {
             await open.promise
             return 'second'
           },
-          { recovery: 'resume' },
+          { onCrash: 'retry' },
         ),
       ],
     })
@@ -68,9 +68,9 @@ describe('recover', () => {
     expect(attempts).toEqual([2])
   })
 
-  it('fails a run that has used up maxAttempts', async () => {
+  it('fails a run that has used up its recoveries', async () => {
     const start = processes()
-    const task = agentOf('task', never, { recovery: 'resume', maxAttempts: 2 })
+    const task = agentOf('task', never, { onCrash: 'retry', recoveries: 1 })
     const first = start({ agents: [task] })
     const { runId = '' } = await first.run('task', { answer: 'accepted' })
 
@@ -88,7 +88,7 @@ describe('recover', () => {
   it('drops late writes of an earlier attempt', async () => {
     const start = processes()
     const open = gate<string>()
-    let stale: AgentContext | undefined
+    let stale: RunContext | undefined
     const before = start({
       agents: [
         agentOf(
@@ -97,13 +97,13 @@ describe('recover', () => {
             stale = context
             return open.promise
           },
-          { recovery: 'resume' },
+          { onCrash: 'retry' },
         ),
       ],
     })
     const { runId = '' } = await before.run('task', { answer: 'accepted' })
 
-    const after = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const after = start({ agents: [agentOf('task', never, { onCrash: 'retry' })] })
     await restart(after)
     await expect(stale?.emit('text.delta', { delta: 'stale' })).rejects.toMatchObject({ code: 'run-not-active' })
     open.resolve('stale')
@@ -183,14 +183,14 @@ describe('release', () => {
 
   it('requeues a resumable run for the next start and answers its waiters with 202', async () => {
     const start = processes()
-    const engine = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const engine = start({ agents: [agentOf('task', never, { onCrash: 'retry' })] })
     const waiting = engine.run('task', { key })
     await untilIdle()
 
     await engine.release()
     expect(await waiting).toMatchObject({ status: 202, location: expect.stringMatching(/runs/) })
 
-    const next = start({ agents: [agentOf('task', async () => 'next', { recovery: 'resume' })] })
+    const next = start({ agents: [agentOf('task', async () => 'next', { onCrash: 'retry' })] })
     await restart(next)
     expect(await next.run('task', { key })).toMatchObject({ replayed: true })
   })

@@ -27,7 +27,7 @@ export interface Recovered {
 
 /**
  * Recovers the runs that lost processes left as `running`. A sole process calls it before the listener binds. A run with
- * `recovery: 'resume'` is queued as the next attempt unless its attempts are used up; any other run fails as
+ * `onCrash: 'retry'` is queued as the next attempt unless its recoveries are used up; any other run fails as
  * `interrupted`.
  */
 export async function recoverRuns(
@@ -58,12 +58,12 @@ const BATCH = 64
 
 /** True when the run will execute again. */
 async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget | undefined): Promise<boolean> {
-  if (target?.recovery !== 'resume') {
+  if (target?.onCrash !== 'retry') {
     const message = 'the server stopped while the run was executing; its external effects may have happened'
     await fail(deps, run, { finishReason: 'interrupted', error: { code: 'run-interrupted', message } })
     return false
   }
-  if (run.attempt - (run.retries ?? 0) >= target.maxAttempts) {
+  if (run.attempt - 1 - (run.retries ?? 0) >= target.recoveries) {
     const message = `the run was attempted ${run.attempt} times and never finished`
     await fail(deps, run, { finishReason: 'error', error: { code: 'attempts-exhausted', message } })
     return false

@@ -40,15 +40,15 @@ describe('the budget of a registration', () => {
 
   it('includes the usage of child runs', async () => {
     const twice = await finalRunOf({ tokens: 100 }, undefined, async (context) => {
-      await context.agents.run('child')
-      await context.agents.run('child')
+      await context.invoke('child')
+      await context.invoke('child')
     })
 
     expect(twice).toMatchObject({ status: 'failed', error: { code: 'budget-exhausted', budgetOf: twice?.id } })
   })
 
-  it('sets a deadline from its wallClockMs', async () => {
-    const run = await finalRunOf({ wallClockMs: 5_000 }, { wallClockMs: 9_000 }, async () => 1)
+  it('sets a deadline from its maxDuration', async () => {
+    const run = await finalRunOf({ maxDuration: 5_000 }, { maxDuration: 9_000 }, async () => 1)
 
     expect(run?.deadlineAt).toBe((run?.createdAt ?? 0) + 5_000)
   })

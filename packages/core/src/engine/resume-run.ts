@@ -1,4 +1,4 @@
-import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
+import { type ApprovalStore, perdureError, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
 import type { DecideApprovals, DecisionPlan, ResolvedApproval } from '../approvals/decide-approvals.ts'
 import { decisionAudit, isUndecided, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
@@ -12,10 +12,11 @@ import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
 import { parkReasonOf } from '../runs/parked.ts'
 import type { Via } from '../runs/run-events.ts'
-import { awaitedReply, outcomeReply } from '../runs/run-outcome.ts'
+import { awaitedReply, outcomeReply, type RunOutcome } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
+import { storeAnswer } from './await-outcome.ts'
 import { matchToolResults, type SentToolResult } from './match-tool-results.ts'
 import { requeueParked } from './park-run.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
@@ -52,16 +53,16 @@ export interface ResumeRunRequest extends RunToChange {
  * payload to a run that waits for one, or tries the code of a parked run again. Answers with the outcome of the run, or with its current status when the run still waits for something
  * else.
  *
- * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `tool-call-not-found`,
+ * @throws PerdureError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `tool-call-not-found`,
  *   `tool-call-ended`, `run-not-active`, `scope-denied`, `server-draining`
  */
 export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
 
 export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
-  const { phase, runWaiters, basePath } = deps
+  const { phase, runWaiters } = deps
 
   return async (request) => {
-    if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    if (phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
     const run = await findSuspended(deps, request)
     const waiting = new AbortController()
     const outcome = runWaiters.wait(run.id, { suspendedAt: run.suspendedAt, signal: waiting.signal })
@@ -70,11 +71,18 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
     try {
       const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
       if (reply === undefined && request.answer === 'accepted') return { status: 202, runId: run.id }
-      return reply ?? awaitedReply(await outcome, basePath)
+      return reply ?? (await answerWith(deps, request, await outcome))
     } finally {
       waiting.abort()
     }
   }
+}
+
+/** The run may still wait for children when the server stops: the answer is then stored under the key. */
+async function answerWith(deps: ResumeRunDeps, { key }: ResumeRunRequest, outcome: RunOutcome): Promise<Reply> {
+  const reply = awaitedReply(outcome, deps.basePath)
+  if (outcome.isInterim === true && key !== undefined) await storeAnswer(deps, outcome.run, reply)
+  return reply
 }
 
 async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<RunRecord> {
@@ -82,10 +90,10 @@ async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Pr
   const run = await findRunToChange(deps, asked)
   // Other code of the run can be executing while a call waits for its result.
   if (toolResults.length > 0 && approvals.length === 0) return run
-  if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
+  if (run.status !== 'suspended') throw perdureError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run
   if (parkReasonOf(run) !== undefined) return parkedRun(run, payload)
-  throw new AppError('run-not-suspended', {
+  throw perdureError('run-not-suspended', {
     message: 'the run waits for an event, a timer or an approval, not for a payload',
     hint: 'decide its approvals, send the tool results or emit the event it waits for',
   })
@@ -93,7 +101,7 @@ async function findSuspended(deps: ResumeRunDeps, request: ResumeRunRequest): Pr
 
 function parkedRun(run: RunRecord, payload: unknown): RunRecord {
   if (payload === undefined || payload === null) return run
-  throw new AppError('run-not-suspended', {
+  throw perdureError('run-not-suspended', {
     message: 'the run waits for code, not for a payload',
     hint: 'resume it without a payload to try its code again',
   })
@@ -168,5 +176,5 @@ async function resumeWithPayload(
   if (outcome === 'resolved' || (outcome !== 'over' && outcome.committed)) return undefined
   const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
   if (isKnown && key !== undefined) return replayAnswer(outcome.conflict.current, key, deps)
-  throw new AppError('run-not-suspended', { message: 'another request has already resumed the run' })
+  throw perdureError('run-not-suspended', { message: 'another request has already resumed the run' })
 }

@@ -1,17 +1,18 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, type RunRecord } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RunRecord } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import type { RetryOptions } from '../durable/step.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
-import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
-import type { RunRetry } from '../targets/registration.ts'
+import type { RegistrationOptions } from '../targets/registration.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { ALICE, agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
-const RETRY: RunRetry = { maxAttempts: 3, initialDelayMs: 1_000, jitter: 'none' }
+const RETRY: RetryOptions = { max: 2, delay: 1_000, jitter: 'none' }
 
-type Code = (input: unknown, context: AgentContext) => Promise<unknown>
+type Code = (input: unknown, context: RunContext) => Promise<unknown>
 
-async function startEngine(code: Code, over: Partial<AgentRegistration> = {}, storage = createInMemoryStorage()) {
-  const engine = createTestEngine({ agents: [agentOf('flaky', code, { retry: RETRY, ...over })], storage })
+async function startEngine(code: Code, over: Partial<RegistrationOptions> = {}, storage = createInMemoryStorage()) {
+  const engine = createTestEngine({ agents: [agentOf('flaky', code, { retries: RETRY, ...over })], storage })
   await engine.start()
   return engine
 }
@@ -143,8 +144,8 @@ describe('a registration with retry', () => {
   it.each([
     ['a NonRetryableError', new NonRetryableError('no such customer', { code: 'no-customer' }), 'no-customer'],
     ['an error that a NonRetryableError caused', new Error('m', { cause: new NonRetryableError('n') }), 'run-failed'],
-    ['a failed validation', new AppError('validation-failed'), 'validation-failed'],
-    ['a used-up budget', new AppError('budget-exhausted'), 'budget-exhausted'],
+    ['a failed validation', perdureError('validation-failed'), 'validation-failed'],
+    ['a used-up budget', perdureError('budget-exhausted'), 'budget-exhausted'],
   ])('fails at once for %s', async (_, thrown, code) => {
     const engine = await startEngine(failing(9, thrown))
 
@@ -164,7 +165,7 @@ describe('a registration with retry', () => {
       tries++
       throw new NonRetryableError('no such customer')
     }
-    const engine = await startEngine((_, { step }) => step('look up', fail, { retry: { maxAttempts: 5 } }))
+    const engine = await startEngine((_, { step }) => step('look up', fail, { retries: 4 }))
 
     expect(outcomeOf(await engine.run('flaky'))).toMatchObject({ status: 'failed', error: { code: 'step-failed' } })
     expect(tries).toBe(1)
@@ -220,7 +221,11 @@ describe('a registration with retry', () => {
 
     const { clock } = before
     await before.drain(0)
-    const after = createTestEngine({ agents: [agentOf('flaky', async () => 'done', { retry: RETRY })], storage, clock })
+    const after = createTestEngine({
+      agents: [agentOf('flaky', async () => 'done', { retries: RETRY })],
+      storage,
+      clock,
+    })
     await after.recover()
     await after.start()
     await after.advance(999)
@@ -239,7 +244,11 @@ describe('a registration with retry', () => {
     const { clock } = before
     clock.advance(5_000)
 
-    const after = createTestEngine({ agents: [agentOf('flaky', async () => 'done', { retry: RETRY })], storage, clock })
+    const after = createTestEngine({
+      agents: [agentOf('flaky', async () => 'done', { retries: RETRY })],
+      storage,
+      clock,
+    })
     await after.recover()
     await after.start()
     await after.advance(0)
@@ -250,21 +259,24 @@ describe('a registration with retry', () => {
     const storage = createInMemoryStorage()
     const hang = gate()
     const code: Code = async (_, { attempt }) => (attempt <= 2 ? Promise.reject(new Error('m')) : hang.promise)
-    const options = { recovery: 'resume', maxAttempts: 2 } as const
+    const options = { onCrash: 'retry', recoveries: 1 } as const
     const first = await startEngine(code, options, storage)
     void first.run('flaky')
     for (const ms of [0, 1_000, 2_000]) await first.advance(ms)
     const { id } = await newest(first)
     expect(await newest(first)).toMatchObject({ status: 'running', attempt: 3, retries: 2 })
 
-    const second = createTestEngine({ agents: [agentOf('flaky', code, { retry: RETRY, ...options })], storage })
+    const second = createTestEngine({ agents: [agentOf('flaky', code, { retries: RETRY, ...options })], storage })
     expect(await second.recover()).toEqual({ interrupted: 0, requeued: 1 })
     expect(await second.find(id)).toMatchObject({ status: 'queued', attempt: 4, retries: 2 })
   })
 
   it('starts a run whose start time passes while the driver fires other timers', async () => {
     const engine = createTestEngine({
-      agents: [agentOf('flaky', failing(1), { retry: RETRY }), agentOf('sleeper', (_, { sleep }) => sleep('nap', 500))],
+      agents: [
+        agentOf('flaky', failing(1), { retries: RETRY }),
+        agentOf('sleeper', (_, { sleep }) => sleep('nap', 500)),
+      ],
     })
     await engine.start()
     const answer = engine.run('flaky')
@@ -281,7 +293,7 @@ describe('a registration with retry', () => {
     const engine = createTestEngine({
       agents: [
         agentOf('flaky', async (_, { attempt }) => (attempt === 1 ? Promise.reject(new Error('m')) : attempt), {
-          retry: RETRY,
+          retries: RETRY,
         }),
       ],
       maxQueued: 1_000,

@@ -7,11 +7,10 @@ import {
   type StepStore,
   type Write,
 } from '@perdure/ports'
-import { backoffMs } from '../concurrency/backoff.ts'
+import { retryDelayMs } from '../durable/retry-policy.ts'
 import { isFinalFailure } from '../runs/final-failure.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import type { RunRetry } from '../targets/registration.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { RunEnd } from './end-run.ts'
 
@@ -28,19 +27,19 @@ export interface RetryPlan {
 }
 
 /**
- * Plans the next attempt of a run that its code has failed, as the `retry` of its registration says. The recorded calls
+ * Plans the next attempt of a run that its code has failed, as the `retries` of its registration says. The recorded calls
  * are kept; the call whose failure ended the run executes again. `undefined` when the run fails for good.
  */
 export async function planRetry(
   { clock, steps }: RetryRunDeps,
-  { run, target }: { readonly run: RunRecord; readonly target: Pick<RunTarget, 'retry'> },
+  { run, target }: { readonly run: RunRecord; readonly target: Pick<RunTarget, 'retries'> },
   end: RunEnd,
 ): Promise<RetryPlan | undefined> {
-  const { retry } = target
+  const policy = target.retries
   const { retries = 0 } = run
-  if (retry === undefined || retries + 1 >= retry.maxAttempts || !isRetryable(end)) return undefined
+  if (retries >= policy.max || !isRetryable(end)) return undefined
   const at = clock.now()
-  const delayMs = delayBefore(retry, run)
+  const delayMs = retryDelayMs(policy, retries + 1, run.id)
   const queued: RetryPlan['queued'] = {
     ...run,
     status: 'queued',
@@ -85,18 +84,4 @@ function retrying(
   { end, delayMs, at }: { readonly end: RunEnd; readonly delayMs: number; readonly at: EpochMs },
 ): NewEvent {
   return lifecycleEvent({ ...queued, error: end.error }, 'run.retrying', { at, delayMs })
-}
-
-/** The pause before the next attempt of the run. */
-export function delayBefore(retry: RunRetry, { id, retries = 0 }: Pick<RunRecord, 'id' | 'retries'>): number {
-  const longest = backoffMs(retry, retries + 1)
-  return Math.round(retry.jitter === 'none' ? longest : longest * fractionOf(`${id}.${retries}`))
-}
-
-/** A number from 0 (inclusive) to 1 (exclusive) that differs from text to text (FNV-1a): runs do not retry in sync. */
-function fractionOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
 }

@@ -27,7 +27,7 @@ const typesOf = async (engine: ReturnType<typeof createTestEngine>, runId: strin
 /** Executes the code in several processes, each of which dies when the code hangs, until it completes. */
 async function crashUntilDone(code: (context: RunContext) => Promise<unknown>, crashes: number) {
   const boot = restarts()
-  const flow = workflowOf('flow', (_, context) => code(context), { maxAttempts: 10 })
+  const flow = workflowOf('flow', (_, context) => code(context), { recoveries: 9 })
   let engine = await boot([flow])
   const { runId = '' } = await engine.execute('flow')
   await untilIdle(engine.clock)
@@ -81,7 +81,7 @@ describe('run.rewound', () => {
     const code = async (context: RunContext) => {
       if (context.resume === undefined) {
         await say(context, 'question')
-        return context.suspend({ approvals: [{ name: 'go', timeoutMs: 10 }] })
+        return context.suspend({ approvals: [{ name: 'go', timeout: 10 }] })
       }
       await say(context, 'answer')
       if (context.attempt === 1) await never()
@@ -136,7 +136,7 @@ describe('run.rewound', () => {
               if (context.attempt === 1) throw new Error('no')
             })
           },
-          { retry: { maxAttempts: 2, initialDelayMs: 1 } },
+          { retries: { max: 1, delay: 1 } },
         ),
       ],
     })

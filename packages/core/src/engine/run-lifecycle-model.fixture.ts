@@ -2,13 +2,14 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../idempotency/reply.ts'
-import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
+import type { RegistrationOptions } from '../targets/registration.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import type { ForkPoint } from './fork-calls.ts'
 import { ALICE, agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 /** Code of a run that executes until the test ends it. */
 export interface Execution {
-  readonly context: AgentContext
+  readonly context: RunContext
   readonly end: PromiseWithResolvers<'finish'>
 }
 
@@ -24,11 +25,11 @@ export const AGENTS = {
   single: { concurrency: 'single', onBusy: 'queue' },
   refusing: { concurrency: 'single', onBusy: 'reject' },
   latest: { concurrency: 'single', onBusy: 'interrupt' },
-  resumable: { recovery: 'resume', maxAttempts: 3 },
-  timed: { timeoutMs: 1_000 },
-  durable: { recovery: 'resume', maxAttempts: 3 },
-  flaky: { recovery: 'resume', maxAttempts: 3, retry: { maxAttempts: 3, initialDelayMs: 100, jitter: 'none' } },
-} as const satisfies Record<string, Partial<AgentRegistration>>
+  resumable: { onCrash: 'retry', recoveries: 2 },
+  timed: { timeout: 1_000 },
+  durable: { onCrash: 'retry', recoveries: 2 },
+  flaky: { onCrash: 'retry', recoveries: 2, retries: { max: 2, delay: 100, jitter: 'none' } },
+} as const satisfies Record<string, Partial<RegistrationOptions>>
 
 export type AgentId = keyof typeof AGENTS
 
@@ -75,7 +76,7 @@ export function createWorld(): World {
     const unitOfWork: Storage['unitOfWork'] = {
       commit: (writes) => whileAlive(() => storage.unitOfWork.commit(writes)),
     }
-    const code = async (_: unknown, context: AgentContext) => {
+    const code = async (_: unknown, context: RunContext) => {
       const { runId, attempt } = context
       const end = Promise.withResolvers<'finish'>()
       if (context.agentId === 'durable' && isNewer) await context.step('check', () => null)
@@ -133,15 +134,15 @@ export function createWorld(): World {
       const onReply = (reply: Reply) => {
         if (key !== undefined) world.answers.push({ key, runId: reply.runId })
       }
-      await engine.run(agentId, keyed).then(onReply, (error: { readonly id?: string }) => {
-        world.refusals.add(error.id ?? String(error))
+      await engine.run(agentId, keyed).then(onReply, (error: { readonly code?: string }) => {
+        world.refusals.add(error.code ?? String(error))
       })
     },
     async fork(runId, from) {
       const { forkRun } = world.process.engine
       const how = { action: 'runs.fork', principal: ALICE, visibility: EVERY_ROW } as const
-      await forkRun({ runId, from, ...how }).catch((error: { readonly id?: string }) => {
-        world.refusals.add(error.id ?? String(error))
+      await forkRun({ runId, from, ...how }).catch((error: { readonly code?: string }) => {
+        world.refusals.add(error.code ?? String(error))
       })
     },
     async runs() {

@@ -66,8 +66,8 @@ const abortRun = (pick: number, length: Pause) =>
   command(`abort(${pick})`, length, async (_, world) => {
     const runId = pickOf(await world.runs(), pick)?.id ?? 'run_unknown'
     const { abortRun: abort } = world.process.engine
-    abort({ runId, visibility: EVERY_ROW }).catch((error: { readonly id?: string }) =>
-      world.refusals.add(error.id ?? ''),
+    abort({ runId, visibility: EVERY_ROW }).catch((error: { readonly code?: string }) =>
+      world.refusals.add(error.code ?? ''),
     )
   })
 

@@ -92,7 +92,7 @@ describe('the log of a run', () => {
     ['step charge', ({ step }) => step('charge', () => new Promise(() => undefined))],
     ['sleep a while', ({ sleep }) => sleep('a while', 1_000)],
     ['approval refund', ({ approval }) => approval('refund')],
-    ['child talk', ({ agents }) => agents.run('talk')],
+    ['child talk', ({ invoke }) => invoke('talk')],
   ])('warns about a durable call that a completed run did not await: %s', async (call, code) => {
     const { logger, lines } = recorder()
     const forgets = agentOf('forgets', async (_, context) => {

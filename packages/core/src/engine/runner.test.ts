@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type Storage } from '@perdure/ports'
 import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../targets/run-context.ts'
@@ -96,7 +96,7 @@ describe('the runner on a failing storage', () => {
     const reply = engine.run('slow')
     await engine.advance(0)
 
-    fail(new AppError('storage-full'))
+    fail(perdureError('storage-full'))
     open.resolve('done')
     await engine.advance(100)
     fail(undefined)
@@ -106,7 +106,7 @@ describe('the runner on a failing storage', () => {
   })
 
   it.each([
-    [new AppError('storage-failed'), { kind: 'storage-failed' }],
+    [perdureError('storage-failed'), { kind: 'storage-failed' }],
     [new Error('disk'), { kind: 'internal-error' }],
   ])('rejects the waiting request when the end of a run cannot be stored: %s', async (failure, error) => {
     const { storage, fail } = breakable()
@@ -150,7 +150,7 @@ describe('the runner on a failing storage', () => {
     const unitOfWork: Storage['unitOfWork'] = {
       async commit(writes) {
         const outcome = await storage.unitOfWork.commit(writes)
-        if (isLost && outcome.committed) throw new AppError('storage-failed')
+        if (isLost && outcome.committed) throw perdureError('storage-failed')
         return outcome
       },
     }

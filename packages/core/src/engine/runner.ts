@@ -1,8 +1,9 @@
 import {
-  AppError,
   type Conflict,
   type EpochMs,
+  isRefusal,
   type Logger,
+  perdureError,
   plusMs,
   type RunRecord,
   type RunUsage,
@@ -201,9 +202,9 @@ export function createRunner(deps: RunnerDeps): Runner {
       const end = { ...how, execution: executionOf(run) }
       const ended = await retryTransient(deps, () => endRun(deps, run, end))
       // The run had already ended, but its waiters in this process were never notified.
-      if (ended === undefined) deps.runWaiters.reject(run.id, toAppError(error))
+      if (ended === undefined) deps.runWaiters.reject(run.id, toRefusal(error))
     } catch (cause) {
-      deps.runWaiters.reject(run.id, toAppError(cause))
+      deps.runWaiters.reject(run.id, toRefusal(cause))
     }
   }
 
@@ -278,5 +279,4 @@ function endSpan(span: Span, verdict: Verdict, usage: RunUsage): void {
   else suspendRunSpan(span)
 }
 
-const toAppError = (error: unknown) =>
-  error instanceof AppError ? error : new AppError('internal-error', { cause: error })
+const toRefusal = (error: unknown) => (isRefusal(error) ? error : perdureError('internal-error', { cause: error }))

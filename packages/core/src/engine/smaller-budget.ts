@@ -7,7 +7,7 @@ export function smallerBudget(asked: RunBudget | undefined, most: RunBudget | un
     tokens: smaller(asked.tokens, most.tokens),
     costUsd: smaller(asked.costUsd, most.costUsd),
     toolCalls: smaller(asked.toolCalls, most.toolCalls),
-    wallClockMs: smaller(asked.wallClockMs, most.wallClockMs),
+    maxDuration: smaller(asked.maxDuration, most.maxDuration),
   }
 }
 

@@ -18,7 +18,7 @@ it('refuses a resume that was decided before the run was resumed and suspended a
   expect(await stored.runs.find(runId, EVERY_ROW)).toMatchObject({ status: 'suspended', attempt: 1, execution: 2 })
 
   stale = before
-  await expect(resume('late')).rejects.toMatchObject({ id: 'run-not-suspended' })
+  await expect(resume('late')).rejects.toMatchObject({ code: 'run-not-suspended' })
   stale = undefined
   await engine.advance(0)
 

@@ -74,11 +74,11 @@ describe('startRun in a session', () => {
     const refusal = (sessionId: string) =>
       engine.run('echo', { body: { sessionId }, principal }).then(
         () => 'started',
-        ({ id, message, hint }) => ({ id, message, hint }),
+        ({ code, message, hint }) => ({ code, message, hint }),
       )
 
     expect(await refusal('free')).toEqual({
-      id: 'session-not-found',
+      code: 'session-not-found',
       message: expect.any(String),
       hint: expect.stringContaining('sessions:write:own'),
     })

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const echo = agentOf('echo', async (input) => input)
@@ -65,7 +65,7 @@ describe('startRun', () => {
   })
 
   it('passes ids, metadata and a JSON input to the agent', async () => {
-    let seen: Partial<AgentContext> = {}
+    let seen: Partial<RunContext> = {}
     const spy = agentOf('spy', async (input, context) => {
       seen = context
       return input
@@ -178,9 +178,9 @@ describe('startRun', () => {
   })
 
   it.each([
-    ['a type that is not a string', (context: AgentContext) => context.emit(['a.b'] as never, {})],
-    ['an unknown phase', (context: AgentContext) => context.emit('a.b', {}, { phase: 'loud' as never })],
-    ['a phase that is not a string', (context: AgentContext) => context.emit('a.b', {}, { phase: {} as never })],
+    ['a type that is not a string', (context: RunContext) => context.emit(['a.b'] as never, {})],
+    ['an unknown phase', (context: RunContext) => context.emit('a.b', {}, { phase: 'loud' as never })],
+    ['a phase that is not a string', (context: RunContext) => context.emit('a.b', {}, { phase: {} as never })],
   ])('rejects an event with %s without failing the run', async (_, emit) => {
     const rude = agentOf('rude', async (__, context) => {
       context.emit('a.first', {})

@@ -1,10 +1,11 @@
 import {
-  AppError,
   type EpochMs,
   EVERY_ROW,
   type FlowKeys,
   type IdGenerator,
+  isRefusal,
   isRetryable,
+  perdureError,
   type RunRecord,
   type RunStore,
   type SessionStore,
@@ -62,7 +63,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
  * Starts a run of an agent or a workflow. One commit stores the run, its first event, its session and the record of its
  * idempotency key.
  *
- * @throws AppError `agent-not-found`, `workflow-not-found`, `version-unknown`, `invalid-input`, `session-not-found`,
+ * @throws PerdureError `agent-not-found`, `workflow-not-found`, `version-unknown`, `invalid-input`, `session-not-found`,
  *   `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
@@ -87,13 +88,13 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   /** What a repeated request finds taken may be its own: its first request claims it, or has taken it in another process. */
   const acceptOnce = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
     const { key } = request
-    if (key === undefined || !isExclusive(request, target)) return claimAndAccept(request, target, input)
-    const leave = keysUnderWay.enter(key)
+    if (key === undefined) return claimAndAccept(request, target, input)
+    const leave = isExclusive(request, target) ? keysUnderWay.enter(key) : () => undefined
     try {
       return await claimAndAccept(request, target, input)
     } catch (error) {
-      const isBusy = error instanceof AppError && error.id === 'agent-busy'
-      const reply = isBusy ? await deps.recall(key) : undefined
+      const mayBeKnown = isRefusal(error) && ['agent-busy', 'idempotency-in-flight'].includes(error.code)
+      const reply = mayBeKnown ? await deps.recall(key) : undefined
       if (reply === undefined) throw error
       return { kind: 'replayed', reply } as const
     } finally {
@@ -107,7 +108,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   }
 
   return async (request) => {
-    if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    if (phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
     const target = targetOf(targets, request)
     const earlier = await earlierAnswer(deps, request, target)
     if (earlier !== undefined) return earlier
@@ -216,7 +217,7 @@ function isExclusive({ body }: StartRunRequest, { concurrency }: RunTarget): boo
  * Claims the thread to continue. Without a thread id it claims nothing: the run gets a new thread, which no other
  * request can claim.
  *
- * @throws AppError `agent-busy`
+ * @throws PerdureError `agent-busy`
  */
 function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: string | undefined): () => void {
   if (kind !== 'workflow' || threadId === undefined) return () => undefined
@@ -227,7 +228,7 @@ function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: st
  * Rejects a run in a thread that the caller cannot see. Called before the thread is claimed, so that such a caller
  * neither locks the thread nor learns that it is locked.
  *
- * @throws AppError `thread-not-found`
+ * @throws PerdureError `thread-not-found`
  */
 async function refuseHiddenThread(
   { runs }: StartRunDeps,
@@ -239,7 +240,7 @@ async function refuseHiddenThread(
 /**
  * Rejects a run in a thread that still executes or that the caller cannot see.
  *
- * @throws AppError `thread-not-found`, `agent-busy`
+ * @throws PerdureError `thread-not-found`, `agent-busy`
  */
 async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): Promise<void> {
   const { threadId } = request.body
@@ -252,7 +253,7 @@ async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): P
   if (items.length > 0) throw threadBusy()
 }
 
-/** @throws AppError `agent-busy` when a run in another process holds the slot that the run needs, and is not waited for */
+/** @throws PerdureError `agent-busy` when a run in another process holds the slot that the run needs, and is not waited for */
 function refuseBusyLane({ onBusy }: RunTarget, { slot }: TakenLane): void {
   if (onBusy === 'reject' && slot?.freeAt === undefined) throw agentBusy()
 }
@@ -288,7 +289,7 @@ async function interrupt(deps: StartRunDeps, runId: string): Promise<void> {
   try {
     await abort()
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
+    if (!isRefusal(error)) throw error
     if (!isRetryable(error)) return
     retryTransient(deps, abort, { shouldStop: () => !deps.runner.isLive(runId) }).catch((last: unknown) =>
       deps.logger.info('could not interrupt the older run', { runId, error: String(last) }),

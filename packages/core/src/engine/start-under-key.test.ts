@@ -28,7 +28,7 @@ describe('startRun under an idempotency key', () => {
 
     await expect(engine.run('slow', { key })).rejects.toMatchObject({
       kind: 'idempotency-in-flight',
-      retryAfterMs: 1_000,
+      retryAfter: 1_000,
     })
     await expect(engine.run('slow', { key: { ...key, fingerprint: 'other' } })).rejects.toMatchObject({
       kind: 'idempotency-conflict',
@@ -103,7 +103,7 @@ describe('startRun under an idempotency key', () => {
     const first = engine.run('single')
     await untilIdle()
 
-    await expect(engine.run('single', { key })).rejects.toMatchObject({ code: 'agent-busy', retryAfterMs: 1_000 })
+    await expect(engine.run('single', { key })).rejects.toMatchObject({ code: 'agent-busy', retryAfter: 1_000 })
     expect(await engine.recall(key)).toBeUndefined()
     open.resolve()
     await first

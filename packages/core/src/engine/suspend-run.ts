@@ -1,11 +1,20 @@
-import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@perdure/ports'
+import type {
+  ApprovalRecord,
+  EpochMs,
+  JsonText,
+  NewEvent,
+  RunChange,
+  RunRecord,
+  StepRecord,
+  Write,
+} from '@perdure/ports'
 import { approvalRequest } from '../durable/approval-request.ts'
 import type { Ledger } from '../durable/ledger.ts'
 import type { Suspension } from '../durable/suspension.ts'
+import { type Blocker, blockerOf } from '../runs/blocker.ts'
 import { unparked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { listedWaits, renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
-import { resolvesOnItsOwn } from '../runs/run-waiters.ts'
 import { NOT_RESUMED, readSuspension, type StoredSuspension, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
@@ -100,11 +109,9 @@ export function planSuspensionOf(
   const detail = { at, waitingFor: listedWaits(waitingFor), ...(reason === undefined ? {} : { reason }) }
   const told = isSilent ? events : [...events, lifecycleEvent(suspended, 'run.suspended', detail)]
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
-  const isForNow = resolvesOnItsOwn(waitingFor)
-  const isAnswer = !(isForNow && deps.runWaiters.hasPatientWaiter(run.id))
-  const response = { status: 200, body }
-  // A caller of another process may be patient.
-  const unlessPatientAt = isForNow && deps.isStorageShared === true ? at : undefined
+  // Whether a run that waits for children has an outcome depends on them: `settle-outcome.ts` finds out.
+  const blocker = blockerOf(waitingFor)
+  const answer = blocker === 'work' ? [] : answerOf(deps, suspended, { body, blocker })
   return {
     suspended,
     waitingFor,
@@ -121,7 +128,20 @@ export function planSuspensionOf(
       },
       ...writes,
       { type: 'event.append', events: told },
-      ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response, unlessPatientAt } as const] : []),
+      ...answer,
     ],
   }
+}
+
+/** The write that answers the keys of a suspended run, unless their callers wait longer. */
+export function answerOf(
+  { runWaiters, isStorageShared, clock }: Pick<EndRunDeps, 'runWaiters' | 'isStorageShared' | 'clock'>,
+  { id: runId }: Pick<RunRecord, 'id'>,
+  { body, blocker }: { readonly body: JsonText; readonly blocker: Exclude<Blocker, 'work'> },
+): readonly Write[] {
+  const isForNow = blocker === 'time'
+  if (isForNow && runWaiters.hasPatientWaiter(runId)) return []
+  // A caller of another process may be patient.
+  const unlessPatientAt = isForNow && isStorageShared === true ? clock.now() : undefined
+  return [{ type: 'idempotency.complete', runId, response: { status: 200, body }, unlessPatientAt }]
 }

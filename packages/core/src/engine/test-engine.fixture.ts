@@ -15,15 +15,16 @@ import {
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { ServiceCaller } from '../durable/service-caller.ts'
-import { createEngine as createRunEngine } from '../engine.ts'
+import { createEngine as createRunEngine, type Engine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import { createLogFollower } from '../realtime/log-follower.ts'
-import type { AgentRegistration } from '../targets/agent.ts'
+import type { AgentRegistration, RunCode } from '../targets/agent.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
+import type { RegistrationOptions } from '../targets/registration.ts'
 import type { RunServices } from '../targets/run-services.ts'
 import type { WorkflowRegistration } from '../targets/workflow.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
@@ -80,8 +81,11 @@ export function createTestEngine(options: EngineOptions) {
   const hub = createEventHub()
   const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
   const { maxResultBytes = LIMITS.maxResultBytes } = options
-  const recall = createRecall({ idempotency: storage.idempotency, clock })
-  const engine = createRunEngine({
+  const recall = createRecall({
+    ...{ idempotency: storage.idempotency, clock },
+    settleKeys: (runId) => engine.settleKeys(runId),
+  })
+  const engine: Engine = createRunEngine({
     ...storage,
     recall,
     tracer: options.tracer,
@@ -140,19 +144,23 @@ export function createTestEngine(options: EngineOptions) {
   }
 }
 
+type Over = Partial<RegistrationOptions>
+
 /** Registers a function as an agent. */
-export const agentOf = (
-  id: string,
-  run: AgentRegistration['agent']['run'],
-  over: Partial<AgentRegistration> = {},
-): AgentRegistration => ({ id, description: `The ${id} agent.`, agent: { id, run }, ...over })
+export const agentOf = (id: string, run: RunCode, over: Over = {}): AgentRegistration => ({
+  id,
+  description: `The ${id} agent.`,
+  agent: { id, run },
+  ...over,
+})
 
 /** Registers a function as a workflow. */
-export const workflowOf = (
-  id: string,
-  execute: WorkflowRegistration['workflow']['execute'],
-  over: Partial<WorkflowRegistration> = {},
-): WorkflowRegistration => ({ id, description: `The ${id} workflow.`, workflow: { id, execute }, ...over })
+export const workflowOf = (id: string, execute: RunCode, over: Over = {}): WorkflowRegistration => ({
+  id,
+  description: `The ${id} workflow.`,
+  workflow: { id, execute },
+  ...over,
+})
 
 export interface Outcome {
   readonly runId: string

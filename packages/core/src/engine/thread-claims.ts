@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 
 /**
  * Locks on threads, held by a request of this process from its first read to its commit: a request that would start a run
@@ -6,7 +6,7 @@ import { AppError } from '@perdure/ports'
  * between processes: `run.insert` and `thread.delete` conflict while the thread has an active run.
  */
 export interface ThreadClaims {
-  /** The returned function releases the thread. @throws AppError `agent-busy` when the thread is claimed */
+  /** The returned function releases the thread. @throws PerdureError `agent-busy` when the thread is claimed */
   claim(thread: ClaimedThread): () => void
   /** As `claim`, but waits until the thread is free. */
   claimWhenFree(thread: ClaimedThread): Promise<() => void>
@@ -45,4 +45,4 @@ export function createThreadClaims(): ThreadClaims {
 }
 
 export const threadBusy = () =>
-  new AppError('agent-busy', { message: 'the thread is still executing', retryAfterMs: 1_000 })
+  perdureError('agent-busy', { message: 'the thread is still executing', retryAfter: 1_000 })

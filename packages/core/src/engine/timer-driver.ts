@@ -183,7 +183,7 @@ async function endOf({ approvals, runs, clock }: TimerDriverDeps, step: StepReco
   const ancestors = await activeAncestors(runs, await runs.find(approval.runId, EVERY_ROW))
   const resolution = { status: 'expired', reason: 'expired', resolvedAt: at } as const
   return {
-    result: toJsonText({ granted: false, reason: 'expired' }),
+    result: toJsonText({ approved: false, reason: 'expired' }),
     writes: [{ type: 'approval.resolve', id: approval.id, resolution }],
     events: () => approvalEvents({ ...approval, ...resolution }, 'approval.expired', { at, ancestors }),
   }

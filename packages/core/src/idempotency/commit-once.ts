@@ -45,7 +45,7 @@ export interface Decision {
    * such content.
    */
   readonly contentOf?: string | null
-  /** How long the caller ignores suspensions of the run that resolve on their own. */
+  /** How long the caller ignores suspensions of the run that depend on a time. */
   readonly patientMs?: number | undefined
   /** Undoes in-memory preparation if the decision was not committed. */
   readonly discard?: () => void
@@ -61,7 +61,7 @@ export type CommitOnceResult<D extends Decision = Decision> =
  * `decide` again after a write conflict, with that conflict; the result holds the decision of the attempt that was committed. A refusal
  * thrown by `decide` leaves no record.
  *
- * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`; `internal-error` after
+ * @throws PerdureError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`; `internal-error` after
  *   `MAX_COMMIT_ATTEMPTS` write conflicts
  */
 export function commitOnce<D extends Decision>(

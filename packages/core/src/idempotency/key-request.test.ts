@@ -162,7 +162,7 @@ describe('a key of a request whose answer contains a secret', () => {
     })
     await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
 
-    await expect(ofToken('old')).rejects.toMatchObject({ id: 'idempotency-conflict', hint: 'use a new key' })
+    await expect(ofToken('old')).rejects.toMatchObject({ code: 'idempotency-conflict', hint: 'use a new key' })
     await expect(keyed({ tokenId: 'old', scopes: [] }, 'k2')).resolves.toMatchObject({ sealed: true })
   })
 })

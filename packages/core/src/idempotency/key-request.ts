@@ -1,9 +1,9 @@
 import {
-  AppError,
   type Clock,
   canonicalJson,
   type Digest,
   type IdempotencyStore,
+  perdureError,
   type TokenStore,
 } from '@perdure/ports'
 import { createBoundedMap } from '../collections/bounded-map.ts'
@@ -21,7 +21,7 @@ export interface KeyRequestDeps {
  * Derives the stored identity of a request and its key. Returns a promise for a request whose answer contains a secret,
  * and while the storage may hold records of an earlier release; a request that has such a record keeps its id.
  *
- * @throws AppError `idempotency-conflict` if an earlier release stored an answer with a secret under this key
+ * @throws PerdureError `idempotency-conflict` if an earlier release stored an answer with a secret under this key
  */
 export type KeyRequest = (identity: RequestIdentity, key: string) => KeyedRequest | Promise<KeyedRequest>
 
@@ -72,7 +72,7 @@ export const legacyId = (digest: Digest, { subject, method, path }: RequestIdent
   digest.sha256(JSON.stringify([subject, method, path, key]))
 
 const holderUnknown = () =>
-  new AppError('idempotency-conflict', {
+  perdureError('idempotency-conflict', {
     message: 'an earlier release stored the answer for this key without the token that received it',
     hint: 'use a new key',
   })

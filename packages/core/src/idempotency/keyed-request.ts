@@ -1,4 +1,4 @@
-import { AppError, type Visibility } from '@perdure/ports'
+import { perdureError, type Visibility } from '@perdure/ports'
 import { IDEMPOTENCY_KEY } from '@perdure/protocol'
 
 /** The stored identity of a request with an Idempotency-Key. */
@@ -36,14 +36,14 @@ export interface RequestIdentity {
   readonly sealedFor?: Credential | undefined
 }
 
-/** Parses the header: a bare key or a quoted structured-field string. @throws AppError `idempotency-key-invalid` */
+/** Parses the header: a bare key or a quoted structured-field string. @throws PerdureError `idempotency-key-invalid` */
 export function parseIdempotencyKey(header: string): string {
   const isQuoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"')
   const inner = isQuoted ? header.slice(1, -1) : header
   const hasBadEscape = isQuoted && /(?:^|[^\\])(?:\\\\)*(?:"|\\(?:[^"\\]|$))/.test(inner)
   const key = isQuoted ? inner.replace(/\\(["\\])/g, '$1') : inner
   if (hasBadEscape || !IDEMPOTENCY_KEY.test(key)) {
-    throw new AppError('idempotency-key-invalid', { hint: 'use a UUID, bare or in double quotes' })
+    throw perdureError('idempotency-key-invalid', { hint: 'use a UUID, bare or in double quotes' })
   }
   return key
 }

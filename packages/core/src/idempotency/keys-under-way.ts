@@ -11,7 +11,7 @@ export interface KeysUnderWay {
   /**
    * The returned function removes the key again.
    *
-   * @throws AppError `idempotency-in-flight`, `idempotency-conflict` if a request with this key is under way
+   * @throws PerdureError `idempotency-in-flight`, `idempotency-conflict` if a request with this key is under way
    */
   enter(request: KeyedRequest): () => void
 }

@@ -1,5 +1,5 @@
 import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@perdure/ports'
+import { type EpochMs, type IdempotencyRecord, type Meter, noMeter, perdureError } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { withReadCache } from './read-cache.ts'
@@ -136,7 +136,7 @@ describe('withReadCache', () => {
   })
 
   it('expects no repeats after a read that failed', async () => {
-    const failure = new AppError('storage-unavailable')
+    const failure = perdureError('storage-unavailable')
     const find = () => Promise.reject(failure)
     const store = withReadCache({ find } as never, noMeter)
     for (let n = 0; n < 20; n++) store.startReading()(anIdempotencyRecord({ id: `r${n}` }))

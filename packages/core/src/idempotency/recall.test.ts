@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type IdempotencyRecord } from '@perdure/ports'
+import { type IdempotencyRecord, perdureError } from '@perdure/ports'
 import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRecall } from './recall.ts'
@@ -35,12 +35,12 @@ describe('createRecall', () => {
         clock: createManualClock(BUILT_AT),
       })
 
-    expect(await failing(new AppError('storage-unavailable')).beforeCommit(request)).toBeUndefined()
-    await expect(failing(new AppError('storage-failed')).beforeCommit(request)).rejects.toMatchObject({
-      id: 'storage-failed',
+    expect(await failing(perdureError('storage-unavailable')).beforeCommit(request)).toBeUndefined()
+    await expect(failing(perdureError('storage-failed')).beforeCommit(request)).rejects.toMatchObject({
+      code: 'storage-failed',
     })
-    await expect(failing(new AppError('storage-unavailable'))(request)).rejects.toMatchObject({
-      id: 'storage-unavailable',
+    await expect(failing(perdureError('storage-unavailable'))(request)).rejects.toMatchObject({
+      code: 'storage-unavailable',
     })
   })
 
@@ -85,18 +85,18 @@ describe('createRecall', () => {
     [12_345, 12_345],
     [30_001, 30_000],
     [86_400_001, 30_000],
-  ])('rejects a request that has been in flight for %i ms with retryAfterMs %i', async (elapsedMs, retryAfterMs) => {
+  ])('rejects a request that has been in flight for %i ms with retryAfter %i', async (elapsedMs, retryAfterMs) => {
     const { recall, clock } = await setUpRecord({})
     clock.advance(elapsedMs)
 
-    await expect(recall(request)).rejects.toMatchObject({ kind: 'idempotency-in-flight', retryAfterMs })
+    await expect(recall(request)).rejects.toMatchObject({ kind: 'idempotency-in-flight', retryAfter: retryAfterMs })
   })
 
-  it('sets retryAfterMs to at least a second if the wall clock was set back', async () => {
+  it('sets retryAfter to at least a second if the wall clock was set back', async () => {
     const { recall, clock } = await setUpRecord({})
     clock.setWall(BUILT_AT - 3_600_000)
 
-    await expect(recall(request)).rejects.toMatchObject({ retryAfterMs: 1_000 })
+    await expect(recall(request)).rejects.toMatchObject({ retryAfter: 1_000 })
   })
 
   it('returns undefined from the moment an answer expires', async () => {

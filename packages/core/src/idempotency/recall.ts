@@ -1,10 +1,10 @@
 import {
-  AppError,
   type Clock,
   definedMembers,
   type IdempotencyRecord,
   type IdempotencyStore,
   isStorageBusy,
+  perdureError,
   type Sealer,
   type StoredResponse,
 } from '@perdure/ports'
@@ -21,12 +21,18 @@ interface ReplayAnswerDeps {
 
 export interface RecallDeps extends ReplayAnswerDeps {
   readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'fromCache' | 'expectsRepeats'>>
+  /**
+   * Answers the keys of a run if it has an outcome. The process that would have done so may be gone.
+   *
+   * @returns whether the run has an outcome
+   */
+  readonly settleKeys?: ((runId: string) => Promise<boolean>) | undefined
 }
 
 /**
  * Returns the stored answer to a repeated request, or `undefined` for a new one and for one that reads its answer again.
  *
- * @throws AppError `idempotency-conflict` if the key was used for a different request or by a caller that could see
+ * @throws PerdureError `idempotency-conflict` if the key was used for a different request or by a caller that could see
  *   more rows, or its answer can no longer be unsealed; `idempotency-in-flight` while the first request is still executing
  */
 export interface Recall {
@@ -42,14 +48,20 @@ export interface Recall {
 }
 
 export function createRecall(deps: RecallDeps): Recall {
-  const { idempotency, clock } = deps
+  const { idempotency, clock, settleKeys } = deps
   const answer = (record: IdempotencyRecord | undefined, request: KeyedRequest) => {
     if (record === undefined) return undefined
     const reply = replayAnswer(record, request, deps)
     return request.rereads === true ? undefined : reply
   }
 
-  const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
+  const find = ({ id }: KeyedRequest) => idempotency.find(id, clock.now())
+  const recall = async (request: KeyedRequest) => {
+    const record = await find(request)
+    const openRunId = record?.response === undefined ? record?.runId : undefined
+    const isSettled = openRunId !== undefined && (await settleKeys?.(openRunId)) === true
+    return answer(isSettled ? await find(request) : record, request)
+  }
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
   const beforeCommit = (request: KeyedRequest) =>
     idempotency.expectsRepeats?.() === true ? recall(request).catch(passBusyStorage) : fromCache(request)
@@ -63,16 +75,16 @@ function passBusyStorage(error: unknown): undefined {
 /** Answers a request whose key has an unexpired record. @throws as `Recall` */
 export function replayAnswer(record: IdempotencyRecord, request: KeyedRequest, deps: ReplayAnswerDeps): Reply {
   const comparison = compareToFirstUse(record.fingerprint, request)
-  if (comparison === 'different') throw new AppError('idempotency-conflict', { hint: 'use a new key for each request' })
+  if (comparison === 'different') throw perdureError('idempotency-conflict', { hint: 'use a new key for each request' })
   if (comparison === 'narrower') {
-    throw new AppError('idempotency-conflict', {
+    throw perdureError('idempotency-conflict', {
       message: 'the key was used by a token that may see more rows than this token',
       hint: 'use a new key, or the token that used the key first',
     })
   }
   if (record.response === undefined) {
     const elapsedMs = deps.clock.now() - record.createdAt
-    throw new AppError('idempotency-in-flight', { retryAfterMs: Math.min(30_000, Math.max(1_000, elapsedMs)) })
+    throw perdureError('idempotency-in-flight', { retryAfter: Math.min(30_000, Math.max(1_000, elapsedMs)) })
   }
   return toReply(unseal(record.response, record.id, deps.sealer), record.runId)
 }
@@ -81,7 +93,7 @@ function unseal(response: StoredResponse, id: string, sealer: Sealer | undefined
   if (response.sealed !== true) return response
   const body = sealer?.open(response.body, id)
   if (body !== undefined) return { ...response, body }
-  throw new AppError('idempotency-conflict', {
+  throw perdureError('idempotency-conflict', {
     message: 'the answer for this key was sealed with a pepper that is no longer configured',
     hint: 'use a new key, or add the pepper to auth.previousPepperRefs',
   })

@@ -1,4 +1,4 @@
-import { AppError, type Duty } from '@perdure/ports'
+import { type Duty, perdureError } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
@@ -127,7 +127,7 @@ describe('createSupervisedLoop', () => {
     const logger = { ...silentLogger, error: (message: string) => void errors.push(message) }
     const work = async () => {
       calls++
-      if (isDown) throw new AppError('storage-unavailable')
+      if (isDown) throw perdureError('storage-unavailable')
       return 1_000
     }
     const loop = createSupervisedLoop({ clock, timers: clock, logger }, { name: 'work', work })

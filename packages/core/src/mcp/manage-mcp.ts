@@ -1,10 +1,10 @@
 import {
-  AppError,
   type McpClient,
   type McpServerRecord,
   type McpServerStore,
   type Page,
   type PageQuery,
+  perdureError,
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -39,9 +39,9 @@ interface ManageRequest {
  */
 export interface ManageMcp {
   list(page: PageQuery): Promise<Page<McpServerResource>>
-  /** @throws AppError `mcp-server-exists`, `mcp-host-denied`, `mcp-headers-denied`, `validation-failed` */
+  /** @throws PerdureError `mcp-server-exists`, `mcp-host-denied`, `mcp-headers-denied`, `validation-failed` */
   bind(request: ManageRequest & { readonly server: Pick<McpServerRecord, 'id' | 'url' | 'headersRef'> }): Promise<Reply>
-  /** @throws AppError `mcp-server-not-found`; `validation-failed` for a server in the configuration */
+  /** @throws PerdureError `mcp-server-not-found`; `validation-failed` for a server in the configuration */
   remove(request: ManageRequest & { readonly id: string }): Promise<Reply>
 }
 
@@ -54,7 +54,7 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
       checkBinding({ url, headersRef }, allowed)
       const once = await commitOnce(deps, key, async () => {
         if (servers.isConfigured(id) || (await mcpServers.find(id)) !== undefined)
-          throw new AppError('mcp-server-exists')
+          throw perdureError('mcp-server-exists')
         const now = clock.now()
         const server: McpServerRecord = { id, url, headersRef, createdAt: now, createdBy: principal.subject }
         const entry = { at: now, action: 'mcp.bind', target: id, detail: { url } }
@@ -68,13 +68,13 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
     },
     async remove({ id, principal, key }) {
       if (servers.isConfigured(id)) {
-        throw new AppError('validation-failed', {
+        throw perdureError('validation-failed', {
           message: `${id} is defined in the configuration`,
           hint: 'remove the server from mcpServers',
         })
       }
       const once = await commitOnce(deps, key, async () => {
-        if ((await mcpServers.find(id)) === undefined) throw new AppError('mcp-server-not-found')
+        if ((await mcpServers.find(id)) === undefined) throw perdureError('mcp-server-not-found')
         const entry = { at: clock.now(), action: 'mcp.remove', target: id }
         return {
           writes: [{ type: 'mcp-server.delete', id }, auditWrite(principal, entry)],

@@ -1,11 +1,11 @@
 import {
-  AppError,
   definedMembers,
   type EpochMs,
   type McpClient,
   type McpEndpoint,
   type McpServerRecord,
   type McpServerStore,
+  perdureError,
 } from '@perdure/ports'
 
 /** An MCP server in the configuration. */
@@ -33,7 +33,7 @@ export interface McpServers {
   /** Sorted by id. */
   list(): Promise<readonly McpServerResource[]>
   /**
-   * @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` if the server was added over REST
+   * @throws PerdureError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` if the server was added over REST
    *   and is no longer allowed
    */
   endpoint(id: string): Promise<McpEndpoint>
@@ -68,7 +68,7 @@ export function createMcpServers({ configured, mcpServers, mcpClient, allowed }:
       const configuredEndpoint = byId.get(id)
       if (configuredEndpoint !== undefined) return configuredEndpoint
       const bound = await mcpServers.find(id)
-      if (bound === undefined) throw new AppError('mcp-server-not-found')
+      if (bound === undefined) throw perdureError('mcp-server-not-found')
       checkBinding(bound, allowed)
       return toEndpoint(bound)
     },
@@ -89,7 +89,7 @@ const toEndpoint = ({ id, url, headersRef }: McpServerRecord): McpEndpoint => ({
  * Checks an MCP server before it is added over REST: the host (name and port) and the reference to the secret headers
  * must both be allowed.
  *
- * @throws AppError `validation-failed`, `mcp-host-denied`, `mcp-headers-denied`
+ * @throws PerdureError `validation-failed`, `mcp-host-denied`, `mcp-headers-denied`
  */
 export function checkBinding(
   { url: text, headersRef }: Pick<McpServerRecord, 'url' | 'headersRef'>,
@@ -99,13 +99,13 @@ export function checkBinding(
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must start with http: or https:')
   if (url.username !== '' || url.password !== '') throw invalid('must not contain credentials; use headersRef')
   if (!hosts.some((host) => new URL(`${url.protocol}//${host}`).host === url.host)) {
-    throw new AppError('mcp-host-denied', { hint: `ask the operator to add ${url.host} to mcp.allowHosts` })
+    throw perdureError('mcp-host-denied', { hint: `ask the operator to add ${url.host} to mcp.allowHosts` })
   }
   if (headersRef !== undefined && !headersRefs.includes(headersRef)) {
-    throw new AppError('mcp-headers-denied', {
+    throw perdureError('mcp-headers-denied', {
       hint: 'ask the operator to add this reference to mcp.allowHeadersRefs',
     })
   }
 }
 
-const invalid = (message: string) => new AppError('validation-failed', { message: `body.url: ${message}` })
+const invalid = (message: string) => perdureError('validation-failed', { message: `body.url: ${message}` })

@@ -1,5 +1,13 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type EpochMs, type McpCall, type McpClient, type McpEndpoint, type PageQuery } from '@perdure/ports'
+import {
+  type EpochMs,
+  isRefusal,
+  type McpCall,
+  type McpClient,
+  type McpEndpoint,
+  type PageQuery,
+  perdureError,
+} from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRecall } from '../idempotency/recall.ts'
@@ -20,7 +28,7 @@ const STDIO: McpEndpoint = { transport: 'stdio', id: 'files', command: 'files', 
 export const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'done',
-    (error: unknown) => (error instanceof AppError ? error.id : error),
+    (error: unknown) => (isRefusal(error) ? error.code : error),
   )
 
 /** The use cases of MCP with a client that serves `files` and cannot reach `down`. */
@@ -32,7 +40,7 @@ export function createMcpWorld(over: { call?: McpClient['call'] } = {}) {
   const mcpClient: McpClient = {
     tools: async ({ id }) => {
       log.push(`tools ${id}`)
-      if (id === 'down') throw new AppError('mcp-server-unavailable')
+      if (id === 'down') throw perdureError('mcp-server-unavailable')
       return ['b', 'a'].sort().map((name) => ({ name, inputSchema: {} }))
     },
     async call(endpoint, call) {

@@ -1,5 +1,5 @@
 import { createInMemoryMeter } from '@perdure/in-memory'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunRequestBody } from '../engine/start-run.ts'
 import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
@@ -54,7 +54,7 @@ describe('ctx.mcp', () => {
   it('records each listing and each tool call as a step', async () => {
     const { result, steps, calls } = await run(async ({ mcp }) => [
       (await mcp.tools('files')).length,
-      await mcp.call('files', 'a', { x: 1 }, { timeoutMs: 5 }),
+      await mcp.call('files', 'a', { x: 1 }, { timeout: 5 }),
       await mcp.call('files', 'b'),
     ])
 
@@ -72,7 +72,7 @@ describe('ctx.mcp', () => {
       async ({ mcp }) => [await mcp.call('unknown', 'a'), await mcp.call('files', 'a'), await mcp.call('down', 'a')],
       {
         call: async ({ id }) => {
-          throw new AppError(id === 'down' ? 'mcp-server-unavailable' : 'mcp-tool-not-found', { message: id })
+          throw perdureError(id === 'down' ? 'mcp-server-unavailable' : 'mcp-tool-not-found', { message: id })
         },
       },
     )

@@ -1,18 +1,18 @@
-import { AppError, definedMembers, type McpClient, type McpOutcome, type McpTool } from '@perdure/ports'
-import { isPlainObject } from '@perdure/protocol'
-import { checkMembers } from '../durable/check-options.ts'
+import { definedMembers, isRefusal, type McpClient, type McpOutcome, type McpTool, perdureError } from '@perdure/ports'
+import { type Duration, isPlainObject, toMilliseconds } from '@perdure/protocol'
+import { checkMembers, durationProblem, refuseProblems } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import type { StepOptions } from '../durable/step.ts'
 import type { McpServers } from './mcp-servers.ts'
 
-export interface McpCallOptions extends Pick<StepOptions, 'onCrash'> {
-  /** Timeout in milliseconds; `mcp.callTimeoutMs` is the upper limit. */
-  readonly timeoutMs?: number
+export interface McpCallOptions extends Pick<StepOptions, 'onCrash' | 'recoveries'> {
+  /** `mcp.callTimeoutMs` is the upper limit. */
+  readonly timeout?: Duration
 }
 
 /** The MCP servers that are configured or were added over REST. Every call is durable, like `ctx.step`. */
 export interface RunMcp {
-  /** Lists the tools of an MCP server. @throws AppError `step-failed` if the server does not exist or is unavailable */
+  /** Lists the tools of an MCP server. @throws PerdureError `step-failed` if the server does not exist or is unavailable */
   tools(serverId: string): Promise<readonly McpTool[]>
   /**
    * Calls a tool once and stores its answer. The call counts towards the tool-call budget of the run. A failure,
@@ -36,10 +36,12 @@ export interface RunMcpDeps {
 export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: callTool }: ServiceCaller): RunMcp => ({
   tools: (serverId) => step('mcp.tools', async () => mcpClient.tools(await servers.endpoint(String(serverId)))),
   async call(serverId, tool, args = {}, options = {}) {
-    checkMembers('ctx.mcp.call', options, ['timeoutMs', 'onCrash'])
-    const { timeoutMs, onCrash } = options
+    checkMembers('ctx.mcp.call', options, ['timeout', 'onCrash', 'recoveries'])
+    const { timeout, onCrash, recoveries } = options
+    refuseProblems('ctx.mcp.call', [durationProblem('timeout', timeout, { min: 1 })])
+    const timeoutMs = toMilliseconds(timeout)
     if (!isPlainObject(args)) {
-      throw new AppError('validation-failed', { message: 'args: must be an object' })
+      throw perdureError('validation-failed', { message: 'args: must be an object' })
     }
     const name = `${serverId}.${tool}`.slice(0, MAX_NAME)
     return callTool<McpOutcome>(
@@ -53,7 +55,7 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: c
           return refusedOutcome(error)
         }
       },
-      definedMembers({ onCrash }),
+      definedMembers({ onCrash, recoveries }),
     )
   },
 })
@@ -61,7 +63,7 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: c
 const MAX_NAME = 256
 
 function refusedOutcome(error: unknown): McpOutcome {
-  if (!(error instanceof AppError)) throw error
-  const isUnknown = error.id === 'mcp-server-not-found' || error.id === 'mcp-tool-not-found'
+  if (!isRefusal(error)) throw error
+  const isUnknown = error.code === 'mcp-server-not-found' || error.code === 'mcp-tool-not-found'
   return { ok: false, error: { kind: isUnknown ? 'unknown_tool' : 'execution_failed', message: error.message } }
 }

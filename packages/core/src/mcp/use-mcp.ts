@@ -1,12 +1,13 @@
 import {
-  AppError,
   type IdGenerator,
+  isRefusal,
   type McpCall,
   type McpClient,
   type McpOutcome,
   type McpTool,
   type Page,
   type PageQuery,
+  perdureError,
   toJsonText,
   type Write,
 } from '@perdure/ports'
@@ -27,14 +28,14 @@ export interface UseMcpDeps extends CommitOnceDeps, RetryDeps {
 
 /** Lists and calls the tools of MCP servers for the API. */
 export interface UseMcp {
-  /** @throws AppError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied`, `mcp-headers-denied` */
+  /** @throws PerdureError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied`, `mcp-headers-denied` */
   tools(serverId: string, page: PageQuery): Promise<Page<McpTool>>
   /**
    * Calls a tool; a failure is returned as `{ ok: false, error }`. With an idempotency key, the tool is called at most
    * once: if the process crashes during the call, the answer to a repeated request says that the call may have taken
    * effect.
    *
-   * @throws AppError the errors of `tools`, `mcp-tool-not-found`, `server-draining`; in these cases nothing was called
+   * @throws PerdureError the errors of `tools`, `mcp-tool-not-found`, `server-draining`; in these cases nothing was called
    */
   call(request: {
     readonly serverId: string
@@ -54,10 +55,10 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
       return pageByName(tools, ({ name }) => name, page)
     },
     async call({ serverId, tool, arguments: args, key, traceparent }) {
-      if (phase.current() === 'draining') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+      if (phase.current() === 'draining') throw perdureError('server-draining', { retryAfter: 5_000 })
       const endpoint = await servers.endpoint(serverId)
       const tools = await mcpClient.tools(endpoint)
-      if (!tools.some(({ name }) => name === tool)) throw new AppError('mcp-tool-not-found')
+      if (!tools.some(({ name }) => name === tool)) throw perdureError('mcp-tool-not-found')
       const call: McpCall = { tool, arguments: args, traceparent }
       if (key === undefined) return toReply(await mcpClient.call(endpoint, call))
 
@@ -82,7 +83,7 @@ async function outcomeOf({ logger }: UseMcpDeps, called: Promise<McpOutcome>): P
   try {
     return await called
   } catch (error) {
-    if (error instanceof AppError) return failed(error.message)
+    if (isRefusal(error)) return failed(error.message)
     logger.error('MCP call failed with an internal error', error)
     return failed('the server failed during the call; it may have taken effect')
   }

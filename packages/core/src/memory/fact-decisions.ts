@@ -1,9 +1,9 @@
 import {
-  AppError,
   type Digest,
   type EpochMs,
   type FactRecord,
   type FactStore,
+  perdureError,
   type Visibility,
   type Write,
 } from '@perdure/ports'
@@ -54,7 +54,7 @@ export interface FactDecision {
 export const DEFAULT_NAMESPACE = 'default'
 const DEFAULT_IMPORTANCE = 0.5
 
-/** @throws AppError `validation-failed` */
+/** @throws PerdureError `validation-failed` */
 export async function decideNewFact(
   deps: FactDecisionsDeps,
   input: FactInput,
@@ -83,7 +83,7 @@ export async function decideNewFact(
   return { fact, writes: [...writes, ...(await conflictWrites(deps, fact, sameCommit))] }
 }
 
-/** @throws AppError `validation-failed` */
+/** @throws PerdureError `validation-failed` */
 export async function decideFactChange(
   deps: FactDecisionsDeps,
   fact: FactRecord,
@@ -126,26 +126,26 @@ export async function decideFactDeletion(
   ]
 }
 
-/** @throws AppError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
+/** @throws PerdureError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
 export async function requireFact(
   { facts, clock }: Pick<FactDecisionsDeps, 'facts' | 'clock'>,
   id: string,
   visibility: Visibility,
 ): Promise<FactRecord> {
   const fact = await facts.find(id, { now: clock.now(), visibility })
-  if (fact === undefined) throw new AppError('memory-fact-not-found')
+  if (fact === undefined) throw perdureError('memory-fact-not-found')
   return fact
 }
 
 function checkText({ maxFactBytes }: FactDecisionsDeps, text: string): void {
   if (text.trim() === '') {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'text: is empty',
       hint: 'set text to the statement to remember',
     })
   }
   if (!isLongerThan(text, maxFactBytes)) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `text: is longer than ${maxFactBytes} bytes`,
     hint: 'split the text into several facts, or raise memory.maxFactBytes',
   })
@@ -155,7 +155,7 @@ function expiryOf(expiresAt: string | EpochMs | undefined, now: EpochMs): EpochM
   if (expiresAt === undefined) return undefined
   const at = typeof expiresAt === 'string' ? Date.parse(expiresAt) : expiresAt
   if (Number.isSafeInteger(at) && at > now) return at as EpochMs
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: 'expiresAt: must be an instant in the future',
     hint: 'use an ISO-8601 instant such as 2030-01-01T00:00:00.000Z',
   })

@@ -34,7 +34,7 @@ export interface ListFactsQuery {
 
 /** Reads memory for the API. */
 export interface ReadMemory {
-  /** @throws AppError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
+  /** @throws PerdureError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
   fact(id: string, visibility: Visibility): Promise<FactResource>
   listFacts(query: ListFactsQuery, page: PageQuery, visibility: Visibility): Promise<Page<FactResource>>
   listBlocks(namespace: string | undefined, page: PageQuery, visibility: Visibility): Promise<Page<BlockResource>>

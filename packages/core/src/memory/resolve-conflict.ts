@@ -1,8 +1,8 @@
 import {
-  AppError,
   EVERY_ROW,
   type FactRecord,
   type MemoryConflictRecord,
+  perdureError,
   type Visibility,
   type Write,
 } from '@perdure/ports'
@@ -28,7 +28,7 @@ export interface ResolveMemoryConflictRequest {
 /**
  * Resolves a conflict between two facts. The first decision wins; repeating that decision returns the same answer.
  *
- * @throws AppError `memory-conflict-not-found`, `memory-conflict-resolved` if it was resolved differently,
+ * @throws PerdureError `memory-conflict-not-found`, `memory-conflict-resolved` if it was resolved differently,
  *   `validation-failed` for a fact that is not part of the conflict
  */
 export type ResolveMemoryConflict = (request: ResolveMemoryConflictRequest) => Promise<Reply>
@@ -42,7 +42,7 @@ export function createResolveMemoryConflict(deps: FactDecisionsDeps & CommitOnce
 
 async function decide(deps: FactDecisionsDeps, request: ResolveMemoryConflictRequest): Promise<Decision> {
   const conflict = await deps.memoryConflicts.find(request.conflictId, request.visibility)
-  if (conflict === undefined) throw new AppError('memory-conflict-not-found')
+  if (conflict === undefined) throw perdureError('memory-conflict-not-found')
   checkKeep(request, conflict)
   const facts = await factsOfConflict(deps, conflict)
   if (conflict.status === 'resolved') return answerResolved(request, conflict, facts)
@@ -70,7 +70,7 @@ async function applyResolution(
 ): Promise<{ readonly kept: readonly FactRecord[]; readonly writes: readonly Write[] }> {
   const expired = keep.find((id) => !facts.some((fact) => fact.id === id))
   if (expired !== undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `keep: the fact ${expired} has expired`,
       hint: 'keep the other fact',
     })
@@ -101,10 +101,10 @@ function checkKeep({ keep, text }: ResolveMemoryConflictRequest, { factIds }: Me
   const foreign = keep.find((id) => !factIds.includes(id))
   const hint = `use ${factIds.join(' or ')}, the facts of this conflict`
   if (foreign !== undefined) {
-    throw new AppError('validation-failed', { message: `keep: ${foreign} is not a fact of this conflict`, hint })
+    throw perdureError('validation-failed', { message: `keep: ${foreign} is not a fact of this conflict`, hint })
   }
   if (text !== undefined && new Set(keep).size > 1) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'text: is allowed only when one fact is kept',
       hint: 'name one fact in keep, or omit text',
     })
@@ -120,6 +120,6 @@ function answerResolved(
   const isSameDecision =
     facts.length === new Set(keep).size &&
     facts.every((fact) => keep.includes(fact.id) && (text === undefined || fact.text === text))
-  if (!isSameDecision) throw new AppError('memory-conflict-resolved')
+  if (!isSameDecision) throw perdureError('memory-conflict-resolved')
   return { writes: [], reply: { status: 200, body: toConflictResource(conflict, facts) }, remember: true }
 }

@@ -15,9 +15,9 @@ export interface RunSearchOptions extends Pick<SearchMemoryRequest, 'namespace' 
 export interface RunMemory {
   /** Finds the facts that match the query best. */
   search(query: string, options?: RunSearchOptions): Promise<readonly SearchHit[]>
-  /** Stores a fact. @throws AppError `step-failed` if the fact is rejected */
+  /** Stores a fact. @throws PerdureError `step-failed` if the fact is rejected */
   remember(text: string, options?: Omit<FactInput, 'text'>): Promise<FactResource>
-  /** Changes a fact. @throws AppError `step-failed` if the fact does not exist or the change is rejected */
+  /** Changes a fact. @throws PerdureError `step-failed` if the fact does not exist or the change is rejected */
   update(factId: string, change: FactChange): Promise<FactResource>
   /** Deletes a fact; returns whether the fact existed. */
   forget(factId: string): Promise<boolean>
@@ -28,6 +28,6 @@ export interface RunMemory {
 export interface RunBlock {
   /** Returns the value of the block; `null` if it does not exist. */
   get(): Promise<string | null>
-  /** Creates or replaces the block. @throws AppError `step-failed` if the value exceeds the limit of the block */
+  /** Creates or replaces the block. @throws PerdureError `step-failed` if the value exceeds the limit of the block */
   set(value: string, options?: Pick<BlockInput, 'limit'>): Promise<BlockResource>
 }

@@ -1,10 +1,10 @@
 import {
-  AppError,
   type BlockRecord,
   type BlockRef,
   type BlockStore,
   type Clock,
   type IdGenerator,
+  perdureError,
   type Write,
 } from '@perdure/ports'
 import { OPERATOR_ID } from '@perdure/protocol'
@@ -36,9 +36,9 @@ interface BlockRequest {
 
 /** Writes the blocks of the caller for the API. */
 export interface WriteBlocks {
-  /** @throws AppError `validation-failed` for a malformed label or a value that exceeds the limit of the block */
+  /** @throws PerdureError `validation-failed` for a malformed label or a value that exceeds the limit of the block */
   put(request: BlockRequest & { readonly input: BlockInput }): Promise<Reply>
-  /** @throws AppError `memory-block-not-found` */
+  /** @throws PerdureError `memory-block-not-found` */
   remove(request: BlockRequest & { readonly namespace?: string | undefined }): Promise<Reply>
 }
 
@@ -54,7 +54,7 @@ export function createWriteBlocks(deps: BlockDecisionsDeps & CommitOnceDeps): Wr
     async remove({ label, owner, namespace, key }) {
       const once = await commitOnce(deps, key, async () => {
         const ref = blockRef(owner, label, namespace)
-        if ((await deps.blocks.find(ref)) === undefined) throw new AppError('memory-block-not-found')
+        if ((await deps.blocks.find(ref)) === undefined) throw perdureError('memory-block-not-found')
         return { writes: [{ type: 'block.delete', ref }], reply: { status: 204 }, remember: true }
       })
       return once.kind === 'replayed' ? once.reply : once.decision.reply
@@ -68,21 +68,21 @@ export const blockRef = (owner: string, label: string, namespace = DEFAULT_NAMES
   label,
 })
 
-/** The block after the change, and its write. @throws AppError `validation-failed` */
+/** The block after the change, and its write. @throws PerdureError `validation-failed` */
 export async function decideBlock(
   { blocks, clock, ids, blockLimit }: BlockDecisionsDeps,
   ref: BlockRef,
   { value, limit: requestedLimit }: BlockInput,
 ): Promise<{ readonly block: BlockRecord; readonly writes: readonly Write[] }> {
   if (!OPERATOR_ID.test(ref.label)) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'label: must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"',
     })
   }
   const existing = await blocks.find(ref)
   const limit = requestedLimit ?? existing?.limit ?? blockLimit
   if (value.length > limit) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: `value: has ${value.length} characters, but the limit of the block ${ref.label} is ${limit}`,
       hint: 'shorten the value, or raise the limit of the block',
     })

@@ -25,11 +25,11 @@ interface FactRequest {
 
 /** Writes facts for the API; each write is one commit that includes its events and its idempotency record. */
 export interface WriteFacts {
-  /** @throws AppError `validation-failed` */
+  /** @throws PerdureError `validation-failed` */
   create(request: { input: FactInput; owner: string; key?: KeyedRequest | undefined }): Promise<Reply>
-  /** @throws AppError `memory-fact-not-found`, `validation-failed` */
+  /** @throws PerdureError `memory-fact-not-found`, `validation-failed` */
   update(request: FactRequest & { readonly change: FactChange }): Promise<Reply>
-  /** @throws AppError `memory-fact-not-found` */
+  /** @throws PerdureError `memory-fact-not-found` */
   remove(request: FactRequest): Promise<Reply>
 }
 

@@ -9,11 +9,11 @@ import { decideOne, type Emit, emitEvent, resumeOne, submit } from './engine-req
 import { AGENTS, allRuns, CHILDREN, type CrashPoint, type Input, quiesce, WORKFLOWS } from './engine-world.fixture.ts'
 
 function start(world: World, request: Start): void {
-  const { targetId, program, key, version, sessionId, threadId, wallClockMs, answer } = request
+  const { targetId, program, key, version, sessionId, threadId, maxDuration, answer } = request
   const kind = targetId in AGENTS ? 'agent' : 'workflow'
   const input: Input = { program }
   const metadata: Record<string, string> = key === undefined ? {} : { key }
-  const budget = wallClockMs === undefined ? undefined : { wallClockMs }
+  const budget = maxDuration === undefined ? undefined : { maxDuration }
   const body = { input, version, sessionId, threadId, metadata, budget }
   const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
   if (key !== undefined) world.starts.set(key, request)
@@ -53,7 +53,7 @@ const decide = ({ pick, decisions }: Decisions, length: Pause) =>
   command(`decide ${pick} ${decisions}`, length, async (world) => {
     const { items } = await world.environment.storage.approvals.list({}, { limit: 200, order: 'desc' }, EVERY_ROW)
     const approval = pickOf(items, pick)
-    if (approval !== undefined) for (const granted of decisions) decideOne(world, approval.id, granted)
+    if (approval !== undefined) for (const approved of decisions) decideOne(world, approval.id, approved)
   })
 
 const abort = (pick: number, length: Pause) =>
@@ -72,14 +72,14 @@ const resume = (pick: number, length: Pause) =>
   })
 
 /** Decides all pending approvals of a suspended run in one request. */
-const resolveAll = (pick: number, granted: readonly boolean[], length: Pause) =>
-  command(`resolve all of ${pick} ${granted}`, length, async (world) => {
+const resolveAll = (pick: number, approved: readonly boolean[], length: Pause) =>
+  command(`resolve all of ${pick} ${approved}`, length, async (world) => {
     const suspended = (await allRuns(world.environment)).filter(({ status }) => status === 'suspended')
     const run = pickOf(suspended, pick)
     const filter = { runId: run?.id, status: 'pending' } as const
     const { items } = await world.environment.storage.approvals.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
     if (run === undefined || items.length === 0) return
-    const approvals = items.map(({ id }, index) => ({ id, granted: granted[index % granted.length] ?? true }))
+    const approvals = items.map(({ id }, index) => ({ id, approved: approved[index % approved.length] ?? true }))
     const key = { id: `resume ${run.id}`, fingerprint: JSON.stringify(approvals) }
     const principal = { subject: 'alice', scopes: ['admin:*'] }
     submit(world, world.process.engine.resumeRun({ runId: run.id, approvals, principal, visibility: EVERY_ROW, key }))
@@ -117,7 +117,7 @@ const starts = fc.record<Start>({
   version: fc.constantFrom(undefined, undefined, undefined, undefined, 'a', 'b'),
   sessionId: fc.constantFrom(undefined, 's1', 's2'),
   threadId: fc.constantFrom(undefined, undefined, 'thr_one'),
-  wallClockMs: fc.constantFrom(undefined, undefined, undefined, 700),
+  maxDuration: fc.constantFrom(undefined, undefined, undefined, 700),
   answer: fc.constantFrom('accepted', 'outcome'),
 })
 

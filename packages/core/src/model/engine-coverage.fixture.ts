@@ -41,7 +41,7 @@ function* factsOf(run: RunRecord, events: readonly string[]): Iterable<string> {
 function decidedWhileParked(events: readonly string[]): boolean {
   const parked = events.findIndex((event) => event.startsWith('run.suspended') && event.includes('"divergence"'))
   const next = events.slice(parked + 1)
-  const decision = next.findIndex((event) => /^approval\.(granted|denied|resolved|decided)/.test(event))
+  const decision = next.findIndex((event) => /^approval\.(approved|denied|resolved|decided)/.test(event))
   const tried = next.findIndex((event) => event.startsWith('run.resumed'))
   return decision >= 0 && (tried < 0 || decision <= tried)
 }

@@ -11,7 +11,7 @@ export interface Start {
   readonly version: string | undefined
   readonly sessionId: string | undefined
   readonly threadId: string | undefined
-  readonly wallClockMs: number | undefined
+  readonly maxDuration: number | undefined
   readonly answer: 'accepted' | 'outcome'
 }
 

@@ -38,7 +38,7 @@ export async function expectInvariants(world: World, isQuiet: boolean): Promise<
     expectVersions(world, stored)
   }
   const statusOf = new Map(approvals.map(({ id, status }) => [id, status]))
-  for (const [id, granted] of decisions) expect(statusOf.get(id), id).toBe(granted ? 'granted' : 'denied')
+  for (const [id, approved] of decisions) expect(statusOf.get(id), id).toBe(approved ? 'approved' : 'denied')
   expectLanes(runs)
   if (!isQuiet) return
   expect(await world.environment.storage.emissions.list(1), 'events that are not delivered').toEqual([])
@@ -78,7 +78,7 @@ function expectEffectsOf(
 ): void {
   const { effects, witness } = environment
   const id = `${runId}.${seq}`
-  const count = effects.filter((effectId) => effectId === id).length
+  const count = effects.filter((idempotencyKey) => idempotencyKey === id).length
   const restarts = witness.restarts.get(id) ?? 0
   const copied = witness.copied.get(id)
   if (copied?.status === 'completed') expect(count, `effects of ${id}, copied`).toBe(0)

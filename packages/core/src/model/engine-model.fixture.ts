@@ -51,7 +51,7 @@ async function waitLong(world: World): Promise<void> {
   }
 }
 
-/** Deploys the code that parked runs wait for, emits events, grants approvals and resumes runs until all have ended. */
+/** Deploys the code that parked runs wait for, emits events, approves what they ask and resumes runs until all have ended. */
 async function finishAll(world: World): Promise<void> {
   const { environment } = world
   environment.isDown = false

@@ -8,8 +8,8 @@ export type Op =
       readonly takesMs: number
     }
   | { readonly op: 'sleep'; readonly ms: number }
-  | { readonly op: 'event'; readonly name: string; readonly timeoutMs: number | undefined }
-  | { readonly op: 'approval'; readonly timeoutMs: number | undefined }
+  | { readonly op: 'event'; readonly name: string; readonly timeout: number | undefined }
+  | { readonly op: 'approval'; readonly timeout: number | undefined }
   | { readonly op: 'both' | 'race'; readonly left: readonly Op[]; readonly right: readonly Op[] }
   | { readonly op: 'child'; readonly agentId: string; readonly ops: readonly Op[] }
   | { readonly op: 'emit'; readonly isAwaited: boolean }

@@ -1,5 +1,6 @@
 import { fromJsonText, type RunRecord, type StepRecord, type StoredEvent } from '@perdure/ports'
 import { expect } from 'vitest'
+import type { RetryOptions } from '../durable/step.ts'
 import type { World } from './engine-history.fixture.ts'
 import { keyOfPayload, STUMBLED, THROWN } from './engine-program.fixture.ts'
 import { laneOf, OPTIONS, stepsOf } from './engine-world.fixture.ts'
@@ -80,20 +81,22 @@ function expectAttempts({ environment }: World, { run, events }: Log): void {
   const restarted = payloads.filter(
     ({ type, reason = '' }) => type === 'run.queued' && ['recovered', 'shutdown'].includes(reason),
   )
-  const { maxAttempts = 1 } = OPTIONS[targetId]?.retry ?? {}
+  const max = maxRetries(OPTIONS[targetId]?.retries)
   expect([retried.length, attempt], `the retries and attempts of ${id}`).toEqual([
     retries,
     1 + retries + restarted.length,
   ])
-  expect(retries, `the retries of ${id}`).toBeLessThan(maxAttempts)
+  expect(retries, `the retries of ${id}`).toBeLessThanOrEqual(max)
   const thrown = environment.executions.thrown.filter(({ runId }) => runId === id)
   for (const { attempt: next } of retried) {
     const cause = thrown.find((one) => one.attempt === next - 1)
     expect(cause, `what attempt ${next - 1} of ${id} threw`).toMatchObject({ isFinal: false })
   }
   if (status === 'failed' && RETRYABLE.includes(error?.code ?? ''))
-    expect(retries, `the retries of ${id}, failed`).toBe(maxAttempts - 1)
+    expect(retries, `the retries of ${id}, failed`).toBe(max)
 }
+
+const maxRetries = (retries: number | RetryOptions = 0) => (typeof retries === 'number' ? retries : retries.max)
 
 const RETRYABLE = [THROWN, STUMBLED, 'step-failed']
 

@@ -37,7 +37,7 @@ export function expectOutcome(world: World, run: RunRecord, known: Known): void 
 }
 
 const isResumed = ({ targetId }: RunRecord) =>
-  (OPTIONS[targetId]?.recovery ?? (targetId in AGENTS ? 'fail' : 'resume')) === 'resume'
+  (OPTIONS[targetId]?.onCrash ?? (targetId in AGENTS ? 'fail' : 'retry')) === 'retry'
 
 const possibleErrors = ({ restarts, wasDown }: World, run: RunRecord, { parts }: Program): readonly string[] => [
   ...(isThrowing(parts.flat()) ? [THROWN] : []),
@@ -45,15 +45,15 @@ const possibleErrors = ({ restarts, wasDown }: World, run: RunRecord, { parts }:
   ...(wasDown && allOps(parts.flat()).some(({ op }) => op === 'request') ? ['step-failed'] : []),
   ...(restarts > 0 && !isResumed(run) ? ['run-interrupted'] : []),
   ...(run.deadlineAt === undefined ? [] : ['budget-exhausted']),
-  ...(restarts >= (OPTIONS[run.targetId]?.maxAttempts ?? 3) ? ['attempts-exhausted'] : []),
+  ...(restarts >= (OPTIONS[run.targetId]?.recoveries ?? 2) ? ['attempts-exhausted'] : []),
 ]
 
 function possibleReasons({ aborted, restarts }: World, run: RunRecord): readonly string[] {
-  const { onBusy, timeoutMs } = OPTIONS[run.targetId] ?? {}
+  const { onBusy, timeout } = OPTIONS[run.targetId] ?? {}
   const isAborted = aborted.has(run.id) || run.parentRunId !== undefined || onBusy === 'interrupt'
   return [
     ...(isAborted ? ['aborted'] : []),
-    ...(timeoutMs === undefined ? [] : ['timeout']),
+    ...(timeout === undefined ? [] : ['timeout']),
     ...(restarts > 0 && !isResumed(run) ? ['shutdown'] : []),
   ]
 }
@@ -92,13 +92,13 @@ function resultProblem(context: Context, program: Program, values: readonly unkn
  */
 function wrongDecisions({ world, lineage, known }: Context, part: number, count: number, values: unknown): string[] {
   const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
-    return [name, approvalIn(lineage, known, name)?.status === 'granted'] as const
+    return [name, approvalIn(lineage, known, name)?.status === 'approved'] as const
   })
   const given = values as (readonly [string, boolean])[]
-  return expected.flatMap(([name, granted], index) => {
-    const [givenName, givenGranted] = given[index] ?? []
-    const wasPending = lineage.some(({ id }) => world.resumed.has(id)) && givenGranted === false
-    return givenName === name && (givenGranted === granted || wasPending) ? [] : [`${name} was ${givenGranted}`]
+  return expected.flatMap(([name, approved], index) => {
+    const [givenName, givenApproved] = given[index] ?? []
+    const wasPending = lineage.some(({ id }) => world.resumed.has(id)) && givenApproved === false
+    return givenName === name && (givenApproved === approved || wasPending) ? [] : [`${name} was ${givenApproved}`]
   })
 }
 
@@ -157,12 +157,12 @@ function possible(context: Context, op: Op, path: string): string[] {
         ...(isReplaced(context, op.isShared ? 'work' : `work-${path}`) ? [REPLACED] : []),
       ].map((value) => JSON.stringify(value))
     case 'event':
-      return payloads(op.name, op.timeoutMs !== undefined).map((value) => JSON.stringify(value))
+      return payloads(op.name, op.timeout !== undefined).map((value) => JSON.stringify(value))
     case 'approval':
       return decisions(context, path).map(String)
     case 'trio':
-      return decisions(context, path).flatMap((granted) =>
-        payloads(op.event, false).map((payload) => JSON.stringify([granted, payload])),
+      return decisions(context, path).flatMap((approved) =>
+        payloads(op.event, false).map((payload) => JSON.stringify([approved, payload])),
       )
     case 'request':
       return [JSON.stringify(path)]
@@ -195,8 +195,8 @@ const payloads = (name: string, canTimeOut: boolean): readonly unknown[] => [
 
 const decisions = (context: Context, path: string): readonly boolean[] => {
   const name = `ask-${path}`
-  const granted = approvalIn(context.lineage, context.known, name)?.status === 'granted'
-  return isReplaced(context, name) ? [granted, true] : [granted]
+  const approved = approvalIn(context.lineage, context.known, name)?.status === 'approved'
+  return isReplaced(context, name) ? [approved, true] : [approved]
 }
 
 /** Whether a fork has stored another result for a call of this name. */

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import fc from 'fast-check'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import type { RunContext } from '../targets/run-context.ts'
@@ -27,7 +27,7 @@ export const UNSURE = 'unsure'
 /** The outside world, in which a step takes effect when its work is done. */
 export interface Outside {
   readonly after: (ms: number) => Promise<void>
-  readonly effect: (effectId: string) => void
+  readonly effect: (idempotencyKey: string) => void
   /** Whether requests to it fail. */
   readonly isDown: () => boolean
   /** How often this was called for the run and the path. */
@@ -46,14 +46,14 @@ export interface Execution {
 
 export async function execute({ program, code, context, outside }: Execution): Promise<unknown> {
   const { part = 0, values = [] } = (context.resume?.state ?? {}) as { part?: number; values?: unknown[] }
-  const decided = context.resume?.approvals.map(({ name, granted }) => [name, granted]) ?? []
+  const decided = context.resume?.approvals.map(({ name, approved }) => [name, approved]) ?? []
   const calls = callsOf(code, program.parts[part] ?? [], `${part}`)
   const own = await executeCalls(calls, { context, outside, path: '' })
   const all = [...values, decided, { code, values: own }]
   if (part + 1 >= program.parts.length) return all
   const approvals = Array.from({ length: program.approvals[part] ?? 0 }, (_, index) => ({
     name: `own:${part}.${index}`,
-    ...(program.approvalTimeoutMs === undefined ? {} : { timeoutMs: program.approvalTimeoutMs + index }),
+    ...(program.approvalTimeoutMs === undefined ? {} : { timeout: program.approvalTimeoutMs + index }),
   }))
   return context.suspend({ approvals, state: { part: part + 1, values: all } })
 }
@@ -85,26 +85,26 @@ const EXECUTE: {
   readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, site: CallSite) => Promise<unknown>
 } = {
   async step({ isShared, onCrash, fails, takesMs }, { context, outside, path }) {
-    const retry = { maxAttempts: fails + 1, initialDelayMs: 10 }
-    const work = async ({ effectId, attempt }: { readonly effectId: string; readonly attempt: number }) => {
+    const retries = { max: fails, delay: 10 }
+    const work = async ({ idempotencyKey, attempt }: { readonly idempotencyKey: string; readonly attempt: number }) => {
       if (takesMs > 0) await outside.after(takesMs)
       if (attempt <= fails) throw new Error('not yet')
-      outside.effect(effectId)
+      outside.effect(idempotencyKey)
       return path
     }
     try {
       const name = onCrash === 'ask' ? `${UNSURE}-${path}` : `work-${path}`
-      return await context.step(isShared && onCrash !== 'ask' ? 'work' : name, work, { retry, onCrash })
+      return await context.step(isShared && onCrash !== 'ask' ? 'work' : name, work, { retries, onCrash })
     } catch (error) {
       return recovered(error, CRASHED)
     }
   },
   sleep: async ({ ms }, { context }) => (await context.sleep('nap', ms)) ?? 'slept',
-  event: ({ name, timeoutMs }, { context }) => context.waitForEvent(name, timeoutMs === undefined ? {} : { timeoutMs }),
-  async approval({ timeoutMs }, { context, path }) {
-    const options = timeoutMs === undefined ? {} : { timeoutMs }
-    const { granted } = await context.approval(`ask-${path}`, options)
-    return granted
+  event: ({ name, timeout }, { context }) => context.waitForEvent(name, timeout === undefined ? {} : { timeout }),
+  async approval({ timeout }, { context, path }) {
+    const options = timeout === undefined ? {} : { timeout }
+    const { approved } = await context.approval(`ask-${path}`, options)
+    return approved
   },
   async both({ left, right }, site) {
     const branches = [executeOps(left, at(site, 'l')), executeOps(right, at(site, 'r'))]
@@ -121,7 +121,7 @@ const EXECUTE: {
   async child({ agentId, ops }, { context, path }) {
     const program: Program = { parts: [ops], approvals: [] }
     try {
-      return await context.agents.run(agentId, { path, program })
+      return await context.invoke(agentId, { path, program })
     } catch (error) {
       return recovered(error, CHILD_FAILED)
     }
@@ -139,10 +139,10 @@ const EXECUTE: {
     throw Object.assign(new Error(THROWN), { code: THROWN })
   },
   request: ({ takesMs }, { context, outside, path }) =>
-    context.step(`request-${path}`, async ({ effectId }) => {
+    context.step(`request-${path}`, async ({ idempotencyKey }) => {
       if (takesMs > 0) await outside.after(takesMs)
       if (outside.isDown()) throw new Error('down')
-      outside.effect(effectId)
+      outside.effect(idempotencyKey)
       return path
     }),
   async stumble({ times, isFinal }, { context, outside, path }) {
@@ -152,17 +152,17 @@ const EXECUTE: {
   },
   async trio({ event: name, isLate }, { context, outside, path }) {
     const asked = context.approval(`ask-${path}`)
-    const note = () => context.step(`note-${path}`, ({ effectId }) => outside.effect(effectId))
+    const note = () => context.step(`note-${path}`, ({ idempotencyKey }) => outside.effect(idempotencyKey))
     const noted = isLate ? asked.then(note) : note()
-    const [{ granted }, , payload] = await Promise.all([asked, noted, context.waitForEvent(name)])
-    return [granted, payload]
+    const [{ approved }, , payload] = await Promise.all([asked, noted, context.waitForEvent(name)])
+    return [approved, payload]
   },
   async version({ range: [min, max] }, { context, outside, path }) {
     const version = await context.version('branch', min, max)
     outside.versionOf(context.runId, { version, min })
     if (version < 2) return [version]
-    const work = ({ effectId }: { readonly effectId: string }) => {
-      outside.effect(effectId)
+    const work = ({ idempotencyKey }: { readonly idempotencyKey: string }) => {
+      outside.effect(idempotencyKey)
       return path
     }
     return [version, await context.step(`work-${path}`, work)]
@@ -171,7 +171,7 @@ const EXECUTE: {
 
 /** Replaces an expected error by `value` and rethrows any other. */
 function recovered(error: unknown, value: string): string {
-  const isKnown = error instanceof AppError ? error.id === 'step-failed' : (error as { code?: string }).code === THROWN
+  const isKnown = isRefusal(error) ? error.code === 'step-failed' : (error as { code?: string }).code === THROWN
   if (!isKnown) throw error
   return value
 }
@@ -198,9 +198,9 @@ const sleep = fc.record({ op: fc.constant('sleep' as const), ms: fc.constantFrom
 const event = fc.record({
   op: fc.constant('event' as const),
   name: fc.constantFrom(...EVENT_NAMES),
-  timeoutMs: timeout,
+  timeout,
 })
-const approval = fc.record({ op: fc.constant('approval' as const), timeoutMs: timeout })
+const approval = fc.record({ op: fc.constant('approval' as const), timeout })
 const emit = (isAwaited: boolean) => fc.constant({ op: 'emit' as const, isAwaited })
 const microtasks = fc.record({ op: fc.constant('microtasks' as const), count: fc.nat(5) })
 const thrown = fc.constant({ op: 'throw' as const })

@@ -120,8 +120,8 @@ const unpark = (pick: number, length: Pause) =>
   })
 
 /** Decides an approval of a parked run. */
-const settle = ({ pick, granted }: { readonly pick: number; readonly granted: boolean }, length: Pause) =>
-  command(`settle ${pick} ${granted}`, length, async (world) => {
+const settle = ({ pick, approved }: { readonly pick: number; readonly approved: boolean }, length: Pause) =>
+  command(`settle ${pick} ${approved}`, length, async (world) => {
     const runs = await allRuns(world.environment)
     const parked = new Set(runs.filter(isParked).map(({ id }) => id))
     const pending = { status: 'pending' } as const
@@ -130,15 +130,15 @@ const settle = ({ pick, granted }: { readonly pick: number; readonly granted: bo
       items.filter(({ runId }) => parked.has(runId)),
       pick,
     )
-    if (approval !== undefined) decideOne(world, approval.id, granted)
+    if (approval !== undefined) decideOne(world, approval.id, approved)
   })
 
 /** Emits every event and decides an approval of a run at about the same time. */
 const converge = (
-  { pick, granted, turns }: { readonly pick: number; readonly granted: boolean; readonly turns: number },
+  { pick, approved, turns }: { readonly pick: number; readonly approved: boolean; readonly turns: number },
   length: Pause,
 ) =>
-  command(`converge ${pick} ${granted} ${turns}`, length, async (world) => {
+  command(`converge ${pick} ${approved} ${turns}`, length, async (world) => {
     const { items } = await world.environment.storage.approvals.list(
       { status: 'pending' },
       { limit: 200, order: 'asc' },
@@ -147,7 +147,7 @@ const converge = (
     const approval = pickOf(items, pick)
     for (const name of EVENT_NAMES) emitEvent(world, { name })
     for (let turn = 0; turn < turns; turn++) await undefined
-    if (approval !== undefined) decideOne(world, approval.id, granted)
+    if (approval !== undefined) decideOne(world, approval.id, approved)
   })
 
 const AIMS: readonly CommitKind[] = [
@@ -172,7 +172,7 @@ const deploying = fc.tuple(codes, versionLists, pauses).map((given) => deploy(..
 const aiming = fc.tuple(fc.constantFrom(...AIMS), crashPoints, pauses).map((given) => crashAtKind(...given))
 
 const settling = fc
-  .tuple(fc.record({ pick: fc.nat(5), granted: fc.boolean() }), pauses)
+  .tuple(fc.record({ pick: fc.nat(5), approved: fc.boolean() }), pauses)
   .map((given) => settle(...given))
 
 /** Commands that repair runs and deploy code. */
@@ -184,6 +184,6 @@ export const repairs = [
   fc.tuple(fc.nat(5), pauses).map((given) => unpark(...given)),
   ...[settling, settling],
   fc
-    .tuple(fc.record({ pick: fc.nat(5), granted: fc.boolean(), turns: fc.nat(60) }), pauses)
+    .tuple(fc.record({ pick: fc.nat(5), approved: fc.boolean(), turns: fc.nat(60) }), pauses)
     .map((given) => converge(...given)),
 ]

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, isRefusal } from '@perdure/ports'
 import { expect } from 'vitest'
 import { ALICE } from '../engine/test-engine.fixture.ts'
 import type { World } from './engine-history.fixture.ts'
@@ -13,8 +13,8 @@ const ALLOWED: readonly string[] = [
 /** Handles a request without waiting for its answer, and records unexpected refusals. */
 export function submit<T>(world: World, work: Promise<T>, onAnswer: (answer: T) => void = () => undefined): void {
   work.then(onAnswer).catch((error: unknown) => {
-    const id = error instanceof AppError ? error.id : String((error as Error).stack)
-    if (!ALLOWED.includes(id)) world.refusals.add(error instanceof AppError ? `${id}: ${error.message}` : id)
+    const id = isRefusal(error) ? error.code : String((error as Error).stack)
+    if (!ALLOWED.includes(id)) world.refusals.add(isRefusal(error) ? `${id}: ${error.message}` : id)
   })
 }
 
@@ -31,13 +31,13 @@ export function emitEvent(world: World, { name, key }: Emit): void {
   submit(world, world.process.engine.emitEvent({ name: first, payload: payloadOf(first, key), ...keyed }))
 }
 
-export const decideOne = (world: World, approvalId: string, granted: boolean) =>
+export const decideOne = (world: World, approvalId: string, approved: boolean) =>
   submit(
     world,
-    world.process.engine.resolveApproval({ approvalId, granted, by: 'alice', visibility: EVERY_ROW }),
+    world.process.engine.resolveApproval({ approvalId, approved, by: 'alice', visibility: EVERY_ROW }),
     () => {
-      if (!world.decided.has(approvalId)) world.decided.set(approvalId, granted)
-      expect(granted, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
+      if (!world.decided.has(approvalId)) world.decided.set(approvalId, approved)
+      expect(approved, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
     },
   )
 

@@ -94,8 +94,8 @@ function noteWrite(witness: Witness, write: Write): void {
       witness.versions.set(write.run.id, write.run.version)
       break
     case 'step.insert':
-      if (write.step.kind === 'version') witness.versioned.set(write.step.runId, effectIdOf(write.step))
-      witness.calls.set(effectIdOf(write.step), write.step)
+      if (write.step.kind === 'version') witness.versioned.set(write.step.runId, idempotencyKeyOf(write.step))
+      witness.calls.set(idempotencyKeyOf(write.step), write.step)
       break
     case 'step.change':
       noteChange(witness, write)
@@ -115,7 +115,7 @@ function noteEvent({ events }: Witness, { runId, type, payload }: NewEvent): voi
   own.push(`${type} ${payload}`)
 }
 
-const effectIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>) => `${runId}.${seq}`
+const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>) => `${runId}.${seq}`
 
 const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
 
@@ -123,7 +123,7 @@ function noteChange(
   { calls, restarts, offences }: Witness,
   { runId, seq, from, change }: { runId: string; seq: number; from: string; change: StepChange },
 ): void {
-  const id = effectIdOf({ runId, seq })
+  const id = idempotencyKeyOf({ runId, seq })
   const call = calls.get(id)
   if (call === undefined) return
   if (from === 'completed') offences.push(`${id} is changed after its completion`)
@@ -162,7 +162,7 @@ function noteFork(witness: Witness, { id: runId, forkOf, usage }: RunRecord, wri
 /** Names the call if its copy is missing or differs. */
 function lossOf(call: StepRecord, own: readonly StepRecord[], throughSeq: number): readonly string[] {
   const copy = own.find(({ seq }) => seq === call.seq)
-  const name = `call ${effectIdOf(call)}`
+  const name = `call ${idempotencyKeyOf(call)}`
   const isLost = isEnded(call) && call.seq <= throughSeq && copy?.status !== 'completed' && copy?.status !== call.status
   const isOther = copy !== undefined && (copy.name !== call.name || copy.kind !== call.kind)
   return [
@@ -173,7 +173,7 @@ function lossOf(call: StepRecord, own: readonly StepRecord[], throughSeq: number
 
 function noteCopy({ copied, replaced, offences }: Witness, copy: StepRecord, source: readonly StepRecord[]): void {
   if (copy.status === 'waiting' || copy.status === 'started') return
-  const id = effectIdOf(copy)
+  const id = idempotencyKeyOf(copy)
   const call = source.find(({ seq }) => seq === copy.seq)
   if (call === undefined || !isEnded(call)) offences.push(`${id} has an outcome that its source does not have`)
   if (copy.usage !== undefined || copy.childRunId !== undefined) offences.push(`${id} has the usage of its source`)

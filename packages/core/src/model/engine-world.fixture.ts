@@ -9,6 +9,7 @@ import {
   type Timers,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import type { RetryOptions } from '../durable/step.ts'
 import { agentOf, workflowOf } from '../engine/test-engine.fixture.ts'
 import { createEngine, type Engine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
@@ -17,35 +18,33 @@ import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
-import type { RunRetry } from '../targets/registration.ts'
+import type { RegistrationOptions } from '../targets/registration.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import type { RunServices } from '../targets/run-services.ts'
-import type { RunTarget } from '../targets/run-target.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
 import { type Code, codeOf, type Deployment, FIRST_CODE, FIRST_VERSIONS, versionsOf } from './engine-code.fixture.ts'
 import { createExecutions, type Executions, noteActions, noteExecution } from './engine-executions.fixture.ts'
 import { execute, type Outside, type Program } from './engine-program.fixture.ts'
 import { type CommitKind, createWitness, kindOf, type Witness, withWitness } from './engine-witness.fixture.ts'
 
-type Options = Partial<Pick<RunTarget, 'recovery' | 'concurrency' | 'onBusy' | 'maxAttempts' | 'timeoutMs' | 'retry'>>
-
-const RETRY: RunRetry = { maxAttempts: 3, initialDelayMs: 500, jitter: 'none' }
+type Options = Partial<RegistrationOptions>
+const RETRY: RetryOptions = { max: 2, delay: 500, jitter: 'none' }
 
 export const AGENTS = {
-  parallel: { recovery: 'resume', maxAttempts: 5 },
+  parallel: { onCrash: 'retry', recoveries: 4 },
   fragile: {},
-  queueing: { recovery: 'resume', concurrency: 'single', onBusy: 'queue' },
+  queueing: { onCrash: 'retry', concurrency: 'single', onBusy: 'queue' },
   refusing: { concurrency: 'single', onBusy: 'reject' },
-  latest: { recovery: 'resume', concurrency: 'single', onBusy: 'interrupt' },
-  personal: { recovery: 'resume', concurrency: 'session', onBusy: 'queue' },
-  timed: { recovery: 'resume', timeoutMs: 1_000 },
-  stubborn: { recovery: 'resume', maxAttempts: 5, retry: RETRY },
+  latest: { onCrash: 'retry', concurrency: 'single', onBusy: 'interrupt' },
+  personal: { onCrash: 'retry', concurrency: 'session', onBusy: 'queue' },
+  timed: { onCrash: 'retry', timeout: 1_000 },
+  stubborn: { onCrash: 'retry', recoveries: 4, retries: RETRY },
 } as const satisfies Record<string, Options>
 
 export const WORKFLOWS = {
-  flow: { maxAttempts: 5 },
-  line: { concurrency: 'single', onBusy: 'queue', retry: { ...RETRY, maxAttempts: 2, initialDelayMs: 5 } },
-  polite: { concurrency: 'session', onBusy: 'reject', recovery: 'fail' },
+  flow: { recoveries: 4 },
+  line: { concurrency: 'single', onBusy: 'queue', retries: { ...RETRY, max: 1, delay: 5 } },
+  polite: { concurrency: 'session', onBusy: 'reject', onCrash: 'fail' },
 } as const satisfies Record<string, Options>
 
 export const OPTIONS: Readonly<Record<string, Options>> = { ...AGENTS, ...WORKFLOWS }
@@ -200,7 +199,7 @@ export function startProcess(environment: Environment): Process {
   }
   const outside: Outside = {
     after: (ms) => new Promise<void>((resolve) => void timers.after(ms, resolve)),
-    effect: (effectId) => void (isAlive && effects.push(effectId)),
+    effect: (idempotencyKey) => void (isAlive && effects.push(idempotencyKey)),
     isDown: () => environment.isDown,
     visit(runId, path) {
       const id = `${runId} ${path}`
@@ -249,8 +248,9 @@ export function startProcess(environment: Environment): Process {
   const phase = createPhase()
   phase.enter('ready')
   const wall: Clock = clock
-  const recall = createRecall({ idempotency: guardedPort(storage.idempotency), clock })
-  const engine = createEngine({
+  const settleKeys = (runId: string) => engine.settleKeys(runId)
+  const recall = createRecall({ idempotency: guardedPort(storage.idempotency), clock, settleKeys })
+  const engine: Engine = createEngine({
     recall,
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
     services: () => ({}) as RunServices,

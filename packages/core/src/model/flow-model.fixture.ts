@@ -19,9 +19,9 @@ const key = (input: unknown) => (input as Input).key
 const AGENTS = {
   plain: {},
   limited: { concurrency: { limit: 2, key } },
-  single: { concurrency: { limit: 1, key }, rateLimit: { limit: 2, periodMs: 1_000, key } },
-  rated: { rateLimit: { limit: 3, periodMs: 1_000 } },
-  debounced: { debounce: { periodMs: 500, key, maxWaitMs: 1_200 }, concurrency: { limit: 1 } },
+  single: { concurrency: { limit: 1, key }, rateLimit: { limit: 2, period: 1_000, key } },
+  rated: { rateLimit: { limit: 3, period: 1_000 } },
+  debounced: { debounce: { period: 500, key, maxWait: 1_200 }, concurrency: { limit: 1 } },
 } as const satisfies Record<string, Pick<RegistrationOptions, 'concurrency' | 'rateLimit' | 'debounce'>>
 type AgentId = keyof typeof AGENTS
 
@@ -89,7 +89,7 @@ export async function runHistory(history: readonly Command[], given: Storage): P
           if ((input as Input).number < (acknowledged.get(runId) ?? 0)) problems.push(`stale input of ${runId}`)
           return new Promise<string>((resolve) => own.set(runId, () => resolve('done')))
         },
-        { ...limits, onBusy: 'queue', recovery: 'resume', maxAttempts: 1_000 },
+        { ...limits, onBusy: 'queue', onCrash: 'retry', recoveries: 999 },
       ),
     )
     const engine = createTestEngine({
@@ -181,9 +181,9 @@ async function check(storage: Storage, runs: readonly RunRecord[]): Promise<void
   const started = runs.filter((run) => run.startedAt !== undefined)
   const rated = started.filter((run) => optionsOf(run).rateLimit !== undefined)
   for (const group of groupsOf(rated, (run) => optionsOf(run).rateLimit?.key !== undefined)) {
-    const { limit, periodMs } = optionsOf(group[0] as RunRecord).rateLimit ?? { limit: 0, periodMs: 0 }
+    const { limit, period } = optionsOf(group[0] as RunRecord).rateLimit ?? { limit: 0, period: 0 }
     for (const { startedAt: at = 0 } of group) {
-      const inPeriod = group.filter(({ startedAt = 0 }) => startedAt <= at && startedAt > at - periodMs)
+      const inPeriod = group.filter(({ startedAt = 0 }) => startedAt <= at && startedAt > at - Number(period))
       expect(inPeriod.length, 'starts in a period').toBeLessThanOrEqual(limit)
     }
   }

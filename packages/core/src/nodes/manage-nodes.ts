@@ -1,4 +1,4 @@
-import { AppError, type NodeDirectory, type NodeRecord, type Page, type PageQuery } from '@perdure/ports'
+import { type NodeDirectory, type NodeRecord, type Page, type PageQuery, perdureError } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -25,7 +25,7 @@ export interface ManageNodes {
   /**
    * Asks a server to hand over its work and to execute no new runs.
    *
-   * @throws AppError `node-not-found`, `audit-unavailable`
+   * @throws PerdureError `node-not-found`, `audit-unavailable`
    */
   drain(request: DrainRequest): Promise<Reply>
 }
@@ -48,7 +48,7 @@ export function createManageNodes(deps: ManageNodesDeps): ManageNodes {
         commitOnce(deps, key, async () => {
           const all = await listed()
           const node = all.find(({ id }) => id === nodeId)
-          if (node === undefined) throw new AppError('node-not-found', { hint: 'pass an id that GET /nodes lists' })
+          if (node === undefined) throw perdureError('node-not-found', { hint: 'pass an id that GET /nodes lists' })
           const entry = { at: clock.now(), action: 'nodes.drain', target: nodeId, detail: { name: node.name } }
           const body = resourceOf({ ...node, isDraining: true }, all)
           return { writes: [auditWrite(principal, entry)], reply: { status: 202, body }, remember: true }

@@ -56,7 +56,7 @@ describe('createManageNodes', () => {
       { action: 'nodes.drain', target: 'one', detail: { name: 'host one' } },
     ])
     await expect(manage.drain({ nodeId: 'three', principal })).rejects.toMatchObject({
-      id: 'node-not-found',
+      code: 'node-not-found',
       hint: 'pass an id that GET /nodes lists',
     })
     expect(drained).toEqual(['one'])

@@ -9,11 +9,11 @@ const retryAfterMs = fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: unde
 const failure = fc.record({ kind, retryAfterMs }).map((options) => new ProviderError(options.kind, options))
 
 const options = fc.record({
-  attempts: fc.integer({ min: 1, max: 8 }),
-  initialDelayMs: fc.integer({ min: 0, max: 10_000 }),
-  maxDelayMs: fc.integer({ min: 0, max: 60_000 }),
+  retries: fc.integer({ min: 0, max: 7 }),
+  delay: fc.integer({ min: 0, max: 10_000 }),
+  maxDelay: fc.integer({ min: 0, max: 60_000 }),
   factor: fc.double({ min: 1, max: 10, noNaN: true }),
-  maxRetryAfterMs: fc.integer({ min: 0, max: 200_000 }),
+  maxRetryAfter: fc.integer({ min: 0, max: 200_000 }),
 })
 
 describe('retry with random failures and options', () => {
@@ -32,16 +32,15 @@ describe('retry with random failures and options', () => {
             return 'done'
           }, given).catch((error: unknown) => error)
 
-          const isFinal = (error: ProviderError) =>
-            !error.retryable || (error.retryAfterMs ?? 0) > given.maxRetryAfterMs
+          const isFinal = (error: ProviderError) => !error.retryable || (error.retryAfterMs ?? 0) > given.maxRetryAfter
           const firstFinal = failures.findIndex(isFinal)
           const callsToEnd = firstFinal === -1 ? failures.length + 1 : firstFinal + 1
-          expect(calls).toBe(Math.min(given.attempts, callsToEnd))
+          expect(calls).toBe(Math.min(given.retries + 1, callsToEnd))
           expect(outcome).toBe(failures[calls - 1] ?? 'done')
           expect(delays).toHaveLength(calls - 1)
           for (const [index, delayMs] of delays.entries()) {
             const retryAfter = failures[index]?.retryAfterMs ?? 0
-            const bound = Math.min(given.maxDelayMs, given.initialDelayMs * given.factor ** index)
+            const bound = Math.min(given.maxDelay, given.delay * given.factor ** index)
             expect(delayMs).toBeGreaterThanOrEqual(retryAfter)
             expect(delayMs).toBeLessThanOrEqual(Math.max(retryAfter, bound))
           }

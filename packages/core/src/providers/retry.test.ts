@@ -90,25 +90,22 @@ describe('retry', () => {
     expect(await retry((_, signal) => signal.aborted)).toBe(false)
   })
 
-  it.each([[0], [-1], [Number.NaN]])(
-    'throws a RangeError for %d attempts without calling the function',
-    async (attempts) => {
-      const { retry } = createInstantRetry()
-      const { fn, calls } = failing()
+  it.each([[-1], [Number.NaN]])('throws a RangeError for %d retries without calling the function', async (retries) => {
+    const { retry } = createInstantRetry()
+    const { fn, calls } = failing()
 
-      await expect(retry(fn, { attempts })).rejects.toBeInstanceOf(RangeError)
-      expect(calls).toEqual([])
-    },
-  )
+    await expect(retry(fn, { retries })).rejects.toBeInstanceOf(RangeError)
+    expect(calls).toEqual([])
+  })
 })
 
 describe('the backoff delay of retry', () => {
   const fiveFailures = () => failing(...Array.from({ length: 5 }, transient)).fn
 
-  it('increases by the factor up to maxDelayMs', async () => {
+  it('increases by the factor up to maxDelay', async () => {
     const { retry, delays } = createInstantRetry()
 
-    await retry(fiveFailures(), { attempts: 6, initialDelayMs: 10, factor: 3, maxDelayMs: 100 })
+    await retry(fiveFailures(), { retries: 5, delay: 10, factor: 3, maxDelay: 100 })
 
     expect(delays).toEqual([10, 30, 90, 100, 100])
   })
@@ -117,7 +114,7 @@ describe('the backoff delay of retry', () => {
     const randoms = [0, 0.5, 0.999, 0.25, 0]
     const { retry, delays } = createInstantRetry(() => randoms.shift() ?? 0)
 
-    await retry(fiveFailures(), { attempts: 6, initialDelayMs: 100, factor: 1 })
+    await retry(fiveFailures(), { retries: 5, delay: 100, factor: 1 })
 
     expect(delays).toEqual([0, 50, 99, 25, 0])
   })
@@ -125,26 +122,26 @@ describe('the backoff delay of retry', () => {
   it('equals the bound without jitter', async () => {
     const { retry, delays } = createInstantRetry(() => 0)
 
-    await retry(fiveFailures(), { attempts: 6, initialDelayMs: 100, factor: 1, jitter: 'none' })
+    await retry(fiveFailures(), { retries: 5, delay: 100, factor: 1, jitter: 'none' })
 
     expect(delays).toEqual([100, 100, 100, 100, 100])
   })
 
-  it('stays zero for an initial delay of zero, however many attempts there are', async () => {
+  it('stays zero for an initial delay of zero, however many retries there are', async () => {
     const { retry, delays } = createInstantRetry()
     const { fn } = failing(...Array.from({ length: 1_100 }, transient))
 
-    await retry(fn, { attempts: 2_000, initialDelayMs: 0 })
+    await retry(fn, { retries: 1_999, delay: 0 })
 
     expect(delays).toEqual(Array(1_100).fill(0))
   })
 })
 
 describe('retry of an error with a Retry-After', () => {
-  it('waits for a numeric Retry-After, even beyond maxDelayMs', async () => {
+  it('waits for a numeric Retry-After, even beyond maxDelay', async () => {
     const { retry, delays } = createInstantRetry()
 
-    await retry(failing(limited('90')).fn, { maxDelayMs: 1_000 })
+    await retry(failing(limited('90')).fn, { maxDelay: 1_000 })
 
     expect(delays).toEqual([90_000])
   })
@@ -152,7 +149,7 @@ describe('retry of an error with a Retry-After', () => {
   it('waits for its own backoff if that is longer', async () => {
     const { retry, delays } = createInstantRetry()
 
-    await retry(failing(limited('1')).fn, { initialDelayMs: 5_000 })
+    await retry(failing(limited('1')).fn, { delay: 5_000 })
 
     expect(delays).toEqual([5_000])
   })
@@ -191,7 +188,7 @@ describe('retry of an error with a Retry-After', () => {
     expect(delays).toEqual([500])
   })
 
-  it('waits for a Retry-After up to maxRetryAfterMs and throws above it', async () => {
+  it('waits for a Retry-After up to maxRetryAfter and throws above it', async () => {
     const { retry, clock, delays } = createInstantRetry()
     const tooLong = limited('121')
     const tooLate = limited(new Date(clock.now() + 241_000).toUTCString())
@@ -199,7 +196,7 @@ describe('retry of an error with a Retry-After', () => {
     expect(await retry(failing(limited('120')).fn)).toBe('done')
     await expect(retry(failing(tooLong).fn)).rejects.toBe(tooLong)
     await expect(retry(failing(tooLate).fn)).rejects.toBe(tooLate)
-    await expect(retry(failing(tooLong).fn, { maxRetryAfterMs: 121_000 })).resolves.toBe('done')
+    await expect(retry(failing(tooLong).fn, { maxRetryAfter: 121_000 })).resolves.toBe('done')
     expect(delays).toEqual([120_000, 121_000])
   })
 })

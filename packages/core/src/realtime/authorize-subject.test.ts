@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import type { AppError } from '@perdure/ports'
+import type { Refusal } from '@perdure/ports'
 import { SUBJECTS } from '@perdure/protocol'
 import { aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ async function setUp() {
     try {
       return await authorizeSubject({ subject: 'alice', scopes }, subject)
     } catch (error) {
-      return (error as { readonly id: string }).id
+      return (error as { readonly code: string }).code
     }
   }
 }
@@ -125,7 +125,7 @@ describe('createAuthorizeSubject for a run', () => {
     await storage.unitOfWork.commit(RUNS.map((run) => ({ type: 'run.insert', run }) as const))
     return createAuthorizeSubject(storage)({ subject: 'alice', scopes }, `agent:echo/runs/${runId}/events`).then(
       ({ stream }) => stream,
-      ({ code, hint }: AppError) => ({ code, hint }),
+      ({ code, hint }: Refusal) => ({ code, hint }),
     )
   }
 

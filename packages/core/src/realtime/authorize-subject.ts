@@ -1,7 +1,8 @@
 import {
-  AppError,
   EVERY_ROW,
   type EventStream,
+  isRefusal,
+  perdureError,
   type RunStore,
   type SessionStore,
   type Visibility,
@@ -39,7 +40,7 @@ export interface AuthorizedSubject {
 /**
  * Decides whether a principal may follow a subject, based on the principal's scopes and the stored owner.
  *
- * @throws AppError `validation-failed` if the text is not a subject, `scope-denied`, `run-not-found`
+ * @throws PerdureError `validation-failed` if the text is not a subject, `scope-denied`, `run-not-found`
  */
 export type AuthorizeSubject = (principal: Principal, subject: string) => Promise<AuthorizedSubject>
 
@@ -47,7 +48,7 @@ export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSub
   return async (principal, subject) => {
     const parsed = parseSubject(subject)
     if (parsed === undefined) {
-      throw new AppError('validation-failed', {
+      throw perdureError('validation-failed', {
         message: 'subject: this server has no such subject',
         hint: 'use a subject from the events reference; wildcards are not supported',
       })
@@ -84,7 +85,7 @@ async function followRun(
   const matchesTarget = run?.kind === kind && run.targetId === (agentId ?? workflowId)
   const matchesSubject = sessionId === undefined ? matchesTarget : run?.sessionId === sessionId
   const isVisible = sessionId === undefined || (await maySeeSession(deps, sessionId, visibility))
-  if (run === undefined || !matchesSubject || !isVisible) throw new AppError('run-not-found')
+  if (run === undefined || !matchesSubject || !isVisible) throw perdureError('run-not-found')
   return { subject, stream: { runId }, startsAt: 'first', isComplete: isTerminal(run.status) }
 }
 
@@ -93,7 +94,7 @@ async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSu
   if (visibility === EVERY_ROW) return
   if (params.sessionId !== undefined && (await maySeeSession(deps, params.sessionId, visibility))) return
   const scope = SUBJECTS[name].scope.replace('{sessionId}', params.sessionId ?? '')
-  throw new AppError('scope-denied', { hint: `use a token with the scope ${scope}` })
+  throw perdureError('scope-denied', { hint: `use a token with the scope ${scope}` })
 }
 
 /** A caller with a grant on every session may also follow a session that its first run has not created yet. */
@@ -109,7 +110,7 @@ export function canFollowAny(principal: Principal): boolean {
       const coversAllRows = !scope.includes('{')
       return authorize(principal, coversAllRows ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !coversAllRows
     } catch (error) {
-      if (error instanceof AppError && error.id === 'scope-denied') return false
+      if (isRefusal(error) && error.code === 'scope-denied') return false
       throw error
     }
   })

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -13,7 +13,7 @@ export interface IssueTicketRequest {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Issues a WebSocket ticket. @throws AppError `ticket-limit-exceeded`, `server-draining` */
+/** Issues a WebSocket ticket. @throws PerdureError `ticket-limit-exceeded`, `server-draining` */
 export type IssueTicket = (request: IssueTicketRequest) => Promise<Reply>
 
 export interface IssueTicketDeps extends CommitOnceDeps {
@@ -23,7 +23,7 @@ export interface IssueTicketDeps extends CommitOnceDeps {
 
 export function createIssueTicket(deps: IssueTicketDeps): IssueTicket {
   return async ({ principal, origin, key }) => {
-    if (deps.phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    if (deps.phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
     const once = await commitOnce(deps, key, async () => {
       const { ticket, expiresAt, ttlMs } = await deps.tickets.issue(principal, origin)
       const body = { ticket, expiresAt: new Date(expiresAt).toISOString(), ttlMs }

@@ -1,11 +1,11 @@
 import {
-  AppError,
   type EventLog,
   type EventStream,
   type JsonText,
   MAX_PAGE_BYTES,
   type Page,
   type PageQuery,
+  perdureError,
   type StoredEvent,
   utf8Length,
 } from '@perdure/ports'
@@ -31,7 +31,7 @@ export interface EventPageSource {
  * Reads a page of a stream, each event as JSON; the cursor is an event id. The payloads count towards the size of the
  * page. Reads in small batches. On a long page, a long event stays in the log until the client takes it.
  *
- * @throws AppError `validation-failed` if the cursor is not an event id of this log
+ * @throws PerdureError `validation-failed` if the cursor is not an event id of this log
  */
 export async function readEventPage(events: EventLog, view: EventPageSource, page: PageQuery): Promise<Page<PageItem>> {
   const { epoch } = await events.head()
@@ -65,7 +65,7 @@ function positionOf({ cursor }: PageQuery, epoch: string): number | undefined {
   if (cursor === undefined) return undefined
   const parsed = parseEventId(cursor)
   if (parsed?.epoch === epoch) return parsed.position
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: 'cursor: was not issued by this server',
     hint: 'omit cursor to start with the first page',
   })

@@ -40,7 +40,7 @@ async function setUp(blockValid = false) {
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'redeemed',
-    (error: { readonly id: string }) => error.id,
+    (error: { readonly code: string }) => error.code,
   )
 
 describe('createTickets', () => {
@@ -109,7 +109,7 @@ describe('createTickets', () => {
     const other = await tickets.issue({ subject: 'bob', scopes: [] }, undefined)
     const [first] = [await tickets.issue(ALICE, undefined), await tickets.issue(ALICE, undefined)]
 
-    await expect(tickets.issue(ALICE, undefined)).rejects.toMatchObject({ id: 'ticket-limit-exceeded' })
+    await expect(tickets.issue(ALICE, undefined)).rejects.toMatchObject({ code: 'ticket-limit-exceeded' })
     expect(await refusalOf(tickets.redeem(other.ticket, undefined))).toBe('redeemed')
     await tickets.redeem(first.ticket, undefined)
     await tickets.issue(ALICE, undefined)

@@ -1,10 +1,10 @@
 import {
-  AppError,
   type Clock,
   type Digest,
   type EpochMs,
   fromJsonText,
   type IdGenerator,
+  perdureError,
   plusMs,
   type TicketLimits,
   type TicketRecord,
@@ -40,7 +40,7 @@ export interface Tickets {
    * Issues a ticket that authenticates as the principal. If `origin` is given, the ticket is valid only from that
    * origin.
    *
-   * @throws AppError `ticket-limit-exceeded`; an outstanding ticket is never evicted to make room
+   * @throws PerdureError `ticket-limit-exceeded`; an outstanding ticket is never evicted to make room
    */
   issue(principal: Principal, origin: string | undefined): Promise<IssuedTicket>
   /**
@@ -48,7 +48,7 @@ export interface Tickets {
    * ticket that was never issued counts as a failed attempt of the address; an expired or used ticket does not, because
    * it is not a guess.
    *
-   * @throws AppError `auth-invalid` if the ticket is unknown, used, expired or bound to another origin; `auth-revoked`
+   * @throws PerdureError `auth-invalid` if the ticket is unknown, used, expired or bound to another origin; `auth-revoked`
    *   or `auth-expired` if its token is revoked or expired; `auth-locked-out`
    */
   redeem(ticket: string, origin: string | undefined, clientAddress: string): Promise<Principal>
@@ -80,9 +80,9 @@ export function createTickets(deps: TicketsDeps): Tickets {
         expiresAt: at + ttlMs,
       }
       if (await store.insert(record, limits, at)) return { ticket, expiresAt: plusMs(clock.now(), ttlMs), ttlMs }
-      throw new AppError('ticket-limit-exceeded', {
+      throw perdureError('ticket-limit-exceeded', {
         hint: 'use an outstanding ticket, or wait until a ticket expires',
-        retryAfterMs: ttlMs,
+        retryAfter: ttlMs,
       })
     },
 
@@ -93,15 +93,15 @@ export function createTickets(deps: TicketsDeps): Tickets {
       const principal = fromJsonText(taken.principal) as Principal
       if (principal.tokenId === undefined) return principal
       const token = await tokens.find(principal.tokenId)
-      if (token === undefined || token.revokedAt !== undefined) throw new AppError('auth-revoked')
-      if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw new AppError('auth-expired')
+      if (token === undefined || token.revokedAt !== undefined) throw perdureError('auth-revoked')
+      if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
       return { ...principal, scopes: token.scopes }
     },
   }
 }
 
 const invalidTicket = () =>
-  new AppError('auth-invalid', { message: 'the ticket is unknown, expired, used, or bound to another origin' })
+  perdureError('auth-invalid', { message: 'the ticket is unknown, expired, used, or bound to another origin' })
 
 const base64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))

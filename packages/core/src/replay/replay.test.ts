@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
 import { parsedItems, renderedPage } from '../json/page-items.fixture.ts'
@@ -103,7 +103,7 @@ describe('replay', () => {
     const { commit } = storage.unitOfWork
     const unitOfWork = {
       commit: (writes: Parameters<typeof commit>[0]) =>
-        isFull ? Promise.reject(new AppError('storage-full')) : commit(writes),
+        isFull ? Promise.reject(perdureError('storage-full')) : commit(writes),
     }
     const engine = createTestEngine({ agents: [talker], storage: { ...storage, unitOfWork } })
     const { runId = '' } = await engine.run('talker')
@@ -146,7 +146,7 @@ describe('replay', () => {
     const { commit } = storage.unitOfWork
     const unitOfWork = {
       commit: (writes: Parameters<typeof commit>[0]) =>
-        isFull ? Promise.reject(new AppError('storage-full')) : commit(writes),
+        isFull ? Promise.reject(perdureError('storage-full')) : commit(writes),
     }
     const engine = createTestEngine({ agents: [talker], storage: { ...storage, unitOfWork } })
     const { runId = '' } = await engine.run('talker')

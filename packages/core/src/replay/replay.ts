@@ -1,11 +1,11 @@
 import {
-  AppError,
   type Clock,
   EVERY_ROW,
   type EventLog,
   type EventStream,
   type Page,
   type PageQuery,
+  perdureError,
   type RunStore,
   type SessionStore,
   type Write,
@@ -59,11 +59,11 @@ export interface ReplayPage {
  * with a repeated key reads the events again, but writes no second entry.
  */
 export interface Replay {
-  /** @throws AppError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
+  /** @throws PerdureError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
   page(
     request: ReplayRequest & { readonly page: PageQuery; readonly key?: KeyedRequest | undefined },
   ): Promise<ReplayPage>
-  /** Opens the recording for streaming. @throws AppError the errors of `page` */
+  /** Opens the recording for streaming. @throws PerdureError the errors of `page` */
   open(request: ReplayRequest): Promise<Recording>
 }
 
@@ -94,11 +94,11 @@ async function find({ runs, sessions }: ReplayDeps, { of, raw, principal }: Repl
   const complete = raw ? createStackReader(runs) : undefined
   if ('runId' in of) {
     const run = await runs.find(of.runId, EVERY_ROW)
-    if (run === undefined) throw new AppError('run-not-found')
+    if (run === undefined) throw perdureError('run-not-found')
     return { stream: of, subject: runSubject(run), raw, complete }
   }
   const session = await sessions.find(of.sessionId, EVERY_ROW)
-  if (session === undefined) throw new AppError('session-not-found')
+  if (session === undefined) throw perdureError('session-not-found')
   return { stream: of, subject: formatSubject('session', of), raw, complete }
 }
 

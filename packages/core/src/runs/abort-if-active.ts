@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import type { AbortRun, AbortRunRequest } from './abort-request.ts'
 
 /** Aborts a run that was listed as active. `false` if it has ended, or has been deleted, in the meantime. */
@@ -7,7 +7,7 @@ export async function abortIfActive(abortRun: AbortRun, request: AbortRunRequest
     await abortRun(request)
     return true
   } catch (error) {
-    if (error instanceof AppError && (error.id === 'run-not-active' || error.id === 'run-not-found')) return false
+    if (isRefusal(error) && (error.code === 'run-not-active' || error.code === 'run-not-found')) return false
     throw error
   }
 }

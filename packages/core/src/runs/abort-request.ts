@@ -14,6 +14,6 @@ export interface AbortRunRequest extends RunToChange {
  * Ends a run now. Once this resolves, the run is `aborted` and later output of its code is dropped. Aborting an aborted
  * run returns the same answer.
  *
- * @throws AppError `run-not-found`; `scope-denied`; `run-not-active` when it has completed or failed
+ * @throws PerdureError `run-not-found`; `scope-denied`; `run-not-active` when it has completed or failed
  */
 export type AbortRun = (request: AbortRunRequest) => Promise<Reply>

@@ -1,10 +1,10 @@
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 
 const owners = new WeakMap<object, string>()
 
 /** The error of a run that has used up its own budget or that of an ancestor. */
-export function budgetError(runId: string, message = budgetMessage(runId, 'its time')): AppError {
-  const error = new AppError('budget-exhausted', { message })
+export function budgetError(runId: string, message = budgetMessage(runId, 'its time')): Refusal {
+  const error = perdureError('budget-exhausted', { message })
   owners.set(error, runId)
   return error
 }

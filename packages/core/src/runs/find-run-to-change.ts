@@ -1,4 +1,4 @@
-import { AppError, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
+import { perdureError, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
 import { authorizeTarget } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 
@@ -13,7 +13,7 @@ export interface RunToChange {
 /**
  * Finds a run to abort or resume.
  *
- * @throws AppError `run-not-found` when the run does not exist or is not visible; `scope-denied` when the run is
+ * @throws PerdureError `run-not-found` when the run does not exist or is not visible; `scope-denied` when the run is
  *   visible, but the principal may not start its target
  */
 export async function findRunToChange(
@@ -21,7 +21,7 @@ export async function findRunToChange(
   { runId, visibility, principal }: RunToChange,
 ): Promise<RunRecord> {
   const run = await runs.find(runId, visibility)
-  if (run === undefined) throw new AppError('run-not-found')
+  if (run === undefined) throw perdureError('run-not-found')
   if (principal !== undefined) authorizeTarget(principal, { kind: run.kind, id: run.targetId })
   return run
 }

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
 
 export interface ThreadRef {
   readonly workflowId: string
@@ -8,7 +8,7 @@ export interface ThreadRef {
 /**
  * Finds the newest run of a thread; the thread is visible if this run is. `undefined` for a thread without runs.
  *
- * @throws AppError `thread-not-found` when the newest run is not visible
+ * @throws PerdureError `thread-not-found` when the newest run is not visible
  */
 export async function findThread(
   runs: RunStore,
@@ -20,6 +20,6 @@ export async function findThread(
   const [run] = items
   if (run === undefined || visibility === EVERY_ROW) return run
   const seen = await runs.find(run.id, visibility)
-  if (seen === undefined) throw new AppError('thread-not-found')
+  if (seen === undefined) throw perdureError('thread-not-found')
   return seen
 }

@@ -35,7 +35,7 @@ export interface ListRunsRequest {
  * Lists runs for the API; see `ReadRuns.list`. The key of a request finds its run until the record of the key expires.
  * Without an agent or workflow, it finds only runs of registered ones.
  *
- * @throws AppError `validation-failed`
+ * @throws PerdureError `validation-failed`
  */
 export type ListRuns = (request: ListRunsRequest) => Promise<Page<PageItem>>
 

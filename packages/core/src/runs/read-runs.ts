@@ -1,11 +1,11 @@
 import {
-  AppError,
   type ApprovalStore,
   type EpochMs,
   type EventLog,
   type FinishReason,
   type Page,
   type PageQuery,
+  perdureError,
   type RunFilter,
   type RunRecord,
   type RunStatus,
@@ -73,13 +73,13 @@ export interface ReadRuns {
   /**
    * A page of the run's events, each as JSON; the cursor is an event id.
    *
-   * @throws AppError `validation-failed` for a cursor of another log
+   * @throws PerdureError `validation-failed` for a cursor of another log
    */
   events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
   /**
    * A page of the lines that the code of the run logged, each as JSON; the cursor is an event id.
    *
-   * @throws AppError `validation-failed` for a cursor of another log
+   * @throws PerdureError `validation-failed` for a cursor of another log
    */
   logs(query: RunLogsQuery, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
 }
@@ -87,7 +87,7 @@ export interface ReadRuns {
 export function createReadRuns({ runs, events, steps, approvals, render, basePath }: ReadRunsDeps): ReadRuns {
   const find = async (runId: string, visibility: Visibility): Promise<RunRecord> => {
     const run = await runs.find(runId, visibility)
-    if (run === undefined) throw new AppError('run-not-found')
+    if (run === undefined) throw perdureError('run-not-found')
     return run
   }
 
@@ -124,7 +124,7 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
 
 function filterOf({ status, agentId, workflowId, since, until, include: _, ...named }: ListRunsQuery): RunFilter {
   if (agentId !== undefined && workflowId !== undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'agentId and workflowId exclude each other',
       hint: 'pass only one of them',
     })

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { markFailedCall } from './failed-call.ts'
@@ -28,7 +28,7 @@ describe('toRunError', () => {
       Object.assign(new Error('no'), { kind: 'rate-limit' }),
       { code: 'rate-limit', message: 'no' },
     ],
-    ['an AppError', new AppError('agent-busy', { message: 'm' }), { code: 'agent-busy', message: 'm' }],
+    ['a PerdureError', perdureError('agent-busy', { message: 'm' }), { code: 'agent-busy', message: 'm' }],
     ['an object with a numeric code', { code: 7, message: 'm' }, { code: 'run-failed', message: 'm' }],
     ['an object with an empty code', { code: '', kind: '', message: 'm' }, { code: 'run-failed', message: 'm' }],
     [
@@ -95,7 +95,7 @@ describe('toRunFailure', () => {
   })
 
   it('names the durable call that failed, also below another error', () => {
-    const failed = markFailedCall(new AppError('step-failed'), { seq: 3, name: 'charge' })
+    const failed = markFailedCall(perdureError('step-failed'), { seq: 3, name: 'charge' })
 
     expect(toRunFailure(failed).step).toEqual({ seq: 3, name: 'charge' })
     expect(toRunFailure(new Error('cannot refund', { cause: failed })).step).toEqual({ seq: 3, name: 'charge' })

@@ -51,6 +51,8 @@ export interface RunOutcome {
   readonly detail?: OutcomeDetail | undefined
   /** The outcome as rendered for the idempotency record. */
   readonly json?: JsonText | undefined
+  /** The server stops while the run goes on: this is the latest status, and no outcome. */
+  readonly isInterim?: boolean | undefined
 }
 
 /**

@@ -1,31 +1,37 @@
 import type { EpochMs, JsonText, RunRecord } from '@perdure/ports'
 import { createCellMap } from '../collections/cell-map.ts'
-import type { OutcomeDetail, RunOutcome, WaitingFor } from './run-outcome.ts'
+import { type Blocker, blockerOf } from './blocker.ts'
+import type { OutcomeDetail, RunOutcome } from './run-outcome.ts'
 
 /** Callers of this process that wait for the outcome of a run. */
 export interface RunWaiters {
   /**
-   * Resolves once the run has ended or is suspended; rejects after `reject`. A patient waiter ignores suspensions that
-   * resolve on their own (timer, child) until `stopWaiting` is called.
+   * Resolves once the run has ended or is suspended; rejects after `reject`. Suspensions that depend only on the work of
+   * children are ignored. A patient waiter also ignores those that depend on a time, until `stopWaiting` is called.
    */
   wait(runId: string, how?: WaitOptions): Promise<RunOutcome>
   /** The runs that callers wait for. */
   awaited(): readonly string[]
   isAwaited(runId: string): boolean
-  /** Whether the run has a patient waiter, for which a suspension that resolves on its own is not an outcome. */
+  /** Whether callers wait for any run. */
+  hasWaiters(): boolean
+  /** Whether the run has a patient waiter, for which a suspension until a time is not an outcome. */
   hasPatientWaiter(runId: string): boolean
   /** Makes the waiters of the run impatient. @returns the latest suspension or postponement of the run, if any */
   stopWaiting(runId: string): RunOutcome | undefined
   /** Lets the waiters of a run that is queued again wait for its next attempt, until `stopWaitingAll` is called. */
   postpone(run: RunRecord): void
-  /** Resolves every waiter of a suspended or postponed run. */
+  /** Resolves every waiter of a suspended or postponed run, with `isInterim` if it is suspended. */
   stopWaitingAll(): void
+  /** Takes the children that a suspended run waits for as working. */
   resolve(run: RunRecord, info?: OutcomeInfo): void
   /**
    * Resolves the waiters with an outcome that was read from the storage, because another process may have caused it.
    * Observers are not called. A waiter that knew of this suspension when it began to wait keeps waiting.
+   *
+   * @param blocker what a suspended run depends on; by its waits if missing, with children that work
    */
-  resolveFromStorage(run: RunRecord, detail?: OutcomeDetail): void
+  resolveFromStorage(run: RunRecord, detail?: OutcomeDetail, blocker?: Blocker): void
   reject(runId: string, error: Error): void
   /** Calls `listener` for every run that ends or suspends in this process. */
   observe(listener: (run: RunRecord, info: OutcomeInfo) => void): void
@@ -59,11 +65,10 @@ interface Waiter {
   reject(error: Error): void
 }
 
-/** Waits that end without a request from outside. */
-const SELF_RESOLVING: ReadonlySet<string> = new Set(['sleep', 'child'])
-
-export const resolvesOnItsOwn = (waitingFor: readonly WaitingFor[] = []): boolean =>
-  waitingFor.length > 0 && waitingFor.every(({ kind }) => SELF_RESOLVING.has(kind))
+interface Resolving {
+  readonly blocker?: Blocker | undefined
+  readonly isDue?: (waiter: Waiter) => boolean
+}
 
 export function createRunWaiters(): RunWaiters {
   const waiters = createCellMap<string, Waiter[]>()
@@ -76,8 +81,12 @@ export function createRunWaiters(): RunWaiters {
     else waiters.set(runId, kept)
   }
 
-  const resolveWaiters = (runId: string, outcome: RunOutcome, isDue: (waiter: Waiter) => boolean = () => true) => {
-    const isForNow = outcome.run.status === 'suspended' && resolvesOnItsOwn(outcome.detail?.waitingFor)
+  const resolveWaiters = (
+    runId: string,
+    outcome: RunOutcome,
+    { blocker = blockerOf(outcome.detail?.waitingFor), isDue = () => true }: Resolving = {},
+  ) => {
+    const isSuspended = outcome.run.status === 'suspended'
     const kept: Waiter[] = []
     for (const waiter of of(runId)) {
       if (!isDue(waiter)) {
@@ -85,7 +94,7 @@ export function createRunWaiters(): RunWaiters {
         continue
       }
       waiter.current = outcome
-      if (isForNow && waiter.isPatient) kept.push(waiter)
+      if (isSuspended && (blocker === 'work' || (blocker === 'time' && waiter.isPatient))) kept.push(waiter)
       else waiter.resolve(outcome)
     }
     storeWaiters(runId, kept)
@@ -105,6 +114,7 @@ export function createRunWaiters(): RunWaiters {
       }),
     awaited: () => waiters.entries().map(([runId]) => runId),
     isAwaited: (runId) => waiters.has(runId),
+    hasWaiters: () => waiters.size() > 0,
     hasPatientWaiter: (runId) => of(runId).some(({ isPatient }) => isPatient),
     stopWaiting(runId) {
       for (const waiter of of(runId)) waiter.isPatient = false
@@ -115,7 +125,9 @@ export function createRunWaiters(): RunWaiters {
     },
     stopWaitingAll() {
       for (const [runId, list] of waiters.entries()) {
-        for (const { current, resolve } of list) if (current !== undefined) resolve(current)
+        for (const { current, resolve } of list) {
+          if (current !== undefined) resolve({ ...current, isInterim: current.run.status === 'suspended' })
+        }
         storeWaiters(
           runId,
           list.filter(({ current }) => current === undefined),
@@ -126,9 +138,9 @@ export function createRunWaiters(): RunWaiters {
       resolveWaiters(run.id, { run, detail: info.detail, json: info.json })
       for (const listener of listeners) listener(run, info)
     },
-    resolveFromStorage(run, detail) {
+    resolveFromStorage(run, detail, blocker) {
       const isNews = ({ suspendedAt }: Waiter) => run.status !== 'suspended' || run.suspendedAt !== suspendedAt
-      resolveWaiters(run.id, { run, detail }, isNews)
+      resolveWaiters(run.id, { run, detail }, { blocker, isDue: isNews })
     },
     reject(runId, error) {
       const list = of(runId)

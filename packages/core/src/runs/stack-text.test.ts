@@ -28,10 +28,11 @@ describe('stackText', () => {
   })
 
   it('contains the stacks of the causes, which can be split again', () => {
-    const text = stackText([errorOf('AppError: outer', PERDURE), errorOf('TypeError: inner', ...OWN), 'a text']) ?? ''
+    const text =
+      stackText([errorOf('PerdureError: outer', PERDURE), errorOf('TypeError: inner', ...OWN), 'a text']) ?? ''
 
     expect(splitStackText(text)).toEqual([
-      `AppError: outer\n${PERDURE}`,
+      `PerdureError: outer\n${PERDURE}`,
       `TypeError: inner\n${OWN.join('\n')}`,
       'string: a text',
     ])

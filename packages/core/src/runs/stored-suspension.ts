@@ -15,18 +15,21 @@ export interface StoredSuspension {
   readonly part?: number
 }
 
+type Suspended = Pick<RunRecord, 'suspension' | 'resumption'>
+
 export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonText(stored)
 
-export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | undefined =>
+export const readSuspension = ({ suspension }: Pick<RunRecord, 'suspension'>): StoredSuspension | undefined =>
   suspension === undefined ? undefined : (fromJsonText(suspension) as StoredSuspension)
 
 /** The stored resumption of a run that returned `ctx.suspend(…)` and has not been resumed yet. */
 export const NOT_RESUMED = toJsonText(null)
 
-export const awaitsResume = (run: RunRecord): boolean => run.status === 'suspended' && isUnresumed(run)
+export const awaitsResume = (run: Suspended & Pick<RunRecord, 'status'>): boolean =>
+  run.status === 'suspended' && isUnresumed(run)
 
 /** Whether the run waits for a resume or, if it has ended, was waiting for one at its end. */
-export const isUnresumed = ({ suspension, resumption }: RunRecord): boolean =>
+export const isUnresumed = ({ suspension, resumption }: Suspended): boolean =>
   suspension !== undefined && resumption === NOT_RESUMED
 
 export const storeResumption = (payload: unknown): JsonText => toJsonText({ payload: payload ?? null })

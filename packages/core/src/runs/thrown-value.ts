@@ -1,10 +1,10 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal, type Refusal } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 
-/** Whether a thrown value is an `AppError` with this id. Never throws, even for a proxy whose members throw. */
-export function isAppError(thrown: unknown, id: ErrorCode): thrown is AppError {
+/** Whether a thrown value is a refusal with this code. Never throws, even for a proxy whose members throw. */
+export function isRefusalWith(thrown: unknown, code: ErrorCode): thrown is Refusal {
   try {
-    return thrown instanceof AppError && thrown.id === id
+    return isRefusal(thrown) && thrown.code === code
   } catch {
     return false
   }

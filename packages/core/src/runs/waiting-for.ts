@@ -16,8 +16,11 @@ export interface WaitReads {
   readonly approvals: Pick<ApprovalStore, 'find'>
 }
 
+/** The members of a run that tell what it waits for. */
+export type WaitingRun = Pick<RunRecord, 'id' | 'status' | 'parked' | 'suspension' | 'resumption'>
+
 /** What a suspended run waits for. */
-export async function waitsOf(reads: WaitReads, run: RunRecord): Promise<readonly WaitingFor[]> {
+export async function waitsOf(reads: WaitReads, run: WaitingRun): Promise<readonly WaitingFor[]> {
   const waits: WaitingFor[] = []
   for await (const page of waitPages(reads, run)) waits.push(...page)
   return waits
@@ -26,7 +29,7 @@ export async function waitsOf(reads: WaitReads, run: RunRecord): Promise<readonl
 /** The waits of a suspended run, page by page. */
 export async function* waitPages(
   { steps, approvals }: WaitReads,
-  run: RunRecord,
+  run: WaitingRun,
 ): AsyncGenerator<readonly WaitingFor[]> {
   const reason = parkReasonOf(run)
   if (reason !== undefined) return yield [codeWait(reason)]

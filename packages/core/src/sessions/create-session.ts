@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type IdGenerator, type SessionRecord, type SessionStore } from '@perdure/ports'
+import { EVERY_ROW, type IdGenerator, perdureError, type SessionRecord, type SessionStore } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -17,7 +17,7 @@ export interface NewSession extends Partial<Pick<SessionRecord, 'id' | 'title' |
 /** The same whoever owns the session with this id. */
 const TAKEN_HINT = 'choose an id with a part that cannot be guessed, or omit id'
 
-/** Creates a session owned by the caller, under the given id or a new id. @throws AppError `session-exists` */
+/** Creates a session owned by the caller, under the given id or a new id. @throws PerdureError `session-exists` */
 export type CreateSession = (request: {
   readonly body: NewSession
   readonly principal: Principal
@@ -37,7 +37,7 @@ export function createCreateSession(deps: CreateSessionDeps): CreateSession {
   return async ({ body, principal, key, replyOf = created }) => {
     const once = await commitOnce(deps, key, async () => {
       const { id = ids.newId('session'), metadata = {}, ...rest } = body
-      if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw new AppError('session-exists', { hint: TAKEN_HINT })
+      if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw perdureError('session-exists', { hint: TAKEN_HINT })
       const now = clock.now()
       const session: SessionRecord = {
         ...{ id, owner: principal.subject, ...rest, metadata },

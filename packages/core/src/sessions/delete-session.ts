@@ -22,7 +22,7 @@ export interface DeleteSessionDeps extends CommitOnceDeps {
  * `session.deleted`, which ends the streams of the session, and the audit entry remain. Both name the session but
  * contain none of its content.
  *
- * @throws AppError `session-not-found`
+ * @throws PerdureError `session-not-found`
  */
 export type DeleteSession = (request: {
   readonly sessionId: string

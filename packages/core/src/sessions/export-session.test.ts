@@ -1,4 +1,4 @@
-import { AppError, type EventRange, type EventStream, type PageQuery, toJsonText } from '@perdure/ports'
+import { type EventRange, type EventStream, type PageQuery, perdureError, toJsonText } from '@perdure/ports'
 import { aMessage, anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
@@ -47,7 +47,7 @@ describe('exportSession', () => {
       { action: 'sessions.export', target: 'chat' },
     ])
 
-    const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }
+    const unitOfWork = { commit: () => Promise.reject(perdureError('storage-full')) }
     const failing = createSessionWorld({ storage: { ...world.storage, unitOfWork } })
     expect(await refusal(failing.exportSession(request))).toBe('audit-unavailable')
   })

@@ -44,7 +44,7 @@ export interface ExportSessionDeps {
  *
  * The audit entry of an export is written before anything is read.
  *
- * @throws AppError `session-not-found`, `audit-unavailable`
+ * @throws PerdureError `session-not-found`, `audit-unavailable`
  */
 export type ExportSession = (request: {
   readonly sessionId: string

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type SessionRecord, type SessionStore } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type SessionRecord, type SessionStore } from '@perdure/ports'
 import { authorizeSessionCreation, authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
 
@@ -14,7 +14,7 @@ export interface FindSessionForRunDeps {
  * Finds the session that a new run or a trigger names; `undefined` if the first run creates it. A session that the
  * principal may not use and a missing session that it may not create get the same answer.
  *
- * @throws AppError `session-not-found`
+ * @throws PerdureError `session-not-found`
  */
 export async function findSessionForRun(
   { sessions, createSessionOnInvoke = false, ownOnly = false }: FindSessionForRunDeps,
@@ -26,7 +26,7 @@ export async function findSessionForRun(
     ownOnly ? found.owner === principal.subject : authorizeSessionUse(principal, found)
   const session = await sessions.find(sessionId, EVERY_ROW)
   if (session === undefined ? mayCreate : mayUse(session)) return session
-  throw new AppError('session-not-found', { hint: mayCreate ? otherSessionHint(sessionId) : CREATION_HINT })
+  throw perdureError('session-not-found', { hint: mayCreate ? otherSessionHint(sessionId) : CREATION_HINT })
 }
 
 /** The hints depend on the principal alone, so that they do not tell whether the session exists. */

@@ -1,8 +1,8 @@
 import {
-  AppError,
   EVERY_ROW,
   type Page,
   type PageQuery,
+  perdureError,
   type RunStore,
   type SessionFilter,
   type SessionRecord,
@@ -57,13 +57,13 @@ export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDep
   }
 }
 
-/** @throws AppError `session-not-found` */
+/** @throws PerdureError `session-not-found` */
 export async function findSession(
   sessions: Pick<SessionStore, 'find'>,
   id: string,
   visibility: Visibility,
 ): Promise<SessionRecord> {
   const session = await sessions.find(id, visibility)
-  if (session === undefined) throw new AppError('session-not-found')
+  if (session === undefined) throw perdureError('session-not-found')
   return session
 }

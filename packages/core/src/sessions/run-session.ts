@@ -1,10 +1,10 @@
 import {
-  AppError,
   type Clock,
   contentBytes,
   EVERY_ROW,
   type IdGenerator,
   type MessageRecord,
+  perdureError,
   type SessionChange,
   type SessionStore,
   toJsonText,
@@ -29,10 +29,10 @@ export interface RunSession {
   /**
    * Appends a message exactly once. The input and the result of the run are added to the transcript automatically.
    *
-   * @throws AppError `validation-failed`; `step-failed` if the session was deleted
+   * @throws PerdureError `validation-failed`; `step-failed` if the session was deleted
    */
   append(role: 'user' | 'assistant', content: unknown): Promise<Omit<MessageResource, 'seq'>>
-  /** Sets the title, replaces the metadata, or both. @throws AppError the errors of `append` */
+  /** Sets the title, replaces the metadata, or both. @throws PerdureError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
 }
 
@@ -77,7 +77,7 @@ export function createRunSession(
         return {
           writes: messageWrites(message),
           value: { id, role, content, runId, createdAt: new Date(createdAt).toISOString() },
-          refuse: () => new AppError('session-not-found', { message: 'the session was deleted' }),
+          refuse: () => perdureError('session-not-found', { message: 'the session was deleted' }),
         }
       })
     },
@@ -119,4 +119,4 @@ async function checkedChange(change: SessionChange): Promise<SessionChange> {
 const issuePath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = []) =>
   path.map((part) => `${String(typeof part === 'object' ? part.key : part)}: `).join('')
 
-const invalid = (message: string) => new AppError('validation-failed', { message })
+const invalid = (message: string) => perdureError('validation-failed', { message })

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, noMeter, type SessionRecord, type Storage, type Visibility } from '@perdure/ports'
+import { isRefusal, noMeter, type SessionRecord, type Storage, type Visibility } from '@perdure/ports'
 import { aSession } from '@perdure/testkit'
 import { testDigest } from '../auth/tokens.fixture.ts'
 import { agentOf, createTestEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
@@ -24,7 +24,7 @@ export function createSessionWorld(options: EngineOptions & { readonly storage?:
   return { ...engine, ...sessions, storage }
 }
 
-const idOf = (error: unknown) => (error instanceof AppError ? error.id : error)
+const idOf = (error: unknown) => (isRefusal(error) ? error.code : error)
 /** The id of the error with which the work fails, or `done`. */
 export const refusal = (work: Promise<unknown>) => work.then(() => 'done', idOf)
 

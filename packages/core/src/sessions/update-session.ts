@@ -12,7 +12,7 @@ export interface UpdateSessionDeps extends CommitOnceDeps {
 
 /**
  * Sets the title, replaces the metadata, or both; omitted members stay unchanged.
- * @throws AppError `session-not-found`
+ * @throws PerdureError `session-not-found`
  */
 export type UpdateSession = (request: {
   readonly sessionId: string

@@ -1,4 +1,4 @@
-import { AppError, type Logger, type SkillStore } from '@perdure/ports'
+import { isRefusal, type Logger, perdureError, type SkillStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -27,10 +27,10 @@ export interface ManageSkills {
   /**
    * Copies a skill from a source folder.
    *
-   * @throws AppError `skill-exists`, `audit-unavailable`; `validation-failed` if the source is not a valid skill
+   * @throws PerdureError `skill-exists`, `audit-unavailable`; `validation-failed` if the source is not a valid skill
    */
   install(request: ManageRequest & { readonly source: string }): Promise<Reply>
-  /** @throws AppError `skill-not-found`, `audit-unavailable`; `validation-failed` if the skill is registered in code */
+  /** @throws PerdureError `skill-not-found`, `audit-unavailable`; `validation-failed` if the skill is registered in code */
   remove(request: ManageRequest & { readonly name: string }): Promise<Reply>
 }
 
@@ -64,9 +64,9 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
       }),
     remove: ({ name, principal, key }) =>
       exclusively(key, async () => {
-        if ((await skills.find(name)) === undefined) throw new AppError('skill-not-found')
+        if ((await skills.find(name)) === undefined) throw perdureError('skill-not-found')
         if ((await registered.find(name)) !== undefined) {
-          throw new AppError('validation-failed', {
+          throw perdureError('validation-failed', {
             message: `${name} is registered in code`,
             hint: 'remove the skill from the registrations',
           })
@@ -80,4 +80,4 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
 }
 
 /** Whether the error proves that nothing was written. */
-const wasNotWritten = (error: unknown) => error instanceof AppError && error.id === 'audit-unavailable'
+const wasNotWritten = (error: unknown) => isRefusal(error) && error.code === 'audit-unavailable'

@@ -1,7 +1,7 @@
 import {
-  AppError,
   type Page,
   type PageQuery,
+  perdureError,
   type SkillContent,
   type SkillStore,
   type SkillSummary,
@@ -11,7 +11,7 @@ import { pageByName } from '../collections/page-by-name.ts'
 /** Reads skills for the API. */
 export interface ReadSkills {
   list(page: PageQuery): Promise<Page<SkillSummary>>
-  /** @throws AppError `skill-not-found` */
+  /** @throws PerdureError `skill-not-found` */
   get(name: string): Promise<SkillContent>
 }
 
@@ -19,7 +19,7 @@ export const createReadSkills = ({ skills }: { readonly skills: SkillStore }): R
   list: async (page) => pageByName(await skills.list(), ({ name }) => name, page),
   async get(name) {
     const skill = await skills.find(name)
-    if (skill === undefined) throw new AppError('skill-not-found')
+    if (skill === undefined) throw perdureError('skill-not-found')
     return skill
   },
 })

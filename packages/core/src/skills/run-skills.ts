@@ -1,4 +1,4 @@
-import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
+import { perdureError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 import { checkMembers, refuseProblems } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 
@@ -11,7 +11,7 @@ export interface RunSkills {
   /**
    * Returns a file of the skill as text or as base64; `undefined` if it does not exist.
    *
-   * @throws AppError `validation-failed` for an invalid option; `step-failed` if the path leads out of the skill, or if
+   * @throws PerdureError `validation-failed` for an invalid option; `step-failed` if the path leads out of the skill, or if
    *   the bytes are not UTF-8
    */
   read(name: string, path: string, options?: { readonly encoding?: 'utf8' | 'base64' }): Promise<string | undefined>
@@ -39,7 +39,7 @@ function toText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new AppError('validation-failed', { message: `${path} is not UTF-8 text; read it as base64`, cause })
+    throw perdureError('validation-failed', { message: `${path} is not UTF-8 text; read it as base64`, cause })
   }
 }
 

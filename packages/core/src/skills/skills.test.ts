@@ -1,5 +1,5 @@
 import { createInMemorySkillStore, createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type PageQuery, type SkillStore, type UnitOfWork } from '@perdure/ports'
+import { isRefusal, type PageQuery, perdureError, type SkillStore, type UnitOfWork } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ServiceCaller } from '../durable/service-caller.ts'
@@ -18,7 +18,7 @@ const PAGE: PageQuery = { limit: 2, order: 'asc' }
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'done',
-    (error: unknown) => (error instanceof AppError ? error.id : error),
+    (error: unknown) => (isRefusal(error) ? error.code : error),
   )
 
 function createWorld({ unitOfWork }: { readonly unitOfWork?: UnitOfWork } = {}) {
@@ -85,7 +85,7 @@ describe('manageSkills', () => {
   })
 
   it('neither installs nor removes a skill when the audit entry cannot be written', async () => {
-    const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }
+    const unitOfWork = { commit: () => Promise.reject(perdureError('storage-full')) }
     const { manageSkills, readSkills } = createWorld({ unitOfWork })
 
     expect(await refusal(manageSkills.install({ source: 'x/a', principal: ALICE }))).toBe('audit-unavailable')

@@ -4,11 +4,4 @@ import { createRegistry, type TargetRegistry } from './target-registry.ts'
 export type AgentRegistry = TargetRegistry<AgentRegistration>
 
 export const createAgentRegistry = (): AgentRegistry =>
-  createRegistry<AgentRegistration>({
-    kind: 'agent',
-    notFound: 'agent-not-found',
-    recovery: 'fail',
-    method: 'agent.run',
-    callOf: ({ agent }) =>
-      typeof agent?.run === 'function' ? (input, context) => agent.run(input, context) : undefined,
-  })
+  createRegistry<AgentRegistration>({ kind: 'agent', notFound: 'agent-not-found' })

@@ -12,11 +12,11 @@ describe('flowProblemOf', () => {
     { concurrency: 'session' },
     { concurrency: { limit: 1 } },
     { concurrency: { limit: 10_000, key: 'user' } },
-    { rateLimit: { limit: 1, periodMs: 86_400_000 } },
-    { rateLimit: { limit: 10_000, periodMs: 1, key: 'owner' } },
-    { debounce: { periodMs: 1, key: 'session' } },
-    { debounce: { periodMs: 5, key, maxWaitMs: 5 } },
-    { concurrency: { limit: 2, key }, rateLimit: { limit: 2, periodMs: 5, key }, debounce: { periodMs: 5, key } },
+    { rateLimit: { limit: 1, period: 86_400_000 } },
+    { rateLimit: { limit: 10_000, period: 1, key: 'owner' } },
+    { debounce: { period: 1, key: 'session' } },
+    { debounce: { period: 5, key, maxWait: 5 } },
+    { concurrency: { limit: 2, key }, rateLimit: { limit: 2, period: 5, key }, debounce: { period: 5, key } },
   ])('accepts %j', (given) => {
     expect(problemOf(given)).toBeUndefined()
   })
@@ -39,13 +39,13 @@ describe('flowProblemOf', () => {
   it.each<[unknown, string]>([
     [null, 'rateLimit must be an object'],
     ['10/s', 'rateLimit must be an object'],
-    [{ periodMs: 1 }, 'rateLimit.limit is missing'],
-    [{ limit: 1 }, 'rateLimit.periodMs is missing'],
-    [{ limit: 1.5, periodMs: 1 }, 'rateLimit.limit must be an integer from 1 to 10000'],
-    [{ limit: 1, periodMs: 0 }, 'rateLimit.periodMs must be an integer from 1 to 86400000'],
-    [{ limit: 1, periodMs: 86_400_001 }, 'rateLimit.periodMs must be an integer from 1 to 86400000'],
-    [{ limit: 1, periodMs: 1, key: null }, 'rateLimit.key must be session, user, owner or a function'],
-    [{ limit: 1, period: 1 }, 'rateLimit: period is not an option'],
+    [{ period: 1 }, 'rateLimit.limit is missing'],
+    [{ limit: 1 }, 'rateLimit.period is missing'],
+    [{ limit: 1.5, period: 1 }, 'rateLimit.limit must be an integer from 1 to 10000'],
+    [{ limit: 1, period: 0 }, 'rateLimit.period must be a duration from 1 to 86400000 milliseconds'],
+    [{ limit: 1, period: 86_400_001 }, 'rateLimit.period must be a duration from 1 to 86400000 milliseconds'],
+    [{ limit: 1, period: 1, key: null }, 'rateLimit.key must be session, user, owner or a function'],
+    [{ limit: 1, periodMs: 1 }, 'rateLimit: periodMs is not an option (did you mean period?)'],
   ])('rejects the rateLimit %j', (rateLimit, problem) => {
     expect(problemOf({ rateLimit })).toContain(problem)
   })
@@ -53,13 +53,14 @@ describe('flowProblemOf', () => {
   it.each<[unknown, string]>([
     [null, 'debounce must be an object'],
     [500, 'debounce must be an object'],
-    [{ key }, 'debounce.periodMs is missing'],
-    [{ periodMs: 5 }, 'debounce.key is missing'],
-    [{ periodMs: Number.NaN, key }, 'debounce.periodMs must be an integer from 1 to 86400000'],
-    [{ periodMs: 5, key: 'thread' }, 'debounce.key must be session, user, owner or a function'],
-    [{ periodMs: 5, key, maxWaitMs: 0 }, 'debounce.maxWaitMs must be an integer from 1 to 31536000000'],
-    [{ periodMs: 5, key, maxWaitMs: 4 }, 'debounce.maxWaitMs must not be less than debounce.periodMs'],
-    [{ periodMs: 5, key, limit: 1 }, 'debounce: limit is not an option'],
+    [{ key }, 'debounce.period is missing'],
+    [{ period: 5 }, 'debounce.key is missing'],
+    [{ period: Number.NaN, key }, 'debounce.period must be a number of milliseconds, or a text such as'],
+    [{ period: '1 second', key }, 'debounce.period must be a number of milliseconds, or a text such as'],
+    [{ period: 5, key: 'thread' }, 'debounce.key must be session, user, owner or a function'],
+    [{ period: 5, key, maxWait: 0 }, 'debounce.maxWait must be a duration from 1 to 31536000000 milliseconds'],
+    [{ period: 5, key, maxWait: 4 }, 'debounce.maxWait must not be less than debounce.period'],
+    [{ period: 5, key, limit: 1 }, 'debounce: limit is not an option'],
   ])('rejects the debounce %j', (debounce, problem) => {
     expect(problemOf({ debounce })).toContain(problem)
   })

@@ -1,4 +1,5 @@
-import { membersProblem, objectProblem, type Problem } from '../durable/check-options.ts'
+import { toMilliseconds } from '@perdure/protocol'
+import { durationProblem, membersProblem, objectProblem, type Problem } from '../durable/check-options.ts'
 import type { ConcurrencyLimit, Debounce, RateLimit } from './flow-control.ts'
 import type { RegistrationOptions } from './registration.ts'
 
@@ -29,28 +30,28 @@ function concurrencyProblem(concurrency: unknown): Problem {
 
 function rateLimitProblem(rateLimit: unknown): Problem {
   if (rateLimit === undefined) return undefined
-  const { limit, periodMs, key } = membersOf<RateLimit>(rateLimit)
+  const { limit, period, key } = membersOf<RateLimit>(rateLimit)
   return (
-    membersOrObjectProblem('rateLimit', rateLimit, ['limit', 'periodMs', 'key']) ??
+    membersOrObjectProblem('rateLimit', rateLimit, ['limit', 'period', 'key']) ??
     requiredProblem('rateLimit.limit', limit) ??
-    requiredProblem('rateLimit.periodMs', periodMs) ??
+    requiredProblem('rateLimit.period', period) ??
     integerProblem('rateLimit.limit', limit, LIMIT) ??
-    integerProblem('rateLimit.periodMs', periodMs, PERIOD) ??
+    durationProblem('rateLimit.period', period, PERIOD) ??
     keyProblem('rateLimit.key', key)
   )
 }
 
 function debounceProblem(debounce: unknown): Problem {
   if (debounce === undefined) return undefined
-  const { periodMs, key, maxWaitMs } = membersOf<Debounce>(debounce)
+  const { period, key, maxWait } = membersOf<Debounce>(debounce)
   return (
-    membersOrObjectProblem('debounce', debounce, ['periodMs', 'key', 'maxWaitMs']) ??
-    requiredProblem('debounce.periodMs', periodMs) ??
+    membersOrObjectProblem('debounce', debounce, ['period', 'key', 'maxWait']) ??
+    requiredProblem('debounce.period', period) ??
     requiredProblem('debounce.key', key) ??
-    integerProblem('debounce.periodMs', periodMs, PERIOD) ??
+    durationProblem('debounce.period', period, PERIOD) ??
     keyProblem('debounce.key', key) ??
-    integerProblem('debounce.maxWaitMs', maxWaitMs, MAX_WAIT) ??
-    shortWaitProblem(periodMs, maxWaitMs)
+    durationProblem('debounce.maxWait', maxWait, MAX_WAIT) ??
+    shortWaitProblem(period, maxWait)
   )
 }
 
@@ -83,7 +84,7 @@ const keyProblem = (name: string, key: unknown): Problem =>
     ? undefined
     : `${name} must be session, user, owner or a function`
 
-const shortWaitProblem = (periodMs: unknown, maxWaitMs: unknown): Problem =>
-  maxWaitMs !== undefined && Number(maxWaitMs) < Number(periodMs)
-    ? 'debounce.maxWaitMs must not be less than debounce.periodMs'
+const shortWaitProblem = (period: unknown, maxWait: unknown): Problem =>
+  Number(toMilliseconds(maxWait)) < Number(toMilliseconds(period))
+    ? 'debounce.maxWait must not be less than debounce.period'
     : undefined

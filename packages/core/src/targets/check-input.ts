@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 import { problemsText } from './schema-problems.ts'
@@ -7,7 +7,7 @@ import { problemsText } from './schema-problems.ts'
  * Returns the input parsed by the target's schema, or unchanged without a schema. Returns a promise only if the schema
  * is asynchronous.
  *
- * @throws AppError `invalid-input` with the path of each issue
+ * @throws PerdureError `invalid-input` with the path of each issue
  */
 export function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: unknown): unknown {
   if (schema === undefined) return input ?? null
@@ -17,7 +17,7 @@ export function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: u
 
 function outputOf(checked: StandardSchemaV1.Result<unknown>): unknown {
   if (checked.issues === undefined) return checked.value
-  throw new AppError('invalid-input', {
+  throw perdureError('invalid-input', {
     message: problemsText('input', checked.issues),
     hint: 'send an input that matches the schema of the agent or workflow',
   })

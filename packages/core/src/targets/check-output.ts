@@ -1,16 +1,16 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { problemsTextWithoutValues } from './schema-problems.ts'
 
 /**
  * Returns the result of a run as the output schema parsed it.
  *
- * @throws AppError `invalid-output` with the path of each issue, without the rejected value
+ * @throws PerdureError `invalid-output` with the path of each issue, without the rejected value
  */
 export async function checkOutput(schema: StandardSchemaV1, result: unknown): Promise<unknown> {
   const checked = await schema['~standard'].validate(result)
   if (checked.issues === undefined) return checked.value
-  throw new AppError('invalid-output', {
+  throw perdureError('invalid-output', {
     message: problemsTextWithoutValues('output', checked.issues, result),
     hint: 'return a result that matches the output schema of the registration, or change the schema',
   })

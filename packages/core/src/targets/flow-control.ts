@@ -1,4 +1,5 @@
 import type { RunKind } from '@perdure/ports'
+import { type Duration, toMilliseconds } from '@perdure/protocol'
 
 /** The second argument of a key function; the first is the input. */
 export interface FlowKeyMeta {
@@ -29,22 +30,43 @@ export interface ConcurrencyLimit<Input = unknown> {
 export interface RateLimit<Input = unknown> {
   /** How many runs with the same key start in any period: from 1 to 10,000. Further runs are queued. */
   readonly limit: number
-  /** Milliseconds, at most 86,400,000 (a day). */
-  readonly periodMs: number
+  /** At most a day. */
+  readonly period: Duration
   /** Without a key, all runs share the limit. */
   readonly key?: FlowKey<Input>
 }
 
 export interface Debounce<Input = unknown> {
-  /** The run starts when no request with the same key has arrived for this time. Milliseconds, at most 86,400,000. */
-  readonly periodMs: number
+  /** The run starts when no request with the same key has arrived for this time, which is at most a day. */
+  readonly period: Duration
   /** Requests are combined only if they have the same key. */
   readonly key: FlowKey<Input>
-  /**
-   * The run starts this long after its first request at the latest. Milliseconds, from `periodMs` to 31,536,000,000 (a
-   * year); unlimited when missing.
-   */
-  readonly maxWaitMs?: number
+  /** The run starts this long after its first request at the latest, from `period` to a year; unlimited when missing. */
+  readonly maxWait?: Duration
 }
 
 export type Concurrency<Input = unknown> = 'parallel' | 'single' | 'session' | ConcurrencyLimit<Input>
+
+/** A `RateLimit` in milliseconds. */
+export interface RateRule extends Pick<RateLimit, 'limit' | 'key'> {
+  readonly periodMs: number
+}
+
+/** A `Debounce` in milliseconds. */
+export interface DebounceRule extends Pick<Debounce, 'key'> {
+  readonly periodMs: number
+  readonly maxWaitMs?: number | undefined
+}
+
+/** @param limit a valid option */
+export const rateRuleOf = ({ period, ...rule }: RateLimit): RateRule => ({
+  ...rule,
+  periodMs: toMilliseconds(period) as number,
+})
+
+/** @param debounce a valid option */
+export const debounceRuleOf = ({ period, maxWait, key }: Debounce): DebounceRule => ({
+  key,
+  periodMs: toMilliseconds(period) as number,
+  ...(maxWait === undefined ? {} : { maxWaitMs: toMilliseconds(maxWait) }),
+})

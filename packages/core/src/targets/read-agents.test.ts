@@ -49,7 +49,7 @@ describe('get', () => {
   it('returns an agent without its code', () => {
     expect(reading('echo').get('echo')).toEqual({
       ...{ id: 'echo', description: 'The echo agent.', concurrency: 'parallel', onBusy: 'reject' },
-      ...{ recovery: 'fail', maxAttempts: 3, timeoutMs: undefined, tags: [] },
+      ...{ onCrash: 'fail', recoveries: 2, retries: 0, timeoutMs: undefined, tags: [] },
     })
     expect(() => reading('echo').get('other')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))
   })
@@ -58,8 +58,8 @@ describe('get', () => {
 describe('flow control', () => {
   const flow: Partial<AgentRegistration> = {
     concurrency: { limit: 3, key: () => 'a' },
-    rateLimit: { limit: 10, periodMs: 1_000, key: 'owner' },
-    debounce: { periodMs: 500, key: () => 'a', maxWaitMs: 5_000 },
+    rateLimit: { limit: 10, period: 1_000, key: 'owner' },
+    debounce: { period: 500, key: () => 'a', maxWait: 5_000 },
   }
 
   it('is shown with the name of each key, or as function', () => {
@@ -82,7 +82,7 @@ describe('flow control', () => {
   })
 
   it('has no key when all runs share the limit', () => {
-    const agents = [agentOf('shared', code, { concurrency: { limit: 2 }, rateLimit: { limit: 1, periodMs: 5 } })]
+    const agents = [agentOf('shared', code, { concurrency: { limit: 2 }, rateLimit: { limit: 1, period: 5 } })]
 
     const { concurrency, rateLimit } = createTestEngine({ agents }).readAgents.get('shared')
 

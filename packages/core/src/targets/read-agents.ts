@@ -12,7 +12,7 @@ export interface ReadAgentsDeps {
   readonly countsOf: (target: Pick<RunTarget, 'kind' | 'id'>) => { readonly running: number; readonly queued: number }
 }
 
-/** Reads agents for the API. @throws AppError `agent-not-found` */
+/** Reads agents for the API. @throws PerdureError `agent-not-found` */
 export interface ReadAgents {
   list(page: PageQuery): Page<AgentResource>
   get(agentId: string): DescribedTarget

@@ -3,7 +3,7 @@ import type { DescribeSchema } from './describe-schema.ts'
 import { type DescribedTarget, pageOfTargets, type TargetResource, toDescribedTarget } from './target-resource.ts'
 import type { WorkflowRegistry } from './workflow-registry.ts'
 
-/** Reads registered workflows for the API. @throws AppError `workflow-not-found` */
+/** Reads registered workflows for the API. @throws PerdureError `workflow-not-found` */
 export interface ReadWorkflows {
   list(page: PageQuery): Page<TargetResource>
   get(workflowId: string): DescribedTarget

@@ -1,27 +1,15 @@
 import type { RunBudget } from '@perdure/ports'
+import type { Duration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { RetryOptions } from '../durable/step.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
-export type Recovery = 'fail' | 'resume'
+export type RunOnCrash = 'retry' | 'fail'
 
-/** How often a run starts again after its code has thrown, and after which delay. */
-export interface RunRetry {
-  /** How often the run may start, including the first time. Starts after a crash do not count. */
-  readonly maxAttempts: number
-  /** Before the second attempt. Milliseconds, default 200. */
-  readonly initialDelayMs?: number
-  /** Each further delay is this many times as long. Default 2. */
-  readonly factor?: number
-  /** Milliseconds, default 30,000. */
-  readonly maxDelayMs?: number
-  /** `'full'` (default) shortens each delay to a part that differs from run to run; `'none'` keeps it. */
-  readonly jitter?: 'full' | 'none'
-}
-
-/** How clients of other protocols use the agent or workflow. */
-export interface InteropOptions {
+/** Which clients of other protocols can use the agent or workflow. */
+export interface ProtocolOptions {
   /** `false` hides it from clients of the AI SDK. */
   readonly aiSdk?: boolean
   /** `false` hides it from clients of AG-UI. */
@@ -30,11 +18,6 @@ export interface InteropOptions {
   readonly openai?: boolean
   /** `false` hides it from MCP clients. */
   readonly mcp?: boolean
-  /**
-   * Makes the input from what a chat client sends. By default, it is the first form that the input schema accepts: the chat, its
-   * text, or an object with the text.
-   */
-  readonly input?: (chat: ChatInput) => unknown
 }
 
 /**
@@ -55,8 +38,8 @@ export interface RegistrationOptions<
    * new runs, and each run keeps the version with which it was started. No version by default.
    */
   readonly version?: string
-  /** Shown to people by `GET /agents` and `GET /workflows`. */
-  readonly description: string
+  /** Shown to people by `GET /agents` and `GET /workflows`. Where a client must show one, the default is the id. */
+  readonly description?: string
   /**
    * Schema of the input, checked before a run is created; a mismatch is rejected as `invalid-input`. The code gets the
    * value and the type that the schema returns.
@@ -86,19 +69,20 @@ export interface RegistrationOptions<
    */
   readonly debounce?: Debounce<Input>
   /**
-   * How to treat a running run after a crash: fail it (`'fail'`, default for agents) or start it again (`'resume'`,
-   * default for workflows).
+   * How to treat a running run after a crash. `'retry'`, the default for a registration with `run`, executes the code again:
+   * recorded calls are not repeated, but effects outside of steps may happen twice. `'fail'`, the default for a
+   * registration with `agent`, fails the run as `interrupted`, so its effects happen at most once.
    */
-  readonly recovery?: Recovery
-  /** How often a resumable run may start, including the first time; starts by `retry` do not count. Default 3. */
-  readonly maxAttempts?: number
+  readonly onCrash?: RunOnCrash
+  /** How often the run may execute again after a crash, not counting its first execution. Default 2. */
+  readonly recoveries?: number
   /**
-   * Starts the run again, with its recorded calls, when its code throws. An aborted run, a used-up budget, a failed
-   * validation and a `NonRetryableError` are final. Without `retry`, each failure is final.
+   * How often the run executes again, with its recorded calls, after its code has thrown, not counting the first execution. An
+   * aborted run, a used-up budget, a failed validation and a `NonRetryableError` are final. Default 0.
    */
-  readonly retry?: RunRetry
-  /** Time limit for one execution; time spent suspended does not count. Milliseconds, unlimited by default. */
-  readonly timeoutMs?: number
+  readonly retries?: number | RetryOptions
+  /** Time limit for one execution; time spent suspended does not count. Unlimited by default. */
+  readonly timeout?: Duration
   /**
    * Upper limit for each run; a request can only lower it. The usage of child runs counts too. The usage of a child run
    * also counts against the budgets of its ancestors.
@@ -107,5 +91,10 @@ export interface RegistrationOptions<
   /** Labels for people and tools; the server does not interpret them. */
   readonly tags?: readonly string[]
   /** What clients of other protocols see; `false` hides it from all of them. By default, all of them can use it. */
-  readonly interop?: false | InteropOptions
+  readonly protocols?: false | ProtocolOptions
+  /**
+   * Makes the input from what a client of these protocols sends as a chat. By default, it is the first form that the input schema
+   * accepts: the chat, its text, or an object with the text.
+   */
+  readonly fromChat?: (chat: ChatInput) => unknown
 }

@@ -1,4 +1,5 @@
 import type { EventPhase, Logger } from '@perdure/ports'
+import type { Duration, ResultOf, SentTo, Stored } from '@perdure/protocol'
 import type { ApprovalDecision, ApprovalOptions } from '../durable/approval-options.ts'
 import type { Authoring } from '../durable/authoring.ts'
 import type { ClientToolCall } from '../durable/client-tool.ts'
@@ -6,6 +7,8 @@ import type { StepFn, StepOptions } from '../durable/step.ts'
 import type { SuspendRequest, Suspension } from '../durable/suspension.ts'
 import type { ToolCall, ToolOutcome } from '../durable/tool.ts'
 import type { UsageReport } from '../durable/usage-report.ts'
+import type { WaitOptions } from '../durable/wait-call.ts'
+import type { Invocable } from './invocable.ts'
 import type { RunServices } from './run-services.ts'
 
 export interface EmitOptions {
@@ -22,7 +25,7 @@ export interface Resume {
 
 /**
  * What the code of a run can read about the run, and what it can do. The durable calls (`step`, `sleep`,
- * `waitForEvent`, `approval`, `version`, `tool`, `clientTool`, `agents.run`) are identified by their order: code that is executed again, after a
+ * `waitForEvent`, `approval`, `version`, `tool`, `clientTool`, `invoke`) are identified by their order: code that is executed again, after a
  * wait or a crash, must make the same calls in the same order. While all of its code waits, a run is suspended and uses
  * no memory; if other asynchronous work runs during a wait, wrap that work in a step.
  */
@@ -60,24 +63,24 @@ export interface RunContext extends RunServices, Authoring {
   /**
    * Appends an event to the log of the run. Resolves when the event is durable; does not have to be awaited.
    *
-   * @throws AppError `validation-failed` for a reserved or malformed type, or a payload over the limit;
+   * @throws PerdureError `validation-failed` for a reserved or malformed type, or a payload over the limit;
    *   `run-not-active` once the run has ended.
    */
   emit(type: string, payload: unknown, options?: EmitOptions): Promise<void>
   /**
-   * Executes a piece of work once. Its JSON result is stored; a re-execution gets that result without calling `fn`.
+   * Executes a piece of work once. Its result is stored as JSON; a re-execution gets that result without calling `fn`.
    *
-   * @throws AppError `step-failed` when its tries are used up, or when it must not be repeated after a crash
+   * @throws PerdureError `step-failed` when its retries are used up, or when it must not be repeated after a crash
    */
-  step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
-  /** Waits, durably, for a number of milliseconds or until a date. */
-  sleep(name: string, until: number | Date): Promise<void>
+  step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<Stored<Awaited<T>>>
+  /** Waits, durably, for a duration or until a date. */
+  sleep(name: string, until: Duration | Date): Promise<void>
   /**
    * Waits, durably, for a named event. Resolves with its payload, or with `null` after the timeout. The payload is not
    * checked against the type `Payload`.
    */
-  waitForEvent<Payload = unknown>(name: string, options?: { readonly timeoutMs?: number }): Promise<Payload | null>
-  /** Asks a person for a decision, durably. Without a decision in time, the result is `granted: false`. */
+  waitForEvent<Payload = unknown>(name: string, options?: WaitOptions): Promise<Payload | null>
+  /** Asks a person for a decision, durably. Without a decision in time, the result is `approved: false`. */
   approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
   /**
    * The version of a branch that the run takes, recorded for the whole life of the run. Use it to change code under
@@ -85,7 +88,7 @@ export interface RunContext extends RunServices, Authoring {
    * point for the first time takes `max`; a run that passed it with code that did not have this call takes `min`. A run
    * whose recorded version is outside the range is parked until code that supports it is registered.
    *
-   * @throws AppError `validation-failed` unless `min` and `max` are integers and `min` is at most `max`
+   * @throws PerdureError `validation-failed` unless `min` and `max` are integers and `min` is at most `max`
    */
   version(name: string, min: number, max: number): Promise<number>
   /**
@@ -94,27 +97,29 @@ export interface RunContext extends RunServices, Authoring {
    */
   suspend(request?: SuspendRequest): Suspension
   /** Calls a tool once. A failure is returned as data with a failure kind, never thrown. */
-  tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
+  tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Stored<Awaited<Result>>>>
   /**
    * Asks the client of the run to perform a tool, such as a dialog of its page, and waits, durably, for the result. A failure,
-   * and the end of `timeoutMs`, are returned as data, like those of `tool`. The result is not checked against the type `Result`.
+   * and the end of `timeout`, are returned as data, like those of `tool`. The result is not checked against the type `Result`.
    */
   clientTool<Result = unknown>(call: ClientToolCall): Promise<ToolOutcome<Result>>
   /** Adds to the usage of the run. A run over its budget ends with `budget-exhausted`. */
   usage(report: UsageReport): Promise<void>
   /**
-   * Child runs: `agents.run(agentId, input)` runs another agent and returns its result. Throws `step-failed` when the
-   * child does not complete.
+   * Runs another agent or workflow as a child of this run and waits for its result. A definition determines the types of input
+   * and result, and its version is executed; an id leaves both unchecked.
+   *
+   * @throws PerdureError `step-failed` when the child does not complete; `agent-not-found`, `workflow-not-found`,
+   *   `version-unknown`, `invalid-input`
    */
-  readonly agents: ChildAgents
+  invoke<Target extends string | Invocable>(
+    target: Target,
+    ...input: InvokeInput<Target>
+  ): Promise<Target extends string ? unknown : ResultOf<Target>>
 }
 
-export interface ChildAgents {
-  /**
-   * Runs another agent as a child of this run and waits for its result. The result is not checked against the type
-   * `Result`.
-   *
-   * @throws AppError `step-failed` when the child does not complete
-   */
-  run<Result = unknown>(agentId: string, input?: unknown): Promise<Result>
-}
+type InvokeInput<Target> = Target extends string
+  ? [input?: unknown]
+  : undefined extends SentTo<Target>
+    ? [input?: SentTo<Target>]
+    : [input: SentTo<Target>]

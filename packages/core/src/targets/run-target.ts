@@ -1,8 +1,9 @@
 import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { RetryPolicy } from '../durable/retry-policy.ts'
 import type { Returned } from './agent.ts'
-import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
-import type { InteropOptions, OnBusy, Recovery, RunRetry } from './registration.ts'
+import type { Concurrency, DebounceRule, RateRule } from './flow-control.ts'
+import type { OnBusy, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
@@ -15,15 +16,16 @@ export interface RunTarget {
   readonly output?: StandardSchemaV1
   readonly concurrency: Concurrency
   readonly onBusy: OnBusy
-  readonly rateLimit?: RateLimit
-  readonly debounce?: Debounce
-  readonly recovery: Recovery
-  readonly maxAttempts: number
-  readonly retry?: RunRetry
+  readonly rateLimit?: RateRule
+  readonly debounce?: DebounceRule
+  readonly onCrash: RunOnCrash
+  readonly recoveries: number
+  readonly retries: RetryPolicy
   readonly timeoutMs?: number
   readonly budget?: RunBudget
   readonly tags: readonly string[]
-  readonly interop?: false | InteropOptions
+  readonly protocols?: false | ProtocolOptions
+  readonly fromChat?: RegistrationOptions['fromChat']
   call(input: unknown, context: RunContext): Returned<unknown>
 }
 
@@ -32,7 +34,7 @@ export interface RunTargets {
   /**
    * The default version, or the given version.
    *
-   * @throws AppError `agent-not-found`, `workflow-not-found` or `version-unknown`
+   * @throws PerdureError `agent-not-found`, `workflow-not-found` or `version-unknown`
    */
   get(kind: RunKind, id: string, version?: string): RunTarget
   /** The default version. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { agentOf, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { AgentRegistration } from './agent.ts'
 import { createAgentRegistry } from './agent-registry.ts'
+import type { RegistrationOptions } from './registration.ts'
 import { targetsOf } from './target-registry.ts'
 import { createWorkflowRegistry } from './workflow-registry.ts'
 
@@ -9,35 +10,51 @@ const code = async () => 1
 const schema = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
 
 describe('register', () => {
-  it('fills in the defaults, with different values of recovery for agents and workflows', () => {
+  it('fills in the defaults, with different values of onCrash for agents and workflows', () => {
     const agents = createAgentRegistry()
     const workflows = createWorkflowRegistry()
     agents.register(agentOf('echo', code))
     workflows.register(workflowOf('flow', code))
 
-    const shared = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] }
+    const shared = { concurrency: 'parallel', onBusy: 'reject', recoveries: 2, retries: { max: 0 }, tags: [] }
     expect(agents.get('echo')).toEqual({
-      ...{ kind: 'agent', id: 'echo', description: 'The echo agent.', recovery: 'fail' },
+      ...{ kind: 'agent', id: 'echo', description: 'The echo agent.', onCrash: 'fail' },
       ...shared,
       call: expect.any(Function),
     })
-    expect(workflows.get('flow')).toMatchObject({ kind: 'workflow', id: 'flow', recovery: 'resume', ...shared })
+    expect(workflows.get('flow')).toMatchObject({ kind: 'workflow', id: 'flow', onCrash: 'retry', ...shared })
   })
 
   it('keeps the given options, and treats undefined as missing', () => {
     const agents = createAgentRegistry()
-    const given: Partial<AgentRegistration> = {
-      ...({ input: schema, concurrency: 'session', onBusy: 'queue', recovery: 'resume', maxAttempts: 1 } as const),
-      ...{ timeoutMs: 5, tags: ['a'], budget: { tokens: 5 } },
-      ...{ rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
+    const given: Partial<RegistrationOptions> = {
+      ...({ input: schema, concurrency: 'session', onBusy: 'queue', onCrash: 'retry', recoveries: 0 } as const),
+      ...{ timeout: '5s', tags: ['a'], budget: { tokens: 5 } },
+      ...{ rateLimit: { limit: 2, period: 10 }, debounce: { period: 10, key: 'user' } },
     }
     const missing = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))
     agents.register(agentOf('echo', code, given))
     agents.register(agentOf('plain', code, missing))
 
-    expect(agents.get('echo')).toMatchObject(given)
-    expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', recovery: 'fail', maxAttempts: 3, tags: [] })
+    const { timeout, rateLimit, debounce, ...same } = given
+    expect(agents.get('echo')).toMatchObject({
+      ...same,
+      ...{ timeoutMs: 5_000, rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
+    })
+    expect([timeout, rateLimit, debounce]).not.toContain(undefined)
+    expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', onCrash: 'fail', recoveries: 2, tags: [] })
     expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
+  })
+
+  it('takes the code from run, shows the id without a description, and repeats it after a crash', () => {
+    const agents = createAgentRegistry()
+    const workflows = createWorkflowRegistry()
+    agents.register({ id: 'a', run: (input) => [input] })
+    workflows.register({ id: 'w', run: (input) => [input] })
+
+    expect(agents.get('a')).toMatchObject({ description: 'a', onCrash: 'retry' })
+    expect(workflows.get('w')).toMatchObject({ description: 'w', onCrash: 'retry' })
+    expect(agents.get('a').call(1, {} as never)).toEqual([1])
   })
 
   it('calls the code as a method of the registered object', () => {
@@ -81,23 +98,31 @@ describe('register', () => {
     ['an id with a slash', agentOf('a/b', code)],
     ['an id that begins with a dash', agentOf('-a', code)],
     ['an id of 129 characters', agentOf('x'.repeat(129), code)],
-    ['a missing description', { ...agentOf('x', code), description: undefined }],
+    ['a description that is not a text', { ...agentOf('x', code), description: 5 }],
+    ['code in two places', { ...agentOf('x', code), run: code }],
+    ['a run that is not a function', { id: 'x', run: 'code' }],
+    ['no code', { id: 'x' }],
+    ['retries that are not a number', { ...agentOf('x', code), retries: '3' }],
+    ['retries without a maximum', { ...agentOf('x', code), retries: { delay: '1s' } }],
+    ['a duration in another form', { ...agentOf('x', code), timeout: '5 minutes' }],
     ['a missing agent', { id: 'x', description: '' }],
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
-    ['interop options that do not exist', { ...agentOf('x', code), interop: { chat: true } }],
-    ['an interop input that is not a function', { ...agentOf('x', code), interop: { input: 'text' } }],
+    ['a protocol that does not exist', { ...agentOf('x', code), protocols: { chat: true } }],
+    ['a protocol that is not a boolean', { ...agentOf('x', code), protocols: { mcp: 'off' } }],
+    ['protocols: true', { ...agentOf('x', code), protocols: true }],
+    ['a fromChat that is not a function', { ...agentOf('x', code), fromChat: 'text' }],
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
     ['an output that is not a schema', { ...agentOf('x', code), output: null }],
     ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],
     ['a rate limit without a period', { ...agentOf('x', code), rateLimit: { limit: 1 } }],
-    ['a debounce without a key', { ...agentOf('x', code), debounce: { periodMs: 1 } }],
+    ['a debounce without a key', { ...agentOf('x', code), debounce: { period: 1 } }],
     ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
-    ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],
-    ['maxAttempts: 0', agentOf('x', code, { maxAttempts: 0 })],
-    ['a fractional timeoutMs', agentOf('x', code, { timeoutMs: 0.5 })],
+    ['an unknown onCrash', { ...agentOf('x', code), onCrash: 'ask' }],
+    ['recoveries: -1', agentOf('x', code, { recoveries: -1 })],
+    ['a timeout of 0', agentOf('x', code, { timeout: 0 })],
     ['a budget of 0 tokens', agentOf('x', code, { budget: { tokens: 0 } })],
     ['a budget with an unknown limit', { ...agentOf('x', code), budget: { euros: 1 } }],
-    ['a string instead of a number', { ...agentOf('x', code), timeoutMs: '5' }],
+    ['a string instead of a number', { ...agentOf('x', code), timeout: '5' }],
   ])('rejects %s', (_, registration) => {
     const agents = createAgentRegistry()
 
@@ -110,8 +135,16 @@ describe('register', () => {
   it('names the invalid member of an option', () => {
     const agents = createAgentRegistry()
 
-    expect(() => agents.register(agentOf('x', code, { rateLimit: { limit: 1, periodMs: 0 } }))).toThrow(
-      'agent "x": rateLimit.periodMs must be an integer from 1 to 86400000',
+    expect(() => agents.register(agentOf('x', code, { rateLimit: { limit: 1, period: 0 } }))).toThrow(
+      'agent "x": rateLimit.period must be a duration from 1 to 86400000 milliseconds',
+    )
+  })
+
+  it('names the protocols if an option has another one', () => {
+    const agents = createAgentRegistry()
+
+    expect(() => agents.register({ ...agentOf('x', code), protocols: { a2a: true } } as never)).toThrow(
+      'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp',
     )
   })
 

@@ -1,10 +1,15 @@
-import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
-import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID } from '@perdure/protocol'
+import { definedMembers, perdureError, type RunKind, StartError } from '@perdure/ports'
+import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID, PROTOCOL_NAMES, toMilliseconds } from '@perdure/protocol'
 import { is } from 'valibot'
+import { durationProblem } from '../durable/check-options.ts'
+import { recoveriesProblem, retriesProblem, retryPolicyOf } from '../durable/retry-policy.ts'
+import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
-import { retryProblemOf } from './check-retry.ts'
+import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
+import { codeOf } from './registered-code.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
+import type { WorkflowRegistration } from './workflow.ts'
 
 /** The registered agents, or workflows, of a server. */
 export interface TargetRegistry<Registration> {
@@ -17,7 +22,7 @@ export interface TargetRegistry<Registration> {
   /**
    * The default version, or the given version.
    *
-   * @throws AppError `agent-not-found`, `workflow-not-found` or `version-unknown`
+   * @throws PerdureError `agent-not-found`, `workflow-not-found` or `version-unknown`
    */
   get(id: string, version?: string): RunTarget
   /** The default version. */
@@ -29,13 +34,9 @@ export interface TargetRegistry<Registration> {
 }
 
 /** The differences between agents and workflows. */
-export interface TargetKindSpec<Registration> {
+export interface TargetKindSpec {
   readonly kind: RunKind
   readonly notFound: ErrorCode
-  readonly recovery: RunTarget['recovery']
-  /** Name of the method that holds the code, as written in a registration. */
-  readonly method: string
-  callOf(registration: Registration): RunTarget['call'] | undefined
 }
 
 type Targets = Pick<TargetRegistry<never>, 'get' | 'find' | 'versions'>
@@ -54,11 +55,11 @@ export function targetsOf(agents: Targets, workflows: Targets): RunTargets {
   }
 }
 
-export function createRegistry<Registration extends RegistrationOptions>(
-  nature: TargetKindSpec<Registration>,
-): TargetRegistry<Registration> {
+export function createRegistry<Registration extends AgentRegistration | WorkflowRegistration>({
+  kind,
+  notFound,
+}: TargetKindSpec): TargetRegistry<Registration> {
   const targets = new Map<string, readonly RunTarget[]>()
-  const { kind, notFound, recovery, method, callOf } = nature
 
   const versionsOf = (id: string) => targets.get(id) ?? []
 
@@ -69,26 +70,26 @@ export function createRegistry<Registration extends RegistrationOptions>(
 
   return {
     register(registration) {
+      const code = codeOf(kind, registration)
       const problem = problemOf(registration) ?? takenProblemOf(registration)
-      const call = problem === undefined ? callOf(registration) : undefined
-      if (call === undefined) {
+      if (problem !== undefined || 'problem' in code) {
         throw new StartError('config-invalid', {
-          message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? `${method} must be a function`}`,
-          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id, or with another version; docs/reference/authoring.md lists the options`,
+          message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? ('problem' in code && code.problem)}`,
+          hint: `register { id, run } with a unique id, or with another version; docs/reference/authoring.md lists the options`,
         })
       }
-      const { id, description } = registration
-      const options = definedMembers(optionsOf(registration))
-      const target: RunTarget = { ...DEFAULTS, recovery, ...options, kind, id, description, call }
+      const { id, description = id } = registration
+      const { onCrash, code: call } = code
+      const target: RunTarget = { ...DEFAULTS, onCrash, ...optionsOf(registration), kind, id, description, call }
       targets.set(id, [...versionsOf(id), target])
     },
     get(id, version) {
       const [first] = versionsOf(id)
-      if (first === undefined) throw new AppError(notFound, { hint: `list the registered ${kind}s with GET /${kind}s` })
+      if (first === undefined) throw perdureError(notFound, { hint: `list the registered ${kind}s with GET /${kind}s` })
       if (version === undefined) return first
       const target = versionsOf(id).find((one) => one.version === version)
       if (target !== undefined) return target
-      throw new AppError('version-unknown', {
+      throw perdureError('version-unknown', {
         message: `version ${version} of the ${kind} ${id} is not registered`,
         hint: `read its versions with GET /${kind}s/${id}, and use one of them or register this version again`,
       })
@@ -100,20 +101,25 @@ export function createRegistry<Registration extends RegistrationOptions>(
   }
 }
 
-const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
+const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', recoveries: 2, tags: [] } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce, ...more } = registration
-  const { recovery, maxAttempts, retry, tags, version, interop } = more
+  const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusy, ...more } = registration
+  const { onCrash, recoveries, tags, version, protocols, fromChat } = more
   return {
-    ...{ input, output, timeoutMs, budget, concurrency, onBusy, rateLimit, debounce },
-    ...{ recovery, maxAttempts, retry, tags, version, interop },
+    retries: retryPolicyOf(retries),
+    ...definedMembers({
+      timeoutMs: toMilliseconds(timeout),
+      rateLimit: rateLimit && rateRuleOf(rateLimit),
+      debounce: debounce && debounceRuleOf(debounce),
+      ...{ input, output, budget, concurrency, onBusy, onCrash, recoveries, tags, version, protocols, fromChat },
+    }),
   }
 }
 
 const CHOICES = {
   onBusy: ['reject', 'queue', 'interrupt'],
-  recovery: ['fail', 'resume'],
+  onCrash: ['retry', 'fail'],
 } as const
 
 function problemOf(registration: RegistrationOptions): string | undefined {
@@ -124,7 +130,9 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (version !== undefined && !(typeof version === 'string' && OPERATOR_ID.test(version))) {
     return 'version must be a string that starts with a letter or digit and contains at most 128 letters, digits, "_" or "-"'
   }
-  if (typeof registration.description !== 'string') return 'description must be a string'
+  if (registration.description !== undefined && typeof registration.description !== 'string') {
+    return 'description must be a string'
+  }
   for (const name of ['input', 'output'] as const) {
     const schema = registration[name]
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function') {
@@ -132,9 +140,9 @@ function problemOf(registration: RegistrationOptions): string | undefined {
     }
   }
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
-    return 'budget must contain only the numbers tokens, costUsd, toolCalls and wallClockMs, as in a request body'
+    return 'budget must contain only the numbers tokens, costUsd, toolCalls and maxDuration, as in a request body'
   }
-  return optionProblemOf(registration) ?? flowProblemOf(registration) ?? retryProblemOf(registration.retry)
+  return optionProblemOf(registration) ?? flowProblemOf(registration)
 }
 
 function optionProblemOf(registration: RegistrationOptions): string | undefined {
@@ -143,21 +151,23 @@ function optionProblemOf(registration: RegistrationOptions): string | undefined 
     if (value !== undefined && !(values as readonly string[]).includes(value))
       return `${name} must be ${values.join(', ')}`
   }
-  for (const name of ['maxAttempts', 'timeoutMs'] as const) {
-    const value = registration[name]
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) return `${name} must be a positive integer`
-  }
-  return interopProblemOf(registration.interop)
+  const { timeout, retries, recoveries, protocols, fromChat } = registration
+  return (
+    durationProblem('timeout', timeout, { min: 1 }) ??
+    retriesProblem(retries) ??
+    recoveriesProblem(recoveries) ??
+    (fromChat === undefined || typeof fromChat === 'function' ? undefined : 'fromChat must be a function') ??
+    protocolsProblemOf(protocols)
+  )
 }
 
-function interopProblemOf(interop: unknown): string | undefined {
-  if (interop === undefined || interop === false) return undefined
-  const isRight = ([name, value]: [string, unknown]) =>
-    value === undefined || (name === 'input' ? typeof value === 'function' : typeof value === 'boolean')
-  const known: readonly string[] = ['aiSdk', 'agUi', 'openai', 'mcp', 'input']
-  const isObject =
-    isPlainObject(interop) && Object.entries(interop).every((one) => known.includes(one[0]) && isRight(one))
-  return isObject
-    ? undefined
-    : 'interop must be false, or contain only the booleans aiSdk, agUi, openai and mcp, and a function input'
+function protocolsProblemOf(protocols: unknown): string | undefined {
+  if (protocols === undefined || protocols === false) return undefined
+  const names: readonly string[] = PROTOCOL_NAMES
+  const isRight =
+    isPlainObject(protocols) &&
+    Object.entries(protocols).every(
+      ([name, value]) => names.includes(name) && (value === undefined || typeof value === 'boolean'),
+    )
+  return isRight ? undefined : `protocols must be false, or contain only the booleans ${names.join(', ')}`
 }

@@ -11,7 +11,8 @@ interface Targets {
 
 /** The default version of an agent or workflow as the API shows it, with the names of all versions. */
 const toTargetResource = (targets: Targets, target: RunTarget) => {
-  const { id, description, concurrency, onBusy, rateLimit, debounce, recovery, maxAttempts, timeoutMs, tags } = target
+  const { id, description, concurrency, onBusy, rateLimit, debounce, onCrash, recoveries, retries, timeoutMs, tags } =
+    target
   const all = targets.versions(id).map(({ version = null }) => version)
   const versions = all.some((version) => version !== null) ? all : undefined
   return {
@@ -20,7 +21,7 @@ const toTargetResource = (targets: Targets, target: RunTarget) => {
     onBusy,
     rateLimit: rateLimit && rateLimitResource(rateLimit),
     debounce: debounce && debounceResource(debounce),
-    ...{ recovery, maxAttempts, timeoutMs, tags: [...tags] },
+    ...{ onCrash, recoveries, retries: retries.max, timeoutMs, tags: [...tags] },
   }
 }
 

@@ -7,8 +7,4 @@ export const createWorkflowRegistry = (): WorkflowRegistry =>
   createRegistry<WorkflowRegistration>({
     kind: 'workflow',
     notFound: 'workflow-not-found',
-    recovery: 'resume',
-    method: 'workflow.execute',
-    callOf: ({ workflow }) =>
-      typeof workflow?.execute === 'function' ? (input, context) => workflow.execute(input, context) : undefined,
   })

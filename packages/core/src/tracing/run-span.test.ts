@@ -28,11 +28,11 @@ function setUp(run: (context: RunContext) => Promise<unknown>, over: object = {}
 
 describe('run tracing', () => {
   it('creates the run span under the received trace context, and step, tool and child-run spans below it', async () => {
-    const { tracer, engine, start } = setUp(async ({ step, tool, agents, usage }) => {
+    const { tracer, engine, start } = setUp(async ({ step, tool, invoke, usage }) => {
       await step('look up', () => 1)
       await tool({ name: 'pay', execute: () => 2 })
       await usage({ provider: 'p', model: 'm', inputTokens: 4, outputTokens: 5 })
-      await agents.run('child')
+      await invoke('child')
     })
 
     await start()
@@ -73,7 +73,7 @@ describe('run tracing', () => {
         throw Object.assign(new Error(SECRET), { code: 'card-declined' })
       }
       await tool({ name: 'pay', args: { SECRET }, execute: failing })
-      await step('charge', failing, { retry: { maxAttempts: 2, initialDelayMs: 0 } })
+      await step('charge', failing, { retries: { max: 1, delay: 0 } })
     })
 
     await start()
@@ -159,10 +159,10 @@ describe('run tracing', () => {
     }
     const received: unknown[] = []
     const { engine } = setUp(
-      async ({ step, tool, agents, traceparent }) => {
+      async ({ step, tool, invoke, traceparent }) => {
         await step('one', (one) => void received.push(one.traceparent))
         await tool({ name: 'pay', execute: () => 2 })
-        await agents.run('child')
+        await invoke('child')
         received.push(traceparent)
       },
       { tracer: off },

@@ -43,7 +43,7 @@ describe('createTrigger', () => {
     const definition = { ...HOURLY, timezone: 'UTC', ...more } as never
     const principal = { subject: 'alice', scopes: ['agents:invoke:echo', 'agents:invoke:nobody', 'workflows:execute'] }
 
-    await expect(server.triggers.createTrigger({ definition, principal })).rejects.toMatchObject({ id })
+    await expect(server.triggers.createTrigger({ definition, principal })).rejects.toMatchObject({ code: id })
     expect((await server.triggers.readTriggers.list({ limit: 9, order: 'asc' })).items).toEqual([])
     expect(await audited(server.storage)).toEqual([])
   })
@@ -59,7 +59,7 @@ describe('createTrigger', () => {
     server.agents.register({ id: 'picky', description: '', input, agent: { id: 'picky', run: async () => 1 } })
     const target = { agentId: 'picky' }
 
-    await expect(server.create({ ...HOURLY, target })).rejects.toMatchObject({ id: 'invalid-input' })
+    await expect(server.create({ ...HOURLY, target })).rejects.toMatchObject({ code: 'invalid-input' })
     await server.create({ ...HOURLY, target: { ...target, input: 'good' } })
     await server.create({ id: 'paid', kind: 'event', event: 'paid', target })
     await server.engine.emitEvent({ name: 'paid', payload: 'bad' })
@@ -78,7 +78,7 @@ describe('createTrigger', () => {
     const first = await server.triggers.createTrigger({ ...call, ...key('k') })
     const again = await server.triggers.createTrigger({ ...call, ...key('k') })
     await expect(server.triggers.createTrigger({ ...call, ...key('other') })).rejects.toMatchObject({
-      id: 'trigger-exists',
+      code: 'trigger-exists',
     })
 
     expect(first.status).toBe(201)
@@ -99,7 +99,7 @@ describe('createTrigger', () => {
 
     const definition = { ...known, id: 'last' } as never
     await expect(server.triggers.createTrigger({ definition, principal: ALICE })).rejects.toMatchObject({
-      id: 'validation-failed',
+      code: 'validation-failed',
       message: expect.stringContaining('1000 triggers'),
     })
   })

@@ -1,4 +1,11 @@
-import { AppError, type CronSchedule, type Meter, type TriggerRecord, type TriggerStore } from '@perdure/ports'
+import {
+  type CronSchedule,
+  isRefusal,
+  type Meter,
+  perdureError,
+  type TriggerRecord,
+  type TriggerStore,
+} from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import { authorizeTarget } from '../auth/authorize.ts'
@@ -38,7 +45,7 @@ const MAX_TRIGGERS = 1_000
  * Creates a trigger over the API. The trigger acts on behalf of its creator, so the creator must be allowed to start
  * the target, and to use or create its session.
  *
- * @throws AppError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`, `session-not-found`,
+ * @throws PerdureError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`, `session-not-found`,
  *   `trigger-exists`, `audit-unavailable`
  */
 export type CreateTrigger = (call: CreateTriggerCall) => Promise<Reply>
@@ -54,7 +61,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
     const once = await requireAudit(() =>
       commitOnce(deps, key, async () => {
         // Checks the id only after a conflict, so that a repeated request with the same key gets its stored answer.
-        if (hasConflicted && (await triggers.find(definition.id)) !== undefined) throw new AppError('trigger-exists')
+        if (hasConflicted && (await triggers.find(definition.id)) !== undefined) throw perdureError('trigger-exists')
         hasConflicted = true
         await checkTriggerLimit(triggers)
         const now = clock.now()
@@ -102,9 +109,9 @@ function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kin
   try {
     authorizeTarget(principal, target)
   } catch (error) {
-    if (!(error instanceof AppError) || error.id !== 'scope-denied') throw error
+    if (!isRefusal(error) || error.code !== 'scope-denied') throw error
     const code = target.kind === 'agent' ? 'agent-not-found' : 'workflow-not-found'
-    throw new AppError(
+    throw perdureError(
       code,
       error.hint === undefined ? {} : { hint: `${error.hint} to make it the target of a trigger` },
     )
@@ -114,7 +121,7 @@ function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kin
 async function checkTriggerLimit(triggers: TriggerStore): Promise<void> {
   const { active, disabled } = await triggers.overview()
   if (active + disabled < MAX_TRIGGERS) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `body: the server already has ${MAX_TRIGGERS} triggers, which is the limit`,
     hint: 'remove disabled, expired and orphaned triggers with POST /triggers/prune',
   })

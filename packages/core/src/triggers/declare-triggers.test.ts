@@ -107,7 +107,7 @@ describe('declareTriggers', () => {
 
     await expect(refused).rejects.toThrow(StartError)
     await expect(refused).rejects.toMatchObject({ kind: 'config-invalid', message: expect.stringContaining(member) })
-    await expect(server.trigger('good')).rejects.toMatchObject({ id: 'trigger-not-found' })
+    await expect(server.trigger('good')).rejects.toMatchObject({ code: 'trigger-not-found' })
   })
 
   it('names the index of a registration without an id', async () => {

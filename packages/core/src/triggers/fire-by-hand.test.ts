@@ -43,7 +43,7 @@ describe('fireByHand', () => {
     await server.create({ ...HOURLY, target: { agentId: 'single' } })
     await server.triggers.fireByHand(server.call('hourly'))
 
-    await expect(server.triggers.fireByHand(server.call('hourly'))).rejects.toMatchObject({ id: 'agent-busy' })
+    await expect(server.triggers.fireByHand(server.call('hourly'))).rejects.toMatchObject({ code: 'agent-busy' })
 
     expect(await server.fires('hourly')).toHaveLength(1)
     expect(await server.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)).toMatchObject({

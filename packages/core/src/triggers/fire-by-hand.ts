@@ -18,7 +18,7 @@ export interface FireByHandDeps extends StartFireDeps {
  * Fires a trigger now, even if it is disabled or its previous run has not ended. Answers with the ids of the fire and
  * the run.
  *
- * @throws AppError `trigger-not-found`, `audit-unavailable`, and the errors of `StartRun`
+ * @throws PerdureError `trigger-not-found`, `audit-unavailable`, and the errors of `StartRun`
  */
 export type FireByHand = (call: TriggerCall & { readonly traceparent?: string | undefined }) => Promise<Reply>
 

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import {
   ALICE,
@@ -81,7 +81,7 @@ describe('manageTriggers', () => {
     await server.release()
 
     expect(reply).toMatchObject({ status: 204 })
-    await expect(server.trigger('hourly')).rejects.toMatchObject({ id: 'trigger-not-found' })
+    await expect(server.trigger('hourly')).rejects.toMatchObject({ code: 'trigger-not-found' })
     expect((await server.runs()).map(({ status }) => status)).toEqual(['completed'])
     await server.advance(HOUR)
     expect(await server.runs()).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('manageTriggers', () => {
       fireByHand(call),
       readTriggers.fires('nothing', page),
     ]) {
-      await expect(refused).rejects.toMatchObject({ id: 'trigger-not-found' })
+      await expect(refused).rejects.toMatchObject({ code: 'trigger-not-found' })
     }
   })
 
@@ -126,7 +126,7 @@ describe('manageTriggers', () => {
     const server = await createStartedServer()
     await server.create(HOURLY)
     const { storage, clock, ids } = server
-    const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }
+    const unitOfWork = { commit: () => Promise.reject(perdureError('storage-full')) }
     const full = createTriggerServer({ storage: { ...storage, unitOfWork }, clock, ids })
 
     for (const refused of [
@@ -135,7 +135,7 @@ describe('manageTriggers', () => {
       full.triggers.fireByHand(full.call('hourly')),
       full.create({ ...HOURLY, id: 'other' }),
     ]) {
-      await expect(refused).rejects.toMatchObject({ id: 'audit-unavailable' })
+      await expect(refused).rejects.toMatchObject({ code: 'audit-unavailable' })
     }
   })
 })

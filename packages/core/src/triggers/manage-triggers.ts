@@ -29,21 +29,21 @@ export interface TriggerCall {
 export interface ManageTriggers {
   /**
    * Deletes a trigger and its fires; runs that the trigger has started continue.
-   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   * @throws PerdureError `trigger-not-found`, `audit-unavailable`
    */
   remove(call: TriggerCall): Promise<Reply>
   /**
    * Schedules the trigger from now on. Occurrences that were due while the trigger was disabled are neither fired nor
    * counted as missed.
-   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   * @throws PerdureError `trigger-not-found`, `audit-unavailable`
    */
   enable(call: TriggerCall): Promise<Reply>
   /**
    * Stops scheduling the trigger, which can still be fired by hand. Pending fires are skipped.
-   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   * @throws PerdureError `trigger-not-found`, `audit-unavailable`
    */
   disable(call: TriggerCall): Promise<Reply>
-  /** Deletes disabled, expired and orphaned triggers. @throws AppError `audit-unavailable` */
+  /** Deletes disabled, expired and orphaned triggers. @throws PerdureError `audit-unavailable` */
   prune(call: Omit<TriggerCall, 'triggerId'>): Promise<Reply>
 }
 

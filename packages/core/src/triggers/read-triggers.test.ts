@@ -53,7 +53,7 @@ describe('the next fires of a trigger', () => {
 
     expect(await server.triggers.readTriggers.next('on-order', { limit: 5 })).toEqual({ fires: [] })
     await expect(server.triggers.readTriggers.next('nothing', { limit: 5 })).rejects.toMatchObject({
-      id: 'trigger-not-found',
+      code: 'trigger-not-found',
     })
   })
 })

@@ -1,11 +1,11 @@
 import {
-  AppError,
   type Clock,
   type CronSchedule,
   type EpochMs,
   type FireStore,
   type Page,
   type PageQuery,
+  perdureError,
   type TriggerStore,
 } from '@perdure/ports'
 import { kindOf } from './kinds/trigger-kinds.ts'
@@ -22,15 +22,15 @@ export interface ReadTriggersDeps {
 /** Reads triggers and their fires for the API. */
 export interface ReadTriggers {
   list(page: PageQuery): Promise<Page<TriggerResource>>
-  /** @throws AppError `trigger-not-found` */
+  /** @throws PerdureError `trigger-not-found` */
   get(id: string): Promise<TriggerResource>
-  /** @throws AppError `trigger-not-found` */
+  /** @throws PerdureError `trigger-not-found` */
   fires(id: string, page: PageQuery): Promise<Page<FireResource>>
   /**
    * The next fires after `since` (default: now) that the rule of the trigger determines, whether or not it is enabled;
    * none if it does not follow the clock.
    *
-   * @throws AppError `trigger-not-found`
+   * @throws PerdureError `trigger-not-found`
    */
   next(id: string, request: { readonly limit: number; readonly since?: string | undefined }): Promise<UpcomingFires>
 }
@@ -68,9 +68,9 @@ export function createReadTriggers({ triggers, fires, clock, cronSchedule }: Rea
   }
 }
 
-/** @throws AppError `trigger-not-found` */
+/** @throws PerdureError `trigger-not-found` */
 export async function findTrigger(triggers: TriggerStore, id: string) {
   const trigger = await triggers.find(id)
-  if (trigger === undefined) throw new AppError('trigger-not-found', { hint: 'list the triggers with GET /triggers' })
+  if (trigger === undefined) throw perdureError('trigger-not-found', { hint: 'list the triggers with GET /triggers' })
   return trigger
 }

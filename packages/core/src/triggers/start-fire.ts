@@ -1,10 +1,10 @@
 import {
-  AppError,
   definedMembers,
   type EpochMs,
   EVERY_ROW,
   type FireRecord,
   fromJsonText,
+  isRefusal,
   isStorageError,
   type Meter,
   type RunRecord,
@@ -46,7 +46,7 @@ export interface StartFireRequest {
 /**
  * Starts the run of a fire. The fire, its trigger, the run and their events are committed together.
  *
- * @throws AppError the errors of `StartRun`, and any error that `writes` throws
+ * @throws PerdureError the errors of `StartRun`, and any error that `writes` throws
  */
 export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { tracer } = deps
@@ -107,7 +107,7 @@ async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord):
 /**
  * Like `startFire`, but starts nothing if the trigger has changed since it was read.
  *
- * @throws AppError the errors of `startFire`
+ * @throws PerdureError the errors of `startFire`
  */
 export async function startUnlessSuperseded(
   deps: StartFireDeps,
@@ -137,12 +137,11 @@ const RETRIED_CODES: ReadonlySet<string> = new Set(['queue-full', 'server-draini
 
 /** @throws the error itself if a storage fault, rather than a rejection of the start, caused it */
 export function refusalOf(error: unknown): Refusal {
-  if (!(error instanceof AppError))
-    return { kind: 'final', status: 'failed', reason: `run-failed: ${messageOf(error)}` }
+  if (!isRefusal(error)) return { kind: 'final', status: 'failed', reason: `run-failed: ${messageOf(error)}` }
   if (isStorageError(error)) throw error
-  if (RETRIED_CODES.has(error.id)) return { kind: 'later' }
-  const status = error.id === 'agent-busy' ? 'skipped' : 'failed'
-  return { kind: 'final', status, reason: `${error.id}: ${error.message}` }
+  if (RETRIED_CODES.has(error.code)) return { kind: 'later' }
+  const status = error.code === 'agent-busy' ? 'skipped' : 'failed'
+  return { kind: 'final', status, reason: `${error.code}: ${error.message}` }
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

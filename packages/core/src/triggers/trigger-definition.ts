@@ -1,8 +1,8 @@
 import {
-  AppError,
   type CronSchedule,
   type EpochMs,
   type JsonText,
+  perdureError,
   type TriggerRecord,
   toJsonText,
 } from '@perdure/ports'
@@ -51,10 +51,10 @@ function targetOf(target: TriggerDefinition['target']): TriggerRecord['target'] 
     : { kind: 'workflow', id: target.workflowId, ...rest }
 }
 
-/** Checks what the schema cannot express. @throws AppError `validation-failed` */
+/** Checks what the schema cannot express. @throws PerdureError `validation-failed` */
 export function checkDefinition(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): void {
   const problem = problemOf(definition, cronSchedule, now)
-  if (problem !== undefined) throw new AppError('validation-failed', { message: `body.${problem}`, hint: HINT })
+  if (problem !== undefined) throw perdureError('validation-failed', { message: `body.${problem}`, hint: HINT })
 }
 
 export function problemOf(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): string | undefined {

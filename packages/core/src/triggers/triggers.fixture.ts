@@ -19,7 +19,7 @@ import { createRecall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
-import type { AgentRegistration } from '../targets/agent.ts'
+import type { AgentRegistration, RunCode } from '../targets/agent.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
 import type { RunServices } from '../targets/run-services.ts'
 import { targetsOf } from '../targets/target-registry.ts'
@@ -149,7 +149,7 @@ export interface SeenRun {
   readonly metadata: Readonly<Record<string, string>>
 }
 
-const agent = (id: string, run: AgentRegistration['agent']['run']): AgentRegistration => ({
+const agent = (id: string, run: RunCode): AgentRegistration => ({
   id,
   description: `The ${id} agent.`,
   agent: { id, run },

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type Visibility, type WebhookRecord, type WebhookStore } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type Visibility, type WebhookRecord, type WebhookStore } from '@perdure/ports'
 
 /**
  * Whether a caller may see and manage the webhook. A grant for the caller's own webhooks covers those that it has added
@@ -9,9 +9,9 @@ export const isVisibleWebhook = ({ id, createdBy, owner }: WebhookRecord, visibi
   (visibility.owner === createdBy && visibility.owner === owner) ||
   (Array.isArray(visibility.ids) && visibility.ids.includes(id))
 
-/** @throws AppError `webhook-not-found` */
+/** @throws PerdureError `webhook-not-found` */
 export async function findWebhook(webhooks: WebhookStore, id: string, visibility: Visibility): Promise<WebhookRecord> {
   const webhook = await webhooks.find(id)
-  if (webhook === undefined || !isVisibleWebhook(webhook, visibility)) throw new AppError('webhook-not-found')
+  if (webhook === undefined || !isVisibleWebhook(webhook, visibility)) throw perdureError('webhook-not-found')
   return webhook
 }

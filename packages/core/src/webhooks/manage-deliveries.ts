@@ -1,11 +1,11 @@
 import {
-  AppError,
   type DeliveryRecord,
   type DeliveryStatus,
   type DeliveryStore,
   type IdGenerator,
   type Page,
   type PageQuery,
+  perdureError,
   type Visibility,
   type WebhookStore,
 } from '@perdure/ports'
@@ -30,16 +30,16 @@ interface DeliveryListQuery extends PageQuery {
 }
 
 export interface ManageDeliveries {
-  /** @throws AppError `webhook-not-found` */
+  /** @throws PerdureError `webhook-not-found` */
   list(webhookId: string, query: DeliveryListQuery, visibility: Visibility): Promise<Page<DeliveryResource>>
-  /** @throws AppError `webhook-not-found`, `delivery-not-found` */
+  /** @throws PerdureError `webhook-not-found`, `delivery-not-found` */
   get(webhookId: string, deliveryId: string, visibility: Visibility): Promise<DeliveryResource>
   /**
    * Sends the delivery again, with the same id and the retries of a new one.
-   * @throws AppError `webhook-not-found`, `delivery-not-found`, `delivery-in-progress`, `webhook-disabled`
+   * @throws PerdureError `webhook-not-found`, `delivery-not-found`, `delivery-in-progress`, `webhook-disabled`
    */
   redeliver(call: WebhookCall & { readonly deliveryId: string }): Promise<Reply>
-  /** Sends a test event once. @throws AppError `webhook-not-found`, `webhook-disabled` */
+  /** Sends a test event once. @throws PerdureError `webhook-not-found`, `webhook-disabled` */
   test(call: WebhookCall): Promise<Reply>
 }
 
@@ -48,14 +48,14 @@ export function createManageDeliveries(deps: ManageDeliveriesDeps): ManageDelive
 
   const find = async (webhookId: string, deliveryId: string): Promise<DeliveryRecord> => {
     const delivery = await deliveries.find(deliveryId)
-    if (delivery?.webhookId !== webhookId) throw new AppError('delivery-not-found')
+    if (delivery?.webhookId !== webhookId) throw perdureError('delivery-not-found')
     return delivery
   }
 
   const findEnabled = async ({ webhookId, visibility }: WebhookCall) => {
     const { disabledAt, disabledReason } = await findWebhook(webhooks, webhookId, visibility)
     if (disabledAt === undefined) return
-    throw new AppError('webhook-disabled', { message: disabledReason, hint: 'enable the webhook first' })
+    throw perdureError('webhook-disabled', { message: disabledReason, hint: 'enable the webhook first' })
   }
 
   return {
@@ -73,7 +73,7 @@ export function createManageDeliveries(deps: ManageDeliveriesDeps): ManageDelive
         commitOnce(deps, call.key, async () => {
           await findEnabled(call)
           const delivery = await find(call.webhookId, deliveryId)
-          if (delivery.lease !== undefined) throw new AppError('delivery-in-progress')
+          if (delivery.lease !== undefined) throw perdureError('delivery-in-progress')
           const now = clock.now()
           const entry = { at: now, action: 'webhooks.redeliver', target: call.webhookId, detail: { deliveryId } }
           const again: DeliveryRecord = { ...delivery, status: 'pending', dueAt: now, endedAt: undefined }

@@ -1,10 +1,10 @@
 import {
-  AppError,
   EVERY_ROW,
   type EventLog,
   type IdGenerator,
   type Page,
   type PageQuery,
+  perdureError,
   plusMs,
   type Sealer,
   type Visibility,
@@ -58,24 +58,24 @@ export type WebhookUpdate = Pick<NewWebhook, 'url' | 'events' | 'targets'>
 /** Administers webhooks. Each change is one commit that includes its audit entry. */
 export interface ManageWebhooks {
   list(page: PageQuery, visibility: Visibility): Promise<Page<WebhookResource>>
-  /** @throws AppError `webhook-not-found` */
+  /** @throws PerdureError `webhook-not-found` */
   get(webhookId: string, visibility: Visibility): Promise<WebhookResource>
   /**
    * Adds a webhook, which receives the events from now on. The answer contains its secret, which is shown only once.
-   * @throws AppError `webhook-exists`, `webhook-limit`, `webhook-pepper-missing`, `webhook-url-denied`, `scope-denied`
+   * @throws PerdureError `webhook-exists`, `webhook-limit`, `webhook-pepper-missing`, `webhook-url-denied`, `scope-denied`
    */
   create(call: Omit<WebhookCall, 'webhookId'> & { readonly webhook: NewWebhook }): Promise<Reply>
-  /** @throws AppError `webhook-not-found`, `webhook-configured`, `webhook-url-denied` */
+  /** @throws PerdureError `webhook-not-found`, `webhook-configured`, `webhook-url-denied` */
   update(call: WebhookCall & { readonly change: Partial<WebhookUpdate> }): Promise<Reply>
-  /** Deletes the webhook and its deliveries. @throws AppError `webhook-not-found`, `webhook-configured` */
+  /** Deletes the webhook and its deliveries. @throws PerdureError `webhook-not-found`, `webhook-configured` */
   remove(call: WebhookCall): Promise<Reply>
-  /** Delivers events from now on. @throws AppError `webhook-not-found` */
+  /** Delivers events from now on. @throws PerdureError `webhook-not-found` */
   enable(call: WebhookCall): Promise<Reply>
-  /** Sends nothing until the webhook is enabled. @throws AppError `webhook-not-found` */
+  /** Sends nothing until the webhook is enabled. @throws PerdureError `webhook-not-found` */
   disable(call: WebhookCall): Promise<Reply>
   /**
    * Replaces the secret. The previous one signs as well for `graceSeconds`.
-   * @throws AppError `webhook-not-found`, `webhook-configured`, `webhook-pepper-missing`
+   * @throws PerdureError `webhook-not-found`, `webhook-configured`, `webhook-pepper-missing`
    */
   rotate(call: WebhookCall & { readonly graceSeconds: number }): Promise<Reply>
 }
@@ -111,12 +111,12 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
     const refusal = sender.refusalOf(url)
     if (refusal !== undefined) {
       const hint = 'use a public https: address, or ask the operator to add its host to webhooks.allowHosts'
-      throw new AppError('webhook-url-denied', { message: refusal, hint })
+      throw perdureError('webhook-url-denied', { message: refusal, hint })
     }
   }
 
   const newSecret = (webhookId: string) => {
-    if (!deps.isSealerDurable) throw new AppError('webhook-pepper-missing', { hint: 'set auth.pepperRef' })
+    if (!deps.isSealerDurable) throw perdureError('webhook-pepper-missing', { hint: 'set auth.pepperRef' })
     const secret = generateSecret(ids)
     return { secret, stored: sealSecret(sealer, webhookId, secret) }
   }
@@ -133,13 +133,13 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       const owner = webhook.owner ?? principal.subject
       const isOwn = owner === principal.subject && owner !== EVERY_OWNER
       if (!isOwn && visibility !== EVERY_ROW) {
-        throw new AppError('scope-denied', { hint: 'use a token with the scope webhooks:write to name another owner' })
+        throw perdureError('scope-denied', { hint: 'use a token with the scope webhooks:write to name another owner' })
       }
       const { secret, stored } = newSecret(id)
       return once(key, async () => {
         const existing = await webhooks.list()
-        if (existing.some((other) => other.id === id)) throw new AppError('webhook-exists')
-        if (existing.length >= MAX_WEBHOOKS) throw new AppError('webhook-limit')
+        if (existing.some((other) => other.id === id)) throw perdureError('webhook-exists')
+        if (existing.length >= MAX_WEBHOOKS) throw perdureError('webhook-limit')
         const { position } = await events.head()
         const now = clock.now()
         const record: WebhookRecord = {
@@ -212,8 +212,8 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
   }
 }
 
-/** @throws AppError `webhook-configured` */
+/** @throws PerdureError `webhook-configured` */
 function refuseConfigured(webhook: WebhookRecord): WebhookRecord {
   if (webhook.source === 'api') return webhook
-  throw new AppError('webhook-configured', { hint: 'change webhookEndpoints in the configuration' })
+  throw perdureError('webhook-configured', { hint: 'change webhookEndpoints in the configuration' })
 }

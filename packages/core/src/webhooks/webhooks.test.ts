@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type EpochMs, EVERY_ROW, toJsonText } from '@perdure/ports'
+import { type EpochMs, EVERY_ROW, isRefusal, toJsonText } from '@perdure/ports'
 import { anEvent, aRun, aTrigger } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { matchesSignature } from './standard-webhooks.fixture.ts'
@@ -16,7 +16,7 @@ import {
 } from './webhooks.fixture.ts'
 
 const PAGE = { limit: 200, order: 'asc' } as const
-const idOf = (thrown: unknown) => (thrown instanceof AppError ? thrown.id : thrown)
+const idOf = (thrown: unknown) => (isRefusal(thrown) ? thrown.code : thrown)
 const create = async (world: ReturnType<typeof createWebhookWorld>, webhook: object = {}) =>
   (await world.manageWebhooks.create({ ...BY_ALICE, webhook: { id: 'hook', url: URL, ...webhook } })).body as {
     readonly id: string

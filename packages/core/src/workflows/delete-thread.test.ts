@@ -85,7 +85,7 @@ describe('deleteThread', () => {
     await engine.deleteThread({ ...THREAD, visibility: EVERY_ROW })
     await untilIdle(engine.clock)
 
-    expect(refused).toMatchObject([{ id: 'agent-busy' }])
+    expect(refused).toMatchObject([{ code: 'agent-busy' }])
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     await execute(engine)
     await untilIdle(engine.clock)

@@ -22,7 +22,7 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
  * Deletes a thread with its runs, recorded calls, approvals, events and the stored answers about them. Aborts its
  * active runs first; no run of the thread can start in the meantime.
  *
- * @throws AppError `thread-not-found`
+ * @throws PerdureError `thread-not-found`
  */
 export type DeleteThread = (request: DeleteThreadRequest) => Promise<Reply>
 

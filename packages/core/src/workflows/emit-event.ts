@@ -42,7 +42,7 @@ export interface EmitEventRequest {
  * effects of the event, or the durable plan to deliver it, are committed together with the idempotency record: a retry
  * has no further effect.
  *
- * @throws AppError `validation-failed` for an invalid event name; `idempotency-conflict`
+ * @throws PerdureError `validation-failed` for an invalid event name; `idempotency-conflict`
  */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 

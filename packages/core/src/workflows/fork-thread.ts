@@ -1,8 +1,8 @@
 import {
-  AppError,
   EVERY_ROW,
   type IdGenerator,
   NO_USAGE,
+  perdureError,
   type RunRecord,
   type StepStore,
   type Write,
@@ -31,7 +31,7 @@ export interface ForkRequest extends ThreadRef {
  * Starts a new thread with the input and the ended calls of another thread. The source thread is not modified.
  *
  * @returns the run of the new thread
- * @throws AppError `thread-not-found`
+ * @throws PerdureError `thread-not-found`
  */
 export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Promise<RunRecord> {
   const { threads, steps, targets, ids, clock, unitOfWork, relaunch } = deps
@@ -83,7 +83,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     },
   ]
   const outcome = await unitOfWork.commit(writes)
-  if (!outcome.committed) throw new AppError('internal-error', { message: 'the fork conflicted with another write' })
+  if (!outcome.committed) throw perdureError('internal-error', { message: 'the fork conflicted with another write' })
   relaunch(fork)
   return fork
 }

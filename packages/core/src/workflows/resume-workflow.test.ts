@@ -46,7 +46,7 @@ describe.each(Object.entries(WORKFLOWS))('resume of a thread that %s', (_, workf
 
     const replies = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => resume(key, key)))
 
-    expect(replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.id)).sort()).toEqual([
+    expect(replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.code)).sort()).toEqual([
       202,
       'resume-without-suspension',
       'resume-without-suspension',

@@ -1,4 +1,4 @@
-import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
+import { perdureError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
 import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { ResumeResult, ResumeSuspended } from '../engine/resume-suspended.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
@@ -31,7 +31,7 @@ export interface ResumeWorkflowRequest {
 /**
  * Resumes a suspended thread with a payload: the awaited event, or the payload for `ctx.suspend`.
  *
- * @throws AppError `workflow-not-found`, `thread-not-found`, `resume-without-suspension`
+ * @throws PerdureError `workflow-not-found`, `thread-not-found`, `resume-without-suspension`
  */
 export type ResumeWorkflow = (request: ResumeWorkflowRequest) => Promise<Reply>
 
@@ -69,4 +69,4 @@ function waitOf(recorded: readonly StepRecord[], { name }: ResumeWorkflowRequest
   return only
 }
 
-const notWaiting = (message: string) => new AppError('resume-without-suspension', { message })
+const notWaiting = (message: string) => perdureError('resume-without-suspension', { message })

@@ -92,7 +92,7 @@ describe('WorkflowThreads.checkpoints', () => {
 
     const page = engine.threads.checkpoints(thread, { limit: 1, order: 'asc', cursor })
 
-    await expect(page).rejects.toMatchObject({ id: 'validation-failed' })
+    await expect(page).rejects.toMatchObject({ code: 'validation-failed' })
   })
 })
 

@@ -1,10 +1,10 @@
 import {
-  AppError,
   EVERY_ROW,
   type JsonText,
   type OutlinedStep,
   type Page,
   type PageQuery,
+  perdureError,
   type RunRecord,
   type RunStore,
   type StepRecord,
@@ -29,14 +29,14 @@ export interface WorkflowThreadsDeps {
   readonly steps: StepStore
 }
 
-/** Reads workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
+/** Reads workflow threads. @throws PerdureError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
   /** The status of the newest run, its recorded calls and what it waits for, part by part. */
   state(thread: ThreadRef): Promise<JsonParts>
   /**
    * A page of the completed calls of the newest run, ordered by `seq`, each as JSON.
    *
-   * @throws AppError `validation-failed` for an invalid cursor
+   * @throws PerdureError `validation-failed` for an invalid cursor
    */
   checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<PageItem>>
   /** The newest run of the thread. A thread whose newest run is not visible counts as missing. */
@@ -47,7 +47,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
   const newestRun = async (thread: ThreadRef, visibility: Visibility): Promise<RunRecord> => {
     workflows.get(thread.workflowId)
     const run = await findThread(runs, thread, visibility)
-    if (run === undefined) throw new AppError('thread-not-found')
+    if (run === undefined) throw perdureError('thread-not-found')
     return run
   }
 

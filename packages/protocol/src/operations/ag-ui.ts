@@ -9,7 +9,7 @@ const AG_UI = { scope: 'agents:invoke:{agentId}', sight: RUN_SIGHT, dialect: 'ag
 export const agUiOperations = {
   runAgUi: {
     ...AG_UI,
-    id: 'agui.run',
+    id: 'ag-ui.run',
     method: 'POST',
     path: '/agents/:agentId/ag-ui',
     idempotent: true,
@@ -33,7 +33,7 @@ export const agUiOperations = {
   },
   getAgUiCapabilities: {
     ...AG_UI,
-    id: 'agui.capabilities',
+    id: 'ag-ui.capabilities',
     method: 'GET',
     path: '/agents/:agentId/ag-ui/capabilities',
     idempotent: false,
@@ -43,7 +43,7 @@ export const agUiOperations = {
   },
   connectAgUi: {
     ...AG_UI,
-    id: 'agui.connect',
+    id: 'ag-ui.connect',
     method: 'GET',
     path: '/agents/:agentId/ag-ui/:runId',
     polls: true,

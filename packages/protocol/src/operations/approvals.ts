@@ -41,6 +41,6 @@ export const approvalOperations = {
       },
     },
     errors: ['approval-not-found', 'approval-resolved', 'run-not-active', 'session-not-found', 'thread-not-found'],
-    summary: 'Grant or deny an approval.',
+    summary: 'Approve or deny a request for approval.',
   },
 } as const satisfies OperationTable

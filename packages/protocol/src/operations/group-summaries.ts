@@ -1,3 +1,4 @@
+import { PROTOCOLS } from '../protocols.ts'
 import type { OperationGroup } from './index.ts'
 
 /** One-sentence description of each group of operations. */
@@ -7,15 +8,15 @@ export const GROUP_SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   approvals: 'Decisions that runs have requested from a human.',
   workflows: 'Durable functions with checkpoints; a thread is a sequence of runs of one workflow.',
   sessions: 'Conversations that group runs and keep a transcript.',
-  chat: 'Chats of the AI SDK: `useChat` and `DefaultChatTransport` work with every agent.',
-  openai: 'OpenAI: the SDKs of OpenAI, and programs that are based on them, work with every agent.',
-  agui: 'AG-UI: `HttpAgent`, and front ends that are based on it, work with every agent.',
+  'ai-sdk': PROTOCOLS.aiSdk.summary,
+  openai: PROTOCOLS.openai.summary,
+  'ag-ui': PROTOCOLS.agUi.summary,
   realtime: 'Follow events over a WebSocket; issue the ticket that a web page needs to connect.',
   memory: 'What agents have learned: facts to search, blocks to read whole, and conflicts between facts.',
   consolidator: 'Background maintenance of memory: extract, merge and decay facts.',
   skills: 'Folders with instructions and files that runs can read.',
   mcp: 'Model Context Protocol servers whose tools runs can call.',
-  mcpserver: 'This server as a Model Context Protocol server whose tools are the agents and workflows.',
+  'mcp-server': PROTOCOLS.mcp.summary,
   tokens: 'Mint, rotate and revoke the access tokens that decide who may call what.',
   audit: 'The tamper-evident chain of entries that records who did what.',
   triggers: 'Start runs automatically: on a schedule, at an interval, after a period of inactivity, or on an event.',

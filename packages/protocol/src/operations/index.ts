@@ -1,9 +1,9 @@
 import type { Operation, OperationTable } from '../operation.ts'
 import { agUiOperations } from './ag-ui.ts'
 import { agentOperations } from './agents.ts'
+import { aiSdkOperations } from './ai-sdk.ts'
 import { approvalOperations } from './approvals.ts'
 import { auditOperations } from './audit.ts'
-import { chatOperations } from './chat.ts'
 import { consoleOperations } from './console.ts'
 import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
@@ -14,7 +14,7 @@ import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
 import { namedEventOperations } from './named-events.ts'
 import { nodeOperations } from './nodes.ts'
-import { openAiOperations } from './openai.ts'
+import { openaiOperations } from './openai.ts'
 import { realtimeOperations } from './realtime.ts'
 import { runOperations } from './runs.ts'
 import { sessionOperations } from './sessions.ts'
@@ -31,15 +31,15 @@ export const OPERATION_TABLES = {
   approvals: approvalOperations,
   workflows: workflowOperations,
   sessions: sessionOperations,
-  chat: chatOperations,
-  agui: agUiOperations,
-  openai: openAiOperations,
+  'ai-sdk': aiSdkOperations,
+  'ag-ui': agUiOperations,
+  openai: openaiOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,
   consolidator: consolidatorOperations,
   skills: skillOperations,
   mcp: mcpOperations,
-  mcpserver: mcpServerOperations,
+  'mcp-server': mcpServerOperations,
   tokens: tokenOperations,
   audit: auditOperations,
   triggers: triggerOperations,

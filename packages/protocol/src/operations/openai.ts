@@ -1,11 +1,11 @@
 import type { OperationTable } from '../operation.ts'
 import {
   ChatCompletionRequest,
-  OpenAiConversationRequest,
-  OpenAiItemsQuery,
-  OpenAiObject,
-  OpenAiResponseQuery,
-  OpenAiResponseRequest,
+  OpenaiConversationRequest,
+  OpenaiItemsQuery,
+  OpenaiObject,
+  OpenaiResponseQuery,
+  OpenaiResponseRequest,
 } from '../resources/openai.ts'
 import { RUN_REFUSALS } from './agents.ts'
 import { RUN_SIGHT } from './runs.ts'
@@ -40,10 +40,10 @@ const CONVERSATION = '/openai/conversations/:conversationId'
 const READ = 'sessions:read:{conversationId}'
 const WRITE = 'sessions:write:{conversationId}'
 
-const objectOf = (description: string) => ({ 200: { schema: OpenAiObject, description } }) as const
+const objectOf = (description: string) => ({ 200: { schema: OpenaiObject, description } }) as const
 
 /** The interfaces of OpenAI: models, Chat Completions, Responses and Conversations. */
-export const openAiOperations = {
+export const openaiOperations = {
   listModels: {
     ...OPENAI,
     id: 'openai.models',
@@ -72,7 +72,7 @@ export const openAiOperations = {
     path: '/openai/chat/completions',
     body: ChatCompletionRequest,
     responses: {
-      200: { schema: OpenAiObject, stream: 'event-stream', description: 'The answer, or with `stream` its chunks.' },
+      200: { schema: OpenaiObject, stream: 'event-stream', description: 'The answer, or with `stream` its chunks.' },
     },
     errors: START_ERRORS,
     summary: 'Start a run, or decide what it asks, as a Chat Completion.',
@@ -81,9 +81,9 @@ export const openAiOperations = {
     ...START,
     id: 'openai.create-response',
     path: '/openai/responses',
-    body: OpenAiResponseRequest,
+    body: OpenaiResponseRequest,
     responses: {
-      200: { schema: OpenAiObject, stream: 'event-stream', description: 'The response, or with `stream` its events.' },
+      200: { schema: OpenaiObject, stream: 'event-stream', description: 'The response, or with `stream` its events.' },
     },
     errors: START_ERRORS,
     summary: 'Start a run, or answer what it asks, as a Response.',
@@ -95,9 +95,9 @@ export const openAiOperations = {
     path: RESPONSE,
     idempotent: false,
     polls: true,
-    query: OpenAiResponseQuery,
+    query: OpenaiResponseQuery,
     responses: {
-      200: { schema: OpenAiObject, stream: 'event-stream', description: 'The response, or with `stream` its events.' },
+      200: { schema: OpenaiObject, stream: 'event-stream', description: 'The response, or with `stream` its events.' },
     },
     errors: ['run-not-found', 'overloaded'],
     summary: 'Read or follow a Response.',
@@ -119,7 +119,7 @@ export const openAiOperations = {
     method: 'GET',
     path: `${RESPONSE}/input_items`,
     idempotent: false,
-    query: OpenAiItemsQuery,
+    query: OpenaiItemsQuery,
     responses: objectOf('The messages that started the run.'),
     errors: ['run-not-found'],
     summary: 'List the input of a Response.',
@@ -131,7 +131,7 @@ export const openAiOperations = {
     path: '/openai/conversations',
     scope: 'sessions:write',
     idempotent: true,
-    body: OpenAiConversationRequest,
+    body: OpenaiConversationRequest,
     responses: objectOf('The conversation.'),
     errors: ['session-exists', 'session-not-found', 'unsupported-parameter'],
     summary: 'Create a session as a Conversation.',
@@ -154,7 +154,7 @@ export const openAiOperations = {
     path: CONVERSATION,
     scope: WRITE,
     idempotent: true,
-    body: OpenAiConversationRequest,
+    body: OpenaiConversationRequest,
     responses: objectOf('The conversation.'),
     errors: ['session-not-found'],
     summary: 'Replace the metadata of a Conversation.',
@@ -177,7 +177,7 @@ export const openAiOperations = {
     path: `${CONVERSATION}/items`,
     scope: READ,
     idempotent: false,
-    query: OpenAiItemsQuery,
+    query: OpenaiItemsQuery,
     responses: objectOf('Messages, tool calls and approvals.'),
     errors: ['session-not-found'],
     summary: 'List the items of a Conversation.',

@@ -28,7 +28,7 @@ describe('OPERATIONS', () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
     'has a well-formed row for %s',
     (id, row) => {
-      expect(id).toMatch(/^[a-z]+\.[a-z-]+$/)
+      expect(id).toMatch(/^[a-z-]+\.[a-z-]+$/)
       expect(row.path).toMatch(/^(\/(:[a-zA-Z]+|[a-z._-]+))+$/)
       expect(row.summary).toMatch(/^[A-Z].*\.$/)
       for (const status of Object.keys(row.responses)) expect(status).toMatch(/^(101|2\d\d|503)$/)

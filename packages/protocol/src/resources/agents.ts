@@ -23,8 +23,9 @@ export const Agent = v.object({
   onBusy: v.picklist(['reject', 'queue', 'interrupt']),
   rateLimit: v.optional(RateLimit),
   debounce: v.optional(Debounce),
-  recovery: v.picklist(['fail', 'resume']),
-  maxAttempts: Count,
+  onCrash: v.picklist(['retry', 'fail']),
+  recoveries: Count,
+  retries: Count,
   timeoutMs: v.optional(Count),
   tags: v.array(v.string()),
   /** JSON Schema of the input. Missing in lists, and when the schema has none. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 
-export const ApprovalStatus = v.picklist(['pending', 'granted', 'denied', 'expired'])
+export const ApprovalStatus = v.picklist(['pending', 'approved', 'denied', 'expired'])
 
 export const Approval = v.object({
   id: v.string(),
@@ -23,7 +23,7 @@ export const Approval = v.object({
 })
 
 export const ResolveApprovalRequest = strictObject({
-  granted: v.boolean(),
+  approved: v.boolean(),
   reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
   payload: v.optional(v.unknown()),
 })

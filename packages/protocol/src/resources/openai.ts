@@ -7,7 +7,7 @@ const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
 const Model = v.pipe(v.string(), v.minLength(1), v.maxLength(256))
 
 /** A message of a chat. Its content is a text or a list of parts. */
-export const OpenAiMessage = v.objectWithRest(
+export const OpenaiMessage = v.objectWithRest(
   {
     role: v.picklist(['system', 'developer', 'user', 'assistant', 'tool']),
     content: v.optional(v.unknown()),
@@ -19,30 +19,30 @@ export const OpenAiMessage = v.objectWithRest(
 )
 
 /** A tool. Only functions, which the client executes, are supported. */
-export const OpenAiTool = v.objectWithRest({ type: v.string() }, v.unknown())
+export const OpenaiTool = v.objectWithRest({ type: v.string() }, v.unknown())
 
-const OpenAiTools = v.nullish(v.pipe(v.array(OpenAiTool), v.maxLength(128)))
+const OpenaiTools = v.nullish(v.pipe(v.array(OpenaiTool), v.maxLength(128)))
 
-export const OpenAiStreamOptions = v.objectWithRest({ include_usage: v.nullish(v.boolean()) }, v.unknown())
+export const OpenaiStreamOptions = v.objectWithRest({ include_usage: v.nullish(v.boolean()) }, v.unknown())
 
 /** A conversation by its id. */
-export const OpenAiConversationRef = v.objectWithRest({ id: Name }, v.unknown())
+export const OpenaiConversationRef = v.objectWithRest({ id: Name }, v.unknown())
 
 export const ChatCompletionRequest = v.objectWithRest(
   {
     model: Model,
-    messages: v.pipe(v.array(OpenAiMessage), v.minLength(1, 'must have at least one message')),
+    messages: v.pipe(v.array(OpenaiMessage), v.minLength(1, 'must have at least one message')),
     stream: v.nullish(v.boolean()),
-    stream_options: v.nullish(OpenAiStreamOptions),
+    stream_options: v.nullish(OpenaiStreamOptions),
     metadata: v.nullish(Metadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
-    tools: OpenAiTools,
+    tools: OpenaiTools,
   },
   v.unknown(),
 )
 
 /** An item of the input of a response: a message, or the answer to something that an earlier response asked. */
-export const OpenAiInputItem = v.objectWithRest(
+export const OpenaiInputItem = v.objectWithRest(
   {
     type: v.nullish(v.string()),
     role: v.nullish(v.string()),
@@ -56,19 +56,19 @@ export const OpenAiInputItem = v.objectWithRest(
   v.unknown(),
 )
 
-export const OpenAiResponseRequest = v.objectWithRest(
+export const OpenaiResponseRequest = v.objectWithRest(
   {
     model: Model,
-    input: v.union([v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(OpenAiInputItem), v.minLength(1))]),
+    input: v.union([v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(OpenaiInputItem), v.minLength(1))]),
     instructions: v.optional(v.unknown()),
     stream: v.nullish(v.boolean()),
     background: v.nullish(v.boolean()),
     store: v.nullish(v.boolean()),
     previous_response_id: v.nullish(Name),
-    conversation: v.nullish(v.union([Name, OpenAiConversationRef])),
+    conversation: v.nullish(v.union([Name, OpenaiConversationRef])),
     metadata: v.nullish(Metadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
-    tools: OpenAiTools,
+    tools: OpenaiTools,
   },
   v.unknown(),
 )
@@ -78,7 +78,7 @@ const Include = { 'include[]': v.optional(v.string()) }
 
 const SequenceNumber = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be the number of an event'), v.transform(Number))
 
-export const OpenAiResponseQuery = v.strictObject({
+export const OpenaiResponseQuery = v.strictObject({
   stream: v.optional(v.picklist(['true', 'false'])),
   starting_after: v.optional(SequenceNumber),
   include_obfuscation: v.optional(v.string()),
@@ -99,12 +99,12 @@ const ListQuery = {
   after: v.optional(v.string()),
 }
 
-export const OpenAiItemsQuery = v.strictObject({ ...ListQuery, ...Include })
+export const OpenaiItemsQuery = v.strictObject({ ...ListQuery, ...Include })
 
-export const OpenAiConversationRequest = v.objectWithRest(
+export const OpenaiConversationRequest = v.objectWithRest(
   { metadata: v.nullish(Metadata), items: v.nullish(v.array(v.unknown())) },
   v.unknown(),
 )
 
 /** An object as OpenAI describes it. Its other members depend on `object`. */
-export const OpenAiObject = v.objectWithRest({ object: v.string() }, v.unknown())
+export const OpenaiObject = v.objectWithRest({ object: v.string() }, v.unknown())

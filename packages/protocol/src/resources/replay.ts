@@ -13,7 +13,7 @@ export const ReplayRequest = strictObject({
 export const Decision = strictObject({
   id: v.optional(v.string()),
   toolCallId: v.optional(v.string()),
-  granted: v.boolean(),
+  approved: v.boolean(),
   reason: v.optional(v.string()),
   payload: v.optional(v.unknown()),
 })

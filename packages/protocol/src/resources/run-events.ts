@@ -67,7 +67,7 @@ export const ToolResultEvent = v.looseObject({
 export const ToolExecutionEvent = v.looseObject({
   toolCallId: v.string(),
   toolName: v.string(),
-  effectId: v.optional(v.string()),
+  idempotencyKey: v.optional(v.string()),
   args: v.optional(v.unknown()),
   durationMs: v.optional(v.number()),
   result: v.optional(v.unknown()),
@@ -79,7 +79,7 @@ export const ApprovalEvent = v.object({
   approvalId: v.string(),
   toolCallId: v.optional(v.string()),
   ...v.pick(Approval, ['name', 'title', 'payload', 'by', 'reason']).entries,
-  decision: v.optional(v.picklist(['granted', 'denied'])),
+  decision: v.optional(v.picklist(['approved', 'denied'])),
   answer: v.optional(v.unknown()),
   toolName: v.optional(v.string()),
   args: v.optional(v.unknown()),

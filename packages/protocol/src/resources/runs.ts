@@ -93,7 +93,7 @@ export const Budget = strictObject({
   tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
   toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER))),
-  wallClockMs: v.optional(TimeoutMs),
+  maxDuration: v.optional(TimeoutMs),
 })
 
 export const PendingApproval = v.object({ id: v.string(), name: v.string() })

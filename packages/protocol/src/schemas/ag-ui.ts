@@ -18,9 +18,9 @@ export const agUiSchemas = {
       interruptId: 'Id of the interrupt: the id of the approval or of its tool call.',
       status: '`resolved` if the user has answered, `cancelled` otherwise.',
       payload:
-        'The answer. For an approval, an object with `granted`, a boolean, and optionally `reason`; for a request for input, any value.',
+        'The answer. For an approval, an object with `approved`, a boolean, and optionally `reason`; for a request for input, any value.',
     },
-    example: { interruptId: APPROVAL_ID, status: 'resolved', payload: { granted: true } },
+    example: { interruptId: APPROVAL_ID, status: 'resolved', payload: { approved: true } },
   }),
   AgUiRequest: namedObject(AgUiRequest, {
     description: 'The request of an AG-UI client.',

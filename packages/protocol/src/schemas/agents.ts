@@ -21,8 +21,9 @@ export const REGISTRATION_MEMBERS = {
   onBusy: 'How the server treats a start request while the concurrency policy does not allow another run.',
   rateLimit: 'How many runs may start in a period; further runs are queued. Absent when there is no limit.',
   debounce: 'How start requests with the same key are combined into one run. Absent when they are not combined.',
-  recovery: 'How the server treats a run that was executing when the server crashed.',
-  maxAttempts: 'Maximum number of attempts that start after a crash.',
+  onCrash: 'How the server treats a run that was executing when the server crashed.',
+  recoveries: 'How often a run may execute again after a crash.',
+  retries: 'How often a run executes again after its code has thrown.',
   timeoutMs: 'Time limit of one execution in milliseconds. Absent when there is none.',
   tags: 'Labels from the configuration; empty when there are none.',
   inputSchema:
@@ -41,8 +42,9 @@ export const REGISTRATION = {
   description: 'Answers questions about orders.',
   concurrency: 'session',
   onBusy: 'queue',
-  recovery: 'resume',
-  maxAttempts: 3,
+  onCrash: 'retry',
+  recoveries: 2,
+  retries: 0,
   timeoutMs: 120_000,
   tags: ['customer'],
 } as const

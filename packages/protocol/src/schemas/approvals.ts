@@ -24,7 +24,7 @@ export const approvalSchemas = {
       status: 'Whether the approval is pending, and if not, how it ended.',
       createdAt: 'When the run requested the approval.',
       expiresAt: 'When the approval expires without a decision. Absent when it never expires.',
-      resolvedAt: 'When the approval was granted or denied, or expired. Absent while it is pending.',
+      resolvedAt: 'When the request was approved or denied, or expired. Absent while it is pending.',
       by: 'Subject of the token that decided. Absent without a decision.',
       reason: 'Reason for the decision. Absent when none was given.',
     },
@@ -41,12 +41,12 @@ export const approvalSchemas = {
     },
   }),
   ResolveApprovalRequest: namedObject(ResolveApprovalRequest, {
-    description: 'Grants or denies an approval.',
+    description: 'Approves or denies a request for approval.',
     members: {
-      granted: 'Whether the approval is granted.',
+      approved: 'Whether to approve the request.',
       reason: 'Reason for the decision, at most 512 characters.',
       payload: 'Value to pass to the waiting code together with the decision.',
     },
-    example: { granted: true, reason: 'the parcel is lost' },
+    example: { approved: true, reason: 'the parcel is lost' },
   }),
 } as const satisfies NamedSchemas

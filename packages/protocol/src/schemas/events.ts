@@ -43,11 +43,11 @@ export const eventSchemas = {
     members: {
       id: 'Id of the approval. Needed without `toolCallId`.',
       toolCallId: 'Id of the tool call that needs the approval. Needed without `id`.',
-      granted: 'Whether the approval is granted.',
+      approved: 'Whether to approve the request.',
       reason: 'Reason for the decision.',
       payload: 'Value to pass to the waiting code together with the decision.',
     },
-    example: { id: APPROVAL_ID, granted: true },
+    example: { id: APPROVAL_ID, approved: true },
   }),
   ClientToolResult: namedObject(ClientToolResult, {
     description: 'The result of a tool call that the client performs.',
@@ -65,7 +65,7 @@ export const eventSchemas = {
       approvals: 'Decisions on approvals of the run. Default: none.',
       toolResults: 'Results of tool calls that the client performs. Default: none.',
     },
-    example: { approvals: [{ id: APPROVAL_ID, granted: true }] },
+    example: { approvals: [{ id: APPROVAL_ID, approved: true }] },
   }),
   EmitEventRequest: namedObject(EmitEventRequest, {
     description: 'Emits a named event.',

@@ -1,8 +1,8 @@
 import { agUiSchemas } from './ag-ui.ts'
 import { agentSchemas } from './agents.ts'
+import { aiSdkSchemas } from './ai-sdk.ts'
 import { approvalSchemas } from './approvals.ts'
 import { auditSchemas } from './audit.ts'
-import { chatSchemas } from './chat.ts'
 import { consoleSchemas } from './console.ts'
 import { consolidatorSchemas } from './consolidator.ts'
 import { eventSchemas } from './events.ts'
@@ -12,7 +12,7 @@ import { mcpMessageSchemas } from './mcp-message.ts'
 import { memorySchemas } from './memory.ts'
 import type { NamedSchemas } from './named-schema.ts'
 import { nodeSchemas } from './nodes.ts'
-import { openAiSchemas } from './openai.ts'
+import { openaiSchemas } from './openai.ts'
 import { runSchemas } from './runs.ts'
 import { sessionSchemas } from './sessions.ts'
 import { tokenSchemas } from './tokens.ts'
@@ -27,9 +27,9 @@ export const SCHEMAS: NamedSchemas = {
   ...approvalSchemas,
   ...workflowSchemas,
   ...sessionSchemas,
-  ...chatSchemas,
+  ...aiSdkSchemas,
   ...agUiSchemas,
-  ...openAiSchemas,
+  ...openaiSchemas,
   ...mcpMessageSchemas,
   ...memorySchemas,
   ...consolidatorSchemas,

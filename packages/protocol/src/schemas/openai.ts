@@ -1,13 +1,13 @@
 import {
   ChatCompletionRequest,
-  OpenAiConversationRef,
-  OpenAiConversationRequest,
-  OpenAiInputItem,
-  OpenAiMessage,
-  OpenAiObject,
-  OpenAiResponseRequest,
-  OpenAiStreamOptions,
-  OpenAiTool,
+  OpenaiConversationRef,
+  OpenaiConversationRequest,
+  OpenaiInputItem,
+  OpenaiMessage,
+  OpenaiObject,
+  OpenaiResponseRequest,
+  OpenaiStreamOptions,
+  OpenaiTool,
 } from '../resources/openai.ts'
 import { type NamedSchemas, namedObject } from './named-schema.ts'
 
@@ -16,23 +16,23 @@ const METADATA = 'Metadata of the run, at most 16 keys.'
 const USER = 'The end user for whom the run works.'
 const TOOLS = 'The functions that the client executes, which the agent gets as `tools`.'
 
-export const openAiSchemas = {
-  OpenAiTool: namedObject(OpenAiTool, {
+export const openaiSchemas = {
+  OpenaiTool: namedObject(OpenaiTool, {
     description: 'A function that the client executes. Its other members are passed to the agent.',
     members: { type: 'Must be `function`.' },
     example: { type: 'function', function: { name: 'pickColor', parameters: { type: 'object' } } },
   }),
-  OpenAiStreamOptions: namedObject(OpenAiStreamOptions, {
+  OpenaiStreamOptions: namedObject(OpenaiStreamOptions, {
     description: 'Options of a streamed Chat Completion.',
     members: { include_usage: 'Whether the last chunk has the usage.' },
     example: { include_usage: true },
   }),
-  OpenAiConversationRef: namedObject(OpenAiConversationRef, {
+  OpenaiConversationRef: namedObject(OpenaiConversationRef, {
     description: 'A conversation by its id.',
     members: { id: 'Id of a session, or an id that the client chooses.' },
     example: { id: 'thread-1' },
   }),
-  OpenAiMessage: namedObject(OpenAiMessage, {
+  OpenaiMessage: namedObject(OpenaiMessage, {
     description: 'A message in the form of Chat Completions.',
     members: {
       role: 'Author of the message.',
@@ -56,21 +56,21 @@ export const openAiSchemas = {
     },
     example: { model: 'mail', messages: [{ role: 'user', content: 'What is on my calendar?' }] },
   }),
-  OpenAiInputItem: namedObject(OpenAiInputItem, {
+  OpenaiInputItem: namedObject(OpenaiInputItem, {
     description: 'An item of the input of a Response.',
     members: {
       type: 'What the item is; `message` if missing.',
       role: 'Author of a message.',
       content: 'Text of a message, or an array of parts.',
       approval_request_id: 'The approval request that the item answers.',
-      approve: 'Whether the request is granted.',
+      approve: 'Whether the request is approved.',
       reason: 'Reason of the decision.',
       call_id: 'The function call that the item answers.',
       output: 'Output of the function call.',
     },
     example: { type: 'mcp_approval_response', approval_request_id: 'mcpr_apr_1', approve: true },
   }),
-  OpenAiResponseRequest: namedObject(OpenAiResponseRequest, {
+  OpenaiResponseRequest: namedObject(OpenaiResponseRequest, {
     description: 'A request in the form of Responses.',
     members: {
       model: MODEL,
@@ -87,7 +87,7 @@ export const openAiSchemas = {
     },
     example: { model: 'mail', input: 'What is on my calendar?' },
   }),
-  OpenAiConversationRequest: namedObject(OpenAiConversationRequest, {
+  OpenaiConversationRequest: namedObject(OpenaiConversationRequest, {
     description: 'A request to create or change a Conversation.',
     members: {
       metadata: 'Metadata of the session, at most 16 keys.',
@@ -95,7 +95,7 @@ export const openAiSchemas = {
     },
     example: { metadata: { topic: 'travel' } },
   }),
-  OpenAiObject: namedObject(OpenAiObject, {
+  OpenaiObject: namedObject(OpenaiObject, {
     description: 'An object in the form of OpenAI. Its other members depend on its kind.',
     members: { object: 'Kind of the object, such as `response` or `chat.completion`.' },
     example: { object: 'model', id: 'mail', created: 0, owned_by: 'perdure' },

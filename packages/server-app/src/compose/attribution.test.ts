@@ -1,8 +1,15 @@
-import type { RunContext } from '@perdure/core'
+import { type AgentRegistration, codeOf, type RunContext, type WorkflowRegistration } from '@perdure/core'
+import type { RunKind } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createAttribution } from './attribution.ts'
 
 const contextOf = (runId: string) => ({ runId }) as RunContext
+function call(kind: RunKind, registration: AgentRegistration | WorkflowRegistration, runId: string): unknown {
+  const found = codeOf(kind, registration)
+  if ('problem' in found) throw new Error(found.problem)
+  return found.code(undefined, contextOf(runId))
+}
+
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** A tracked agent that runs `run`. */
@@ -10,12 +17,8 @@ const setUp = (run: (note: () => void) => unknown) => {
   const attribution = createAttribution()
   const seen: (string | undefined)[] = []
   const note = () => void seen.push(attribution.runId())
-  const { agent } = attribution.agent({
-    id: 'a',
-    description: '',
-    agent: { id: 'a', run: () => run(note) as Promise<unknown> },
-  })
-  return { attribution, seen, note, call: (runId: string) => agent.run(undefined, contextOf(runId)) }
+  const tracked = attribution.agent({ id: 'a', agent: { id: 'a', run: () => run(note) } })
+  return { attribution, seen, note, call: (runId: string) => call('agent', tracked, runId) }
 }
 
 describe('createAttribution', () => {
@@ -83,9 +86,9 @@ describe('createAttribution', () => {
         return this.#greeting
       }
     }
-    const { agent } = createAttribution().agent({ id: 'greeter', description: '', agent: new Greeter() })
+    const tracked = createAttribution().agent({ id: 'greeter', agent: new Greeter() })
 
-    expect(await agent.run(undefined, contextOf('run_1'))).toBe('hello')
+    expect(await call('agent', tracked, 'run_1')).toBe('hello')
   })
 
   it('calls the listener before the code of a run', async () => {
@@ -99,12 +102,8 @@ describe('createAttribution', () => {
 
   it('attributes the code of a workflow', async () => {
     const attribution = createAttribution()
-    const { workflow } = attribution.workflow({
-      id: 'w',
-      description: '',
-      workflow: { id: 'w', execute: async () => attribution.runId() },
-    })
+    const tracked = attribution.workflow({ id: 'w', workflow: { id: 'w', execute: async () => attribution.runId() } })
 
-    expect(await workflow.execute(undefined, contextOf('run_1'))).toBe('run_1')
+    expect(await call('workflow', tracked, 'run_1')).toBe('run_1')
   })
 })

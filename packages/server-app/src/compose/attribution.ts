@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type AgentRegistration, isGenerator, type RunContext, type WorkflowRegistration } from '@perdure/core'
+import { type AgentRegistration, isGenerator, mapCode, type RunCode, type WorkflowRegistration } from '@perdure/core'
 
 /**
  * Tracks which run the executing code belongs to, even in timers, callbacks and promises that the run does not await.
@@ -16,15 +16,12 @@ export interface Attribution {
   outside<T>(fn: () => T): T
 }
 
-type Result = ReturnType<AgentRegistration['agent']['run']>
-type Code = (input: unknown, context: RunContext) => Result
-
 export function createAttribution(): Attribution {
   const runs = new AsyncLocalStorage<string | undefined>()
   let entered: (runId: string) => void = () => undefined
 
   const tracked =
-    (code: Code): Code =>
+    (code: RunCode): RunCode =>
     (input, context) => {
       entered(context.runId)
       return runs.run(context.runId, () => {
@@ -34,19 +31,8 @@ export function createAttribution(): Attribution {
     }
 
   return {
-    agent(registration) {
-      const { agent } = registration ?? {}
-      if (typeof agent?.run !== 'function') return registration
-      return { ...registration, agent: { ...idOf(agent), run: tracked((...call) => agent.run(...call)) } }
-    },
-    workflow(registration) {
-      const { workflow } = registration ?? {}
-      if (typeof workflow?.execute !== 'function') return registration
-      return {
-        ...registration,
-        workflow: { ...idOf(workflow), execute: tracked((...call) => workflow.execute(...call)) },
-      }
-    },
+    agent: (registration) => mapCode('agent', registration, tracked),
+    workflow: (registration) => mapCode('workflow', registration, tracked),
     runId: () => runs.getStore(),
     onEnter(listener) {
       entered = listener
@@ -54,8 +40,6 @@ export function createAttribution(): Attribution {
     outside: (fn) => (runs.getStore() === undefined ? fn() : runs.run(undefined, fn)),
   }
 }
-
-const idOf = ({ id }: { readonly id?: string }) => (id === undefined ? {} : { id })
 
 /** The body of a generator runs in the context of the code that advances it, not of the code that created it. */
 function trackedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {

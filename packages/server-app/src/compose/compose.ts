@@ -17,6 +17,7 @@ import {
   createTriggers,
   createWebhooks,
   type Daemon,
+  type Recall,
   targetsOf,
   type Webhooks,
   withPublication,
@@ -37,7 +38,7 @@ import { version } from '../version.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import { reactionsOf } from './foreign-commits.ts'
 import { httpConfigOf } from './http-config.ts'
-import { createLazyInterop } from './interop.ts'
+import { createLazyProtocols } from './protocols.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
 import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
@@ -78,8 +79,7 @@ export function compose(parts: Parts) {
   const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.sealSecrets
   const sealer = createNodeSealer([secret, ...previousSecrets])
 
-  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the
-  // outermost decorator.
+  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the last.
   const idempotency = withReadCache(storage.idempotency, meter, () => tail?.state().isCurrent ?? true)
   const timed = withCommitTiming(unattributedUnitOfWork(storage.unitOfWork, outside), platform)
   const publishing = withPublication(timed, hub, { answers: idempotency, hasTail: tail !== undefined })
@@ -92,7 +92,7 @@ export function compose(parts: Parts) {
     retentionDays: config.audit.retentionDays,
   })
   const stores = { ...storage, unitOfWork: audit.unitOfWork }
-  const recall = createRecall({ idempotency, clock, sealer })
+  const recall: Recall = createRecall({ idempotency, clock, sealer, settleKeys: (id) => engine.settleKeys(id) })
   const answers = { recall, answerCache: idempotency }
 
   // Use cases
@@ -194,7 +194,7 @@ export function compose(parts: Parts) {
     maxStreams: realtime.maxSseStreams,
     maxStreamsPerToken: realtime.maxSseStreamsPerToken,
     heartbeatMs: realtime.sseHeartbeatMs,
-    projectedHeartbeatMs: config.interop.heartbeatMs,
+    projectedHeartbeatMs: config.protocols.heartbeatMs,
     stallMs: realtime.stallMs,
   })
   const webSockets = createWebSockets({
@@ -232,8 +232,8 @@ export function compose(parts: Parts) {
   const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
-  const interop = createLazyInterop({
-    ...{ ...domain, ...config.interop, ...streams },
+  const protocols = createLazyProtocols({
+    ...{ ...domain, ...config.protocols, ...streams },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,
@@ -254,7 +254,7 @@ export function compose(parts: Parts) {
     ...useCases,
     ...gate,
     ...triggers,
-    ...interop,
+    ...protocols,
     ...webhooks,
     config: httpConfigOf(config),
     version,

@@ -1,16 +1,16 @@
 import type { HttpConfig } from '@perdure/http'
-import type { ServerConfig } from '@perdure/protocol'
+import { perProtocol, type ServerConfig } from '@perdure/protocol'
 
 /** Extracts the configuration that the HTTP layer reads. */
-export const httpConfigOf = ({ server, auth, docs, metrics, interop, console }: ServerConfig): HttpConfig => ({
+export const httpConfigOf = ({ server, auth, docs, metrics, protocols, console }: ServerConfig): HttpConfig => ({
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,
-  interopBodyLimitBytes: Math.max(server.bodyLimitBytes, interop.bodyLimitBytes),
+  protocolBodyLimitBytes: Math.max(server.bodyLimitBytes, protocols.bodyLimitBytes),
   allowOrigins: server.cors.allowOrigins,
   csrfEnabled: server.csrf.enabled,
   trustProxy: server.trustProxy,
   perIpRequests: server.rateLimit.perIpRequests,
-  pollsPerMinute: Math.max(interop.pollsPerMinute, server.rateLimit.perIpRequests),
+  pollsPerMinute: Math.max(protocols.pollsPerMinute, server.rateLimit.perIpRequests),
   requireKey: server.idempotency.requireKey,
   authKind: auth.kind,
   host: server.host,
@@ -19,9 +19,6 @@ export const httpConfigOf = ({ server, auth, docs, metrics, interop, console }: 
   consoleEnabled: console.enabled,
   consoleReadOnly: console.readOnly,
   metricsEnabled: metrics.enabled,
-  aiSdkEnabled: interop.enabled && interop.aiSdk,
-  agUiEnabled: interop.enabled && interop.agUi,
-  openAiEnabled: interop.enabled && interop.openai,
-  mcpEnabled: interop.enabled && interop.mcp,
+  protocols: perProtocol((name) => protocols.enabled && protocols[name]),
   metricsRequireAuth: metrics.requireAuth,
 })

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import { createPrometheusMeter, systemClock } from '@perdure/platform-node'
 import type { EpochMs, Logger } from '@perdure/ports'
 import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { toolPath } from '../../../../tooling/machine-tools.ts'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { parseConfig } from '../config.ts'
 import { createServer } from '../create-server.ts'
 import type { PerdureServer } from '../perdure-server.ts'
@@ -55,7 +57,7 @@ const agents = [
     description: 'Calls a tool and a model, and emits an e-mail address as commentary.',
     agent: {
       id: 'works',
-      async run(_: unknown, { tool, usage, emit }: AgentContext) {
+      async run(_: unknown, { tool, usage, emit }: RunContext) {
         await tool({ name: 'search', execute: () => 1 })
         await usage({ provider: 'acme', model: 'small', inputTokens: 5, outputTokens: 7, costUsd: 0.25 })
         await emit('text.delta', { delta: 'mail bob@example.com' }, { phase: 'commentary' })
@@ -78,7 +80,7 @@ const agents = [
     description: 'Emits an event once a client is subscribed, and ends when it is released.',
     agent: {
       id: 'holds',
-      async run(_: unknown, { emit }: AgentContext) {
+      async run(_: unknown, { emit }: RunContext) {
         await followed.promise
         await emit('text.delta', { delta: 'here' })
         await held.promise
@@ -270,19 +272,13 @@ describe('GET /metrics', () => {
     expect((await read()).text).toContain('svc_log_tail_lag_seconds 0.25')
   })
 
-  it('passes promtool', ({ skip }) => {
-    const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+  needsTool('promtool').it('passes promtool', () => {
+    const { status, stdout, stderr } = spawnSync(toolPath('promtool'), ['check', 'metrics'], {
       input: text,
       encoding: 'utf8',
     })
-    if (error !== undefined && process.env.CI !== 'true') {
-      const reason = 'promtool is not on the PATH: install the package prometheus'
-      // biome-ignore lint/suspicious/noConsole: a skipped check prints its reason
-      console.warn(`skipped: ${reason}`)
-      skip(reason)
-    }
 
-    expect({ error, status, stdout, stderr }).toEqual({ error: undefined, status: 0, stdout: '', stderr: '' })
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 })
 

@@ -154,7 +154,7 @@ describe('the callers of passed requests', () => {
 
 describe('the streams of passed requests', () => {
   const ONE_STREAM = { config: { realtime: { maxSseStreams: 1 } } }
-  const start = async (server: PerdureServer) => (await server.client(ADMIN).agents.stream('slow', { input: 1 })).runId
+  const start = async (server: PerdureServer) => (await server.client(ADMIN).agents.start('slow', { input: 1 })).runId
   const follow = (server: PerdureServer, runId: string, signal?: AbortSignal) =>
     server.fetch(at(`/v1/runs/${runId}/events`, { headers: { accept: 'text/event-stream' }, signal: signal ?? null }))
 
@@ -190,7 +190,7 @@ describe('the streams of passed requests', () => {
   it('end with their subscription inside the process', async () => {
     const server = await startedServer(ONE_STREAM)
     const client: PerdureClient = server.client(ADMIN)
-    const { runId, subject } = await client.agents.stream('slow', { input: 1 })
+    const { runId, subject } = await client.agents.start('slow', { input: 1 })
     for await (const item of client.subscribe(subject)) {
       if (item.type === 'event') break
     }
@@ -204,13 +204,13 @@ describe('the streams of passed requests', () => {
         {
           id: 'wait',
           description: 'Waits an hour.',
-          recovery: 'resume',
+          onCrash: 'retry',
           agent: { id: 'wait', run: (_, ctx) => ctx.sleep('hour', 3_600_000) },
         },
       ],
     })
     const client = server.client(ADMIN)
-    const { subject } = await client.agents.stream('wait', { input: 1 })
+    const { subject } = await client.agents.start('wait', { input: 1 })
     const types: string[] = []
     const following = (async () => {
       for await (const item of client.subscribe(subject)) types.push(item.type)
@@ -220,7 +220,7 @@ describe('the streams of passed requests', () => {
     await server.stop({ force: true })
 
     await expect(following).resolves.toBeUndefined()
-    await expect(client.runs.list()).rejects.toMatchObject({ error: 'server-draining' })
+    await expect(client.runs.list()).rejects.toMatchObject({ code: 'server-draining' })
   }, 30_000)
 
   it('start no run for a call that is already aborted', async () => {

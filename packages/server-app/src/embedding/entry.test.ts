@@ -142,10 +142,10 @@ describe('the client inside the process', () => {
 
     const { runId } = await alice.agents.run('echo', { input: 1 })
 
-    await expect(alice.tokens.list()).rejects.toMatchObject({ error: 'scope-denied', status: 403 })
+    await expect(alice.tokens.list()).rejects.toMatchObject({ code: 'scope-denied', status: 403 })
     expect(await server.client(ADMIN).runs.get(runId)).toMatchObject({ owner: 'alice' })
     const bob = server.client({ subject: 'bob', scopes: ['runs:read:own'] })
-    await expect(bob.runs.get(runId)).rejects.toMatchObject({ error: 'run-not-found' })
+    await expect(bob.runs.get(runId)).rejects.toMatchObject({ code: 'run-not-found' })
   })
 
   it('does a keyed call once', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PerdureClient } from '@perdure/client'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import { destroyOnError } from '../listener/destroy-on-error.ts'
 import { isEventStream } from '../listener/event-stream.ts'
 import { endedBySignal } from './ended-by-signal.ts'
@@ -56,10 +56,10 @@ export function createEntry(basePath: string): Entry {
   const opened = async (): Promise<PassedRequests> => {
     await starting?.catch(() => undefined)
     if (requests !== undefined) return requests
-    throw new AppError('server-draining', {
+    throw perdureError('server-draining', {
       message: starting === undefined ? 'the server has not been started' : 'the server has stopped',
       hint: starting === undefined ? 'call start({ listen: false }) before the first request' : 'create a new server',
-      retryAfterMs: RETRY_AFTER_MS,
+      retryAfter: RETRY_AFTER_MS,
     })
   }
 
@@ -78,7 +78,7 @@ export function createEntry(basePath: string): Entry {
       passed.upgrade(incoming, socket, head)
     } catch (error) {
       const { refuseOnSocket } = await import('../listener/refuse.ts')
-      refuseOnSocket(socket, error as AppError, incoming)
+      refuseOnSocket(socket, error as Refusal, incoming)
     }
   }
 

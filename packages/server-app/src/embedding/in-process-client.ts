@@ -43,7 +43,7 @@ export function createInProcessClient(
       const request = new Request(input, init)
       return untilAborted(request.signal, () => answer(request, { caller }))
     },
-    WebSocket: null,
+    transport: 'sse',
   })
   return client
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 
 export interface ConnectionGateOptions {
   readonly maxConnections: number
@@ -11,7 +11,7 @@ export interface ConnectionGateOptions {
 /** Counts the open connections of a listener, upgraded ones included. */
 export interface ConnectionGate {
   /** Counts the connection until it closes. Returns an error, and does not count it, if a limit is reached. */
-  admit(socket: Socket): AppError | undefined
+  admit(socket: Socket): Refusal | undefined
   /** The counted connections. */
   sockets(): Iterable<Socket>
 }
@@ -52,4 +52,4 @@ export function createConnectionGate(options: ConnectionGateOptions): Connection
   }
 }
 
-const overloaded = (message: string) => new AppError('overloaded', { message, retryAfterMs: RETRY_AFTER_MS })
+const overloaded = (message: string) => perdureError('overloaded', { message, retryAfter: RETRY_AFTER_MS })

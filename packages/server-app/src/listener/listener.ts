@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createConnectionAddressOf, type HttpApp } from '@perdure/http'
-import { AppError, type Logger, StartError } from '@perdure/ports'
+import { type Logger, perdureError, StartError } from '@perdure/ports'
 import { createAnswerWriter } from './answer-writer.ts'
 import { type ConnectionGate, type ConnectionGateOptions, createConnectionGate } from './connection-gate.ts'
 import { destroyOnError } from './destroy-on-error.ts'
@@ -246,5 +246,5 @@ function refuseTunnel(incoming: IncomingMessage, socket: Duplex, openRequests: O
 
 function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, cause: unknown): void {
   if (outgoing.headersSent) outgoing.destroy()
-  else refuse(incoming, outgoing, new AppError('internal-error', { cause }))
+  else refuse(incoming, outgoing, perdureError('internal-error', { cause }))
 }

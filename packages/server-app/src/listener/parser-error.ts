@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import type { AnswerWriter } from './answer-writer.ts'
 import type { OpenRequests } from './open-requests.ts'
 import { refuseOnSocket } from './refuse.ts'
@@ -10,9 +10,9 @@ export interface ParserErrorDeps {
   readonly openRequests: Pick<OpenRequests, 'isOccupied' | 'endAfterAnswers'>
 }
 
-const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
-  HPE_HEADER_OVERFLOW: () => new AppError('headers-too-large', { message: 'the header block is too large' }),
-  ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request-timeout'),
+const PARSER_ERRORS: Readonly<Record<string, () => Refusal>> = {
+  HPE_HEADER_OVERFLOW: () => perdureError('headers-too-large', { message: 'the header block is too large' }),
+  ERR_HTTP_REQUEST_TIMEOUT: () => perdureError('request-timeout'),
 }
 
 /**

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@perdure/http'
-import type { AppError } from '@perdure/ports'
+import type { Refusal } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { writeAnswer } from './write-answer.ts'
 
 /** Refuses a request whose body is not read, and closes the connection. */
-export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: AppError): void {
+export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: Refusal): void {
   writeAnswer(incoming, outgoing, toAnswer(error, incoming))
 }
 
 /** Writes a refusal to a socket on which no answer is being written, and closes the socket. */
-export function refuseOnSocket(socket: Duplex, error: AppError, incoming?: IncomingMessage): void {
+export function refuseOnSocket(socket: Duplex, error: Refusal, incoming?: IncomingMessage): void {
   write(socket, toAnswer(error, incoming))
 }
 
@@ -34,7 +34,7 @@ async function readText(response: Response): Promise<TextAnswer> {
   return { status: response.status, headers, text }
 }
 
-function toAnswer(error: AppError, incoming?: IncomingMessage): TextAnswer {
+function toAnswer(error: Refusal, incoming?: IncomingMessage): TextAnswer {
   const sent = incoming?.headers['x-request-id']
   const requestId = requestIdOf(typeof sent === 'string' ? sent : undefined, { randomBytes })
   const text = JSON.stringify(toEnvelope(error, requestId))
@@ -44,9 +44,9 @@ function toAnswer(error: AppError, incoming?: IncomingMessage): TextAnswer {
     'X-Request-Id': requestId,
     ...SECURITY_HEADERS,
     Connection: 'close',
-    ...(error.retryAfterMs === undefined
+    ...(error.retryAfter === undefined
       ? {}
-      : { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) }),
+      : { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfter / 1_000))) }),
   }
-  return { status: ERRORS[error.id].status, headers, text }
+  return { status: ERRORS[error.code].status, headers, text }
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const CONTINUE = /^100-continue$/i
 
 /** Returns why a request cannot be read although it is well-formed HTTP; `undefined` if it can be read. */
-export type FindRefusal = (incoming: IncomingMessage) => AppError | undefined
+export type FindRefusal = (incoming: IncomingMessage) => Refusal | undefined
 
 export function createFindRefusal(maxHeaders: number): FindRefusal {
   const isHost = createHostCheck()
@@ -16,9 +16,9 @@ function refusalOf(
   { rawHeaders, headers, httpVersion, url = '' }: IncomingMessage,
   maxHeaders: number,
   isHost: HostCheck,
-): AppError | undefined {
+): Refusal | undefined {
   if (rawHeaders.length / 2 > maxHeaders) {
-    return new AppError('headers-too-large', { message: `the request has more than ${maxHeaders} header fields` })
+    return perdureError('headers-too-large', { message: `the request has more than ${maxHeaders} header fields` })
   }
   if (!isTarget(url)) return unreadable('request target: must be a path or an http URL')
   const { host, expect, 'transfer-encoding': coding } = headers
@@ -32,7 +32,7 @@ function refusalOf(
   return undefined
 }
 
-export const unreadable = (message: string) => new AppError('validation-failed', { message })
+export const unreadable = (message: string) => perdureError('validation-failed', { message })
 
 type HostCheck = (host: string) => boolean
 

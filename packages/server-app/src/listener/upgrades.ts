@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@perdure/http'
-import { AppError, type Logger } from '@perdure/ports'
+import { isRefusal, type Logger, perdureError } from '@perdure/ports'
 import type { WebSockets } from '@perdure/realtime'
 import { destroyOnError } from './destroy-on-error.ts'
 import { toHttpRequest } from './incoming-request.ts'
@@ -36,7 +36,7 @@ export function createUpgrades({ app, webSockets, logger, isMounted = false }: U
       // The client already has its answer, so a failure can only be logged.
       await record(admission).catch(logUnrecorded)
     } catch (error) {
-      if (!(error instanceof AppError)) logger.error('upgrade failed', error)
+      if (!isRefusal(error)) logger.error('upgrade failed', error)
       else await record({ error }).catch(logUnrecorded)
       return sendOnSocket(socket, await refuse(error))
     }
@@ -44,8 +44,8 @@ export function createUpgrades({ app, webSockets, logger, isMounted = false }: U
 
   return (incoming, socket, head) => {
     upgrade(incoming, socket, head).catch((error: unknown) => {
-      if (!(error instanceof AppError)) logger.error('upgrade failed', error)
-      const refusal = error instanceof AppError ? error : new AppError('internal-error', { cause: error })
+      if (!isRefusal(error)) logger.error('upgrade failed', error)
+      const refusal = isRefusal(error) ? error : perdureError('internal-error', { cause: error })
       refuseOnSocket(socket, refusal, incoming)
     })
   }

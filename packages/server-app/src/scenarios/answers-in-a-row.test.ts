@@ -118,7 +118,7 @@ describe('a client that answers the questions of a run one after another', () =>
     pick('call_2')
     expect(await run()).toEqual(['You picked red. ', 'call_3'])
     const [interruptId] = await approvalIds()
-    const resume = [{ interruptId, status: 'resolved', payload: { granted: true } }]
+    const resume = [{ interruptId, status: 'resolved', payload: { approved: true } }]
     expect(await run({ resume })).toEqual(['Ordered.', 'call_3'])
   })
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger, Storage, Write } from '@perdure/ports'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { parseConfig } from '../config.ts'
@@ -87,7 +87,7 @@ export const actions = (entries: readonly Entry[]) => entries.map(({ action }) =
 export function failing(storage: Storage): { readonly storage: Storage; readonly fail: (isOn: boolean) => void } {
   let isOn = false
   const commit = async (writes: readonly Write[]) => {
-    if (isOn && writes.some(({ type }) => type.startsWith('audit.'))) throw new AppError('storage-full')
+    if (isOn && writes.some(({ type }) => type.startsWith('audit.'))) throw perdureError('storage-full')
     return storage.unitOfWork.commit(writes)
   }
   const fail = (on: boolean) => {

@@ -13,7 +13,7 @@ interface Read {
 const asks: AgentRegistration = {
   id: 'asks',
   description: 'Asks once.',
-  agent: { id: 'asks', run: async (_, { approval }) => (await approval('publish')).granted },
+  agent: { id: 'asks', run: async (_, { approval }) => (await approval('publish')).approved },
 }
 
 /** A server on which the agent `asks` waits for a decision. */
@@ -38,19 +38,19 @@ const ENTRY = {
   requestId: 'r7',
 }
 
-const grantedBy = (via: string) => ({ detail: { granted: true, via } })
+const approvedBy = (via: string) => ({ detail: { approved: true, via } })
 
 describe('a decision that comes through another protocol', () => {
   it('is audited with its request when it answers an elicitation of MCP', async () => {
     const { send, read, entries } = await waiting()
     const called = read(send('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'asks' } }))
     const id = (await called).result.structuredContent.approvals[0]?.approvalId
-    const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { granted: true } } }
+    const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { approved: true } } }
 
     expect((await send('/mcp', answer, { 'x-request-id': 'r7' })).status).toBe(202)
 
     expect(await entries()).toEqual([
-      expect.objectContaining({ ...ENTRY, ...grantedBy('mcp'), route: '/v1/mcp', target: id }),
+      expect.objectContaining({ ...ENTRY, ...approvedBy('mcp'), route: '/v1/mcp', target: id }),
     ])
   })
 
@@ -66,7 +66,7 @@ describe('a decision that comes through another protocol', () => {
     await (await send('/agents/asks/chat', { id: 'c1', messages: [text, answer] }, { 'x-request-id': 'r7' })).text()
 
     expect(await entries()).toEqual([
-      expect.objectContaining({ ...ENTRY, ...grantedBy('ai-sdk'), route: '/v1/agents/:agentId/chat', target: id }),
+      expect.objectContaining({ ...ENTRY, ...approvedBy('ai-sdk'), route: '/v1/agents/:agentId/chat', target: id }),
     ])
   })
 
@@ -75,12 +75,12 @@ describe('a decision that comes through another protocol', () => {
     const run = { threadId: 't1', runId: 'r1', messages: [{ id: 'm1', role: 'user', content: 'go' }] }
     await (await send('/agents/asks/ag-ui', run)).text()
     const [{ id } = {}] = (await read(send('/approvals'))).items
-    const resume = [{ interruptId: id, status: 'resolved', payload: { granted: true } }]
+    const resume = [{ interruptId: id, status: 'resolved', payload: { approved: true } }]
 
     await (await send('/agents/asks/ag-ui', { ...run, runId: 'r2', resume }, { 'x-request-id': 'r7' })).text()
 
     expect(await entries()).toEqual([
-      expect.objectContaining({ ...ENTRY, ...grantedBy('ag-ui'), route: '/v1/agents/:agentId/ag-ui', target: id }),
+      expect.objectContaining({ ...ENTRY, ...approvedBy('ag-ui'), route: '/v1/agents/:agentId/ag-ui', target: id }),
     ])
   })
 })

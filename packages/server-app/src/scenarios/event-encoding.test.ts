@@ -1,4 +1,4 @@
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const agents = [
     description: 'Emits commentary, reasoning and final text.',
     agent: {
       id: 'talks',
-      async run(_: unknown, { emit }: AgentContext) {
+      async run(_: unknown, { emit }: RunContext) {
         await emit('text.delta', { delta: ASIDE }, { phase: 'commentary' })
         await emit('reasoning.delta', { delta: ASIDE })
         await emit('text.delta', { delta: ASIDE })

@@ -1,4 +1,4 @@
-import type { AgentContext, RunContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs, Logger, TriggerRecord } from '@perdure/ports'
 import { EVENTS, type EventSpec, type EventType, parseSubject } from '@perdure/protocol'
@@ -21,7 +21,7 @@ const agents = [
     description: 'Provokes every event that a run can emit.',
     agent: {
       id: 'works',
-      async run(_: unknown, { emit, tool, step, usage, approval, log, agents }: AgentContext) {
+      async run(_: unknown, { emit, tool, step, usage, approval, log, invoke }: RunContext) {
         log.info('begins', { step: 1 })
         emit('text.start', { messageId: 'm1' })
         emit('text.delta', { delta: 'hel', messageId: 'm1' })
@@ -45,9 +45,9 @@ const agents = [
         await tool({ name: 'search', execute: () => 1 })
         await tool({ name: 'broken', execute: () => Promise.reject(new Error('no')) })
         await step('fetch', () => 1)
-        await agents.run('quick')
-        await step('flaky', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } }).catch(ignore)
-        await approval('soon', { timeoutMs: 1 })
+        await invoke('quick')
+        await step('flaky', () => Promise.reject(new Error('no')), { retries: 0 }).catch(ignore)
+        await approval('soon', { timeout: 1 })
         await tool({ name: 'delete', approval: true, execute: () => 1 })
         return 'done'
       },
@@ -58,10 +58,10 @@ const agents = [
   {
     id: 'retries',
     description: 'Fails in its first attempt.',
-    retry: { maxAttempts: 2, initialDelayMs: 1 },
+    retries: { max: 1, delay: 1 },
     agent: {
       id: 'retries',
-      run: async (_: unknown, { attempt, emit }: AgentContext) => {
+      run: async (_: unknown, { attempt, emit }: RunContext) => {
         await emit('text.delta', { delta: 'hel' })
         if (attempt === 1) throw new Error('no')
       },
@@ -74,7 +74,7 @@ const agents = [
     onBusy: 'queue',
     agent: {
       id: 'holds',
-      run: (_: unknown, { signal }: AgentContext) =>
+      run: (_: unknown, { signal }: RunContext) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
     },
   },
@@ -160,7 +160,7 @@ async function scenario() {
   const asked = (frame: Frame) =>
     frame.type === 'approval.requested' && (frame.payload as { readonly name: string }).name === 'delete'
   const { payload } = await client.until(asked)
-  await post(`/approvals/${(payload as { readonly approvalId: string }).approvalId}/resolve`, { granted: true })
+  await post(`/approvals/${(payload as { readonly approvalId: string }).approvalId}/resolve`, { approved: true })
   await ended(works.runId, 'run.completed')
 
   const fails = await post('/agents/fails/stream', {})

@@ -1,6 +1,6 @@
 // The server loads it with the first request that needs it; that would take longer than the turns of the test.
 import '@perdure/interop'
-import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
+import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunCode, type RunContext } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage, soleNode } from '@perdure/ports'
@@ -141,16 +141,16 @@ function agentsOf({ effects }: Surroundings) {
     await turn()
     return { done: input }
   }
-  const asks = async (input: unknown, { approval }: AgentContext) => {
-    const { granted } = await approval('publish', { title: 'Publish?' })
-    return { granted, input }
+  const asks = async (input: unknown, { approval }: RunContext) => {
+    const { approved } = await approval('publish', { title: 'Publish?' })
+    return { approved, input }
   }
   async function* streams(input: unknown) {
     for (const delta of ['a', 'b', 'c']) yield { type: 'text.delta', payload: { delta } }
     done(input)
     return { streamed: input }
   }
-  const register = (id: string, run: Parameters<typeof agents.register>[0]['agent']['run'], more = {}) =>
+  const register = (id: string, run: RunCode, more = {}) =>
     agents.register({ id, description: id, agent: { id, run }, ...more })
   register('plain', plain)
   register('streams', streams)
@@ -171,7 +171,7 @@ function workflowsOf({ effects }: Surroundings) {
         const key = (input as RunInput | null)?.key ?? ''
         await step('first', () => void effects.push(`${key} first`))
         await sleep('nap', 500)
-        await waitForEvent('paid', { timeoutMs: 2_000 }).catch(() => undefined)
+        await waitForEvent('paid', { timeout: 2_000 }).catch(() => undefined)
         await step('second', () => void effects.push(`${key} second`))
         return { key }
       },

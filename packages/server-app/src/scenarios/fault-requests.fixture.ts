@@ -26,7 +26,7 @@ const THREADS = ['t-0', 't-1', 't-2']
 const DOOMED_THREADS = ['u-0', 'u-1']
 
 /** A server does not serve the console by default; a new stream of an MCP client is refused as that protocol demands. */
-const isLeftOut = ({ id }: Operation) => id.startsWith('console.') || id.startsWith('mcpserver.resume')
+const isLeftOut = ({ id }: Operation) => id.startsWith('console.') || id.startsWith('mcp-server.resume')
 
 /** Every operation except the WebSocket upgrade. */
 export const ASKED_OPERATIONS = OPERATIONS.filter(
@@ -69,7 +69,7 @@ export function createRequests(random: Random, known: Known) {
       'workflows.resume': () => ({ threadId: pick(THREADS), name: 'paid', payload: 1 }),
       'workflows.fork': () => ({ threadId: pick(THREADS) }),
       'runs.fork': () => ({ from: 'start' }),
-      'approvals.resolve': () => ({ granted: true }),
+      'approvals.resolve': () => ({ approved: true }),
       'sessions.create': () => ({ id: pick([...SESSIONS, ...DOOMED_SESSIONS]), metadata }),
       'sessions.update': () => ({ title: `title ${key}` }),
       'memory.create-fact': () => ({ text: `The number of ${key} is ${Math.floor(random() * 9)}.`, metadata }),

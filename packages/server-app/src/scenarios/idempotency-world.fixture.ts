@@ -1,12 +1,12 @@
-import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
+import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunContext } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import {
-  AppError,
   type IdGenerator,
   type Logger,
   NO_AUDIT_KEY,
   noTracer,
+  perdureError,
   type Storage,
   soleNode,
   type UnitOfWork,
@@ -124,7 +124,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       if (life.isOver) return never()
       if (life.failNext && writes.some(({ type }) => type === 'idempotency.reserve')) {
         life.failNext = false
-        throw new AppError('SQLITE_BUSY', { retryAfterMs: 1_000 })
+        throw perdureError('SQLITE_BUSY', { retryAfter: 1_000 })
       }
       const isLast = life.death !== undefined && life.commits++ === life.death.atCommit
       if (isLast && life.death?.when === 'before') life.isOver = true
@@ -137,7 +137,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
 
   const agents = createAgentRegistry()
   const work = (input: unknown) => void ledger.push(JSON.stringify(input))
-  const echo = async (input: unknown, { runId }: AgentContext) => {
+  const echo = async (input: unknown, { runId }: RunContext) => {
     if (life.isOver) return never()
     work(input)
     return { runId, input }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import {
-  type AgentContext,
   createAgentRegistry,
   createEngine,
   createPhase,
@@ -9,6 +8,7 @@ import {
   createSessionService,
   createSessions,
   createWorkflowRegistry,
+  type RunContext,
   type RunServices,
 } from '@perdure/core'
 import { nodeDigest } from '@perdure/platform-node'
@@ -85,7 +85,7 @@ function counted(storage: Storage) {
 
 const chatty = {
   id: 'chatty',
-  async run(input: unknown, { session, emit }: AgentContext) {
+  async run(input: unknown, { session, emit }: RunContext) {
     const recent = await session?.messages({ limit: 20 })
     await emit('turn.seen', { messages: recent?.length })
     return { heard: input, recent: recent?.length }

@@ -1,11 +1,11 @@
-import type { AgentRegistration } from '@perdure/core'
+import type { AgentRegistration, RegistrationOptions } from '@perdure/core'
 import type { ServerConfigInput } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { ADMIN, startedServer, WITH_TOKENS } from '../embedding/embedded-server.fixture.ts'
 
 const MODERN = '2026-07-28'
 
-const agentOf = (id: string, more: Partial<AgentRegistration> = {}): AgentRegistration => ({
+const agentOf = (id: string, more: Partial<RegistrationOptions> = {}): AgentRegistration => ({
   ...{ id, description: '', agent: { id, run: async () => `from ${id}` } },
   ...more,
 })
@@ -22,7 +22,7 @@ interface Read {
 
 /** A server with the agents `one`, `two` and `hidden`. `as` sends messages with a new token. */
 async function serve(config: ServerConfigInput = {}) {
-  const agents = [agentOf('one'), agentOf('two'), agentOf('hidden', { interop: { mcp: false } })]
+  const agents = [agentOf('one'), agentOf('two'), agentOf('hidden', { protocols: { mcp: false } })]
   const server = await startedServer({ agents, config: { auth: WITH_TOKENS, ...config } })
   return async (...scopes: string[]) => {
     const { token } = await server.client(ADMIN).tokens.create({ name: 'test', subject: 'alice', scopes })

@@ -27,10 +27,10 @@ describe('a run', () => {
         }),
     ],
   ])('fails if it nests durable calls: %s', async (_, code) => {
-    const { status, error } = await run(code)
+    const { status, outcome } = await run(code)
 
     expect(status).toBe('failed')
-    expect(error?.message).toMatch(inside)
+    expect(outcome.error?.message).toMatch(inside)
   })
 
   it('completes if it makes durable calls in parallel or one after another', async () => {

@@ -10,7 +10,7 @@ async function longChat() {
     return `answer to ${text}`
   }
   const server = await startedServer({
-    config: { interop: { historyRuns: 2 } },
+    config: { protocols: { historyRuns: 2 } },
     agents: [{ id: 'guide', description: '', agent: { id: 'guide', run: answer } }],
   })
   const send = async (path: string, body?: object) => {

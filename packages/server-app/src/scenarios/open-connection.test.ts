@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
@@ -21,7 +21,7 @@ const agents = [
     description: 'Emits more than all network buffers hold.',
     agent: {
       id: 'flood',
-      async run(_: unknown, { emit }: AgentContext) {
+      async run(_: unknown, { emit }: RunContext) {
         for (let n = 0; n < 120; n++) await emit('text.delta', { delta: 'x'.repeat(250_000) })
       },
     },

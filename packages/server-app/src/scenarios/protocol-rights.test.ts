@@ -82,19 +82,19 @@ it('does not show the run of another agent through a Chat Completion of this one
   const owner = await as('alice', 'agents:invoke', 'approvals:resolve:own')
   const asked = await owner('/agents/asker/chat', { id: 'c', messages: [said('m', 'hi')] })
   const approvalId = String(/apr_\w+/.exec(asked.text)?.[0])
-  await owner(`/approvals/${approvalId}/resolve`, { granted: true })
+  await owner(`/approvals/${approvalId}/resolve`, { approved: true })
   await tick()
   const narrow = await as('alice', 'agents:invoke:echo')
   const call = { id: approvalId, type: 'function', function: { name: 'perdure_approval', arguments: '{}' } }
   const messages = [
     { role: 'assistant', tool_calls: [call] },
-    { role: 'tool', tool_call_id: approvalId, content: '{"granted":true}' },
+    { role: 'tool', tool_call_id: approvalId, content: '{"approved":true}' },
   ]
 
   const { status, text } = await narrow('/openai/chat/completions', { model: 'echo', messages })
 
   expect(status).toBe(404)
-  expect(text).not.toContain('"granted":true')
+  expect(text).not.toContain('"approved":true')
 })
 
 it('lists an approval over MCP only for a token that may start its agent or read approvals', async () => {
@@ -116,18 +116,18 @@ it.each(['ai-sdk', 'ag-ui'])(
     const owner = await as('alice', 'agents:invoke', 'approvals:resolve:own')
     const started = await owner('/agents/asker/chat', { id: 'c', messages: [said('m', 'hi')] })
     const approvalId = /apr_\w+/.exec(started.text)?.[0]
-    await owner(`/approvals/${approvalId}/resolve`, { granted: true })
+    await owner(`/approvals/${approvalId}/resolve`, { approved: true })
     await tick()
     const narrow = await as('alice', 'agents:invoke:echo')
     const part = { type: 'dynamic-tool', state: 'approval-responded', approval: { id: approvalId, approved: true } }
-    const resume = [{ interruptId: approvalId, status: 'resolved', payload: { granted: true } }]
+    const resume = [{ interruptId: approvalId, status: 'resolved', payload: { approved: true } }]
 
     const { text, runId } = await (form === 'ai-sdk'
       ? narrow('/agents/echo/chat', { id: 'c', messages: [{ id: 'a', role: 'assistant', parts: [part] }] })
       : narrow('/agents/echo/ag-ui', { threadId: 'c', runId: 'r', messages: [], resume }))
 
     expect(runId).toBeNull()
-    expect(text).not.toContain('granted')
+    expect(text).not.toContain('approved')
   },
 )
 

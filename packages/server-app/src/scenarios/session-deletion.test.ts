@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createServer } from '../create-server.ts'
@@ -23,23 +23,23 @@ afterEach(async () => {
 /** An agent that stores its input everywhere that a run can write. */
 const scribe = {
   id: 'scribe',
-  async run(input: unknown, { emit, step, tool, session, agents, metadata }: AgentContext) {
+  async run(input: unknown, { emit, step, tool, session, invoke, metadata }: RunContext) {
     await emit('note.taken', { input })
     await step('remember', () => input)
     await tool({ name: 'look', args: input, execute: () => Promise.resolve({ input, metadata }) })
     await session?.append('assistant', input)
     await session?.update({ title: JSON.stringify(input), metadata: { about: JSON.stringify(input) } })
-    await agents.run('child', input)
+    await invoke('child', input)
     return input
   },
 }
-const child = { id: 'child', run: async (input: unknown, { emit }: AgentContext) => emit('note.taken', { input }) }
+const child = { id: 'child', run: async (input: unknown, { emit }: RunContext) => emit('note.taken', { input }) }
 const asker = {
   id: 'asker',
-  run: async (input: unknown, { approval }: AgentContext) =>
+  run: async (input: unknown, { approval }: RunContext) =>
     approval('publish', { title: JSON.stringify(input), payload: input }),
 }
-const sleeper = { id: 'sleeper', run: (_: unknown, { sleep }: AgentContext) => sleep('nap', 3_600_000) }
+const sleeper = { id: 'sleeper', run: (_: unknown, { sleep }: RunContext) => sleep('nap', 3_600_000) }
 const failing = {
   id: 'failing',
   run: async (input: unknown) => {
@@ -88,11 +88,11 @@ async function fill(call: Call, sessionId: string, mark: string) {
   const { body: asked } = await call('POST', '/agents/asker/run', { input, sessionId })
   expect(asked.status).toBe('suspended')
   const { body: resolved } = await call('POST', `/approvals/${asked.approvals[0].id}/resolve`, {
-    granted: true,
+    approved: true,
     reason: mark,
     payload: input,
   })
-  expect(resolved.status).toBe('granted')
+  expect(resolved.status).toBe('approved')
   await call('POST', '/agents/asker/run', { input, sessionId })
   await call('POST', '/agents/sleeper/run', { input, sessionId })
   await call('POST', `/sessions/${sessionId}/replay`, {})

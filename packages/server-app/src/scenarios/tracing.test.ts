@@ -104,7 +104,7 @@ const helper = agentOf('helper', async ({ tool }) => {
 describe('a trace', () => {
   it('connects request, run, steps, tools, MCP calls and child runs, and contains no payload', async () => {
     const traceparents: (string | undefined)[] = []
-    const agent = agentOf('lead', async ({ traceparent, step, tool, mcp: servers, agents, emit }) => {
+    const agent = agentOf('lead', async ({ traceparent, step, tool, mcp: servers, invoke, emit }) => {
       traceparents.push(traceparent)
       trace.getTracer('own').startSpan('ask the model').end()
       await emit('note', { text: CANARY })
@@ -115,7 +115,7 @@ describe('a trace', () => {
       })
       await tool({ name: 'add', args: CANARY, execute: () => CANARY })
       await servers.call('files', 'read', { path: CANARY })
-      await agents.run('helper', CANARY)
+      await invoke('helper', CANARY)
       throw Object.assign(new Error(CANARY), { code: 'out-of-luck' })
     })
     const { post } = await serve({ agents: [agent, helper] })

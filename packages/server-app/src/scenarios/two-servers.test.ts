@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import type { Logger } from '@perdure/ports'
 import { openPostgresStorage } from '@perdure/postgres'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable, sharedPostgres } from '../../../../tooling/postgres-server.ts'
+import { sharedPostgres } from '../../../../tooling/postgres-server.ts'
 import { parseConfig } from '../config.ts'
 import { createServer } from '../create-server.ts'
 import { openTokenAdmin } from '../start/token-admin.ts'
@@ -25,7 +25,7 @@ const agents = [
     description: 'Never returns.',
     agent: {
       id: 'stuck',
-      run: (_: unknown, { signal }: AgentContext) => {
+      run: (_: unknown, { signal }: RunContext) => {
         signals.push(signal)
         return new Promise(() => undefined)
       },
@@ -36,7 +36,7 @@ const agents = [
     description: 'Emits the time.',
     agent: {
       id: 'clock',
-      async run(_: unknown, { emit }: AgentContext) {
+      async run(_: unknown, { emit }: RunContext) {
         for (let n = 0; n < DELTAS; n++) {
           await new Promise((resolve) => setTimeout(resolve, 20))
           await emit('text.delta', { delta: String(Date.now()) })
@@ -74,7 +74,7 @@ let other: typeof one
 const json = async (answer: Promise<Response>): Promise<Record<string, never>> =>
   JSON.parse(await (await answer).text())
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('two servers on one PostgreSQL schema', () => {
+needsTool('PostgreSQL').describe('two servers on one PostgreSQL schema', () => {
   beforeAll(async () => {
     process.env.TEST_PEPPER = 'x'.repeat(32)
     one = await startServer()

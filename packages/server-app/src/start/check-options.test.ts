@@ -29,7 +29,7 @@ describe('createServer', () => {
     ['agent "a".toString', registered({ toString: () => 'a' })],
     ['agent "a".tags', registered({ tags: 'one' })],
     ['agent "a": tags', registered({ tags: ['one', 2] })],
-    ['workflow "w".retries', { workflows: [{ id: 'w', description: '', workflow, retries: 3 }] }],
+    ['workflow "w".retires', { workflows: [{ id: 'w', description: '', workflow, retires: 3 }] }],
     ['workflow "w".agent', { workflows: [{ id: 'w', description: '', workflow, agent }] }],
     ['agents: expected an object', { agents: [undefined] }],
     ['agents', { agents: {} }],
@@ -58,7 +58,7 @@ describe('createServer', () => {
   ])('says what is among the agents instead of a registration: %s', async (given, what) => {
     expect(await refusalOf({ agents: [given] })).toMatchObject({
       kind: 'config-invalid',
-      message: `agents: expected an object { id, description, agent: { id, run } }, got ${what}`,
+      message: `agents: expected an object made by defineAgent({ id, run }), got ${what}`,
     })
   })
 
@@ -92,9 +92,9 @@ describe('createServer', () => {
     const whole = {
       concurrency: 'single',
       onBusy: 'queue',
-      recovery: 'resume',
-      maxAttempts: 2,
-      timeoutMs: 9,
+      onCrash: 'retry',
+      recoveries: 1,
+      timeout: 9,
       tags: ['x'],
     }
     const options = {

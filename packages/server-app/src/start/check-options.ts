@@ -67,17 +67,22 @@ const REGISTRATION = {
   onBusy: 'anything',
   rateLimit: 'anything',
   debounce: 'anything',
-  recovery: 'anything',
-  maxAttempts: 'anything',
+  onCrash: 'anything',
+  recoveries: 'anything',
   budget: 'anything',
-  timeoutMs: 'anything',
+  timeout: 'anything',
   tags: 'array',
-  interop: 'anything',
-  retry: 'anything',
+  protocols: 'anything',
+  fromChat: 'anything',
+  retries: 'anything',
 } as const satisfies Record<keyof RegistrationOptions, Kind>
 
-const AGENT = { ...REGISTRATION, agent: 'anything' } as const satisfies Record<keyof AgentRegistration, Kind>
-const WORKFLOW = { ...REGISTRATION, workflow: 'anything' } as const satisfies Record<keyof WorkflowRegistration, Kind>
+const CODE = { kind: 'anything', run: 'anything' } as const
+const AGENT = { ...REGISTRATION, ...CODE, agent: 'anything' } as const satisfies Record<keyof AgentRegistration, Kind>
+const WORKFLOW = { ...REGISTRATION, ...CODE, workflow: 'anything' } as const satisfies Record<
+  keyof WorkflowRegistration,
+  Kind
+>
 
 /** @throws StartError `config-invalid` that names the member at fault */
 export function checkOptions(options: ServerOptions): void {
@@ -115,8 +120,8 @@ export function checkRegistration(
 }
 
 const EXAMPLES = {
-  agent: '{ id, description, agent: { id, run } }',
-  workflow: '{ id, description, workflow: { id, execute } }',
+  agent: 'made by defineAgent({ id, run })',
+  workflow: 'made by defineWorkflow({ id, run })',
 } as const
 
 function notAnObject(kind: keyof typeof EXAMPLES, given: unknown): StartError {
@@ -139,7 +144,7 @@ function nameOfType(given: unknown): string {
  * rejects an invalid id of the registration.
  */
 function checkInnerId(kind: 'agent' | 'workflow', registration: AgentRegistration | WorkflowRegistration): void {
-  const code = 'agent' in registration ? registration.agent : registration.workflow
+  const { [kind]: code } = registration as { readonly [Kind in typeof kind]?: { readonly id?: string } | undefined }
   const isValid = typeof registration.id === 'string' && OPERATOR_ID.test(registration.id)
   if (!isValid || code?.id === undefined || code.id === registration.id) return
   throw new StartError('config-invalid', {

@@ -12,6 +12,7 @@ import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
+import { logCrashPolicies } from './log-crash-policies.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
@@ -97,6 +98,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const openConsole = await loadConsole(parts)
     const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, openConsole })
     undo.push(composition.audit.stop)
+    logCrashPolicies([...parts.agents.list(), ...parts.workflows.list()], logger)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
     await storage.unitOfWork.commit([interruptEarlierCalls(adapters.cluster)])

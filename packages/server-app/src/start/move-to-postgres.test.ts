@@ -8,7 +8,7 @@ import { openPostgresStorage } from '@perdure/postgres'
 import { openSqliteStorage } from '@perdure/sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable, sharedPostgres } from '../../../../tooling/postgres-server.ts'
+import { sharedPostgres } from '../../../../tooling/postgres-server.ts'
 import { parseConfig } from '../config.ts'
 import { fillDatabase } from './filled-database.fixture.ts'
 import { type MoveToPostgres, moveToPostgres } from './move-to-postgres.ts'
@@ -61,7 +61,7 @@ const stopAfter = (tables: number): MoveToPostgres['onTable'] => {
   }
 }
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('a move from SQLite to PostgreSQL', () => {
+needsTool('PostgreSQL').describe('a move from SQLite to PostgreSQL', () => {
   it('copies odd values in every column of every table', async () => {
     await fillDatabase(path, ROWS)
 

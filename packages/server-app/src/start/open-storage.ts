@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type AppError, type Logger, type NodeIdentity, StartError, type Storage } from '@perdure/ports'
+import { type Logger, type NodeIdentity, type Refusal, StartError, type Storage } from '@perdure/ports'
 import type * as postgres from '@perdure/postgres'
 import type { ServerConfig } from '@perdure/protocol'
 import { type Encryption, openSqliteStorage } from '@perdure/sqlite'
@@ -21,8 +21,8 @@ export interface OpenStorage {
   readonly database: DatabaseAccess | undefined
   /** What the other servers of a cluster learn about this one. */
   readonly identity?: NodeIdentity | undefined
-  readonly onFilesLost?: ((error: AppError) => void) | undefined
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFilesLost?: ((error: Refusal) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly onLogMissing?: (() => void) | undefined
   /** Called with a warning of the database server. */
   readonly onWarning?: ((message: string) => void) | undefined
@@ -51,7 +51,7 @@ export interface PostgresSchema {
   readonly schema: string
   readonly isGuest?: boolean | undefined
   readonly identity?: NodeIdentity | undefined
-  readonly onFatal?: ((error: AppError) => void) | undefined
+  readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly onWarning?: ((message: string) => void) | undefined
 }
 

@@ -35,7 +35,7 @@ it('resolves `fatal` when a storage that was passed in reports an unknown outcom
   const { server, status } = await serve('unknown')
 
   expect(status).toBe(503)
-  await expect(server.fatal).resolves.toMatchObject({ id: 'storage-failed' })
+  await expect(server.fatal).resolves.toMatchObject({ code: 'storage-failed' })
 })
 
 it.each(['busy', 'unavailable'] as const)(
@@ -66,11 +66,11 @@ it('reports a failed commit only after the storage has saved its content', async
     return reported.length > 0
   }
 
-  await expect(storage.unitOfWork.commit([])).rejects.toMatchObject({ id: 'storage-failed' })
+  await expect(storage.unitOfWork.commit([])).rejects.toMatchObject({ code: 'storage-failed' })
   await expect.poll(() => isReported() || checks).toBeGreaterThan(3)
   expect(reported).toEqual([])
   isSaving = false
 
   await expect.poll(isReported).toBe(true)
-  expect(reported).toMatchObject([{ id: 'storage-failed' }])
+  expect(reported).toMatchObject([{ code: 'storage-failed' }])
 })

@@ -1,4 +1,4 @@
-import { AppError, type Storage, type Timers } from '@perdure/ports'
+import { isRefusal, type Storage, type Timers } from '@perdure/ports'
 
 const SAVING_POLL_MS = 100
 
@@ -15,7 +15,7 @@ export function withUnknownOutcome(storage: Storage, timers: Timers, onUnknown: 
     void isSaving.then((wait) => (wait ? timers.after(SAVING_POLL_MS, () => reportWhenSaved(error)) : onUnknown(error)))
   }
   const report = (error: unknown): never => {
-    if (error instanceof AppError && error.id === 'storage-failed') reportWhenSaved(error)
+    if (isRefusal(error) && error.code === 'storage-failed') reportWhenSaved(error)
     throw error
   }
   return {

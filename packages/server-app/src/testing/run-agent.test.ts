@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { defineAgent, defineWorkflow, runAgent, runWorkflow } from '../index.ts'
+import { defineAgent, defineWorkflow } from '../index.ts'
+import { runAgent, runWorkflow } from '../testing.ts'
 
 const DAY_MS = 86_400_000
 
@@ -8,19 +9,16 @@ const mail = defineAgent({
   id: 'mail',
   description: 'Sends a mail once it is approved.',
   input: v.object({ to: v.string() }),
-  agent: {
-    id: 'mail',
-    async run({ to }, ctx) {
-      await ctx.emit('mail.drafted', { to })
-      await ctx.usage({ provider: 'demo', model: 'small', inputTokens: 3, outputTokens: 4 })
-      return ctx.tool({ name: 'send', args: { to }, approval: { title: `To ${to}?` }, execute: (args) => args.to })
-    },
+  async run({ to }, ctx) {
+    await ctx.emit('mail.drafted', { to })
+    await ctx.usage({ provider: 'demo', model: 'small', inputTokens: 3, outputTokens: 4 })
+    return ctx.tool({ name: 'send', args: { to }, approval: { title: `To ${to}?` }, execute: (args) => args.to })
   },
 })
 
 describe('runAgent', () => {
   it('runs an agent without a server and returns its result and events', async () => {
-    const echo = defineAgent({ id: 'echo', description: 'E', agent: { id: 'echo', run: async (input) => ({ input }) } })
+    const echo = defineAgent({ id: 'echo', description: 'E', run: async (input) => ({ input }) })
 
     const run = await runAgent(echo, 'hello')
 
@@ -33,31 +31,28 @@ describe('runAgent', () => {
     const throws = defineAgent({
       id: 'throws',
       description: 'T',
-      agent: {
-        id: 'throws',
-        async run(isInStep, { step }) {
-          if (!isInStep) throw broken
-          return step('charge', () => {
-            throw broken
-          })
-        },
+      async run(isInStep, { step }) {
+        if (!isInStep) throw broken
+        return step('charge', () => {
+          throw broken
+        })
       },
     })
 
-    expect((await runAgent(throws)).thrown).toBe(broken)
+    expect((await runAgent(throws)).error).toBe(broken)
     const failed = await runAgent(throws, true)
-    expect(failed.thrown).toMatchObject({ code: 'step-failed', cause: broken })
-    expect(failed.error).toEqual({
+    expect(failed.error).toMatchObject({ code: 'step-failed', cause: broken })
+    expect(failed.outcome.error).toEqual({
       code: 'step-failed',
       message: 'charge: broken',
       step: { seq: 1, name: 'charge' },
       cause: [{ name: 'TypeError', message: 'broken' }],
     })
-    expect((await runAgent(mail, { to: 'ann' })).thrown).toBeUndefined()
+    expect((await runAgent(mail, { to: 'ann' })).error).toBeUndefined()
   })
 
   it('rejects an input that fails the schema', async () => {
-    await expect(runAgent(mail, { to: 7 })).rejects.toMatchObject({ code: 'invalid-input' })
+    await expect(runAgent(mail, { to: 7 } as never)).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
   it('shows what a run waits for, and resumes the run with a decision', async () => {
@@ -66,11 +61,11 @@ describe('runAgent', () => {
     expect(asked).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'approval', name: 'send' }] })
     expect(asked.approvals).toMatchObject([{ title: 'To ann?', payload: { toolName: 'send', args: { to: 'ann' } } }])
     expect(asked.events).toContainEqual({ type: 'mail.drafted', payload: { to: 'ann' } })
-    await expect(asked.decide('other', { granted: true })).rejects.toThrow(
+    await expect(asked.decide('other', { approved: true })).rejects.toThrow(
       'approval other is not pending; pending: send',
     )
 
-    const sent = await asked.decide('send', { granted: true })
+    const sent = await asked.decide('send', { approved: true })
 
     expect(sent).toMatchObject({
       status: 'completed',
@@ -84,23 +79,20 @@ describe('runAgent', () => {
   it('isolates runs: a decision in one run does not affect another run', async () => {
     const [one, other] = await Promise.all([runAgent(mail, { to: 'ann' }), runAgent(mail, { to: 'bob' })])
 
-    const denied = await one.decide('send', { granted: false, reason: 'no' })
+    const denied = await one.decide('send', { approved: false, reason: 'no' })
 
     expect(denied.result).toMatchObject({ ok: false, error: { kind: 'approval_denied', message: 'no' } })
-    expect(await other.pass(0)).toMatchObject({ status: 'suspended' })
+    expect(await other.advance(0)).toMatchObject({ status: 'suspended' })
   })
 
   it('provides the session, memory, skills and user id that a server would', async () => {
     const agent = defineAgent({
       id: 'guest',
       description: 'G',
-      agent: {
-        id: 'guest',
-        async run(_, { session, memory, skills, userId }) {
-          await memory.remember('the sea is blue')
-          const [found] = await memory.search('sea')
-          return [session?.id, found?.fact.text, (await skills.list()).map(({ name }) => name), userId]
-        },
+      async run(_, { session, memory, skills, userId }) {
+        await memory.remember('the sea is blue')
+        const [found] = await memory.search('sea')
+        return [session?.id, found?.fact.text, (await skills.list()).map(({ name }) => name), userId]
       },
     })
     const skill = { name: 'cite', description: 'How to cite.', instructions: 'Name the source.' }
@@ -117,7 +109,7 @@ describe('runAgent', () => {
       if (++tries < 3) throw new Error('not yet')
       return tries
     }
-    const options = { retry: { maxAttempts: 3, initialDelayMs: 5 } }
+    const options = { retries: { max: 2, delay: 5 } }
     const agent = {
       id: 'a',
       description: 'A',
@@ -128,22 +120,19 @@ describe('runAgent', () => {
   })
 })
 
-type Ctx = Parameters<(typeof mail)['agent']['run']>[1]
+type Ctx = Parameters<(typeof mail)['run']>[1]
 
 describe('runWorkflow', () => {
   const report = defineWorkflow({
     id: 'report',
     description: 'R',
-    workflow: {
-      id: 'report',
-      async execute(_, ctx) {
-        const begunAt = await ctx.step('begin', () => 'begun')
-        await ctx.sleep('rest', 30 * DAY_MS)
-        const go = await ctx.waitForEvent<{ by: string }>('go', { timeoutMs: DAY_MS })
-        if (go === null) return 'too late'
-        const sent = await ctx.agents.run('mail', { to: go.by })
-        return { begunAt, sent }
-      },
+    async run(_, ctx) {
+      const begunAt = await ctx.step('begin', () => 'begun')
+      await ctx.sleep('rest', 30 * DAY_MS)
+      const go = await ctx.waitForEvent<{ by: string }>('go', { timeout: '1d' })
+      if (go === null) return 'too late'
+      const sent = await ctx.invoke('mail', { to: go.by })
+      return { begunAt, sent }
     },
   })
 
@@ -151,30 +140,30 @@ describe('runWorkflow', () => {
     const asleep = await runWorkflow(report, null, { agents: [mail] })
     expect(asleep.waitingFor).toMatchObject([{ kind: 'sleep', name: 'rest' }])
 
-    const waiting = await asleep.pass(30 * DAY_MS)
+    const waiting = await asleep.advance(30 * DAY_MS)
     expect(waiting.waitingFor).toMatchObject([{ kind: 'event', name: 'go' }])
 
     const childAsks = await waiting.emit('go', { by: 'ann' })
     expect(childAsks.waitingFor).toMatchObject([{ kind: 'child' }])
 
-    const done = await childAsks.decide('send', { granted: true })
+    const done = await childAsks.decide('send', { approved: true })
     expect(done).toMatchObject({ status: 'completed', result: { begunAt: 'begun', sent: { ok: true, value: 'ann' } } })
   })
 
   it('resumes a run whose wait times out', async () => {
-    const waiting = await (await runWorkflow(report, null, { agents: [mail] })).pass(30 * DAY_MS)
+    const waiting = await (await runWorkflow(report, null, { agents: [mail] })).advance(30 * DAY_MS)
 
-    expect(await waiting.pass(DAY_MS)).toMatchObject({ status: 'completed', result: 'too late' })
+    expect(await waiting.advance(DAY_MS)).toMatchObject({ status: 'completed', result: 'too late' })
   })
 
   it('starts the clock at the given time', async () => {
     const workflow = defineWorkflow({
       ...{ id: 'w', description: 'W' },
-      workflow: { id: 'w', execute: async (_, ctx) => ctx.sleep('until', new Date('2030-01-01T00:00:00.000Z')) },
+      run: async (_, ctx) => ctx.sleep('until', new Date('2030-01-01T00:00:00.000Z')),
     })
     const asleep = await runWorkflow(workflow, null, { now: new Date('2029-12-31T00:00:00.000Z') })
 
-    expect(await asleep.pass(DAY_MS - 60_000)).toMatchObject({ status: 'suspended' })
-    expect(await asleep.pass(DAY_MS)).toMatchObject({ status: 'completed' })
+    expect(await asleep.advance(DAY_MS - 60_000)).toMatchObject({ status: 'suspended' })
+    expect(await asleep.advance(DAY_MS)).toMatchObject({ status: 'completed' })
   })
 })

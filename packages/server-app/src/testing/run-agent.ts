@@ -11,6 +11,7 @@ import {
   type WorkflowRegistration,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type JsonText, type Logger, noTracer } from '@perdure/ports'
+import { DURATION_FORMS, type Duration, type ResultOf, type SentTo, toMilliseconds } from '@perdure/protocol'
 import { createAttribution } from '../compose/attribution.ts'
 import type { Composition } from '../compose/compose.ts'
 import { parseConfig } from '../config.ts'
@@ -28,7 +29,7 @@ export interface RunAgentOptions
   readonly request?: Omit<RunRequestBody, 'input'>
   /** Owner of the run: the subject that the caller's token would have. Defaults to `test`. */
   readonly owner?: string
-  /** Start of the clock, which then runs and can be advanced with `pass`. Defaults to 2025-01-01. */
+  /** Start of the clock, which then runs and can be advanced with `advance`. Defaults to 2025-01-01. */
   readonly now?: Date
 }
 
@@ -36,13 +37,18 @@ export interface RunAgentOptions
  * A snapshot of a run in a test. Each method acts on the run and resolves to a new snapshot once the run has ended or
  * waits for something outside.
  */
-export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | 'result' | 'error' | 'usage'> {
+export interface TestRun<Result = unknown> extends Omit<RunEnding, 'error' | 'result'> {
+  /** The result of a completed run. */
+  readonly result?: Result | undefined
   readonly runId: string
   /**
    * What the code of a failed run threw, so that a test can check it and a debugger can show its stack. For a step that
-   * failed, this is the error `step-failed`; its `cause` is what the step threw.
+   * failed, this is the error `step-failed`; its `cause` is what the step threw. Missing when the code threw nothing, for
+   * example after a timeout: `outcome.error` then says why the run failed.
    */
-  readonly thrown: unknown
+  readonly error: unknown
+  /** The run as the server stores and shows it. `outcome.error` has the code and the message of the error. */
+  readonly outcome: RunEnding
   /** What a suspended run is waiting for. */
   readonly waitingFor: readonly { readonly kind: string; readonly name: string }[]
   /** Pending approvals of the run and of its child runs. */
@@ -50,33 +56,47 @@ export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | '
   /** The events of the run so far, in order. */
   readonly events: readonly { readonly type: string; readonly payload: unknown }[]
   /** Decides the pending approval with that name. @throws Error if no such approval is pending */
-  decide(name: string, decision: SubmittedDecision): Promise<TestRun>
+  decide(name: string, decision: SubmittedDecision): Promise<TestRun<Result>>
   /** Emits a named event, as `POST /events/:name` does. */
-  emit(name: string, payload?: unknown): Promise<TestRun>
-  /** Advances the clock and ends the durable waits and retry delays that become due. */
-  pass(ms: number): Promise<TestRun>
+  emit(name: string, payload?: unknown): Promise<TestRun<Result>>
+  /** Advances the clock, and ends the durable waits and retry delays that become due. */
+  advance(duration: Duration): Promise<TestRun<Result>>
 }
+
+type RunEnding = Pick<RunResource, 'status' | 'finishReason' | 'result' | 'error' | 'usage'>
 
 /**
  * Runs an agent in a test, in this process. Everything is real except the storage, which is in memory, and the clock.
  * There is no listener and nothing to close. Resolves when the run and its child runs have ended or wait for something
  * outside.
  *
- * @throws AppError that the server would answer, such as `invalid-input`; StartError `config-invalid`
+ * @throws PerdureError that the server would answer, such as `invalid-input`; StartError `config-invalid`
  */
-export const runAgent = <Input>(agent: AgentRegistration<Input>, input?: unknown, options: RunAgentOptions = {}) =>
-  runInMemory({ kind: 'agent', id: agent.id }, input, { ...options, agents: [agent, ...(options.agents ?? [])] })
+export function runAgent<const Agent extends AgentRegistration>(
+  agent: Agent,
+  ...[input, options = {}]: CallOf<Agent>
+): Promise<TestRun<ResultOf<Agent>>> {
+  const agents = [agent, ...(options.agents ?? [])]
+  return runInMemory({ kind: 'agent', id: agent.id }, input, { ...options, agents }) as Promise<
+    TestRun<ResultOf<Agent>>
+  >
+}
 
-/** Like `runAgent`, for a workflow. Pass the agents that it calls in `options.agents`. */
-export const runWorkflow = <Input>(
-  workflow: WorkflowRegistration<Input>,
-  input?: unknown,
-  options: RunAgentOptions = {},
-) =>
-  runInMemory({ kind: 'workflow', id: workflow.id }, input, {
-    ...options,
-    workflows: [workflow, ...(options.workflows ?? [])],
-  })
+/** Like `runAgent`, for a workflow. Pass the agents and workflows that it invokes in the options. */
+export function runWorkflow<const Workflow extends WorkflowRegistration>(
+  workflow: Workflow,
+  ...[input, options = {}]: CallOf<Workflow>
+): Promise<TestRun<ResultOf<Workflow>>> {
+  const workflows = [workflow, ...(options.workflows ?? [])]
+  const run = runInMemory({ kind: 'workflow', id: workflow.id }, input, { ...options, workflows })
+  return run as Promise<TestRun<ResultOf<Workflow>>>
+}
+
+/** The input that a definition requires, and the options. */
+type CallOf<Registration> =
+  undefined extends SentTo<Registration>
+    ? [input?: SentTo<Registration>, options?: RunAgentOptions]
+    : [input: SentTo<Registration>, options?: RunAgentOptions]
 
 type Target = { readonly kind: 'agent' | 'workflow'; readonly id: string }
 
@@ -101,7 +121,7 @@ interface World {
 }
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
-  // Loaded on use, so that importing this package for a server does not load these modules.
+  // Loaded on use: modules that several entries of this package import statically are loaded by a server at its start.
   const [{ compose }, { createInMemoryStorage }] = await Promise.all([
     import('../compose/compose.ts'),
     import('@perdure/in-memory'),
@@ -139,7 +159,7 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
   return { composition, clock, thrown }
 }
 
-/** A test gets what a failed run threw as `thrown`, and expects some runs to fail. */
+/** A test gets what a failed run threw as `error`, and expects some runs to fail. */
 const withoutFailedRuns = (logger: Logger): Logger => ({
   ...logger,
   error(message, ...detail) {
@@ -162,8 +182,9 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
     return snapshotOf(world, runId)
   }
   return {
-    ...{ runId, status, finishReason, result, error, usage },
-    thrown: world.thrown.get(runId),
+    ...{ runId, status, finishReason, result, usage },
+    error: world.thrown.get(runId),
+    outcome: { status, finishReason, result, error, usage },
     waitingFor: (outcome as Partial<Pick<TestRun, 'waitingFor'>>).waitingFor ?? [],
     approvals: approvals.items,
     events: await eventsOf(world, runId),
@@ -178,8 +199,16 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
       )
     },
     emit: (name, payload) => snapshotAfter(engine.emitEvent({ name, payload })),
-    pass: (ms) => snapshotAfter(world.clock.pass(ms)),
+    advance: (duration) => snapshotAfter(world.clock.pass(msOf(duration))),
   }
+}
+
+/** A duration of the author API in milliseconds. */
+/** @throws RangeError for a value that is not a duration */
+function msOf(duration: Duration): number {
+  const milliseconds = toMilliseconds(duration)
+  if (milliseconds === undefined) throw new RangeError(`advance: the duration must be ${DURATION_FORMS}`)
+  return milliseconds
 }
 
 const WHOLE_PAGE = { limit: 200, order: 'asc' } as const

@@ -1,15 +1,13 @@
 import { field, section } from './config-section.ts'
 import { boolean, bytes, count, milliseconds } from './config-values.ts'
+import { PROTOCOLS, perProtocol } from './protocols.ts'
 
 /** The protocols of other software. */
-export const InteropSection = section({
+export const ProtocolsSection = section({
   enabled: field(boolean, true, {
     note: 'Mount the routes of the AI SDK, AG-UI, OpenAI and MCP. When false, the server does not load their code.',
   }),
-  aiSdk: field(boolean, true, { note: 'Mount the AI SDK routes of each agent, below `/agents/:agentId/chat`.' }),
-  agUi: field(boolean, true, { note: 'Mount the AG-UI routes of each agent, below `/agents/:agentId/ag-ui`.' }),
-  openai: field(boolean, true, { note: 'Mount the OpenAI routes, below `/openai`.' }),
-  mcp: field(boolean, true, { note: 'Mount the MCP server at `/mcp`, whose tools are the agents and workflows.' }),
+  ...perProtocol((name) => field(boolean, true, { note: PROTOCOLS[name].mounts })),
   mcpCallTimeoutMs: field(milliseconds(1), 50_000, {
     note: 'How long an MCP tool call without progress notifications waits for its run, in milliseconds. The call then returns the id of the run. Many MCP clients give up after 60 seconds.',
   }),

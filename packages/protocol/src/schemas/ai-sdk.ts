@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { ChatRequest, UiMessage, UiMessagePart, UiMessages } from '../resources/chat.ts'
+import { AiSdkRequest, UiMessage, UiMessagePart, UiMessages } from '../resources/ai-sdk.ts'
 import { type NamedSchemas, namedObject, namedValue } from './named-schema.ts'
 
 const QUESTION: v.InferInput<typeof UiMessage> = {
@@ -8,7 +8,7 @@ const QUESTION: v.InferInput<typeof UiMessage> = {
   parts: [{ type: 'text', text: 'What is on my calendar?' }],
 }
 
-export const chatSchemas = {
+export const aiSdkSchemas = {
   UiMessagePart: namedObject(UiMessagePart, {
     description: 'A part of a message in the form of the AI SDK. Its other members depend on its type.',
     members: { type: 'What the part holds, such as `text`, `file` or `dynamic-tool`.' },
@@ -28,7 +28,7 @@ export const chatSchemas = {
     description: 'The messages of a chat, for `useChat({ messages })`.',
     example: [QUESTION],
   }),
-  ChatRequest: namedObject(ChatRequest, {
+  AiSdkRequest: namedObject(AiSdkRequest, {
     description: 'A request of the AI SDK. Members that are not listed here reach the agent as `settings`.',
     members: {
       id: 'The chat that the message belongs to.',

@@ -1,25 +1,25 @@
 import type { OperationTable } from '../operation.ts'
-import { ChatRequest, ChatStreamQuery, UiMessages } from '../resources/chat.ts'
+import { AiSdkRequest, AiSdkStreamQuery, UiMessages } from '../resources/ai-sdk.ts'
 import { RunOutcome } from '../resources/runs.ts'
 import { RUN_REFUSALS } from './agents.ts'
 import { RUN_SIGHT } from './runs.ts'
 
-const CHAT = {
+const AI_SDK = {
   scope: 'agents:invoke:{agentId}',
   sight: RUN_SIGHT,
   dialect: 'ai-sdk',
 } as const
 
 /** The UI message stream of the AI SDK. */
-export const chatOperations = {
+export const aiSdkOperations = {
   sendChat: {
-    ...CHAT,
-    id: 'chat.send',
+    ...AI_SDK,
+    id: 'ai-sdk.send',
     method: 'POST',
     path: '/agents/:agentId/chat',
     idempotent: true,
-    query: ChatStreamQuery,
-    body: ChatRequest,
+    query: AiSdkStreamQuery,
+    body: AiSdkRequest,
     responses: {
       200: { stream: 'event-stream', description: 'The answer as a UI message stream.' },
     },
@@ -35,13 +35,13 @@ export const chatOperations = {
     summary: 'Send the messages of an AI SDK chat, and stream the answer.',
   },
   streamChat: {
-    ...CHAT,
-    id: 'chat.stream',
+    ...AI_SDK,
+    id: 'ai-sdk.stream',
     method: 'GET',
     path: '/agents/:agentId/chat/:chatId/stream',
     polls: true,
     idempotent: false,
-    query: ChatStreamQuery,
+    query: AiSdkStreamQuery,
     responses: {
       200: { stream: 'event-stream', description: 'The newest answer of the chat from its beginning, then live.' },
       204: { description: 'The chat has no answer to resume.' },
@@ -50,8 +50,8 @@ export const chatOperations = {
     summary: 'Resume the stream of an AI SDK chat.',
   },
   listChatMessages: {
-    ...CHAT,
-    id: 'chat.messages',
+    ...AI_SDK,
+    id: 'ai-sdk.messages',
     method: 'GET',
     path: '/agents/:agentId/chat/:chatId/messages',
     idempotent: false,
@@ -60,8 +60,8 @@ export const chatOperations = {
     summary: 'Read the messages of an AI SDK chat.',
   },
   stopChat: {
-    ...CHAT,
-    id: 'chat.stop',
+    ...AI_SDK,
+    id: 'ai-sdk.stop',
     method: 'POST',
     path: '/agents/:agentId/chat/:chatId/stop',
     idempotent: true,

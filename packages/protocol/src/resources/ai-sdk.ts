@@ -18,7 +18,7 @@ export const UiMessage = v.objectWithRest(
 export const UiMessages = v.array(UiMessage)
 
 /** What `DefaultChatTransport` sends. Other members are the settings of the application. */
-export const ChatRequest = v.objectWithRest(
+export const AiSdkRequest = v.objectWithRest(
   {
     id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
     messages: v.pipe(v.array(UiMessage), v.minLength(1, 'must have at least one message')),
@@ -28,6 +28,6 @@ export const ChatRequest = v.objectWithRest(
   v.unknown(),
 )
 
-export const ChatStreamQuery = strictObject({
+export const AiSdkStreamQuery = strictObject({
   v: v.optional(v.picklist(['6', '7']), '6'),
 })

@@ -1,0 +1,1 @@
+export { type RunAgentOptions, runAgent, runWorkflow, type TestRun } from './testing/run-agent.ts'

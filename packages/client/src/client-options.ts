@@ -27,6 +27,12 @@ export type ConnectionChange =
   | { readonly state: 'open' }
   | { readonly state: 'closed'; readonly code: number; readonly reason: string; readonly retryInMs: number | undefined }
 
+/**
+ * `auto` uses the WebSocket that all subscriptions of a client share; for runs and sessions it falls back to Server-Sent
+ * Events when no WebSocket can be opened. `websocket` does not fall back.
+ */
+export type Transport = 'auto' | 'websocket' | 'sse'
+
 export interface ClientOptions {
   /** Server URL with its base path, such as `https://agents.example.com/v1`; in a web page, `/v1` works too. */
   readonly baseUrl: string
@@ -42,12 +48,12 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Replaces the global `WebSocket`; `null` makes subscriptions use Server-Sent Events only. */
-  readonly WebSocket?: WebSocketConstructor | null | undefined
+  /** How subscriptions receive events, unless they say otherwise. Default `auto`. With `sse`, no WebSocket is ever opened. */
+  readonly transport?: Transport | undefined
+  /** Replaces the global `WebSocket`. */
+  readonly WebSocket?: WebSocketConstructor | undefined
   /** Called on every state change of the WebSocket. */
   readonly onConnection?: ((change: ConnectionChange) => void) | undefined
-  /** Clock, timers and randomness, for tests. */
-  readonly pace?: Pace | undefined
 }
 
 /** Client options with defaults applied, shared by all calls. */
@@ -66,7 +72,7 @@ export interface ClientContext {
 const DEFAULT_TIMEOUT_MS = 600_000
 const DEFAULT_MAX_RETRIES = 4
 
-export function createContext(options: ClientOptions): ClientContext {
+export function createContext(options: ClientOptions, pace: Pace = realPace): ClientContext {
   const { token, fetch = globalThis.fetch } = options
   return {
     baseUrl: normalizeBaseUrl(options.baseUrl),
@@ -77,7 +83,7 @@ export function createContext(options: ClientOptions): ClientContext {
     headers: options.headers ?? {},
     // Wrapped because a browser's `fetch` throws when it is called as a method.
     fetch: (input, init) => fetch(input, init),
-    pace: options.pace ?? realPace,
+    pace,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ClientOptions, ConnectionChange } from './client-options.ts'
-import { createClient } from './create-client.ts'
+import { buildClient } from './create-client.ts'
 import { createManualPace } from './manual-pace.fixture.ts'
 import { createModelServer } from './model-server.fixture.ts'
 
@@ -7,14 +7,16 @@ import { createModelServer } from './model-server.fixture.ts'
 export function createClientWorld(options: Partial<ClientOptions> = {}, pace = createManualPace()) {
   const server = createModelServer()
   const changes: ConnectionChange[] = []
-  const client = createClient({
-    baseUrl: 'http://server/v1',
-    token: 'secret',
-    fetch: server.fetch,
-    WebSocket: server.WebSocket,
-    onConnection: (change) => changes.push(change),
+  const client = buildClient(
+    {
+      baseUrl: 'http://server/v1',
+      token: 'secret',
+      fetch: server.fetch,
+      WebSocket: server.WebSocket,
+      onConnection: (change) => changes.push(change),
+      ...options,
+    },
     pace,
-    ...options,
-  })
+  )
   return { server, pace, client, changes }
 }

@@ -1,4 +1,4 @@
-import { PerdureError, type PerdureErrorCode } from './perdure-error.ts'
+import { PerdureError, type PerdureErrorCode } from '@perdure/protocol/error'
 import { CLOSE_NAMES, RPC_NAMES } from './protocol-tables.ts'
 import { type Backoff, backoffMs, isFinalStatus } from './retry-policy.ts'
 import type { RpcAnswer, SocketClose } from './socket-connection.ts'
@@ -35,7 +35,7 @@ export function closePolicy({ code, reason }: SocketClose, failures: number, cha
 /** What to do when no ticket could be obtained. */
 export function ticketErrorPolicy(error: PerdureError, failures: number, chance: number): Reconnect {
   if (isFinalStatus(error.status)) return { kind: 'final', error }
-  return { kind: 'reconnect', delayMs: (error.retryAfterMs ?? 0) + backoffMs(BACKOFF, failures, chance) }
+  return { kind: 'reconnect', delayMs: (error.retryAfter ?? 0) + backoffMs(BACKOFF, failures, chance) }
 }
 
 const closedAs = (name: string, { code, reason }: Pick<SocketClose, 'code' | 'reason'>) =>

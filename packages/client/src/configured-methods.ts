@@ -1,26 +1,28 @@
+import type { ResultOf as ResultOfDefinition, SentTo, Stored } from '@perdure/protocol'
+import type { RunStream, StreamOptions } from './run-events.ts'
 import type { CallOptions } from './send-request.ts'
 
 interface Schema {
   readonly '~standard': { readonly types?: { readonly input: unknown; readonly output: unknown } | undefined }
 }
 
-/** The type of the input that a client sends, and of the result that it receives; unknown without a schema. */
-type InputOf<Registration> = Registration extends { readonly input?: infer S } ? Side<S, 'input'> : unknown
-type ResultOf<Registration> = Registration extends { readonly output?: infer S } ? Wire<Side<S, 'output'>> : unknown
+/**
+ * The type of the input that a client sends, and of the result that it receives: those of a definition or, for a plain object,
+ * those of its schemas; unknown without a schema.
+ */
+type InputOf<Registration> = Registration extends { readonly kind: string }
+  ? SentTo<Registration>
+  : Registration extends { readonly input?: infer S }
+    ? Side<S, 'input'>
+    : unknown
+type ResultOf<Registration> = Registration extends { readonly kind: string }
+  ? ResultOfDefinition<Registration>
+  : Registration extends { readonly output?: infer S }
+    ? Stored<Side<S, 'output'>>
+    : unknown
 
 type Side<S, Name extends 'input' | 'output'> =
   NonNullable<S> extends Schema ? NonNullable<NonNullable<S>['~standard']['types']>[Name] : unknown
-
-/** The type of a value after JSON serialization and parsing. */
-type Wire<T> = unknown extends T
-  ? unknown
-  : T extends { toJSON(): infer Text }
-    ? Text
-    : T extends string | number | boolean | null | undefined
-      ? T
-      : T extends object
-        ? { [Key in keyof T]: Wire<T[Key]> }
-        : never
 
 /** The registrations in a list, or in the section of a configuration that has the list as a member. */
 type Items<List> = List extends readonly (infer Item)[]
@@ -45,9 +47,9 @@ type WithId<Registration, Id> = Registration extends { readonly id: infer Own }
 type Body<Base, Input> = Omit<NonNullable<Base>, 'input'> &
   (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
-type Arguments<Base, Input> = undefined extends Input
-  ? [body?: Body<Base, Input>, options?: CallOptions]
-  : [body: Body<Base, Input>, options?: CallOptions]
+type Arguments<Base, Input, Options = CallOptions> = undefined extends Input
+  ? [body?: Body<Base, Input>, options?: Options]
+  : [body: Body<Base, Input>, options?: Options]
 
 /** The result of a run that has completed has the type of the output schema. */
 type Outcome<Base, Result> = Base extends { readonly status: infer Status }
@@ -88,6 +90,47 @@ interface Groups {
 
 /** The methods for agents and workflows, typed by a configuration. */
 export interface ConfiguredGroups<Config, Untyped extends Groups> {
-  readonly agents: Group<Untyped['agents'], ItemsOf<Config, 'agents'>, 'run' | 'stream'>
+  readonly agents: Group<Untyped['agents'], ItemsOf<Config, 'agents'>, 'run' | 'start'>
   readonly workflows: Group<Untyped['workflows'], ItemsOf<Config, 'workflows'>, 'execute'>
+}
+
+/** The method that starts a run as `Method` does, and then yields its events. */
+type StreamMethod<Method> = Method extends (
+  id: string,
+  body?: infer Base,
+  options?: CallOptions,
+) => Promise<infer Answer>
+  ? (id: string, body?: Base, options?: StreamOptions) => RunStream<Answer>
+  : never
+
+type ConfiguredStreamMethod<Method, Registration> = Method extends (
+  id: string,
+  body: infer Base,
+  options?: CallOptions,
+) => Promise<infer Answer>
+  ? <Id extends IdOf<Registration>>(
+      id: Id,
+      ...values: Arguments<Base, InputOf<WithId<Registration, Id>>, StreamOptions>
+    ) => RunStream<Outcome<Answer, ResultOf<WithId<Registration, Id>>>>
+  : never
+
+interface StartMethods {
+  readonly agents: { readonly start: unknown }
+  readonly workflows: { readonly execute: unknown }
+}
+
+/** The methods that start a run and yield its events until it ends; the run continues if you stop reading. */
+export interface StreamMethods<Config, Untyped extends StartMethods> {
+  readonly agents: {
+    /** Starts the agent once, whatever happens to the connection, and yields the events of the run. */
+    readonly stream: unknown extends Config
+      ? StreamMethod<Untyped['agents']['start']>
+      : ConfiguredStreamMethod<Untyped['agents']['start'], ItemsOf<Config, 'agents'>>
+  }
+  readonly workflows: {
+    /** Executes the workflow once, whatever happens to the connection, and yields the events of the run. */
+    readonly stream: unknown extends Config
+      ? StreamMethod<Untyped['workflows']['execute']>
+      : ConfiguredStreamMethod<Untyped['workflows']['execute'], ItemsOf<Config, 'workflows'>>
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createClient } from './create-client.ts'
+import { buildClient } from './create-client.ts'
 import { createManualPace, type ManualPace, settle } from './manual-pace.fixture.ts'
 import { createModelServer, type ModelServer } from './model-server.fixture.ts'
 import type { SubscriptionItem } from './subscription.ts'
@@ -107,7 +107,7 @@ describe.each(['websocket', 'sse', 'auto'] as const)('a subscription over %s', (
           const server = createModelServer()
           const pace = createManualPace()
           const { fetch, WebSocket } = server
-          const client = createClient({ baseUrl: 'http://server/v1', token: 't', fetch, WebSocket, pace })
+          const client = buildClient({ baseUrl: 'http://server/v1', token: 't', fetch, WebSocket }, pace)
           const subscription = client.subscribe(SESSION, { transport, bufferSize, lastEventId: 'e1.0' })
           const reader = createReader(subscription)
           const published: string[] = []

@@ -35,6 +35,8 @@ export interface ModelServer {
   greetWith(...codes: number[]): void
   /** Rejects the next subscribe requests with these error codes. */
   refuseSubscriptions(...codes: number[]): void
+  /** Performs the next starts of a run, but drops their answers. */
+  loseAnswers(count: number): void
   /** `method params` of every message received. */
   readonly messages: string[]
   /** Subprotocols of every upgrade. */
@@ -151,6 +153,24 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
   }
 
   const subjects = new Map<string, string>()
+  const runs = new Map<string, string>()
+  let lostAnswers = 0
+
+  /** Starts a run of the agent; the same key starts no second one. */
+  const startRun = (agentId: string, key: string) => {
+    const runId = runs.get(key) ?? `run_${runs.size + 1}`
+    runs.set(key, runId)
+    const subject = `agent:${agentId}/runs/${runId}/events`
+    subjects.set(runId, subject)
+    if (lostAnswers-- > 0) throw new TypeError('terminated')
+    return Response.json({ runId, status: 'queued', subject }, { status: 202 })
+  }
+
+  const findRun = (runId: string) => {
+    const agentId = /^agent:([^/]+)/.exec(subjects.get(runId) ?? '')?.[1]
+    if (agentId === undefined) return Response.json({ error: 'run-not-found', message: 'none' }, { status: 404 })
+    return Response.json({ id: runId, kind: 'agent', agentId })
+  }
 
   const openStream = (
     subject: string,
@@ -191,7 +211,10 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
     const path = new URL(String(input)).pathname.replace('/v1', '')
     requests.push(path)
     if (path === '/session/ws-ticket') return Response.json({ ticket: `t${requests.length}` }, { status: 201 })
-    const [, , id = ''] = path.split('/')
+    init.signal?.throwIfAborted()
+    const [, group, id = '', action] = path.split('/')
+    if (action === 'stream') return startRun(id, new Headers(init.headers).get('idempotency-key') ?? '')
+    if (group === 'runs' && action === undefined) return findRun(id)
     const subject = subjects.get(id) ?? `session:${id}/events`
     const headers = new Headers(init.headers)
     if (headers.get('accept') === 'text/event-stream')
@@ -234,6 +257,9 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
     refuse(count) {
       refusals = count
       isSilent = false
+    },
+    loseAnswers(count) {
+      lostAnswers = count
     },
     greetWith: (...codes) => void greetings.push(...codes),
     refuseSubscriptions: (...codes) => void subscriptionErrors.push(...codes),

@@ -50,7 +50,7 @@ export const ROUTES = {
     list: { method: 'GET', path: '/agents', input: 'query', isList: true },
     get: { method: 'GET', path: '/agents/:agentId' },
     run: { method: 'POST', path: '/agents/:agentId/run', input: 'body', isKeyed: true },
-    stream: { method: 'POST', path: '/agents/:agentId/stream', input: 'body', isKeyed: true },
+    start: { method: 'POST', path: '/agents/:agentId/stream', input: 'body', isKeyed: true },
     state: { method: 'GET', path: '/agents/:agentId/state' },
     abort: { method: 'POST', path: '/agents/:agentId/abort', input: 'body', isKeyed: true },
   },

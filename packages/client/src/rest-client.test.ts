@@ -1,13 +1,14 @@
 import { OPERATIONS as ALL_OPERATIONS, type Operation } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
+import { createContext } from './client-options.ts'
 import { ROUTES } from './protocol-tables.ts'
-import { createRestClient } from './rest-client.ts'
+import { buildRestClient } from './rest-client.ts'
 import type { RouteTable } from './route.ts'
 import { json, scriptFetch } from './scripted-fetch.fixture.ts'
 
 function setUp(...replies: Parameters<typeof scriptFetch>) {
   const { fetch, requests } = scriptFetch(...replies)
-  return { client: createRestClient({ baseUrl: 'http://server/v1', fetch }), requests }
+  return { client: buildRestClient(createContext({ baseUrl: 'http://server/v1', fetch })), requests }
 }
 
 const page = (ids: readonly string[], nextCursor: string | null) =>
@@ -22,7 +23,7 @@ describe('the REST client', () => {
     const followed = ['realtime.open-ws', 'sessions.events']
     const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     const ids = Object.entries<object>(client).flatMap(([group, methods]) =>
-      Object.keys(methods).map((name) => `${group}.${dashed(name)}`),
+      Object.keys(methods).map((name) => `${group}.${name === 'start' ? 'stream' : dashed(name)}`),
     )
 
     expect(ids.toSorted()).toEqual(

@@ -1,16 +1,9 @@
-import { type ClientContext, type ClientOptions, createContext } from './client-options.ts'
+import type { ClientContext } from './client-options.ts'
 import { createListCall, type Page } from './list-call.ts'
 import { ROUTES } from './protocol-tables.ts'
 import type { RestClient } from './rest-methods.ts'
 import type { Route, RouteTable } from './route.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
-
-/** Creates a client with the REST operations only, without subscriptions. */
-export function createRestClient(options: ClientOptions): RestClient
-export function createRestClient<Config>(options: ClientOptions): RestClient<Config>
-export function createRestClient(options: ClientOptions): RestClient {
-  return buildRestClient(createContext(options))
-}
 
 export function buildRestClient(context: ClientContext): RestClient {
   const groups = Object.entries<RouteTable[string]>(ROUTES).map(([group, routes]) => [

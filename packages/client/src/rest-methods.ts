@@ -17,7 +17,12 @@ type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Text
 type GroupOf<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never
-type MethodOf<Id extends string> = Id extends `${string}.${infer Verb}` ? Camel<Verb> : never
+/** `agents.stream` answers as soon as the run is accepted; the method of that name yields the events. */
+type MethodOf<Id extends string> = Id extends 'agents.stream'
+  ? 'start'
+  : Id extends `${string}.${infer Verb}`
+    ? Camel<Verb>
+    : never
 
 /** Path parameters in order. */
 type Params<Path extends string> = Path extends `${string}/:${infer Rest}`

@@ -17,6 +17,10 @@ export interface ResumeOptions {
   readonly giveUpAfterMs?: number | undefined
   /** How long a connection may be silent; the server sends a heartbeat every 5 seconds. Default: 20,000 milliseconds. */
   readonly silenceMs?: number | undefined
+}
+
+/** With the waits of a test. */
+interface PacedOptions extends ResumeOptions {
   readonly pace?: Pace
 }
 
@@ -26,7 +30,7 @@ const BACKOFF: Backoff = { baseMs: 250, maxMs: 5_000 }
  * A `fetch` whose event streams survive lost connections and restarts of the server: the request is repeated with the id
  * of the last received block, and the response continues with the block after it. The requests must be safe to repeat.
  */
-export function resumingFetch<Input>(send: Fetch<Input>, end: StreamEnd, options: ResumeOptions = {}): Fetch<Input> {
+export function resumingFetch<Input>(send: Fetch<Input>, end: StreamEnd, options: PacedOptions = {}): Fetch<Input> {
   return async (input, init) => {
     const connection = createConnection((headers) => send(input, { ...init, headers }), init, options)
     const first = await connection.open()
@@ -54,7 +58,7 @@ type Block = Exclude<SseBlock, { readonly retryMs: number }>
 function createConnection(
   send: (headers: Headers) => Promise<Response>,
   init: Pick<RequestInit, 'signal' | 'headers'>,
-  { giveUpAfterMs = 60_000, silenceMs = 20_000, pace = realPace }: ResumeOptions,
+  { giveUpAfterMs = 60_000, silenceMs = 20_000, pace = realPace }: PacedOptions,
 ): Connection {
   const signal = init.signal ?? new AbortController().signal
   const headers = new Headers(init.headers)

@@ -1,5 +1,5 @@
+import { PerdureError, type PerdureErrorDetails } from '@perdure/protocol/error'
 import { describe, expect, it } from 'vitest'
-import { PerdureError, type PerdureErrorDetails } from './perdure-error.ts'
 import { backoffMs, delayBeforeRetry, retryAfterMs } from './retry-policy.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z')
@@ -45,16 +45,16 @@ describe('delayBeforeRetry', () => {
     })
 
   it.each([
-    ['rate-limit-exceeded', { status: 429, retryAfterMs: 3_000 }, false, 3_000],
-    ['auth-locked-out', { status: 429, retryAfterMs: 3_000 }, true, undefined],
-    ['server-draining', { status: 503, retryAfterMs: 1_000 }, true, 1_000],
-    ['server-draining', { status: 503, retryAfterMs: 1_000 }, false, undefined],
-    ['server-draining', { status: 503, retryAfterMs: 60_001 }, true, undefined],
+    ['rate-limit-exceeded', { status: 429, retryAfter: 3_000 }, false, 3_000],
+    ['auth-locked-out', { status: 429, retryAfter: 3_000 }, true, undefined],
+    ['server-draining', { status: 503, retryAfter: 1_000 }, true, 1_000],
+    ['server-draining', { status: 503, retryAfter: 1_000 }, false, undefined],
+    ['server-draining', { status: 503, retryAfter: 60_001 }, true, undefined],
     ['network-failed', {}, true, 0],
     ['network-failed', {}, false, undefined],
     ['invalid-answer', { status: 502 }, true, 0],
-    ['idempotency-in-flight', { status: 409, retryAfterMs: 500 }, true, 500],
-    ['agent-busy', { status: 409, retryAfterMs: 500 }, true, undefined],
+    ['idempotency-in-flight', { status: 409, retryAfter: 500 }, true, 500],
+    ['agent-busy', { status: 409, retryAfter: 500 }, true, undefined],
     ['internal-error', { status: 500 }, true, undefined],
     ['validation-failed', { status: 400 }, true, undefined],
   ])('for error %s %o and isRepeatable %s, returns %s', (error, details, isRepeatable, expected) => {

@@ -1,4 +1,4 @@
-import type { PerdureError } from './perdure-error.ts'
+import type { PerdureError } from '@perdure/protocol/error'
 
 /** Exponential backoff with full jitter, so that many clients do not reconnect at the same moment. */
 export interface Backoff {
@@ -35,19 +35,19 @@ export interface RetryContext {
 
 /** Milliseconds to wait before the request is sent again; `undefined` if it must not be retried. */
 export function delayBeforeRetry(error: PerdureError, trial: RetryContext): number | undefined {
-  const isInFlight = error.error === 'idempotency-in-flight'
+  const isInFlight = error.code === 'idempotency-in-flight'
   if (!isInFlight && (trial.failures > trial.maxRetries || !isRetried(error, trial.isRepeatable))) return undefined
-  const asked = error.retryAfterMs ?? 0
+  const asked = error.retryAfter ?? 0
   if (asked > MAX_RETRY_AFTER_MS) return undefined
   return asked + backoffMs(REQUEST_BACKOFF, Math.max(0, trial.failures - 1), trial.chance)
 }
 
 const GATEWAY_STATUSES = [408, 502, 503, 504]
 
-function isRetried({ error, status }: PerdureError, isRepeatable: boolean): boolean {
+function isRetried({ code, status }: PerdureError, isRepeatable: boolean): boolean {
   // The server sends 429 before it executes anything, so a retry is safe. A retry during a lockout only prolongs it.
-  if (status === 429) return error !== 'auth-locked-out'
-  return isRepeatable && (error === 'network-failed' || (status !== undefined && GATEWAY_STATUSES.includes(status)))
+  if (status === 429) return code !== 'auth-locked-out'
+  return isRepeatable && (code === 'network-failed' || (status !== undefined && GATEWAY_STATUSES.includes(status)))
 }
 
 /** Statuses of a subscription request for which retrying cannot help. */

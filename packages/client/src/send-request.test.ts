@@ -1,8 +1,8 @@
+import { PerdureError } from '@perdure/protocol/error'
 import { describe, expect, it } from 'vitest'
 import type { ClientOptions } from './client-options.ts'
+import { buildClient, createClient } from './create-client.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
-import { PerdureError } from './perdure-error.ts'
-import { createRestClient } from './rest-client.ts'
 import { json, noNetwork, refusal, scriptFetch, silence } from './scripted-fetch.fixture.ts'
 
 const OUTCOME = { runId: 'run_1', status: 'completed' }
@@ -10,7 +10,7 @@ const OUTCOME = { runId: 'run_1', status: 'completed' }
 function setUp(replies: Parameters<typeof scriptFetch>, options: Partial<ClientOptions> = {}) {
   const pace = createManualPace()
   const { fetch, requests } = scriptFetch(...replies)
-  const client = createRestClient({ baseUrl: 'http://server/v1/', token: 'secret', fetch, pace, ...options })
+  const client = buildClient({ baseUrl: 'http://server/v1/', token: 'secret', fetch, ...options }, pace)
   return { client, requests, pace }
 }
 
@@ -121,9 +121,9 @@ describe('a client call', () => {
     const broken = setUp([refusal(500, 'internal-error')])
     const busy = setUp([refusal(409, 'agent-busy', { 'retry-after': '1' })])
 
-    expect((await failureOf(search.client.memory.search({ query: 'x' }))).error).toBe('network-failed')
-    expect((await failureOf(broken.client.agents.run('echo'))).error).toBe('internal-error')
-    expect(await failureOf(busy.client.agents.run('echo'))).toMatchObject({ error: 'agent-busy', retryAfterMs: 1_000 })
+    expect((await failureOf(search.client.memory.search({ query: 'x' }))).code).toBe('network-failed')
+    expect((await failureOf(broken.client.agents.run('echo'))).code).toBe('internal-error')
+    expect(await failureOf(busy.client.agents.run('echo'))).toMatchObject({ code: 'agent-busy', retryAfter: 1_000 })
   })
 
   it('throws the last error when all retries have failed', async () => {
@@ -132,7 +132,8 @@ describe('a client call', () => {
     const failed = failureOf(client.runs.get('run_1'))
     await pace.advance(60_000)
 
-    expect(await failed).toMatchObject({ error: 'network-failed', status: undefined })
+    expect(await failed).toMatchObject({ code: 'network-failed' })
+    expect((await failed).status).toBeUndefined()
     expect(requests).toHaveLength(3)
   })
 
@@ -142,7 +143,7 @@ describe('a client call', () => {
     const failed = failureOf(client.agents.run('echo'))
     await pace.advance(5_000)
 
-    expect(await failed).toMatchObject({ error: 'timeout', hint: expect.stringContaining('idempotencyKey') })
+    expect(await failed).toMatchObject({ code: 'timeout', hint: expect.stringContaining('idempotencyKey') })
     expect(pace.waiting()).toEqual([])
   })
 
@@ -167,7 +168,7 @@ describe('an error response', () => {
 
     expect(await failureOf(client.runs.get('run_1'))).toMatchObject({
       name: 'PerdureError',
-      error: 'scope-denied',
+      code: 'scope-denied',
       status: 403,
       message: 'no',
       hint: 'needs runs:read',
@@ -190,7 +191,7 @@ describe('an error response', () => {
   ])('becomes invalid-answer for %s', async (_, response, status) => {
     const { client } = setUp([response])
 
-    expect(await failureOf(client.runs.get('run_1'))).toMatchObject({ error: 'invalid-answer', status })
+    expect(await failureOf(client.runs.get('run_1'))).toMatchObject({ code: 'invalid-answer', status })
   })
 
   it('is returned as a result if the operation declares that status', async () => {
@@ -217,8 +218,8 @@ describe('the token provider', () => {
     })
     const same = setUp([refusal(401, 'auth-invalid')])
 
-    expect((await failureOf(twice.client.runs.get('run_1'))).error).toBe('auth-revoked')
-    expect((await failureOf(same.client.runs.get('run_1'))).error).toBe('auth-invalid')
+    expect((await failureOf(twice.client.runs.get('run_1'))).code).toBe('auth-revoked')
+    expect((await failureOf(same.client.runs.get('run_1'))).code).toBe('auth-invalid')
   })
 
   it('is optional', async () => {
@@ -232,6 +233,6 @@ describe('the token provider', () => {
 
 describe('baseUrl', () => {
   it.each(['', 'ftp://server/v1', '/v1', 'server/v1'])('rejects %j outside a page', (baseUrl) => {
-    expect(() => createRestClient({ baseUrl })).toThrow(/baseUrl must be an http\(s\) URL/)
+    expect(() => createClient({ baseUrl })).toThrow(/baseUrl must be an http\(s\) URL/)
   })
 })

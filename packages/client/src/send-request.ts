@@ -1,7 +1,7 @@
+import { isPerdureError, PerdureError, type PerdureErrorCode } from '@perdure/protocol/error'
 import type { ClientContext } from './client-options.ts'
 import { newKey } from './new-key.ts'
 import { pause } from './pace.ts'
-import { isPerdureError, PerdureError, type PerdureErrorCode } from './perdure-error.ts'
 import { delayBeforeRetry, retryAfterMs } from './retry-policy.ts'
 import type { Route } from './route.ts'
 
@@ -108,7 +108,7 @@ async function prepareRetry(
     state.token = renewed
     return
   }
-  if (error.error !== 'idempotency-in-flight') state.failures += 1
+  if (error.code !== 'idempotency-in-flight') state.failures += 1
   const delayMs = delayBeforeRetry(error, {
     failures: state.failures,
     maxRetries: options.maxRetries ?? maxRetries,
@@ -162,7 +162,7 @@ export async function refusalOf(
     status,
     hint: envelope.hint ?? (envelope.error === 'route-not-found' ? basePathHint(baseUrl) : undefined),
     requestId: envelope.requestId ?? headers.get('x-request-id') ?? undefined,
-    retryAfterMs: retryAfterMs(headers.get('retry-after'), pace.now()),
+    retryAfter: retryAfterMs(headers.get('retry-after'), pace.now()),
   })
 }
 

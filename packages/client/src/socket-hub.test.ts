@@ -1,9 +1,9 @@
+import { PerdureError } from '@perdure/protocol/error'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientOptions, ConnectionChange } from './client-options.ts'
 import { createClientWorld } from './client-world.fixture.ts'
 import { collect } from './collect.fixture.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
-import { PerdureError } from './perdure-error.ts'
 import { refusal } from './scripted-fetch.fixture.ts'
 
 const INBOX = 'approvals/events'
@@ -58,7 +58,7 @@ describe('a closed WebSocket', () => {
     server.greetWith(code, code)
     await pace.advance(60_000)
 
-    expect(seen.ending()).toMatchObject({ name: 'PerdureError', error, closeCode: code })
+    expect(seen.ending()).toMatchObject({ name: 'PerdureError', code: error, closeCode: code })
     expect(asked).toEqual([false, true])
   })
 
@@ -79,7 +79,7 @@ describe('a closed WebSocket', () => {
     server.greetWith(4008)
     await pace.advance(60_000)
 
-    expect(seen.ending()).toMatchObject({ error: 'protocol-violation', closeCode: 4008 })
+    expect(seen.ending()).toMatchObject({ code: 'protocol-violation', closeCode: 4008 })
     expect(server.upgrades).toHaveLength(1)
   })
 
@@ -154,7 +154,7 @@ describe('a WebSocket ticket', () => {
     const { pace, seen, server } = setUp({ fetch: async () => refusal(403, 'scope-denied') })
     await pace.advance(0)
 
-    expect(seen.ending()).toMatchObject({ error: 'scope-denied', status: 403 })
+    expect(seen.ending()).toMatchObject({ code: 'scope-denied', status: 403 })
     expect(server.upgrades).toEqual([])
   })
 
@@ -197,7 +197,7 @@ describe('a rejected subscription', () => {
     await settle()
 
     expect(refused.ending()).toBeInstanceOf(PerdureError)
-    expect(refused.ending()).toMatchObject({ error })
+    expect(refused.ending()).toMatchObject({ code: error })
     expect(seen.ids()).toEqual(['e1.1'])
   })
 

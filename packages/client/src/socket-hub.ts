@@ -1,7 +1,7 @@
+import { isPerdureError, PerdureError } from '@perdure/protocol/error'
 import type { ClientContext, ConnectionChange, CredentialRequest, WebSocketConstructor } from './client-options.ts'
 import { closePolicy, type Reconnect, ticketErrorPolicy } from './close-policy.ts'
 import { pause } from './pace.ts'
-import { isPerdureError, PerdureError } from './perdure-error.ts'
 import { SUBPROTOCOL, TICKET_PREFIX } from './protocol-tables.ts'
 import { openSocket, type SocketClose } from './socket-connection.ts'
 import { createSocketSubscriptions, type SocketFollower } from './socket-subscriptions.ts'

@@ -1,6 +1,6 @@
+import type { PerdureError } from '@perdure/protocol/error'
 import { finalRefusal } from './close-policy.ts'
 import type { Pace } from './pace.ts'
-import type { PerdureError } from './perdure-error.ts'
 import { REPLAY_GAP } from './protocol-tables.ts'
 import type { PushedFrame, RpcAnswer, SocketConnection } from './socket-connection.ts'
 import type { Event } from './subscription.ts'

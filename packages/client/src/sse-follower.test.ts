@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { ClientOptions } from './client-options.ts'
 import { collect } from './collect.fixture.ts'
+import { buildClient } from './create-client.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
 import { noNetwork, refusal, scriptFetch } from './scripted-fetch.fixture.ts'
-import { createSseClient } from './sse-client.ts'
 
 const RUN = 'agent:echo/runs/run_1/events'
 
 function setUp(replies: Parameters<typeof scriptFetch>, options: Partial<ClientOptions> = {}) {
   const pace = createManualPace({ chance: 1 })
   const { fetch, requests } = scriptFetch(...replies)
-  const client = createSseClient({ baseUrl: 'http://server/v1', token: 'secret', fetch, pace, ...options })
+  const client = buildClient(
+    { baseUrl: 'http://server/v1', token: 'secret', fetch, transport: 'sse', ...options },
+    pace,
+  )
   return { client, requests, pace }
 }
 
@@ -23,7 +26,7 @@ const block = (position: number, type = 'text.delta') =>
 /** Opens a stream that sends nothing. */
 const silentStream = () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
 
-describe('an SSE client', () => {
+describe('a client with transport sse', () => {
   it('sends the token and follows a run until its last event', async () => {
     const { client, requests, pace } = setUp([stream('id: e.0\ndata:', block(1), ': beat', block(2, 'run.completed'))])
     const seen = collect(client.subscribe(RUN))
@@ -74,7 +77,7 @@ describe('an SSE client', () => {
     const seen = collect(client.subscribe(RUN))
     await pace.advance(0)
 
-    expect(seen.ending()).toMatchObject({ name: 'PerdureError', error: 'run-not-found', status })
+    expect(seen.ending()).toMatchObject({ name: 'PerdureError', code: 'run-not-found', status })
   })
 
   it("retries after a network failure, an overloaded server and a proxy's error page", async () => {
@@ -106,8 +109,8 @@ describe('an SSE client', () => {
 
     expect(seen?.ids()).toEqual(['e.1'])
     expect(renewed.requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new'])
-    expect(never?.ending()).toMatchObject({ error: 'auth-invalid' })
-    expect(same?.ending()).toMatchObject({ error: 'auth-expired' })
+    expect(never?.ending()).toMatchObject({ code: 'auth-invalid' })
+    expect(same?.ending()).toMatchObject({ code: 'auth-expired' })
   })
 
   it('reconnects if the stream goes silent', async () => {

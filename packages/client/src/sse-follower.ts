@@ -1,7 +1,7 @@
+import { isPerdureError, PerdureError } from '@perdure/protocol/error'
 import type { ClientContext } from './client-options.ts'
 import type { CursorGate } from './cursor-gate.ts'
 import { type Pace, pause } from './pace.ts'
-import { isPerdureError, PerdureError } from './perdure-error.ts'
 import { REPLAY_GAP } from './protocol-tables.ts'
 import { type Backoff, backoffMs, isFinalStatus } from './retry-policy.ts'
 import { refusalOf } from './send-request.ts'
@@ -83,7 +83,7 @@ async function* followOnce(
 function retryAfterOf(error: unknown): number {
   if (!isPerdureError(error)) return 0
   if (isFinalStatus(error.status)) throw error
-  return error.retryAfterMs ?? 0
+  return error.retryAfter ?? 0
 }
 
 /** Returns `undefined` if the server reports that no more events will come. */

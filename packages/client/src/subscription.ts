@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
+import type { Transport } from './client-options.ts'
 import { RUN_ENDING_EVENTS } from './protocol-tables.ts'
 
 export type Event = InferOutput<typeof EventEnvelope>
@@ -20,8 +21,8 @@ export interface SubscribeOptions {
   readonly lastEventId?: string | undefined
   /** Ends the subscription. */
   readonly signal?: AbortSignal | undefined
-  /** `auto` uses a WebSocket and falls back to Server-Sent Events if the subject supports it. */
-  readonly transport?: 'auto' | 'websocket' | 'sse' | undefined
+  /** Default: the transport of the client. */
+  readonly transport?: Transport | undefined
   /** Maximum items buffered for a slow consumer; the server keeps the rest. Default 1,000. */
   readonly bufferSize?: number | undefined
 }

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { PerdureError } from '@perdure/protocol/error'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClientWorld } from './client-world.fixture.ts'
 import { collect } from './collect.fixture.ts'
 import { settle } from './manual-pace.fixture.ts'
 import type { createModelServer } from './model-server.fixture.ts'
-import { PerdureError } from './perdure-error.ts'
 
 const RUN = 'agent:echo/runs/run_1/events'
 const INBOX = 'approvals/events'
@@ -14,9 +14,17 @@ const publish = (server: ReturnType<typeof createModelServer>, count: number, su
 
 describe('a subscription without a WebSocket', () => {
   it.each([
-    ['the environment has no WebSocket', { WebSocket: null }, {}],
-    ['transport is sse', {}, { transport: 'sse' as const }],
+    ['the environment has no WebSocket', { WebSocket: undefined }, {}],
+    ['the client has the transport sse', { transport: 'sse' as const }, {}],
+    [
+      'the client with the transport sse is asked for another',
+      { transport: 'sse' as const },
+      { transport: 'websocket' as const },
+    ],
+    ['the subscription has the transport sse', {}, { transport: 'sse' as const }],
   ])('uses the event stream if %s', async (_, options, subscribeOptions) => {
+    vi.stubGlobal('WebSocket', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
     const { client, server, pace } = createClientWorld(options)
     const seen = collect(client.subscribe(RUN, subscribeOptions))
     publish(server, 2, RUN)

@@ -1,5 +1,5 @@
 import type { Principal } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError, type Refusal } from '@perdure/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpConfig } from './http-app-deps.ts'
 import { isFromOwnSite, isSameOrigin } from './request/same-origin.ts'
@@ -9,7 +9,7 @@ import type { Outgoing } from './response/text-answer.ts'
 export interface AdmittedUpgrade {
   readonly clientAddress: string
   readonly requestId: string
-  /** Logs and audits the outcome of the upgrade. @throws AppError `audit-unavailable` */
+  /** Logs and audits the outcome of the upgrade. @throws PerdureError `audit-unavailable` */
   record(outcome: UpgradeOutcome): Promise<void>
   /** Builds the HTTP error response for a refused upgrade. */
   refuse(error: unknown): Promise<Outgoing>
@@ -18,7 +18,7 @@ export interface AdmittedUpgrade {
 export interface UpgradeOutcome {
   readonly principal?: Principal | undefined
   /** Set even if the client receives only a WebSocket close code. */
-  readonly error?: AppError | undefined
+  readonly error?: Refusal | undefined
 }
 
 /**
@@ -26,12 +26,12 @@ export interface UpgradeOutcome {
  * origin. If authentication is off, `*` does not make an origin allowed, and a browser request without an Origin header
  * is admitted only if Sec-Fetch-Site does not name another site.
  *
- * @throws AppError `cors-denied`; `validation-failed` if the route is not a WebSocket
+ * @throws PerdureError `cors-denied`; `validation-failed` if the route is not a WebSocket
  */
 export function admitUpgrade(exchange: Exchange, { allowOrigins, authKind }: HttpConfig): void {
   const { head, route } = exchange
   if (route?.mounted.operation.responses[101] === undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'this route is not a WebSocket',
       hint: 'remove the Upgrade header',
     })
@@ -42,5 +42,5 @@ export function admitUpgrade(exchange: Exchange, { allowOrigins, authKind }: Htt
     origin === undefined
       ? authKind !== 'none' || isFromOwnSite(head)
       : listsAll || allowOrigins.includes(origin) || isSameOrigin(origin, head.host)
-  if (!isAllowed) throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
+  if (!isAllowed) throw perdureError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
 }

@@ -29,14 +29,14 @@ import {
   targetsOf,
 } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
-import { createInterop } from '@perdure/interop'
+import { createProtocols } from '@perdure/interop'
 import {
-  AppError,
   type CronSchedule,
   type LogFields,
   type Logger,
   NO_AUDIT_KEY,
   noMeter,
+  perdureError,
   type Storage,
   type Timers,
 } from '@perdure/ports'
@@ -173,7 +173,7 @@ export function createTestApp(options: AppOptions = {}) {
   engine.onNamedEvent(triggers.fireEventTriggers)
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
-  const interop = createInterop({
+  const protocols = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
     ...{
       startRun: engine.startRun,
@@ -204,7 +204,7 @@ export function createTestApp(options: AppOptions = {}) {
       ...{ ...shared, readRuns: engine.readRuns },
       registered: () => [...agents.list(), ...workflows.list()],
     }),
-    ...interop,
+    ...protocols,
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
@@ -219,7 +219,7 @@ export function createTestApp(options: AppOptions = {}) {
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
     async openSessionStream(request) {
       const session = await storage.sessions.find(request.sessionId, request.visibility)
-      if (session === undefined) throw new AppError('session-not-found')
+      if (session === undefined) throw perdureError('session-not-found')
       return openStream(request)
     },
     openRunStream: openStream,

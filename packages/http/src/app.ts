@@ -1,5 +1,5 @@
-import type { AppError } from '@perdure/ports'
-import { ERRORS } from '@perdure/protocol'
+import type { Refusal } from '@perdure/ports'
+import { ERRORS, PROTOCOL_NAMES, PROTOCOLS } from '@perdure/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
 import { consolePages, consolePathOf } from './console/console-pages.ts'
 import { createExchange, type Exchange } from './exchange.ts'
@@ -11,14 +11,14 @@ import type { HttpRequest } from './request/http-request.ts'
 import { finish, toOutgoing } from './response/answer.ts'
 import { noteOf } from './response/answer-note.ts'
 import { endWithCredential } from './response/credential-stream.ts'
-import { toAppError, toErrorAnswer } from './response/error-envelope.ts'
+import { toErrorAnswer, toRefusal } from './response/error-envelope.ts'
 import { bytesOf, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
 import { createRouter } from './router.ts'
 import { agUiRoutes } from './routes/ag-ui.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { aiSdkRoutes } from './routes/ai-sdk.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
-import { chatRoutes } from './routes/chat.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -29,7 +29,7 @@ import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { nodeRoutes } from './routes/nodes.ts'
-import { openAiRoutes } from './routes/openai.ts'
+import { openaiRoutes } from './routes/openai.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -81,13 +81,13 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     return {
       ...{ clientAddress, requestId },
       record: (outcome) => recordUpgrade(exchange, outcome),
-      refuse: (error) => finish(exchange, toErrorAnswer(toAppError(error), requestId)),
+      refuse: (error) => finish(exchange, toErrorAnswer(toRefusal(error), requestId)),
     }
   }
 
   const recordUpgrade = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {
     if (principal !== undefined) exchange.principal = principal
-    const status = error === undefined ? SWITCHING_PROTOCOLS : ERRORS[error.id].status
+    const status = error === undefined ? SWITCHING_PROTOCOLS : ERRORS[error.code].status
     reporter.answered(exchange, { status }, error)
     await onAnswer?.(noteOf(exchange, { status, error }, deps))
   }
@@ -121,7 +121,7 @@ const SWITCHING_PROTOCOLS = 101
 
 interface Answered {
   readonly outgoing: Outgoing
-  readonly error?: AppError
+  readonly error?: Refusal
 }
 
 /** Converts a thrown error to a response. */
@@ -129,23 +129,14 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
   try {
     return { outgoing: await work() }
   } catch (thrown) {
-    const error = toAppError(thrown)
+    const error = toRefusal(thrown)
     const { requestId, dialect, json } = exchange
     return { outgoing: toErrorAnswer(error, requestId, { dialect, json }), error }
   }
 }
 
 function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
-  const {
-    basePath,
-    docsEnabled,
-    metricsEnabled,
-    consoleEnabled,
-    aiSdkEnabled,
-    agUiEnabled,
-    openAiEnabled,
-    mcpEnabled,
-  } = deps.config
+  const { basePath, docsEnabled, metricsEnabled, consoleEnabled, protocols } = deps.config
   const handlers = {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
@@ -153,13 +144,13 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
-    chat: chatRoutes(deps),
-    agui: agUiRoutes(deps),
-    openai: openAiRoutes(deps),
+    'ai-sdk': aiSdkRoutes(deps),
+    'ag-ui': agUiRoutes(deps),
+    openai: openaiRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),
-    mcpserver: mcpServerRoutes(deps),
+    'mcp-server': mcpServerRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
     webhooks: webhookRoutes(deps),
@@ -175,11 +166,8 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
   const switches: Readonly<Record<string, boolean>> = {
     docs: docsEnabled,
     metrics: metricsEnabled,
-    chat: aiSdkEnabled,
-    agui: agUiEnabled,
-    openai: openAiEnabled,
     console: consoleEnabled,
-    mcpserver: mcpEnabled,
+    ...Object.fromEntries(PROTOCOL_NAMES.map((name) => [PROTOCOLS[name].group, protocols[name]])),
   }
   return mountAll(handlers, { basePath, isMounted: (group) => switches[group] ?? true })
 }

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, bodyOf, createTestApp } from './app.fixture.ts'
@@ -13,10 +13,10 @@ interface Scenario extends AppOptions {
   readonly before?: number
 }
 
-const refuse = (code: ErrorCode) => () => Promise.reject(new AppError(code))
+const refuse = (code: ErrorCode) => () => Promise.reject(perdureError(code))
 function refusedRecall(code: ErrorCode): HttpAppDeps['recall'] {
   const fromMemory = () => {
-    throw new AppError(code)
+    throw perdureError(code)
   }
   return Object.assign(refuse(code), { fromCache: fromMemory, beforeCommit: fromMemory })
 }
@@ -27,7 +27,7 @@ const key = (value: string) => ({ 'Idempotency-Key': value })
 function refusingUseCases(code: ErrorCode): UseCases {
   const reject = refuse(code)
   const raise = () => {
-    throw new AppError(code)
+    throw perdureError(code)
   }
   return {
     ...{
@@ -47,15 +47,15 @@ function refusingUseCases(code: ErrorCode): UseCases {
     manageTriggers: { remove: reject, enable: reject, disable: reject, prune: reject },
     ...{ createTrigger: reject, fireByHand: reject },
     openReplayStream: raise,
-    chats: { send: reject, stream: reject, messages: reject, stop: reject },
+    aiSdk: { send: reject, stream: reject, messages: reject, stop: reject },
     agUi: { run: reject, connect: reject },
-    openAi: {
+    openai: {
       models: { list: reject, get: reject },
       completions: { create: reject },
       responses: { create: reject, get: reject, cancel: reject, input: reject },
       conversations: { create: reject, get: reject, update: reject, remove: reject, items: reject },
     },
-    mcpServer: { send: reject, resume: reject },
+    mcp: { send: reject, resume: reject },
     issueTicket: reject,
     threads: { state: reject, checkpoints: reject, newestRun: reject },
     readAgents: { list: raise, get: raise, state: raise },
@@ -98,7 +98,7 @@ const fromStorage = (code: ErrorCode, { scope }: Operation): Scenario =>
 const fromToken = fromStorage
 
 /** The key of an MCP call can be a member of its message, so its use case reads it. */
-const readsKeyItself = ({ id }: Operation) => id.startsWith('mcpserver.')
+const readsKeyItself = ({ id }: Operation) => id.startsWith('mcp-server.')
 
 /** A clock that fails on its second read, which happens inside the pipeline of every operation. */
 function failingClock(): Pick<HttpAppDeps, 'clock'> {
@@ -191,7 +191,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   SQLITE_BUSY: (operation) => fromStorage('SQLITE_BUSY', operation),
   overloaded: ({ id }) =>
     id.endsWith('.replay') ||
-    /^(?:chat|agui|openai|mcpserver)\./.test(id) ||
+    /^(?:ai-sdk|ag-ui|openai|mcp-server)\./.test(id) ||
     id === 'sessions.events' ||
     id === 'audit.verify'
       ? fromUseCase('overloaded')

@@ -174,7 +174,7 @@ describe('a request that names a row', () => {
 
   it('gets the same bytes for the approval of another run and for a missing approval', async () => {
     const { both, mint } = await setUp()
-    const resume = (id: string) => post('/runs/paused-alice/resume', { approvals: [{ id, granted: true }] })
+    const resume = (id: string) => post('/runs/paused-alice/resume', { approvals: [{ id, approved: true }] })
 
     const { foreign, missing } = await both(await mint(...OWN, ...ACTING), resume)
     expect(foreign).toBe(missing)

@@ -61,14 +61,15 @@ import type {
 import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
 import type {
   AgUiRequest,
+  AiSdkRequest,
+  AiSdkStreamQuery,
   ChatCompletionRequest,
-  ChatRequest,
-  ChatStreamQuery,
   McpMessage,
-  OpenAiConversationRequest,
-  OpenAiItemsQuery,
-  OpenAiResponseQuery,
-  OpenAiResponseRequest,
+  OpenaiConversationRequest,
+  OpenaiItemsQuery,
+  OpenaiResponseQuery,
+  OpenaiResponseRequest,
+  ProtocolName,
   SecretsHealth,
 } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
@@ -80,7 +81,7 @@ export interface HttpConfig {
   readonly basePath: string
   readonly bodyLimitBytes: number
   /** Maximum size of a request body on the routes of other protocols. */
-  readonly interopBodyLimitBytes: number
+  readonly protocolBodyLimitBytes: number
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
@@ -98,10 +99,8 @@ export interface HttpConfig {
   /** Whether sessions of the console may change nothing. */
   readonly consoleReadOnly: boolean
   readonly metricsEnabled: boolean
-  readonly aiSdkEnabled: boolean
-  readonly agUiEnabled: boolean
-  readonly openAiEnabled: boolean
-  readonly mcpEnabled: boolean
+  /** Whether the routes of a protocol are mounted. */
+  readonly protocols: Readonly<Record<ProtocolName, boolean>>
   readonly metricsRequireAuth: boolean
 }
 
@@ -114,13 +113,13 @@ interface OpenStreamRequest {
   readonly hangUp: (() => void) | undefined
 }
 
-/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
+/** Opens the Server-Sent Events of a run. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenRunStream = (request: OpenStreamRequest & { readonly runId: string }) => Promise<Response>
 
-/** Opens the Server-Sent Events of a session. @throws AppError `session-not-found`, `overloaded` */
+/** Opens the Server-Sent Events of a session. @throws PerdureError `session-not-found`, `overloaded` */
 export type OpenSessionStream = (request: OpenStreamRequest & { readonly sessionId: string }) => Promise<Response>
 
-/** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
+/** Opens the Server-Sent Events of a replay. @throws PerdureError `overloaded` */
 export type OpenReplayStream = (
   recording: Recording,
   request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
@@ -138,13 +137,13 @@ export interface ProtocolCall {
   readonly lastEventId: string | undefined
 }
 
-type ChatBody = InferOutput<typeof ChatRequest>
-type ChatVersion = InferOutput<typeof ChatStreamQuery>['v']
+type AiSdkBody = InferOutput<typeof AiSdkRequest>
+type AiSdkVersion = InferOutput<typeof AiSdkStreamQuery>['v']
 
 /** The use cases of the AI SDK. */
-export interface Chats {
-  send(call: ProtocolCall, body: ChatBody, version: ChatVersion): Promise<Response | Reply>
-  stream(call: ProtocolCall, chatId: string, version: ChatVersion): Promise<Response | Reply>
+export interface AiSdk {
+  send(call: ProtocolCall, body: AiSdkBody, version: AiSdkVersion): Promise<Response | Reply>
+  stream(call: ProtocolCall, chatId: string, version: AiSdkVersion): Promise<Response | Reply>
   messages(call: ProtocolCall, chatId: string): Promise<readonly object[]>
   stop(call: ProtocolCall, chatId: string): Promise<Reply>
 }
@@ -156,32 +155,32 @@ export interface AgUi {
 }
 
 /** A request of an OpenAI client. */
-export type OpenAiCall = Omit<ProtocolCall, 'agentId'>
+export type OpenaiCall = Omit<ProtocolCall, 'agentId'>
 
-type OpenAiItems = InferOutput<typeof OpenAiItemsQuery>
-type ConversationBody = InferOutput<typeof OpenAiConversationRequest>
+type OpenaiItems = InferOutput<typeof OpenaiItemsQuery>
+type ConversationBody = InferOutput<typeof OpenaiConversationRequest>
 
 /** The interfaces of OpenAI. */
-export interface OpenAi {
+export interface Openai {
   readonly models: {
     list(principal: Principal): Promise<object>
     get(principal: Principal, model: string): Promise<object>
   }
   readonly completions: {
-    create(call: OpenAiCall, body: InferOutput<typeof ChatCompletionRequest>): Promise<Response | Reply>
+    create(call: OpenaiCall, body: InferOutput<typeof ChatCompletionRequest>): Promise<Response | Reply>
   }
   readonly responses: {
-    create(call: OpenAiCall, body: InferOutput<typeof OpenAiResponseRequest>): Promise<Response | Reply>
-    get(call: OpenAiCall, id: string, query: InferOutput<typeof OpenAiResponseQuery>): Promise<Response>
-    cancel(call: OpenAiCall, id: string): Promise<Response>
-    input(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
+    create(call: OpenaiCall, body: InferOutput<typeof OpenaiResponseRequest>): Promise<Response | Reply>
+    get(call: OpenaiCall, id: string, query: InferOutput<typeof OpenaiResponseQuery>): Promise<Response>
+    cancel(call: OpenaiCall, id: string): Promise<Response>
+    input(call: OpenaiCall, id: string, query: OpenaiItems): Promise<object>
   }
   readonly conversations: {
-    create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
-    get(call: OpenAiCall, id: string): Promise<object>
-    update(call: OpenAiCall, id: string, body: ConversationBody): Promise<Reply>
-    remove(call: OpenAiCall, id: string): Promise<Reply>
-    items(call: OpenAiCall, id: string, query: OpenAiItems): Promise<object>
+    create(call: OpenaiCall, body: ConversationBody): Promise<Reply>
+    get(call: OpenaiCall, id: string): Promise<object>
+    update(call: OpenaiCall, id: string, body: ConversationBody): Promise<Reply>
+    remove(call: OpenaiCall, id: string): Promise<Reply>
+    items(call: OpenaiCall, id: string, query: OpenaiItems): Promise<object>
   }
 }
 
@@ -237,10 +236,10 @@ export interface UseCases {
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>
-  readonly chats: Chats
+  readonly aiSdk: AiSdk
   readonly agUi: AgUi
-  readonly openAi: OpenAi
-  readonly mcpServer: McpServer
+  readonly openai: Openai
+  readonly mcp: McpServer
   readonly openRunStream: OpenRunStream
   readonly openSessionStream: OpenSessionStream
   readonly replay: Replay
@@ -279,7 +278,7 @@ export interface HttpAppDeps extends UseCases {
   readonly csrfTokens: CsrfTokens
   readonly cookieTags: CookieTags
   readonly watchCredential: WatchCredential
-  /** Checks, before the handler runs, that the request can be audited. @throws AppError `audit-unavailable` */
+  /** Checks, before the handler runs, that the request can be audited. @throws PerdureError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined
   /** Called once before each response is sent. If the call rejects, the client receives that error instead. */
   readonly onAnswer?: ((note: AnswerNote) => void | Promise<void>) | undefined

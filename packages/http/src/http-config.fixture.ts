@@ -1,10 +1,11 @@
+import { perProtocol } from '@perdure/protocol'
 import type { HttpConfig } from './http-app-deps.ts'
 
 /** The configuration of the test app, with small limits. */
 export const TEST_CONFIG: HttpConfig = {
   basePath: '/v1',
   bodyLimitBytes: 1_000,
-  interopBodyLimitBytes: 1_000,
+  protocolBodyLimitBytes: 1_000,
   allowOrigins: [],
   csrfEnabled: true,
   trustProxy: 0,
@@ -18,9 +19,6 @@ export const TEST_CONFIG: HttpConfig = {
   consoleEnabled: true,
   consoleReadOnly: false,
   metricsEnabled: true,
-  aiSdkEnabled: true,
-  openAiEnabled: true,
-  agUiEnabled: true,
-  mcpEnabled: true,
+  protocols: perProtocol(() => true),
   metricsRequireAuth: true,
 }

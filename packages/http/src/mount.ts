@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@perdure/protocol'
 import type { Answer, Call, Handlers } from './handlers.ts'
 
@@ -35,7 +35,7 @@ export function mountAll(
 }
 
 function refuse(): never {
-  throw new AppError('not-implemented', {
+  throw perdureError('not-implemented', {
     hint: 'this operation always answers 501; to repeat a run, use POST /runs/:runId/fork, /retry or /rerun',
   })
 }

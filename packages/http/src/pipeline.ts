@@ -1,4 +1,4 @@
-import { AppError, noSpan } from '@perdure/ports'
+import { isRefusal, noSpan } from '@perdure/ports'
 import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -40,7 +40,7 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['audit', createAudit],
 ]
 
-/** Runs requests through the stages. @throws AppError of the stage or use case that refuses the request */
+/** Runs requests through the stages. @throws PerdureError of the stage or use case that refuses the request */
 export interface Pipeline {
   run(exchange: Exchange): Promise<Answer>
   /** Runs the stages up to `lease`. For WebSocket upgrades, which authenticate separately. */
@@ -77,7 +77,7 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
  * @throws the original error if no other request has used the key
  */
 async function recallConcurrent({ recall }: HttpAppDeps, { key }: Exchange, error: unknown): Promise<Answer> {
-  const answer = key !== undefined && error instanceof AppError ? await recall(key) : undefined
+  const answer = key !== undefined && isRefusal(error) ? await recall(key) : undefined
   if (answer === undefined) throw error
   return answer
 }

@@ -98,7 +98,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
           {
             interruptId: oneOf(random, [...approvalIds, ...runIds.map((id) => `${id}.resume`), 'call_1']),
             status: oneOf(random, ['resolved', 'cancelled']),
-            payload: { granted: oneOf<Json>(random, [true, 'yes', null]) },
+            payload: { approved: oneOf<Json>(random, [true, 'yes', null]) },
           },
         ],
       ]),
@@ -109,7 +109,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       random() < 0.25
         ? OPENAI_READS(random, ids)
         : ['POST', oneOf(random, ['/openai/chat/completions', '/openai/responses', '/openai/conversations'])],
-    body: (random, ids) => oneOf(random, [openAiBodies.chat, openAiBodies.response])(random, ids),
+    body: (random, ids) => oneOf(random, [openaiBodies.chat, openaiBodies.response])(random, ids),
   },
 }
 
@@ -138,7 +138,7 @@ const OPENAI_TOOLS: Json = [
   { type: 'function', name: 'pick', function: { name: 'pick', parameters: {} }, strict: true },
 ]
 
-const openAiBodies = {
+const openaiBodies = {
   chat: (random: Random, { runIds, approvalIds, names }: Ids) => {
     const call = oneOf(random, [...approvalIds, ...runIds.map((id) => `${id}.c:call_1`), 'call_1'])
     return {
@@ -150,7 +150,7 @@ const openAiBodies = {
           [],
           [
             { role: 'assistant', content: null, tool_calls: [{ id: call, type: 'function', function: {} }] },
-            { role: 'tool', tool_call_id: call, content: oneOf(random, ['{"granted":true}', '{"granted":1}', '{']) },
+            { role: 'tool', tool_call_id: call, content: oneOf(random, ['{"approved":true}', '{"approved":1}', '{']) },
           ],
         ]),
       ],
@@ -183,7 +183,7 @@ const OPENAI_MODELS = ['asker', 'picker', 'waiter', 'echo', 'workflow:steps', 'n
 
 const ODD: readonly Json[] = [
   ...[null, true, 0, -1, 1e308, '', ' ', '__proto__', 'x'.repeat(5_000), '\ud800', '\u0000', [], {}],
-  ...[{ __proto__: null, constructor: 1 }, [[[[[[[]]]]]]], 'run_', 'apr_', 'call_1', '{"granted":true}'],
+  ...[{ __proto__: null, constructor: 1 }, [[[[[[[]]]]]]], 'run_', 'apr_', 'call_1', '{"approved":true}'],
 ]
 
 /** Changes one place of the value. */
@@ -217,7 +217,7 @@ const SCOPES = [
 ]
 
 async function startServer() {
-  const server = createTestApp({ auth: 'token', agents: AGENTS, config: { interopBodyLimitBytes: 100_000 } })
+  const server = createTestApp({ auth: 'token', agents: AGENTS, config: { protocolBodyLimitBytes: 100_000 } })
   const tokenOf = async (subject: string) =>
     (await server.manage.mint({ name: 'm', scopes: SCOPES, subject }, 'test')).token
   const tokens = { alice: await tokenOf('alice'), bob: await tokenOf('bob') }

@@ -3,7 +3,7 @@ import { readUIMessageStream, type UIMessage } from 'ai'
 import fc from 'fast-check'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
-import type { Response as OpenAiResponse } from 'openai/resources/responses/responses'
+import type { Response as OpenaiResponse } from 'openai/resources/responses/responses'
 import { from, lastValueFrom, toArray } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 import { createAgUiProjector } from './ag-ui/projector.ts'
@@ -19,7 +19,7 @@ import { createResponseProjector } from './openai/response-projector.ts'
 import { createSegments } from './openai/segments.ts'
 import type { Frame, Projector } from './projection.ts'
 
-const numRuns = Number(process.env.INTEROP_LOGS ?? 40)
+const numRuns = Number(process.env.PROTOCOL_LOGS ?? 40)
 
 const VIEW = { runId: RUN, agentId: 'mail' }
 
@@ -158,7 +158,7 @@ const lines = (frames: readonly Frame[]) =>
   })
 
 async function toldByResponses(log: readonly LogEvent[]): Promise<Told> {
-  const responses: OpenAiResponse[] = []
+  const responses: OpenaiResponse[] = []
   for (const segment of segmentsIn(log)) {
     const projector = createResponseProjector({
       ...{ ...VIEW, segment, model: 'mail', startedAt: 1, metadata: {}, isBackground: false },

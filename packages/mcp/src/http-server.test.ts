@@ -129,7 +129,7 @@ describe('an MCP server over HTTP', () => {
       .tools({ transport: 'http', id: 'web', url: `http://127.0.0.1:${port}/mcp` })
       .catch((refused: Error) => refused)
 
-    expect(error).toMatchObject({ id: 'mcp-server-unavailable', message: expect.stringContaining(words) })
+    expect(error).toMatchObject({ code: 'mcp-server-unavailable', message: expect.stringContaining(words) })
     expect(warnings[0]).toContain(words)
     expect(warnings[0]?.length).toBeLessThan(700)
   })
@@ -164,7 +164,7 @@ describe('an MCP server over HTTP', () => {
 
     const refused = await client.tools(endpoint).catch((error: Error) => error)
 
-    expect(refused).toMatchObject({ id: 'mcp-server-unavailable', message: `web: ${problem}` })
+    expect(refused).toMatchObject({ code: 'mcp-server-unavailable', message: `web: ${problem}` })
     expect(seen.length).toBeLessThanOrEqual(55)
     expect(await client.call(endpoint, go).catch((error: Error) => error)).toMatchObject({ message: `web: ${problem}` })
   })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AppError, type McpEndpoint, type Timers } from '@perdure/ports'
+import { isRefusal, type McpEndpoint, type Timers } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { createMcpClient, type McpClientOptions } from './mcp-client.ts'
 
@@ -43,7 +43,7 @@ export const rudeServer = (mode: string, pidFile = '') =>
 export const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'done',
-    (error: unknown) => (error instanceof AppError ? error.id : error),
+    (error: unknown) => (isRefusal(error) ? error.code : error),
   )
 
 export function isAlive(pid: number): boolean {

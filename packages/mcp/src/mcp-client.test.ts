@@ -125,7 +125,7 @@ describe('a misbehaving MCP server', () => {
         expect(warnings.at(-1)).toContain(`"pauseMs":${pauseMs}`)
         const told = warnings.length
         clock.advance(pauseMs - 1)
-        await expect(client.tools(server)).rejects.toMatchObject({ retryAfterMs: 1 })
+        await expect(client.tools(server)).rejects.toMatchObject({ retryAfter: 1 })
         expect(warnings.length).toBe(told)
         clock.advance(1)
       }

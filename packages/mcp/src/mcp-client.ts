@@ -1,12 +1,13 @@
 import {
-  AppError,
   type Clock,
+  isRefusal,
   type Logger,
   type McpCall,
   type McpClient,
   type McpEndpoint,
   type McpOutcome,
   type McpStatus,
+  perdureError,
 } from '@perdure/ports'
 import type { Connection, ConnectionDeps } from './connection.ts'
 
@@ -87,13 +88,13 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   }
 
   const connected = async (endpoint: McpEndpoint): Promise<{ server: ServerState; connection: Connection }> => {
-    if (isClosed) throw new AppError('mcp-server-unavailable', { message: 'the server is shutting down' })
+    if (isClosed) throw perdureError('mcp-server-unavailable', { message: 'the server is shutting down' })
     const server = serverOf(endpoint)
     if (server.connection?.isOpen() === true) return { server, connection: server.connection }
     const waitMs = server.retryAtMs - clock.monotonicMs()
     if (server.connecting === undefined && waitMs > 0) {
       const message = `MCP server ${endpoint.id} failed ${server.failures} times in a row; retry after the backoff`
-      throw new AppError('mcp-server-unavailable', { message, retryAfterMs: Math.ceil(waitMs) })
+      throw perdureError('mcp-server-unavailable', { message, retryAfter: Math.ceil(waitMs) })
     }
     server.connecting ??= connect(server, endpoint)
     return { server, connection: await server.connecting }
@@ -141,7 +142,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     async call(endpoint, call) {
       const { server, connection } = await connected(endpoint)
       const tools = await listTools(connection, endpoint.id)
-      if (!tools.some(({ name }) => name === call.tool)) throw new AppError('mcp-tool-not-found')
+      if (!tools.some(({ name }) => name === call.tool)) throw perdureError('mcp-tool-not-found')
       if (server.pending >= MAX_PENDING) {
         const { failure } = await loadCallOutcome()
         return failure('rate_limited', `${MAX_PENDING} calls to this server are already in progress`)
@@ -175,11 +176,11 @@ export function createMcpClient(options: McpClientOptions): McpClient {
 }
 
 const unavailable = (id: string, cause: unknown) =>
-  cause instanceof AppError
+  isRefusal(cause)
     ? cause
-    : new AppError('mcp-server-unavailable', {
+    : perdureError('mcp-server-unavailable', {
         message: `${id}: ${reasonOf(cause)}`,
-        retryAfterMs: FIRST_BACKOFF_MS,
+        retryAfter: FIRST_BACKOFF_MS,
         cause,
       })
 

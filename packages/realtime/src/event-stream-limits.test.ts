@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, isRefusal } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID } from './run-log.fixture.ts'
 
@@ -6,7 +6,7 @@ const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
-    (error: unknown) => (error instanceof AppError ? error : undefined),
+    (error: unknown) => (isRefusal(error) ? error : undefined),
   )
 
 describe('the limits on open streams', () => {
@@ -17,8 +17,8 @@ describe('the limits on open streams', () => {
     const clients = [createClient(await openAs(noisy)), createClient(await openAs(noisy))]
 
     expect(await refusalOf(openAs(noisy))).toMatchObject({
-      id: 'overloaded',
-      retryAfterMs: 1_000,
+      code: 'overloaded',
+      retryAfter: 1_000,
       message: 'the token has reached its limit of 2 SSE streams',
       hint: expect.stringContaining('realtime.maxSseStreamsPerToken'),
     })
@@ -28,7 +28,7 @@ describe('the limits on open streams', () => {
 
     await clients[0]?.close()
     clients.push(createClient(await openAs(noisy)))
-    expect((await refusalOf(openAs(noisy)))?.id).toBe('overloaded')
+    expect((await refusalOf(openAs(noisy)))?.code).toBe('overloaded')
     await Promise.all(clients.map((client) => client.close()))
     expect(streams.size()).toBe(0)
   })
@@ -38,7 +38,7 @@ describe('the limits on open streams', () => {
     const client = createClient(await open())
     expect(streams.size()).toBe(1)
 
-    expect(await refusalOf(open())).toMatchObject({ id: 'overloaded', retryAfterMs: 1_000 })
+    expect(await refusalOf(open())).toMatchObject({ code: 'overloaded', retryAfter: 1_000 })
 
     await client.close()
     expect(streams.size()).toBe(0)
@@ -61,6 +61,6 @@ describe('closeAll', () => {
       ['message', 'a'],
       ['message', 'a'],
     ])
-    expect((await refusalOf(open()))?.id).toBe('overloaded')
+    expect((await refusalOf(open()))?.code).toBe('overloaded')
   })
 })

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, isRefusal, perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
 
@@ -6,7 +6,7 @@ const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
-    (error: unknown) => (error instanceof AppError ? error : undefined),
+    (error: unknown) => (isRefusal(error) ? error : undefined),
   )
 
 describe('openRunStream', () => {
@@ -149,7 +149,7 @@ describe('openRunStream', () => {
       { runId: 'run_none', visibility: EVERY_ROW },
       { runId: RUN_ID, visibility: { owner: 'bob' } },
     ] as const) {
-      expect((await refusalOf(streams.openRunStream(request)))?.id).toBe('run-not-found')
+      expect((await refusalOf(streams.openRunStream(request)))?.code).toBe('run-not-found')
     }
   })
 
@@ -247,7 +247,7 @@ describe('openRunStream', () => {
     const log = await createRunLog()
     // Opening a stream reads one event.
     const read: typeof log.storage.events.read = (stream, range) =>
-      range.limit > 1 ? Promise.reject(new AppError('storage-failed')) : log.storage.events.read(stream, range)
+      range.limit > 1 ? Promise.reject(perdureError('storage-failed')) : log.storage.events.read(stream, range)
     const events = { ...log.storage.events, read }
     const { open, streams } = await createRunLog({ events, runs: log.storage.runs })
 

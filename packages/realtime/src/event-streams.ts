@@ -7,9 +7,9 @@ import {
   type WatchCredential,
 } from '@perdure/core'
 import {
-  AppError,
   type EventLog,
   type Logger,
+  perdureError,
   type RunStore,
   type SessionStore,
   type Timers,
@@ -92,31 +92,31 @@ export interface EventStreams {
    * Streams the events of a run up to the last event. Without a cursor it starts at the first event. Answers 204 if the
    * run has ended and the client has all of its events.
    *
-   * @throws AppError `run-not-found`; `overloaded` if too many streams are open, in all or for the token
+   * @throws PerdureError `run-not-found`; `overloaded` if too many streams are open, in all or for the token
    */
   openRunStream(request: OpenStreamRequest & { readonly runId: string }): Promise<Response>
   /**
    * Streams the events of a session; without a cursor, new events only.
    *
-   * @throws AppError `session-not-found`, `overloaded`
+   * @throws PerdureError `session-not-found`, `overloaded`
    */
   openSessionStream(request: OpenStreamRequest & { readonly sessionId: string }): Promise<Response>
   /**
    * Streams the events of a run as frames of another protocol. Ends with the run, and when the run waits for its client.
    *
-   * @throws AppError `run-not-found`, `overloaded`
+   * @throws PerdureError `run-not-found`, `overloaded`
    */
   openProjectedStream(request: OpenProjectedStreamRequest): Promise<Response>
   /**
    * The blocks of such a stream as one text, once the stream has ended. It counts as an open stream meanwhile, and ends
    * early if the token becomes invalid or all streams are closed.
    *
-   * @throws AppError `run-not-found`, `overloaded`
+   * @throws PerdureError `run-not-found`, `overloaded`
    */
   readProjectedStream(request: ReadProjectedStreamRequest): Promise<string>
-  /** Streams several runs in one response, which counts as one stream. @throws AppError `run-not-found`, `overloaded` */
+  /** Streams several runs in one response, which counts as one stream. @throws PerdureError `run-not-found`, `overloaded` */
   openJoinedStream(request: OpenJoinedStreamRequest): Promise<Response>
-  /** Streams the recorded events, paced by `speed` if given. @throws AppError `overloaded` */
+  /** Streams the recorded events, paced by `speed` if given. @throws PerdureError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
   closeAll(): Promise<void>
@@ -164,7 +164,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return new Response(body, { headers: { ...HEADERS, ...headers } })
   }
 
-  /** Counts a stream until the returned function is called. @throws AppError `overloaded` */
+  /** Counts a stream until the returned function is called. @throws PerdureError `overloaded` */
   const claim = (end: () => void, tokenId: string | undefined): (() => void) => {
     const release = open.claim(end, tokenId)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
@@ -191,7 +191,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   /** The run is read before its events: if the run ends in between, its last event still ends the stream. */
   const findRun = async (runId: string, visibility: Visibility) => {
     const run = await runs.find(runId, visibility)
-    if (run === undefined) throw new AppError('run-not-found')
+    if (run === undefined) throw perdureError('run-not-found')
     const isComplete = isTerminal(run.status)
     const followed: AuthorizedSubject = { subject: runSubject(run), stream: { runId }, startsAt: 'first', isComplete }
     return { run, followed }
@@ -240,7 +240,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     },
 
     async openSessionStream({ sessionId, visibility, ...request }) {
-      if ((await sessions.find(sessionId, visibility)) === undefined) throw new AppError('session-not-found')
+      if ((await sessions.find(sessionId, visibility)) === undefined) throw perdureError('session-not-found')
       const subject = formatSubject('session', { sessionId })
       const followed: AuthorizedSubject = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false }
       return follow(followed, { visibility, ...request })

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 
 export interface StreamLimits {
   readonly maxStreams: number
@@ -11,7 +11,7 @@ export interface OpenStreams {
    * Counts a stream; `end` ends it. Without a token, only the total is limited.
    *
    * @returns a function that releases the stream; idempotent
-   * @throws AppError `overloaded`
+   * @throws PerdureError `overloaded`
    */
   claim(end: () => void, tokenId: string | undefined): () => void
   /** Ends every stream, and refuses new streams. */
@@ -35,7 +35,7 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
 
   return {
     claim(end, tokenId) {
-      if (isClosed) throw new AppError('overloaded', { retryAfterMs: RETRY_AFTER_MS })
+      if (isClosed) throw perdureError('overloaded', { retryAfter: RETRY_AFTER_MS })
       const count = tokenId === undefined ? 0 : (byToken.get(tokenId) ?? 0)
       if (count >= maxStreamsPerToken) {
         const message = `the token has reached its limit of ${maxStreamsPerToken} SSE streams`
@@ -61,4 +61,4 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
 }
 
 const limitReached = (message: string, hint: string) =>
-  new AppError('overloaded', { message, hint, retryAfterMs: RETRY_AFTER_MS })
+  perdureError('overloaded', { message, hint, retryAfter: RETRY_AFTER_MS })

@@ -155,7 +155,7 @@ describe('a projected stream that is read to its end', () => {
     await streams.closeAll()
     expect(await closed).toMatch(/a\.x 2\n\n$/)
     expect(streams.size()).toBe(0)
-    await expect(read()).rejects.toMatchObject({ id: 'overloaded' })
+    await expect(read()).rejects.toMatchObject({ code: 'overloaded' })
   })
 
   it('fails with the projector, and counts as closed', async () => {

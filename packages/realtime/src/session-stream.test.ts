@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type NewEvent } from '@perdure/ports'
+import { EVERY_ROW, isRefusal, type NewEvent } from '@perdure/ports'
 import { anEvent, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog } from './run-log.fixture.ts'
@@ -7,7 +7,7 @@ const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map
 const refusalOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
-    (error: unknown) => (error instanceof AppError ? error : undefined),
+    (error: unknown) => (isRefusal(error) ? error : undefined),
   )
 
 describe('openSessionStream', () => {
@@ -68,7 +68,7 @@ describe('openSessionStream', () => {
       { sessionId: 'none', visibility: EVERY_ROW },
       { sessionId: 'chat', visibility: { owner: 'bob' } },
     ] as const) {
-      expect((await refusalOf(streams.openSessionStream(request)))?.id).toBe('session-not-found')
+      expect((await refusalOf(streams.openSessionStream(request)))?.code).toBe('session-not-found')
     }
   })
 })

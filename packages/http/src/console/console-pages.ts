@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { Operation } from '@perdure/protocol'
 import type { Answer } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
@@ -75,7 +75,7 @@ export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mo
 
   const fileNamed = (name: string, acceptEncoding: string) => {
     const asset = name === HTML ? undefined : assets.get(name)
-    if (asset === undefined) throw new AppError('route-not-found')
+    if (asset === undefined) throw perdureError('route-not-found')
     return fileAnswer(asset, acceptEncoding)
   }
 

@@ -1,11 +1,11 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 import type { HttpEnv } from './http-env.ts'
 
 /**
  * Reads a request body. The limit applies with and without a Content-Length.
  *
- * @throws AppError `body-too-large`; `invalid-json` if the body is incomplete
+ * @throws PerdureError `body-too-large`; `invalid-json` if the body is incomplete
  */
 export async function readBody(
   { request, head, env }: Pick<Exchange, 'request' | 'head' | 'env'>,
@@ -46,11 +46,11 @@ function readBuffered({ incoming }: HttpEnv, length: number): Uint8Array | undef
 }
 
 function throwBrokenOff(cause: unknown): never {
-  throw new AppError('invalid-json', { message: 'the body is incomplete', cause })
+  throw perdureError('invalid-json', { message: 'the body is incomplete', cause })
 }
 
 const tooLarge = (limitBytes: number) =>
-  new AppError('body-too-large', { hint: `send at most ${limitBytes} bytes, or raise server.bodyLimitBytes` })
+  perdureError('body-too-large', { hint: `send at most ${limitBytes} bytes, or raise server.bodyLimitBytes` })
 
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks

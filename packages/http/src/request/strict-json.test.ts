@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseStrictJson } from './strict-json.ts'
@@ -12,7 +12,7 @@ function problemOf(bytes: Uint8Array): string | undefined {
     parseStrictJson(bytes)
     return undefined
   } catch (error) {
-    if (error instanceof AppError && error.id === 'invalid-json') return error.message
+    if (isRefusal(error) && error.code === 'invalid-json') return error.message
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { numberProblem } from './number-problem.ts'
 
 const MAX_DEPTH = 64
@@ -12,7 +12,7 @@ const MAX_VALUES = 100_000
  * member names, the name `__proto__`, nesting deeper than 64, more than 20,000 members or 100,000 values, numbers that
  * would lose precision, and lone surrogates. The limits bound the time for which a document blocks the event loop.
  *
- * @throws AppError `invalid-json` with the problem and its character position
+ * @throws PerdureError `invalid-json` with the problem and its character position
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
@@ -26,7 +26,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new AppError('invalid-json', { message: 'the body is not UTF-8' })
+    throw perdureError('invalid-json', { message: 'the body is not UTF-8' })
   }
 }
 
@@ -77,7 +77,7 @@ function scanDocument(walk: Walk): void {
 }
 
 function fail(walk: Walk, problem: string, where = walk.at): never {
-  throw new AppError('invalid-json', { message: `${problem} at character ${where}` })
+  throw perdureError('invalid-json', { message: `${problem} at character ${where}` })
 }
 
 function skipWhitespace(walk: Walk): void {
@@ -136,7 +136,7 @@ function countMember(walk: Walk, where: number): void {
 }
 
 function failCount(problem: string, where: number): never {
-  throw new AppError('invalid-json', {
+  throw perdureError('invalid-json', {
     message: `${problem} at character ${where}`,
     hint: `send at most ${MAX_MEMBERS} members and ${MAX_VALUES} values: split the data, or send it as one string`,
   })

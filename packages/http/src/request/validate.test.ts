@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { type GenericSchema, looseObject, object, strictObject, string } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { validate } from './validate.ts'
@@ -9,7 +9,7 @@ describe('validate', () => {
     ['loose', looseObject({ id: string() })],
     ['plain', object({ id: string() })],
   ])('names a missing member of a %s object', (_, schema) => {
-    const refused = new AppError('validation-failed', { message: 'body.id: is missing' })
+    const refused = perdureError('validation-failed', { message: 'body.id: is missing' })
 
     expect(() => validate(schema, {}, 'body')).toThrow(refused)
   })

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { nearest } from '@perdure/protocol'
 import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
 
@@ -11,16 +11,16 @@ const OBJECT_TYPES = ['strict_object', 'loose_object', 'object']
  * Validates a value and returns the schema's output. Without a schema, the value must be an empty object.
  *
  * @param root name of the value in messages: `body` or `query`
- * @throws AppError `validation-failed` with the path of each invalid member
+ * @throws PerdureError `validation-failed` with the path of each invalid member
  */
 export function validate(schema: GenericSchema = NOTHING, value: unknown, root: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new AppError('validation-failed', { message: `${root}: must be an object` })
+    throw perdureError('validation-failed', { message: `${root}: must be an object` })
   }
   const result = safeParse(schema, value)
   if (result.success) return result.output
   const issues = result.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, root) + adviceFor(issue, schema))
-  throw new AppError('validation-failed', { message: issues.join('; ') })
+  throw perdureError('validation-failed', { message: issues.join('; ') })
 }
 
 /** For an unknown member at the top: the member that was probably meant, or where the input of a run belongs. */

@@ -1,4 +1,4 @@
-import type { AppError, Clock } from '@perdure/ports'
+import type { Clock, Refusal } from '@perdure/ports'
 import { type Exchange, isAnonymous } from '../exchange.ts'
 import type { AnswerNote } from '../http-app-deps.ts'
 
@@ -7,7 +7,7 @@ const MAX_TARGET = 256
 /** The loggable part of a request; never its body, query or credentials. */
 export function noteOf(
   exchange: Exchange,
-  { status, error }: { readonly status: number; readonly error: AppError | undefined },
+  { status, error }: { readonly status: number; readonly error: Refusal | undefined },
   { clock }: { readonly clock: Clock },
 ): AnswerNote {
   const { head, requestId, clientAddress, route, principal, startedMs, headers, origin } = exchange
@@ -21,7 +21,7 @@ export function noteOf(
     target: target === '' ? undefined : target.slice(0, MAX_TARGET),
     principal: isAnonymous(exchange) ? undefined : principal,
     status,
-    error: error?.id,
+    error: error?.code,
     durationMs: clock.monotonicMs() - startedMs,
     requestId,
     clientAddress,

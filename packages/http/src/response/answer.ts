@@ -1,5 +1,5 @@
 import type { Reply } from '@perdure/core'
-import { AppError, EVERY_ROW, fromJsonText } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, isRefusal } from '@perdure/ports'
 import { type Exchange, hangUpOf } from '../exchange.ts'
 import type { Answer } from '../handlers.ts'
 import type { OpenRunStream } from '../http-app-deps.ts'
@@ -48,7 +48,7 @@ async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Pr
   try {
     return await open()
   } catch (error) {
-    if (error instanceof AppError && error.id === 'overloaded') return toTextAnswer(accepted)
+    if (isRefusal(error) && error.code === 'overloaded') return toTextAnswer(accepted)
     throw error
   }
 }

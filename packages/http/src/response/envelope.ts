@@ -1,4 +1,4 @@
-import type { AppError } from '@perdure/ports'
+import type { Refusal } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 
 /** The body of every error response. */
@@ -9,7 +9,7 @@ export interface ErrorEnvelope {
   readonly requestId: string
 }
 
-export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
-  const message = error.id === 'internal-error' ? ERRORS[error.id].summary : error.message
+export function toEnvelope(error: Refusal, requestId: string): ErrorEnvelope {
+  const message = error.code === 'internal-error' ? ERRORS[error.code].summary : error.message
   return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
 }

@@ -1,25 +1,25 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get } from '../app.fixture.ts'
 import { toEnvelope } from './envelope.ts'
-import { toAppError, toErrorAnswer } from './error-envelope.ts'
+import { toErrorAnswer, toRefusal } from './error-envelope.ts'
 
 describe('the error envelope', () => {
   it.each(Object.keys(ERRORS) as ErrorCode[])('carries %s with its status', (code) => {
-    const { status, text } = toErrorAnswer(new AppError(code), 'r1')
+    const { status, text } = toErrorAnswer(perdureError(code), 'r1')
 
     expect(status).toBe(ERRORS[code].status)
     expect(JSON.parse(text ?? '')).toEqual({ error: code, message: ERRORS[code].summary, requestId: 'r1' })
   })
 
   it('forwards the hint', () => {
-    expect(toEnvelope(new AppError('agent-busy', { hint: 'later' }), 'r1').hint).toBe('later')
+    expect(toEnvelope(perdureError('agent-busy', { hint: 'later' }), 'r1').hint).toBe('later')
   })
 
   it('sets the field error to the code, else to the kind, else to "unknown"', () => {
     const named = (code?: string, kind?: string) =>
-      toEnvelope(Object.assign(new AppError('unknown'), { code, kind }), 'r1').error
+      toEnvelope(Object.assign(perdureError('unknown'), { code, kind }), 'r1').error
 
     expect(named('c', 'k')).toBe('c')
     expect(named('', 'k')).toBe('k')
@@ -31,7 +31,9 @@ describe('the error envelope', () => {
     [1_000, '1'],
     [1_001, '2'],
   ])('rounds retryAfterMs %d up to whole seconds', (retryAfterMs, seconds) => {
-    expect(toErrorAnswer(new AppError('agent-busy', { retryAfterMs }), 'r1').headers['Retry-After']).toBe(seconds)
+    expect(toErrorAnswer(perdureError('agent-busy', { retryAfter: retryAfterMs }), 'r1').headers['Retry-After']).toBe(
+      seconds,
+    )
   })
 
   it('hides the details of an unexpected error from the caller', async () => {
@@ -48,7 +50,7 @@ describe('the error envelope', () => {
       message: ERRORS['internal-error'].summary,
       requestId: 'r1',
     })
-    expect(toAppError(secret).cause).toBe(secret)
+    expect(toRefusal(secret).cause).toBe(secret)
     expect(lines).toMatchObject([
       { level: 'error', message: 'request', fields: { requestId: 'r1', operationId: 'health.get' } },
     ])

@@ -1,13 +1,13 @@
-import { AppError, type IdGenerator } from '@perdure/ports'
+import { type IdGenerator, isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { requestIdOf } from '../request/request-id.ts'
 import { type AskedIn, errorBody } from './error-formats.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
-/** Converts any error but an AppError to `internal-error`, whose details go only to the log. */
-export const toAppError = (thrown: unknown): AppError =>
-  thrown instanceof AppError ? thrown : new AppError('internal-error', { cause: thrown })
+/** Converts any error but a PerdureError to `internal-error`, whose details go only to the log. */
+export const toRefusal = (thrown: unknown): Refusal =>
+  isRefusal(thrown) ? thrown : perdureError('internal-error', { cause: thrown })
 
 /** Default Retry-After of errors whose source does not know how long the condition lasts. */
 const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
@@ -25,15 +25,15 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The error response, with `WWW-Authenticate` and `Retry-After` where the error calls for them. */
-export function toErrorAnswer(error: AppError, requestId: string, asked: AskedIn = {}): TextAnswer {
-  const challenge = CHALLENGES[error.id]
-  const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[error.id]
+export function toErrorAnswer(error: Refusal, requestId: string, asked: AskedIn = {}): TextAnswer {
+  const challenge = CHALLENGES[error.code]
+  const retryAfterMs = error.retryAfter ?? RETRY_AFTER_MS[error.code]
   const { text, contentType } = errorBody(error, requestId, asked)
-  return textAnswer(text, ERRORS[error.id].status, {
+  return textAnswer(text, ERRORS[error.code].status, {
     'Content-Type': contentType,
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
     // This client repeats every request with the status 409, and so would start a run again.
-    ...(asked.dialect === 'openai' && ERRORS[error.id].status === 409 && error.id !== 'idempotency-in-flight'
+    ...(asked.dialect === 'openai' && ERRORS[error.code].status === 409 && error.code !== 'idempotency-in-flight'
       ? { 'X-Should-Retry': 'false' }
       : {}),
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
@@ -43,6 +43,6 @@ export function toErrorAnswer(error: AppError, requestId: string, asked: AskedIn
 /** The error response to a request that is refused before the first stage. */
 export function toErrorResponse(thrown: unknown, ids: Pick<IdGenerator, 'randomBytes'>): Response {
   const requestId = requestIdOf(undefined, ids)
-  const { text, ...init } = toErrorAnswer(toAppError(thrown), requestId)
+  const { text, ...init } = toErrorAnswer(toRefusal(thrown), requestId)
   return new Response(text, { ...init, headers: { ...init.headers, ...SECURITY_HEADERS, 'X-Request-Id': requestId } })
 }

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { errorBody } from './error-formats.ts'
 
@@ -7,11 +7,11 @@ describe('errorBody', () => {
     ['without a hint', {}, 'No agent is registered under this id (agent-not-found)'],
     ['with a hint', { hint: 'list them' }, 'No agent is registered under this id (agent-not-found): list them'],
   ])('is one line of text for the AI SDK, %s', (_, more, text) => {
-    expect(errorBody(new AppError('agent-not-found', more), 'req_1', { dialect: 'ai-sdk' }).text).toBe(text)
+    expect(errorBody(perdureError('agent-not-found', more), 'req_1', { dialect: 'ai-sdk' }).text).toBe(text)
   })
 
   it('names the base URL and the interfaces to an OpenAI client that uses another path', () => {
-    const { text } = errorBody(new AppError('route-not-found'), 'req_1', { dialect: 'openai' })
+    const { text } = errorBody(perdureError('route-not-found'), 'req_1', { dialect: 'openai' })
 
     expect(JSON.parse(text).error).toMatchObject({
       code: 'route-not-found',

@@ -1,4 +1,4 @@
-import type { AppError } from '@perdure/ports'
+import type { Refusal } from '@perdure/ports'
 import { type Dialect, ERRORS, errorLine } from '@perdure/protocol'
 import { toEnvelope } from './envelope.ts'
 
@@ -8,7 +8,7 @@ export interface ErrorBody {
 }
 
 /** The body of an error response in the form that the clients of a protocol show. */
-export function errorBody(error: AppError, requestId: string, { dialect, json }: AskedIn): ErrorBody {
+export function errorBody(error: Refusal, requestId: string, { dialect, json }: AskedIn): ErrorBody {
   const format = dialect === undefined ? undefined : FORMATS[dialect]
   return format?.(error, requestId, json) ?? jsonBody(error, requestId)
 }
@@ -19,7 +19,7 @@ export interface AskedIn {
   readonly json?: unknown
 }
 
-const jsonBody = (error: AppError, requestId: string): ErrorBody => ({
+const jsonBody = (error: Refusal, requestId: string): ErrorBody => ({
   text: JSON.stringify(toEnvelope(error, requestId)),
   contentType: 'application/json; charset=utf-8',
 })
@@ -30,14 +30,14 @@ const PARAM = /^(?:body|query)\.([\w.[\]]{1,128}): /
 const OPENAI_PATHS =
   'use a base URL that ends with /openai; the server has models, chat/completions, responses and conversations'
 
-const openAiTypeOf = (status: number): string => {
+const openaiTypeOf = (status: number): string => {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'
   return status < 500 ? 'invalid_request_error' : 'server_error'
 }
 
-const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string, json: unknown) => ErrorBody } = {
+const FORMATS: { readonly [Name in Dialect]: (error: Refusal, requestId: string, json: unknown) => ErrorBody } = {
   'ag-ui': jsonBody,
   // The client shows the body as the text of its error.
   'ai-sdk': (error, requestId) => {
@@ -52,7 +52,7 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
     } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
     const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
-    const shown = { message: text, type: openAiTypeOf(ERRORS[error.id].status), code, param }
+    const shown = { message: text, type: openaiTypeOf(ERRORS[error.code].status), code, param }
     return {
       text: JSON.stringify({ error: shown, requestId }),
       contentType: 'application/json; charset=utf-8',
@@ -60,7 +60,7 @@ const FORMATS: { readonly [Name in Dialect]: (error: AppError, requestId: string
   },
   mcp: (error, requestId, json) => {
     const { error: code, message, hint } = toEnvelope(error, requestId)
-    const data = { code, hint, requestId, retryAfterMs: error.retryAfterMs }
+    const data = { code, hint, requestId, retryAfterMs: error.retryAfter }
     return {
       text: JSON.stringify({ jsonrpc: '2.0', id: rpcIdIn(json), error: { code: rpcCodeOf(error), message, data } }),
       contentType: 'application/json; charset=utf-8',
@@ -78,5 +78,5 @@ const PARSE_ERROR = -32700
 const INVALID_REQUEST = -32600
 const INTERNAL_ERROR = -32603
 
-const rpcCodeOf = ({ id }: AppError): number =>
-  id === 'invalid-json' ? PARSE_ERROR : ERRORS[id].status < 500 ? INVALID_REQUEST : INTERNAL_ERROR
+const rpcCodeOf = ({ code }: Refusal): number =>
+  code === 'invalid-json' ? PARSE_ERROR : ERRORS[code].status < 500 ? INVALID_REQUEST : INTERNAL_ERROR

@@ -1,7 +1,7 @@
 import type { agUiOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
-import { toProtocolCall } from './chat.ts'
+import { toProtocolCall } from './ai-sdk.ts'
 
 /** `/agents/:agentId/ag-ui`: the protocol AG-UI. */
 export const agUiRoutes = ({

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { Agent, AgentState, EventEnvelope, ListedRun, listOf, Run, RunOutcome } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -145,7 +145,7 @@ describe('/agents', () => {
 
   it('returns the links of the accepted run if no stream is available', async () => {
     const { app } = createTestApp({
-      deps: { openRunStream: () => Promise.reject(new AppError('overloaded', { retryAfterMs: 1_000 })) },
+      deps: { openRunStream: () => Promise.reject(perdureError('overloaded', { retryAfter: 1_000 })) },
     })
 
     const response = await app.fetch(post('/agents/echo/stream', {}, SSE))

@@ -15,9 +15,9 @@ export const approvalRoutes = ({
     status: 200,
     body: await readApprovals.get(params.approvalId, visibility),
   }),
-  resolveApproval: ({ params: { approvalId }, body: { granted, reason, payload }, principal, visibility, key }) =>
+  resolveApproval: ({ params: { approvalId }, body: { approved, reason, payload }, principal, visibility, key }) =>
     resolveApproval({
-      ...{ approvalId, granted, reason, payload, visibility, key },
+      ...{ approvalId, approved, reason, payload, visibility, key },
       by: principal.subject,
       tokenId: principal.tokenId,
       origin: principal.origin,

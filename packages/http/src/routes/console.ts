@@ -1,5 +1,5 @@
 import type { ConsoleSession, Principal } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { consoleOperations } from '@perdure/protocol'
 import type { ConsoleData } from '../console/console-data.ts'
 import { setSessionCookie } from '../console/session-cookie.ts'
@@ -54,8 +54,8 @@ export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> =>
   }
 }
 
-/** @throws AppError `route-not-found` if the server has no files of the console */
+/** @throws PerdureError `route-not-found` if the server has no files of the console */
 function dataOf(data: ConsoleData | undefined): ConsoleData {
-  if (data === undefined) throw new AppError('route-not-found')
+  if (data === undefined) throw perdureError('route-not-found')
   return data
 }

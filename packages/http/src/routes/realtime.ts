@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { realtimeOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
@@ -9,7 +9,7 @@ export const realtimeRoutes = ({
 }: Pick<UseCases, 'issueTicket'>): Handlers<typeof realtimeOperations> => ({
   createWsTicket: ({ principal, origin, key }) => issueTicket({ principal, origin, key }),
   openWebSocket() {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'this route accepts only WebSocket upgrades',
       hint: 'send the headers Upgrade: websocket and Sec-WebSocket-Protocol: svc.protocol.v1',
     })

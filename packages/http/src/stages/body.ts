@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { GenericSchema } from 'valibot'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
@@ -21,7 +21,7 @@ export const createBody: CreateStage =
 
     const bytes = await readBody(
       exchange,
-      operation.dialect === undefined ? config.bodyLimitBytes : config.interopBodyLimitBytes,
+      operation.dialect === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
     )
     exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
     if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
@@ -34,7 +34,7 @@ function readQuery(search: string, schema: GenericSchema | undefined): Record<st
   const entries = [...new URLSearchParams(search)]
   const names = new Set<string>()
   for (const [name] of entries) {
-    if (names.has(name)) throw new AppError('validation-failed', { message: `query.${name}: sent more than once` })
+    if (names.has(name)) throw perdureError('validation-failed', { message: `query.${name}: sent more than once` })
     names.add(name)
   }
   const isMetadata = ([name]: readonly [string, string]) => name.startsWith(METADATA) && hasMetadata(schema)
@@ -53,10 +53,10 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
 function parseBody({ header }: RequestHead, bytes: Uint8Array): unknown {
   const encoding = header('content-encoding') ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
+    throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
   }
   if (!JSON_TYPE.test(header('content-type')?.trim() ?? '')) {
-    throw new AppError('unsupported-media-type', { hint: 'send Content-Type: application/json' })
+    throw perdureError('unsupported-media-type', { hint: 'send Content-Type: application/json' })
   }
   return parseStrictJson(bytes)
 }

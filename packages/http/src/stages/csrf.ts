@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { changesState, type Operation } from '@perdure/protocol'
 import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
@@ -31,7 +31,7 @@ export const createCsrf: CreateStage = (deps) => {
 
 function refuseChange(operation: Operation): void {
   if (!changesState(operation)) return
-  throw new AppError('console-read-only', { hint: 'use an API token, or set console.readOnly to false' })
+  throw perdureError('console-read-only', { hint: 'use an API token, or set console.readOnly to false' })
 }
 
 /**
@@ -45,14 +45,14 @@ function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): v
   }
   refuseCrossSite(exchange, deps.config.allowOrigins)
   if (isValid) return
-  throw new AppError('csrf-denied', {
+  throw perdureError('csrf-denied', {
     hint: `send the value of the cookie ${cookieNameOf(deps, exchange)} in the header ${HEADER}`,
   })
 }
 
 function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): void {
   if (!isCrossSite(exchange, allowOrigins)) return
-  throw new AppError('csrf-denied', {
+  throw perdureError('csrf-denied', {
     hint: 'call from a page of this server, or add the origin to server.cors.allowOrigins',
   })
 }

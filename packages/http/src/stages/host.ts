@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -15,6 +15,6 @@ export const createHost: CreateStage = ({ config }) => {
     if (authKind !== 'none') return undefined
     const named = head.host.toLowerCase()
     if (allowed.has(named) || allowed.has(named.replace(/:\d+$/, ''))) return undefined
-    throw new AppError('host-denied', { hint: 'add the host name to server.allowedHosts' })
+    throw perdureError('host-denied', { hint: 'add the host name to server.allowedHosts' })
   }
 }

@@ -1,5 +1,5 @@
 import { type KeyedRequest, parseIdempotencyKey } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { isProjectedStart, startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -13,7 +13,7 @@ export const createIdempotency: CreateStage =
     const header = head.header('idempotency-key')
     if (header === undefined) {
       if (config.requireKey === 'enforce') {
-        throw new AppError('idempotency-key-required', { hint: 'send the header Idempotency-Key with a new UUID' })
+        throw perdureError('idempotency-key-required', { hint: 'send the header Idempotency-Key with a new UUID' })
       }
       headers.set('Idempotency-Status', 'missing')
       return undefined

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
 /**
@@ -9,9 +9,9 @@ export const createLease: CreateStage =
   ({ hasLease = () => true }) =>
   ({ route }) => {
     if (route === undefined || route.mounted.operation.scope === null || hasLease()) return undefined
-    throw new AppError('storage-unavailable', {
+    throw perdureError('storage-unavailable', {
       message: 'this server has lost contact with the database, and other servers may have taken over its work',
       hint: 'send the request to another server, or retry',
-      retryAfterMs: 1_000,
+      retryAfter: 1_000,
     })
   }

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { Answer } from '../handlers.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { isSameOrigin } from '../request/same-origin.ts'
@@ -25,7 +25,7 @@ export const createOrigin: CreateStage =
     }
     const isSafe = SAFE.has(head.method) && !isPreflight
     if (isSafe || isSameOrigin(origin, head.host)) return undefined
-    throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
+    throw perdureError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }
 
 function answerPreflight({ header }: RequestHead, headers: Map<string, string>, methods: readonly string[]): Answer {

@@ -1,5 +1,5 @@
 import { createSlidingWindow } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { Operation } from '@perdure/protocol'
 import { isConsolePage } from '../console/console-pages.ts'
 import type { Exchange } from '../exchange.ts'
@@ -42,7 +42,7 @@ export const createRateLimit: CreateStage = ({ clock, config }) => {
     const { allowed, remaining, resetMs } = take(clientAddress)
     headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)
     headers.set('RateLimit', `"per-ip";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`)
-    if (!allowed) throw new AppError('rate-limit-exceeded', { retryAfterMs: resetMs })
+    if (!allowed) throw perdureError('rate-limit-exceeded', { retryAfter: resetMs })
     return undefined
   }
 }

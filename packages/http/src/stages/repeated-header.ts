@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { repeatedHeader } from '../request/http-env.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -8,5 +8,5 @@ export const createRepeatedHeader: CreateStage =
   ({ env }) => {
     const repeated = repeatedHeader(env)
     if (repeated === undefined) return undefined
-    throw new AppError('validation-failed', { message: `header ${repeated}: sent more than once` })
+    throw perdureError('validation-failed', { message: `header ${repeated}: sent more than once` })
   }

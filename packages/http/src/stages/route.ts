@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { acceptsHtml } from '../request/accept.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import type { CreateStage } from './stage.ts'
@@ -17,10 +17,10 @@ export const createRoute: CreateStage =
     if (methods.length === 0 && docsEnabled && isBrowserAtRoot(head, basePath)) {
       return { status: 302, location: `${basePath}/docs` }
     }
-    if (methods.length === 0) throw new AppError('route-not-found')
+    if (methods.length === 0) throw perdureError('route-not-found')
     headers.set('Allow', methods.join(', '))
     if (head.method === 'OPTIONS') return { status: 204 }
-    throw new AppError('method-not-allowed')
+    throw perdureError('method-not-allowed')
   }
 
 const isBrowserAtRoot = ({ method, path, header }: RequestHead, basePath: string): boolean =>

@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange.ts'
 import type { Answer } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 
-/** One step before the handler: fills in the exchange, answers early, or throws an AppError to refuse the request. */
+/** One step before the handler: fills in the exchange, answers early, or throws a PerdureError to refuse the request. */
 type Stage = (exchange: Exchange) => Answer | undefined | Promise<Answer | undefined>
 
 export type CreateStage = (deps: HttpAppDeps) => Stage

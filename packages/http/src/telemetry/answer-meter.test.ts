@@ -1,5 +1,5 @@
 import { createInMemoryMeter } from '@perdure/in-memory'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, createTestApp, get, ORIGIN, post } from '../app.fixture.ts'
 
@@ -38,8 +38,8 @@ describe('createAnswerMeter', () => {
   })
 
   it('counts authentication failures by code, but not missing scopes', async () => {
-    const refuse = (id: 'auth-expired' | 'scope-denied') =>
-      metered({ deps: { authenticate: () => Promise.reject(new AppError(id)) } })
+    const refuse = (code: 'auth-expired' | 'scope-denied') =>
+      metered({ deps: { authenticate: () => Promise.reject(perdureError(code)) } })
     const expired = refuse('auth-expired')
     const denied = refuse('scope-denied')
 

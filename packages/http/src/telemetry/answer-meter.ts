@@ -1,4 +1,4 @@
-import type { AppError, Clock, Meter } from '@perdure/ports'
+import type { Clock, Meter, Refusal } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 
 export interface AnswerMeterDeps {
@@ -7,7 +7,7 @@ export interface AnswerMeterDeps {
 }
 
 /** Updates the request metrics, once per response. */
-export type AnswerMeter = (exchange: Exchange, status: number, error: AppError | undefined) => void
+export type AnswerMeter = (exchange: Exchange, status: number, error: Refusal | undefined) => void
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
@@ -23,16 +23,16 @@ export function createAnswerMeter({ meter, clock }: AnswerMeterDeps): AnswerMete
     }
     meter.count('svc_http_requests_total', { ...labels, status: String(status) })
     meter.observe('svc_http_request_duration_seconds', labels, (clock.monotonicMs() - startedMs) / 1_000)
-    if (error?.id === 'rate-limit-exceeded') meter.count('svc_rate_limited_total', {})
-    if (error?.id.startsWith('auth-')) meter.count('svc_auth_failures_total', { code: error.id })
+    if (error?.code === 'rate-limit-exceeded') meter.count('svc_rate_limited_total', {})
+    if (error?.code.startsWith('auth-')) meter.count('svc_auth_failures_total', { code: error.code })
     const outcome = idempotencyOutcomeOf(exchange, error)
     if (outcome !== undefined) meter.count('svc_idempotency_requests_total', { outcome })
   }
 }
 
 /** Outcome of the idempotency key; `undefined` if the request was refused before the key was read. */
-function idempotencyOutcomeOf({ key, headers }: Exchange, error: AppError | undefined): string | undefined {
-  switch (error?.id) {
+function idempotencyOutcomeOf({ key, headers }: Exchange, error: Refusal | undefined): string | undefined {
+  switch (error?.code) {
     case 'idempotency-conflict':
       return 'conflict'
     case 'idempotency-in-flight':

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, get } from '../app.fixture.ts'
 
@@ -68,7 +68,7 @@ describe('the request log', () => {
   })
 
   it('reports an error that the operation does not declare', async () => {
-    const refuse = () => Promise.reject(new AppError('skill-exists'))
+    const refuse = () => Promise.reject(perdureError('skill-exists'))
     const readHealth = { document: refuse, live: () => ({ status: 'ok' }) as const, ready: refuse }
     const { app, lines } = createTestApp({ deps: { readHealth } })
 

@@ -1,5 +1,5 @@
 import { traceIdOf } from '@perdure/core'
-import type { AppError, LogFields, Logger } from '@perdure/ports'
+import type { LogFields, Logger, Refusal } from '@perdure/ports'
 import { errorsOf } from '@perdure/protocol'
 import { type Exchange, isAnonymous } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
@@ -15,7 +15,7 @@ export interface Outcome {
 
 export interface Reporter {
   /** Writes the log line, updates the metrics and ends the span of a request. */
-  answered(exchange: Exchange, outcome: Outcome, error: AppError | undefined): void
+  answered(exchange: Exchange, outcome: Outcome, error: Refusal | undefined): void
 }
 
 export function createReporter(deps: HttpAppDeps): Reporter {
@@ -37,10 +37,10 @@ export function createReporter(deps: HttpAppDeps): Reporter {
     answered(exchange, response, error) {
       const fields = fieldsOf(exchange, response)
       const operation = exchange.route?.mounted.operation
-      if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.id)) {
+      if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.code)) {
         logger.error('undeclared error', error, { requestId: exchange.requestId, operationId: operation.id })
       }
-      logLine(logger, { ...fields, error: error?.id }, { status: response.status, error })
+      logLine(logger, { ...fields, error: error?.code }, { status: response.status, error })
       measure(exchange, response.status, error)
       endRequestSpan(exchange.span, response.status, error)
     },
@@ -51,9 +51,9 @@ export function createReporter(deps: HttpAppDeps): Reporter {
 function logLine(
   logger: Logger,
   fields: LogFields,
-  { status, error }: { readonly status: number; readonly error: AppError | undefined },
+  { status, error }: { readonly status: number; readonly error: Refusal | undefined },
 ): void {
-  if (error?.id === 'internal-error') logger.error('request', error.cause ?? error, fields)
+  if (error?.code === 'internal-error') logger.error('request', error.cause ?? error, fields)
   else if (status >= 400) logger.warn('request', fields)
   else logger.info('request', fields)
 }

@@ -1,4 +1,4 @@
-import { type AppError, noSpan, type Span, type Tracer } from '@perdure/ports'
+import { noSpan, type Refusal, type Span, type Tracer } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 import { methodLabel } from './answer-meter.ts'
 
@@ -17,9 +17,9 @@ export function startRequestSpan(tracer: Tracer, exchange: Exchange): Span {
 }
 
 /** Ends the span. Only a 5xx marks it as failed: a 4xx is the caller's error. */
-export function endRequestSpan(span: Span, status: number, error: AppError | undefined): void {
+export function endRequestSpan(span: Span, status: number, error: Refusal | undefined): void {
   if (span === noSpan) return
   const attributes = { 'http.response.status_code': status }
-  if (status >= 500) span.end({ error: error?.id ?? String(status), attributes })
-  else span.end({ attributes: { ...attributes, 'error.type': error?.id } })
+  if (status >= 500) span.end({ error: error?.code ?? String(status), attributes })
+  else span.end({ attributes: { ...attributes, 'error.type': error?.code } })
 }

@@ -7,7 +7,7 @@ import {
   type SentToolResult,
   type StartRun,
 } from '@perdure/core'
-import { AppError, EVERY_ROW, fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
+import { EVERY_ROW, fromJsonText, type ListedRun, perdureError, type RunRecord } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { chatInput, chatTools, messagesIn, offeredNames, targetInput } from '../chat/chat-input.ts'
@@ -148,7 +148,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const { agentId, visibility } = call
       offeredAgent(targets, agentId, 'agUi')
       const run = await findRun(deps, { agentId, visibility }, runId)
-      if (run === undefined) throw new AppError('run-not-found')
+      if (run === undefined) throw perdureError('run-not-found')
       const { sessionId = '' } = run
       const shown =
         sessionId === '' ? NO_RUNS : await shownRuns(deps, { agentId, sessionId, visibility }, deps.historyRuns)
@@ -194,7 +194,7 @@ const MAX_TOOLS = 100
 
 function refusalOf({ protocolVersion, tools = [] }: AgUiRequestBody): readonly [string, string] | undefined {
   if (tools.length > MAX_TOOLS) {
-    throw new AppError('body-too-large', { message: `body.tools: must have at most ${MAX_TOOLS} tools` })
+    throw perdureError('body-too-large', { message: `body.tools: must have at most ${MAX_TOOLS} tools` })
   }
   if (protocolVersion === undefined || /^[01]\./.test(protocolVersion)) return undefined
   return ['protocol-version', `protocol version ${protocolVersion} is not supported: use 1.0`]

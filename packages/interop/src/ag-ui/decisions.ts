@@ -26,7 +26,7 @@ interface Resuming {
 
 /**
  * Reads the answers to interrupts. An interrupt is named by its approval or by its tool call. The answers must cover all
- * open interrupts of the run, unless the client repeats answers that the run has. Only the boolean `true` grants.
+ * open interrupts of the run, unless the client repeats answers that the run has. Only the boolean `true` approves.
  *
  * @param isOfThread whether the approval belongs to this thread; any other one is treated as if it did not exist
  */
@@ -52,7 +52,7 @@ export async function sentResumes(
     }
     const decision = decisionOf(approval.id, resume)
     if (decision === undefined) {
-      return { refusal: ['validation-failed', `resume ${resume.interruptId}: payload.granted must be a boolean`] }
+      return { refusal: ['validation-failed', `resume ${resume.interruptId}: payload.approved must be a boolean`] }
     }
     decisions.push(decision)
   }
@@ -81,10 +81,10 @@ const toolResultOf = ({ interruptId: toolCallId, status, payload }: AgUiResume):
   status === 'cancelled' ? { toolCallId, error: 'cancelled' } : { toolCallId, result: payload ?? null }
 
 function decisionOf(approvalId: string, { status, payload }: AgUiResume): SentDecision | undefined {
-  if (status === 'cancelled') return { approvalId, granted: false, reason: 'cancelled' }
-  const { granted, approved = granted, reason } = isFields(payload) ? payload : {}
+  if (status === 'cancelled') return { approvalId, approved: false, reason: 'cancelled' }
+  const { approved, reason } = isFields(payload) ? payload : {}
   if (typeof approved !== 'boolean') return undefined
-  return { approvalId, granted: approved, ...(typeof reason === 'string' ? { reason } : {}) }
+  return { approvalId, approved, ...(typeof reason === 'string' ? { reason } : {}) }
 }
 
 async function approvalOf(

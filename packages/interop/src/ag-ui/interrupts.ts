@@ -3,8 +3,8 @@ import type { ApprovalItem, ToolItem, Transcript } from '../fold/transcript.ts'
 
 const RESPONSE = {
   type: 'object',
-  properties: { granted: { type: 'boolean' }, reason: { type: 'string' } },
-  required: ['granted'],
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['approved'],
 }
 
 /**

@@ -257,8 +257,8 @@ function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
   }
   if (type !== 'approval.resolved' && type !== 'approval.expired') return []
   const { approvalId, by, reason, decision } = fields
-  const granted = type === 'approval.resolved' && decision === 'granted'
-  return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, granted, by, reason } }]
+  const approved = type === 'approval.resolved' && decision === 'approved'
+  return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, approved, by, reason } }]
 }
 
 function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {

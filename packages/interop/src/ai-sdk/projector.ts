@@ -166,8 +166,8 @@ function eventChunks(event: LogEvent, metadata: () => object): readonly Chunk[] 
   }
   if (event.type !== 'approval.resolved' && event.type !== 'approval.expired') return []
   const { approvalId, by, reason } = fields
-  const granted = event.type === 'approval.resolved' && fields.decision === 'granted'
-  return [{ type: 'data-perdure-decision', data: { approvalId, granted, by, reason }, transient: true }]
+  const approved = event.type === 'approval.resolved' && fields.decision === 'approved'
+  return [{ type: 'data-perdure-decision', data: { approvalId, approved, by, reason }, transient: true }]
 }
 
 function finishOf({ status, reason, finishReason, error }: Transcript): readonly Chunk[] {

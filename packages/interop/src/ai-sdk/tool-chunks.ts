@@ -67,8 +67,8 @@ export function approvalStages(approval: ApprovalItem, version: AiSdkVersion): S
     { type: 'tool-input-available', ...call, input },
     { type: 'tool-approval-request', approvalId: id, toolCallId: id },
     responseOf(approval, version),
-    status === 'granted'
-      ? { type: 'tool-output-available', toolCallId: id, output: { granted: true, ...said } }
+    status === 'approved'
+      ? { type: 'tool-output-available', toolCallId: id, output: { approved: true, ...said } }
       : status === 'pending'
         ? undefined
         : { type: 'tool-output-denied', toolCallId: id },
@@ -80,7 +80,7 @@ function responseOf(approval: ApprovalItem | undefined, version: AiSdkVersion): 
   if (approval === undefined || approval.status === 'pending' || version === 6) return undefined
   const { id: approvalId, status, reason = status === 'expired' ? 'the approval expired' : undefined } = approval
   return {
-    ...{ type: 'tool-approval-response', approvalId, approved: status === 'granted' },
+    ...{ type: 'tool-approval-response', approvalId, approved: status === 'approved' },
     ...(reason === undefined ? {} : { reason }),
   }
 }

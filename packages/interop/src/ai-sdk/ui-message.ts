@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
 
 export interface UiPart {
@@ -47,21 +47,21 @@ export const newMessages = (messages: readonly UiMessage[]): readonly UiMessage[
   messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
 
 /**
- * The decisions that the message holds. Only `approved: true` grants.
+ * The decisions that the message holds. Only `approved: true` approves.
  *
- * @throws AppError `validation-failed` for a response whose `approved` is not a boolean
+ * @throws PerdureError `validation-failed` for a response whose `approved` is not a boolean
  */
 export function decisionsIn({ parts }: UiMessage): readonly SentDecision[] {
   return parts.flatMap(({ state, approval }) => {
     if (state !== 'approval-responded') return []
     const { id, approved, reason } = (approval ?? {}) as Readonly<Record<string, unknown>>
     if (typeof id !== 'string' || typeof approved !== 'boolean') {
-      throw new AppError('validation-failed', {
+      throw perdureError('validation-failed', {
         message: 'body.messages: an approval response needs approval.id and approval.approved, a boolean',
         hint: 'answer with addToolApprovalResponse of the AI SDK',
       })
     }
-    return [{ approvalId: id, granted: approved, ...(typeof reason === 'string' ? { reason } : {}) }]
+    return [{ approvalId: id, approved, ...(typeof reason === 'string' ? { reason } : {}) }]
   })
 }
 

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type Refusal } from '@perdure/ports'
 import { anApproval } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { type AnswerRunDeps, answerRun, type Decider } from './answer-run.ts'
@@ -12,11 +12,11 @@ const DECIDER: Decider = {
   visibility: EVERY_ROW,
   via: { protocol: 'mcp' },
 }
-const ofCall = (id: string) => ({ approval: anApproval({ id, seq: 1 }), granted: true })
-const ofSuspension = (id: string) => ({ approval: anApproval({ id, seq: undefined }), granted: true })
+const ofCall = (id: string) => ({ approval: anApproval({ id, seq: 1 }), approved: true })
+const ofSuspension = (id: string) => ({ approval: anApproval({ id, seq: undefined }), approved: true })
 
 /** Takes decisions, except for the approvals that are named with an error. */
-function deciding(resumeError: AppError | undefined, errors: Readonly<Record<string, AppError>> = {}) {
+function deciding(resumeError: Refusal | undefined, errors: Readonly<Record<string, Refusal>> = {}) {
   const taken: object[] = []
   const deps: AnswerRunDeps = {
     async resumeRun(request) {
@@ -39,7 +39,7 @@ describe('answerRun', () => {
     const taken: object[] = []
     const deps: AnswerRunDeps = {
       async resumeRun(request) {
-        if (request.approvals?.length !== 0) throw new AppError('run-not-suspended')
+        if (request.approvals?.length !== 0) throw perdureError('run-not-suspended')
         taken.push(request)
         return { status: 202 }
       },
@@ -79,7 +79,7 @@ describe('answerRun', () => {
   })
 
   it('takes the other decisions when one approval has been decided meanwhile', async () => {
-    const late = new AppError('approval-resolved')
+    const late = perdureError('approval-resolved')
     const { deps, taken } = deciding(late, { apr_1: late })
 
     expect(await answerRun(deps, DECIDER, 'run_1', { decisions: [ofCall('apr_1'), ofCall('apr_2')] })).toBe(true)
@@ -89,7 +89,7 @@ describe('answerRun', () => {
   it.each(['approval-resolved', 'run-not-suspended', 'run-not-active'] as const)(
     'takes nothing when the answer comes too late: %s',
     async (id) => {
-      const error = new AppError(id)
+      const error = perdureError(id)
       const { deps } = deciding(error, { apr_1: error, apr_2: error })
 
       for (const decisions of [[ofCall('apr_1')], [ofSuspension('apr_1')], [ofCall('apr_1'), ofCall('apr_2')]]) {
@@ -105,7 +105,7 @@ describe('answerRun', () => {
     await expect(
       answerRun(deps, { ...DECIDER, principal }, 'run_1', { decisions: [ofCall('apr_1')] }),
     ).rejects.toMatchObject({
-      id: 'scope-denied',
+      code: 'scope-denied',
     })
     expect(taken).toEqual([])
   })

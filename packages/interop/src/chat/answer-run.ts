@@ -5,7 +5,7 @@ import {
   type ResumeRun,
   type SentToolResult,
 } from '@perdure/core'
-import { AppError, type ApprovalRecord, type Visibility } from '@perdure/ports'
+import { type ApprovalRecord, isRefusal, type Visibility } from '@perdure/ports'
 import { OPERATION_TABLES } from '@perdure/protocol'
 
 export interface AnswerRunDeps {
@@ -23,7 +23,7 @@ export interface Decider {
 
 export interface RunDecision {
   readonly approval: ApprovalRecord
-  readonly granted: boolean
+  readonly approved: boolean
   readonly reason?: string | undefined
 }
 
@@ -40,7 +40,7 @@ export interface RunAnswers {
  * they are.
  *
  * @returns whether an answer has been taken
- * @throws AppError `scope-denied` if the caller may not decide one of the approvals
+ * @throws PerdureError `scope-denied` if the caller may not decide one of the approvals
  */
 export async function answerRun(
   deps: AnswerRunDeps,
@@ -55,7 +55,7 @@ export async function answerRun(
     return resolve(deps, decider, first)
   }
   try {
-    const approvals = decisions.map(({ approval: { id }, granted, reason }) => ({ id, granted, reason }))
+    const approvals = decisions.map(({ approval: { id }, approved, reason }) => ({ id, approved, reason }))
     await deps.resumeRun({ runId, principal, visibility, via, approvals, toolResults: results, answer: 'accepted' })
     return true
   } catch (error) {
@@ -87,12 +87,12 @@ const isOfCall = ({ approval }: RunDecision): boolean => approval.seq !== undefi
 async function resolve(
   { resolveApproval }: AnswerRunDeps,
   { principal, via }: Decider,
-  { approval: { id: approvalId }, granted, reason }: RunDecision,
+  { approval: { id: approvalId }, approved, reason }: RunDecision,
 ): Promise<boolean> {
   const { subject: by, tokenId, origin } = principal
   const visibility = authorizeOperation(principal, OPERATION_TABLES.approvals.resolveApproval, { approvalId })
   try {
-    await resolveApproval({ approvalId, granted, reason, by, tokenId, origin, visibility, via })
+    await resolveApproval({ approvalId, approved, reason, by, tokenId, origin, visibility, via })
     return true
   } catch (error) {
     if (isLate(error)) return false
@@ -108,4 +108,4 @@ const LATE: ReadonlySet<string> = new Set([
 ])
 
 /** Whether the error says that somebody or something else was faster than the answer of the client. */
-export const isLate = (error: unknown): boolean => error instanceof AppError && LATE.has(error.id)
+export const isLate = (error: unknown): boolean => isRefusal(error) && LATE.has(error.code)

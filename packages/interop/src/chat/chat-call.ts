@@ -3,7 +3,7 @@ import type { Visibility } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { Projector } from '../projection.ts'
 
-/** Opens the stream of a run in the form of a protocol. @throws AppError `run-not-found`, `overloaded` */
+/** Opens the stream of a run in the form of a protocol. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenProjectedStream = (request: {
   readonly runId: string
   readonly visibility: Visibility
@@ -15,7 +15,7 @@ export type OpenProjectedStream = (request: {
   readonly headers?: Readonly<Record<string, string>>
 }) => Promise<Response>
 
-/** The blocks of such a stream as one text, once it has ended. @throws AppError `run-not-found`, `overloaded` */
+/** The blocks of such a stream as one text, once it has ended. @throws PerdureError `run-not-found`, `overloaded` */
 export type ReadProjectedStream = (
   request: Omit<Parameters<OpenProjectedStream>[0], 'hangUp' | 'headers'>,
 ) => Promise<string>

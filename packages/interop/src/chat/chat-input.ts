@@ -1,5 +1,5 @@
 import { type ChatInput, type ChatMessage, type ChatTool, checkInput, type RunTarget } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { isRefusal, perdureError } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
 
 export function chatInput(
@@ -35,10 +35,10 @@ export const offeredNames = (input: unknown): ReadonlySet<string> =>
 const textOf = (message: ChatMessage | undefined): string =>
   (message?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 
-/** The input of a run from a chat. @throws AppError `invalid-input` */
+/** The input of a run from a chat. @throws PerdureError `invalid-input` */
 export async function targetInput(target: RunTarget, chat: ChatInput): Promise<unknown> {
-  const { input, interop = {} } = target
-  if (interop !== false && interop.input !== undefined) return interop.input(chat)
+  const { input, fromChat } = target
+  if (fromChat !== undefined) return fromChat(chat)
   return input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))
 }
 
@@ -50,7 +50,7 @@ const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 
  * text, the text parsed as a JSON object, or an object with the text as one of the members above.
  *
  * @param check parses an input by the schema of the agent; throws `invalid-input`
- * @throws AppError `invalid-input`
+ * @throws PerdureError `invalid-input`
  */
 async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): Promise<unknown> {
   const { text } = chat
@@ -62,7 +62,7 @@ async function agentInput(chat: ChatInput, check: (input: unknown) => unknown): 
     ...TEXT_MEMBERS.map((member) => ({ [member]: text })),
   ]
   for (const form of forms) if (await isAccepted(form, check)) return form
-  throw new AppError('invalid-input', {
+  throw perdureError('invalid-input', {
     message: `input: the schema of the agent accepts neither the chat, nor its text, nor { ${TEXT_MEMBERS.join(' | ')}: text }`,
     hint: 'send the input as JSON in the text of the message, or let the schema accept one of these forms',
   })
@@ -73,7 +73,7 @@ async function isAccepted(input: unknown, check: (input: unknown) => unknown): P
     await check(input)
     return true
   } catch (error) {
-    if (error instanceof AppError && error.id === 'invalid-input') return false
+    if (isRefusal(error) && error.code === 'invalid-input') return false
     throw error
   }
 }

@@ -1,28 +1,24 @@
-import type { InteropOptions, RunTarget, RunTargets } from '@perdure/core'
-import { AppError, type RunRecord } from '@perdure/ports'
+import type { RunTarget, RunTargets } from '@perdure/core'
+import { perdureError, type RunRecord } from '@perdure/ports'
+import type { ProtocolName } from '@perdure/protocol'
 
 /** Whether clients of the protocol may use the agent or workflow. */
-export const isOffered = (
-  { interop = {} }: Pick<RunTarget, 'interop'>,
-  protocol: Exclude<keyof InteropOptions, 'input'>,
-) => interop !== false && interop[protocol] !== false
+export const isOffered = ({ protocols = {} }: Pick<RunTarget, 'protocols'>, protocol: ProtocolName) =>
+  protocols !== false && protocols[protocol] !== false
 
-/** @throws AppError `agent-not-found`, also for an agent that is hidden from clients of the protocol */
-export const offeredAgent = (
-  targets: RunTargets,
-  agentId: string,
-  protocol: Exclude<keyof InteropOptions, 'input'>,
-): RunTarget => offeredTarget(targets, { kind: 'agent', id: agentId }, protocol)
+/** @throws PerdureError `agent-not-found`, also for an agent that is hidden from clients of the protocol */
+export const offeredAgent = (targets: RunTargets, agentId: string, protocol: ProtocolName): RunTarget =>
+  offeredTarget(targets, { kind: 'agent', id: agentId }, protocol)
 
-/** @throws AppError `agent-not-found` or `workflow-not-found`, also if it is hidden from clients of the protocol */
+/** @throws PerdureError `agent-not-found` or `workflow-not-found`, also if it is hidden from clients of the protocol */
 export function offeredTarget(
   targets: RunTargets,
   { kind, id }: Pick<RunRecord, 'kind' | 'id'>,
-  protocol: Exclude<keyof InteropOptions, 'input'>,
+  protocol: ProtocolName,
 ): RunTarget {
   const target = targets.get(kind, id)
   if (isOffered(target, protocol)) return target
   throw kind === 'agent'
-    ? new AppError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
-    : new AppError('workflow-not-found', { hint: 'list the registered workflows with GET /workflows' })
+    ? perdureError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
+    : perdureError('workflow-not-found', { hint: 'list the registered workflows with GET /workflows' })
 }

@@ -5,7 +5,7 @@ import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from '.
 
 export interface SentDecision {
   readonly approvalId: string
-  readonly granted: boolean
+  readonly approved: boolean
   readonly reason?: string
 }
 
@@ -46,7 +46,7 @@ export interface Answered {
  * Passes answers of the client to the runs of a chat that wait for them. An answer that somebody else gave meanwhile
  * stands. Approvals and tool calls of other chats are ignored; `undefined` if there are no others.
  *
- * @throws AppError `scope-denied` if the caller may not decide one of the approvals
+ * @throws PerdureError `scope-denied` if the caller may not decide one of the approvals
  */
 export async function passAnswers(
   deps: DecideDeps,

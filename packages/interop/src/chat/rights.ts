@@ -1,8 +1,8 @@
 import { authorizeOperation, type Principal } from '@perdure/core'
 import {
-  AppError,
   type ApprovalRecord,
   EVERY_ROW,
+  isRefusal,
   type RunRecord,
   type RunStore,
   type Visibility,
@@ -58,7 +58,7 @@ function rowsFor(
   try {
     return authorizeOperation(principal, { scope }, params)
   } catch (error) {
-    if (error instanceof AppError && error.id === 'scope-denied') return undefined
+    if (isRefusal(error) && error.code === 'scope-denied') return undefined
     throw error
   }
 }

@@ -62,7 +62,7 @@ export const serverEvent: fc.Arbitrary<Drawn> = fc.oneof(
       payload: maybe(fc.jsonValue()),
     },
   }),
-  drawn(['approval.resolved', 'approval.expired'], { approvalId, decision: fc.constantFrom('granted', 'denied') }),
+  drawn(['approval.resolved', 'approval.expired'], { approvalId, decision: fc.constantFrom('approved', 'denied') }),
   drawn(['run.child.started', 'run.child.ended'], { childRunId: id, agentId: id, seq: fc.nat(), status: maybe(id) }),
   drawn(['usage'], { provider: id, model: id, inputTokens: fc.nat() }),
   drawn(['run.log', 'checkpoint.written'], { message: text }),

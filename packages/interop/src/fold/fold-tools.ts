@@ -81,7 +81,7 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
   if (asked === undefined) return content
   const by = textIn(fields, 'by')
   const reason = textIn(fields, 'reason')
-  const status = isExpired ? 'expired' : fields.decision === 'granted' ? 'granted' : 'denied'
+  const status = isExpired ? 'expired' : fields.decision === 'approved' ? 'approved' : 'denied'
   const decided = put(content, {
     ...{ ...asked, status },
     ...(by === undefined ? {} : { by }),
@@ -90,7 +90,7 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
   })
   const tool = asked.toolCallId === undefined ? undefined : find(decided, 'tool', asked.toolCallId)
   if (tool?.approvalId !== asked.id || tool.status !== 'awaiting-approval') return decided
-  if (status === 'granted') return put(decided, { ...tool, status: 'called' })
+  if (status === 'approved') return put(decided, { ...tool, status: 'called' })
   const message = reason ?? (isExpired ? 'the approval expired' : 'the approval was denied')
   return put(decided, { ...tool, status: 'denied', error: { kind: 'approval_denied', message } })
 }

@@ -195,7 +195,7 @@ describe('a tool call', () => {
   })
 
   it.each([
-    ['granted', ['approval.resolved', { approvalId: 'apr_1', decision: 'granted', by: 'bob' }], 'called'],
+    ['approved', ['approval.resolved', { approvalId: 'apr_1', decision: 'approved', by: 'bob' }], 'called'],
     ['denied', ['approval.resolved', { approvalId: 'apr_1', decision: 'denied', reason: 'no' }], 'denied'],
     ['expired', ['approval.expired', { approvalId: 'apr_1' }], 'denied'],
   ] as const)('follows its approval when it is %s', (status, event, ofTool) => {

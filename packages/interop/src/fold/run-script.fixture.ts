@@ -22,15 +22,15 @@ const acts: readonly ((id: string) => fc.Arbitrary<readonly Drawn[]>)[] = [
   (id) =>
     fc.constantFrom('end', 'error').map((end) => toolCall(id, [['tool.execute.start', tool(id)], outcome(id, end)])),
   (id) =>
-    fc.constantFrom('granted', 'denied').map((decision) => {
+    fc.constantFrom('approved', 'denied').map((decision) => {
       const ran: readonly Drawn[] = [['tool.execute.start', tool(id)], outcome(id, 'end')]
       return [
         ...toolCall(id, []),
         ...approval(id, decision, { toolCallId: id }),
-        ...(decision === 'granted' ? ran : [outcome(id, 'error')]),
+        ...(decision === 'approved' ? ran : [outcome(id, 'error')]),
       ]
     }),
-  (id) => fc.constantFrom('granted', 'denied').map((decision) => approval(id, decision, {})),
+  (id) => fc.constantFrom('approved', 'denied').map((decision) => approval(id, decision, {})),
   (id) => fc.boolean().map((isSaid) => [...(isSaid ? toolCall(id, []) : []), ...clientTool(id)]),
   (id) => fc.jsonValue().map((data) => [['part.data', { name: 'chart', id, data }]]),
   () => fc.record({ n: fc.nat() }).map((state) => [['part.state', { state }]]),

@@ -47,7 +47,7 @@ export interface ApprovalItem {
   readonly title?: string
   readonly payload?: unknown
   readonly toolCallId?: string
-  readonly status: 'pending' | 'granted' | 'denied' | 'expired'
+  readonly status: 'pending' | 'approved' | 'denied' | 'expired'
   readonly by?: string
   readonly reason?: string
   readonly answer?: unknown

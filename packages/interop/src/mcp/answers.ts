@@ -42,7 +42,7 @@ const VIA = { protocol: 'mcp' }
  * Passes the answer of a user to the run that waits for it. `unknown`: the id names nothing that the caller may see. A
  * decision that somebody else took meanwhile stands.
  *
- * @throws AppError `scope-denied` if the caller may not decide
+ * @throws PerdureError `scope-denied` if the caller may not decide
  */
 export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: string, result: unknown): Promise<Taken> {
   const decision = readAnswer(result)
@@ -61,12 +61,12 @@ export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: strin
   return isTaken ? 'taken' : 'nothing'
 }
 
-/** Only `granted: true` grants. */
+/** Only `approved: true` approves. */
 function verdictOf(decision: Exclude<Decision, { kind: 'none' }>) {
-  if (decision.kind === 'denied') return { granted: false }
-  const { granted, reason } = decision.content
-  if (typeof granted !== 'boolean') return undefined
-  return { granted, ...(typeof reason === 'string' && reason !== '' ? { reason } : {}) }
+  if (decision.kind === 'denied') return { approved: false }
+  const { approved, reason } = decision.content
+  if (typeof approved !== 'boolean') return undefined
+  return { approved, ...(typeof reason === 'string' && reason !== '' ? { reason } : {}) }
 }
 
 async function takeInput(

@@ -11,10 +11,10 @@ export interface Question {
 const DECISION = {
   type: 'object',
   properties: {
-    granted: { type: 'boolean', title: 'Grant', description: 'Whether to grant the request.' },
+    approved: { type: 'boolean', title: 'Approve', description: 'Whether to approve the request.' },
     reason: { type: 'string', title: 'Reason', description: 'Why. Optional.' },
   },
-  required: ['granted'],
+  required: ['approved'],
 }
 
 const INPUT = {

@@ -44,7 +44,7 @@ export const invalidParams = (message: string, status = 200): RpcRefusal => ({
   status,
 })
 
-export const isRefusal = (value: object): value is RpcRefusal => 'code' in value && 'status' in value
+export const isRpcRefusal = (value: object): value is RpcRefusal => 'code' in value && 'status' in value
 
 const HEADERS = { 'Content-Type': 'application/json; charset=utf-8' }
 

@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 import { findRun } from '../chat/rights.ts'
 import { type AnswersDeps, takeAnswer } from './answers.ts'
@@ -15,8 +15,8 @@ import {
 } from './era.ts'
 import {
   accepted,
-  isRefusal,
   isRequest,
+  isRpcRefusal,
   objectIn,
   RPC_ERRORS,
   type RpcAnswer,
@@ -38,9 +38,9 @@ export interface McpServerDeps extends ToolCallsDeps, ToolsDeps, AnswersDeps, Li
 
 /** The MCP server: agents and workflows as tools. */
 export interface McpServer {
-  /** Answers one message of a client. @throws AppError `agent-not-found`, and others that the HTTP layer answers */
+  /** Answers one message of a client. @throws PerdureError `agent-not-found`, and others that the HTTP layer answers */
   send(call: McpCall, message: RpcMessage): Promise<Response | RpcAnswer>
-  /** Resumes the answer to an earlier request. @throws AppError `agent-not-found`, `run-not-found`, `overloaded` */
+  /** Resumes the answer to an earlier request. @throws PerdureError `agent-not-found`, `run-not-found`, `overloaded` */
   resume(call: McpCall): Promise<Response | RpcAnswer>
 }
 
@@ -103,7 +103,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
 
   const handle = async (call: McpCall, request: RpcRequest): Promise<object> => {
     const client = clientOf(request, call.header)
-    if (isRefusal(client)) return client
+    if (isRpcRefusal(client)) return client
     const { [request.method]: handler } = handlers[client.era]
     if (handler === undefined || !Object.hasOwn(handlers[client.era], request.method))
       return unknownMethod(client, request)
@@ -118,7 +118,7 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       if (isRequest(message)) {
         const answer = await handle(call, message)
         if (isWhole(answer)) return answer
-        if (isRefusal(answer)) return refusalAnswer(message.id, answer)
+        if (isRpcRefusal(answer)) return refusalAnswer(message.id, answer)
         const { result, headers } = answer as { readonly result: object; readonly headers?: Record<string, string> }
         return rpcAnswer({ id: message.id, result }, 200, headers)
       }
@@ -132,11 +132,11 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       const { lastEventId, agentId } = call
       const cursor = lastEventId === undefined ? undefined : parseCursor(lastEventId)
       if (lastEventId === undefined) return noStream()
-      if (cursor === undefined) throw new AppError('run-not-found')
+      if (cursor === undefined) throw perdureError('run-not-found')
       const { runId, requestId, progressToken, frameId } = cursor
       const run = await findRun(deps, call, runId)
       const isOfAgent = agentId === undefined || (run?.kind === 'agent' && run.targetId === agentId)
-      if (run === undefined || !isOfAgent) throw new AppError('run-not-found')
+      if (run === undefined || !isOfAgent) throw perdureError('run-not-found')
       const client = { ...legacyClient({}, call.header), progressToken }
       return calls.follow(call, { runId, requestId, client, lastEventId: frameId, start: 'first' })
     },
@@ -166,7 +166,7 @@ const CACHING = { ttlMs: 0, cacheScope: 'private' } as const
 /** An answer of a client that is neither a result nor an error is no JSON-RPC message. */
 function acceptedUnless(message: RpcMessage): RpcAnswer {
   if (message.error !== undefined || message.result !== undefined) return accepted()
-  throw new AppError('validation-failed', { message: 'body: a message needs method, result or error' })
+  throw perdureError('validation-failed', { message: 'body: a message needs method, result or error' })
 }
 
 const unknownMethod = ({ era }: Client, { method }: RpcRequest): RpcRefusal => ({

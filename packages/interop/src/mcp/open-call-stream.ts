@@ -18,13 +18,13 @@ export interface CallStreamRequest {
   readonly deadline?: { readonly afterMs: number; frames(): readonly Frame[] } | undefined
 }
 
-/** Opens the stream of a run as the answer to a call. @throws AppError `run-not-found`, `overloaded` */
+/** Opens the stream of a run as the answer to a call. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenCallStream = (request: CallStreamRequest) => Promise<Response>
 
-/** The blocks of the stream as one text, once it has ended. @throws AppError `run-not-found`, `overloaded` */
+/** The blocks of the stream as one text, once it has ended. @throws PerdureError `run-not-found`, `overloaded` */
 export type ReadCallStream = (request: Omit<CallStreamRequest, 'hangUp' | 'headers'>) => Promise<string>
 
-/** Streams several runs in one response. @throws AppError `run-not-found`, `overloaded` */
+/** Streams several runs in one response. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenJoinedStream = (request: {
   readonly streams: ReadonlyArray<Omit<CallStreamRequest, 'tokenId' | 'hangUp' | 'headers'>>
   readonly tokenId?: string | undefined

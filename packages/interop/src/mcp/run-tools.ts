@@ -1,5 +1,5 @@
 import type { AbortRun, Principal } from '@perdure/core'
-import { AppError, type ApprovalRecord, type ApprovalStore, fromJsonText, type RunStore } from '@perdure/ports'
+import { type ApprovalRecord, type ApprovalStore, fromJsonText, isRefusal, type RunStore } from '@perdure/ports'
 import { approvalsFor, findRun } from '../chat/rights.ts'
 import { structuredResult } from './call-result.ts'
 import type { Client } from './era.ts'
@@ -76,6 +76,6 @@ const unknownRun = invalidParams('params.arguments.runId: no such run, or the to
 
 /** A run that has ended already keeps its status. */
 const passEnded = (status: string) => (error: unknown) => {
-  if (error instanceof AppError && error.id === 'run-not-active') return status
+  if (isRefusal(error) && error.code === 'run-not-active') return status
   throw error
 }

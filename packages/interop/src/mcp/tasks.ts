@@ -1,5 +1,5 @@
 import type { AbortRun } from '@perdure/core'
-import { AppError, type RunRecord } from '@perdure/ports'
+import { isRefusal, type RunRecord } from '@perdure/ports'
 import { findRun } from '../chat/rights.ts'
 import type { Transcript } from '../fold/transcript.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
@@ -49,7 +49,7 @@ export function createTasks(deps: TasksDeps): { readonly [Verb in 'get' | 'updat
 }
 
 function passEnded(error: unknown): void {
-  if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
+  if (!(isRefusal(error) && error.code === 'run-not-active')) throw error
 }
 
 export const missingCapability: RpcRefusal = {

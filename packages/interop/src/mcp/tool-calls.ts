@@ -1,5 +1,5 @@
 import { type AbortRun, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { ERRORS, errorLine } from '@perdure/protocol'
 import { isFields } from '../fold/log-event.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
@@ -62,7 +62,7 @@ export function createToolCalls(
     try {
       return await follow(call, followed)
     } catch (error) {
-      if (!(error instanceof AppError && error.id === 'overloaded')) throw error
+      if (!(isRefusal(error) && error.code === 'overloaded')) throw error
       const run = await runs.find(followed.runId, call.visibility)
       if (run === undefined) throw error
       return { result: resultOf(await readTranscript(deps, run)) }
@@ -75,7 +75,7 @@ export function createToolCalls(
   const keyOf = async ({ principal, visibility, header }: McpCall, { idempotencyKey }: Client, body: object) => {
     const sent = header('idempotency-key')
     if (sent === undefined && idempotencyKey === undefined) {
-      if (deps.requireKey === 'enforce') throw new AppError('idempotency-key-required', { hint: KEY_HINT })
+      if (deps.requireKey === 'enforce') throw perdureError('idempotency-key-required', { hint: KEY_HINT })
       return undefined
     }
     const key = parseIdempotencyKey(sent ?? JSON.stringify(idempotencyKey))
@@ -97,8 +97,8 @@ export function createToolCalls(
         ...(client.hasTasks ? { answer: 'outcome', waitMs: TASK_AFTER_MS } : { answer: 'accepted' }),
       })
     } catch (error) {
-      if (error instanceof AppError && isCorrectable(error))
-        return { result: errorResult(errorLine({ message: error.message, code: error.id, hint: error.hint })) }
+      if (isRefusal(error) && isCorrectable(error))
+        return { result: errorResult(errorLine({ message: error.message, code: error.code, hint: error.hint })) }
       throw error
     }
   }
@@ -109,7 +109,7 @@ export function createToolCalls(
     const { runId } = reply
     if (!client.hasTasks) return followOrTell(call, { runId, requestId: request.id, client, start: 'first' })
     const run = await runs.find(runId, call.visibility)
-    if (run === undefined) throw new AppError('run-not-found')
+    if (run === undefined) throw perdureError('run-not-found')
     const transcript = await readTranscript(deps, run)
     return {
       result: run.completedAt === undefined ? { resultType: 'task', ...toTask(run, transcript) } : resultOf(transcript),
@@ -183,12 +183,12 @@ const withoutStream = (client: Client): Client => ({
 /** The result, for a client that reads no event stream. */
 function lastMessage(blocks: string): object {
   const last = blocks.split('\n').findLast((line) => line.startsWith('data: '))
-  if (last === undefined) throw new AppError('overloaded', { retryAfterMs: 1_000 })
+  if (last === undefined) throw perdureError('overloaded', { retryAfter: 1_000 })
   return JSON.parse(last.slice('data: '.length)) as object
 }
 
 /** A refusal that a model can react to; others are errors of the request. */
-const isCorrectable = ({ id }: AppError): boolean => {
-  const { status } = ERRORS[id]
+const isCorrectable = ({ code }: Refusal): boolean => {
+  const { status } = ERRORS[code]
   return status === 400 || status === 404 || status === 409
 }

@@ -1,5 +1,5 @@
 import type { RunTargets } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
@@ -24,9 +24,9 @@ export interface Tools {
   list(caller: Caller): readonly ToolDescription[]
   /** The agent or workflow behind the tool; `undefined` if the caller may not use it or it does not exist. */
   find(caller: Caller, name: string): Target | undefined
-  /** @throws AppError `agent-not-found` if the caller names an agent that does not exist or is hidden from MCP clients */
+  /** @throws PerdureError `agent-not-found` if the caller names an agent that does not exist or is hidden from MCP clients */
   check(caller: Caller): void
-  /** The input of a run from the arguments of a call. @throws AppError `invalid-input` */
+  /** The input of a run from the arguments of a call. @throws PerdureError `invalid-input` */
   inputOf(target: Target, args: Readonly<Record<string, unknown>>): Promise<unknown>
 }
 
@@ -71,7 +71,7 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
     check(caller) {
       const { agentId } = caller
       if (agentId === undefined || [...named().values()].some((target) => isFor(caller, target))) return
-      throw new AppError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
+      throw perdureError('agent-not-found', { hint: 'list the registered agents with GET /agents' })
     },
     async inputOf(target, args) {
       const isText = typeof args.text === 'string' && Object.keys(args).length === 1

@@ -1,9 +1,9 @@
-import { AppError, EVERY_ROW, type RunRecord, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RunRecord, type Visibility } from '@perdure/ports'
 import { isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { mayStart } from '../chat/rights.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { createSegments } from './segments.ts'
 import type { SentAnswers } from './sent-answers.ts'
 
@@ -11,17 +11,17 @@ import type { SentAnswers } from './sent-answers.ts'
  * Passes what the client answers to the run that has asked, and returns the segment of the run that follows.
  *
  * @param sessionId the conversation in which the client answers, if it names one
- * @throws AppError `approval-not-found`, `tool-call-not-found`; `scope-denied`
+ * @throws PerdureError `approval-not-found`, `tool-call-not-found`; `scope-denied`
  */
 export async function continueRun(
-  deps: OpenAiDeps,
-  { principal, visibility }: OpenAiCall,
+  deps: OpenaiDeps,
+  { principal, visibility }: OpenaiCall,
   { decisions, results }: SentAnswers,
   { sessionId, ref }: { readonly sessionId: string | undefined; readonly ref: string },
 ): Promise<AnsweringRun> {
   const [decision] = decisions
   const [result] = results
-  const missing = () => new AppError(decision === undefined ? 'tool-call-not-found' : 'approval-not-found')
+  const missing = () => perdureError(decision === undefined ? 'tool-call-not-found' : 'approval-not-found')
   const mayContinue = (run: RunRecord) =>
     mayStart(principal, { kind: run.kind, id: run.targetId }) && (sessionId ?? run.sessionId) === run.sessionId
   const asking = decision === undefined ? result?.runId : await runOfApproval(deps, decision.approvalId)
@@ -37,14 +37,14 @@ export async function continueRun(
   return { run: root, segment, isRepeated: !answered.isNew }
 }
 
-const runOfApproval = async ({ approvals }: Pick<OpenAiDeps, 'approvals'>, id: string): Promise<string | undefined> =>
+const runOfApproval = async ({ approvals }: Pick<OpenaiDeps, 'approvals'>, id: string): Promise<string | undefined> =>
   (await approvals.find(id, EVERY_ROW))?.runId
 
 const MAX_DEPTH = 32
 
 /** The run that the client has started, of a run that can be a child of it. */
 async function rootOf(
-  { runs }: Pick<OpenAiDeps, 'runs'>,
+  { runs }: Pick<OpenaiDeps, 'runs'>,
   runId: string | undefined,
   visibility: Visibility,
 ): Promise<RunRecord | undefined> {
@@ -59,7 +59,7 @@ async function rootOf(
 
 /** The segment that holds the last event of this kind. */
 export async function segmentOf(
-  deps: OpenAiDeps,
+  deps: OpenaiDeps,
   run: RunRecord,
   isMeant: (event: LogEvent) => boolean,
 ): Promise<number> {

@@ -6,7 +6,7 @@ import { hasContent, refuseParts, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'
 import { parsedOutput, type SentAnswers, type ToolAnswer } from './sent-answers.ts'
 
-export interface OpenAiMessage {
+export interface OpenaiMessage {
   readonly role: string
   readonly content?: unknown
   readonly tool_call_id?: string | null | undefined
@@ -17,7 +17,7 @@ export interface OpenAiMessage {
 /** What Chat Completions sends to an agent. */
 export interface CompletionBody {
   readonly model: string
-  readonly messages: readonly OpenAiMessage[]
+  readonly messages: readonly OpenaiMessage[]
   readonly stream?: boolean | null | undefined
   readonly stream_options?: { readonly include_usage?: boolean | null | undefined } | null | undefined
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
@@ -31,7 +31,7 @@ export const COMPLETION_MEMBERS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'metadata', 'user', 'tools', 'store', 'n'],
 ])
 
-/** @throws AppError `unsupported-parameter` */
+/** @throws PerdureError `unsupported-parameter` */
 export function refuseCompletion({ n, logprobs, audio, modalities, functions, tools, messages }: CompletionBody): void {
   if (typeof n === 'number' && n !== 1) throw unsupported('n', 'a run has one answer')
   if (logprobs === true) throw unsupported('logprobs', 'a run has no log probabilities')
@@ -43,7 +43,7 @@ export function refuseCompletion({ n, logprobs, audio, modalities, functions, to
   for (const [index, { content }] of messages.entries()) refuseParts(content, `messages.${index}.content`)
 }
 
-/** @throws AppError `unsupported-parameter` for a tool that OpenAI itself would execute */
+/** @throws PerdureError `unsupported-parameter` for a tool that OpenAI itself would execute */
 export function refuseHostedTools(tools: CompletionBody['tools']): void {
   const index = (tools ?? []).findIndex(({ type }) => type !== 'function')
   if (index === -1) return
@@ -54,25 +54,25 @@ export function refuseHostedTools(tools: CompletionBody['tools']): void {
 const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 /** The messages of the whole chat, or of the part that the server does not know. */
-export const completionMessages = (messages: readonly OpenAiMessage[]): readonly ChatMessage[] =>
+export const completionMessages = (messages: readonly OpenaiMessage[]): readonly ChatMessage[] =>
   messages.map(toChatMessage).filter(hasContent)
 
-function toChatMessage({ role, content, tool_calls: calls, tool_call_id: answers }: OpenAiMessage): ChatMessage {
+function toChatMessage({ role, content, tool_calls: calls, tool_call_id: answers }: OpenaiMessage): ChatMessage {
   const data = Array.isArray(calls) && calls.length > 0 ? [{ type: 'data', data: { toolCalls: calls } } as const] : []
   const answered = typeof answers === 'string' ? [{ type: 'data', data: { toolCallId: answers } } as const] : []
   return { role: toRole(role), content: [...toParts(content), ...data, ...answered] }
 }
 
 /** The messages after the last answer. */
-export const newMessages = (messages: readonly OpenAiMessage[]): readonly OpenAiMessage[] =>
+export const newMessages = (messages: readonly OpenaiMessage[]): readonly OpenaiMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role === 'assistant' || role === 'tool') + 1)
 
 /**
  * What the last messages answer.
  *
- * @throws AppError `validation-failed` for an answer to an approval that is no decision
+ * @throws PerdureError `validation-failed` for an answer to an approval that is no decision
  */
-export function answersIn(messages: readonly OpenAiMessage[]): SentAnswers {
+export function answersIn(messages: readonly OpenaiMessage[]): SentAnswers {
   const last = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1)
   const first = messages.length - last.length
   const answers = last.map((message, index) => answerOf(message, first + index))
@@ -82,7 +82,7 @@ export function answersIn(messages: readonly OpenAiMessage[]): SentAnswers {
   }
 }
 
-function answerOf({ tool_call_id: id, content }: OpenAiMessage, index: number): SentDecision | ToolAnswer {
+function answerOf({ tool_call_id: id, content }: OpenaiMessage, index: number): SentDecision | ToolAnswer {
   const text = toParts(content)
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('')
@@ -92,11 +92,11 @@ function answerOf({ tool_call_id: id, content }: OpenAiMessage, index: number): 
     if (call === undefined) throw invalid(`messages.${index}.tool_call_id`, 'is not the id of a call of this server')
     return { ...call, result: parsedOutput(text) }
   }
-  const { granted, reason } = parsed(text)
-  if (typeof granted !== 'boolean') {
-    throw invalid(`messages.${index}.content`, 'an approval needs {"granted": true} or {"granted": false}')
+  const { approved, reason } = parsed(text)
+  if (typeof approved !== 'boolean') {
+    throw invalid(`messages.${index}.content`, 'an approval needs {"approved": true} or {"approved": false}')
   }
-  return { approvalId: id, granted, ...(typeof reason === 'string' ? { reason } : {}) }
+  return { approvalId: id, approved, ...(typeof reason === 'string' ? { reason } : {}) }
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

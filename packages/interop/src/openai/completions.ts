@@ -12,21 +12,21 @@ import {
 } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { functionsIn, settingsOf } from './messages.ts'
-import { isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
+import { isReply, type OpenaiCall, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { createRepeatedCompletion } from './repeated-completion.ts'
 import { startAnswer } from './start.ts'
 
 /** Chat Completions. */
 export interface Completions {
   /** Starts a run, or passes decisions and tool results to the run that waits for them, and answers with its text. */
-  create(call: OpenAiCall, body: CompletionBody): Promise<Response | Reply>
+  create(call: OpenaiCall, body: CompletionBody): Promise<Response | Reply>
 }
 
 /** The member of the metadata that names the session of a chat. Without it, each request has the whole chat. */
 const SESSION = 'session_id'
 
-export function createCompletions(deps: OpenAiDeps): Completions {
-  const begin = async (call: OpenAiCall, body: CompletionBody): Promise<Outcome> => {
+export function createCompletions(deps: OpenaiDeps): Completions {
+  const begin = async (call: OpenaiCall, body: CompletionBody): Promise<Outcome> => {
     const { messages, metadata, tools } = body
     const { [SESSION]: externalId, ...others } = metadata ?? {}
     const sessionId = externalId === undefined ? undefined : await chatSessionId(deps, call.principal, externalId)

@@ -1,10 +1,10 @@
 import type { Reply } from '@perdure/core'
-import { AppError, EVERY_ROW, type ListedRun, type SessionRecord } from '@perdure/ports'
+import { EVERY_ROW, type ListedRun, perdureError, type SessionRecord } from '@perdure/ports'
 import { chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
 import { readLog } from '../chat/run-log.ts'
 import { answerItems, inputItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
-import type { OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import type { OutputItem } from './output-items.ts'
 import { unsupported } from './refusals.ts'
 import { createResponseProjector } from './response-projector.ts'
@@ -17,21 +17,21 @@ export interface ConversationBody {
 
 /** Sessions as conversations. */
 export interface Conversations {
-  create(call: OpenAiCall, body: ConversationBody): Promise<Reply>
-  get(call: OpenAiCall, id: string): Promise<object>
-  update(call: OpenAiCall, id: string, body: ConversationBody): Promise<Reply>
-  remove(call: OpenAiCall, id: string): Promise<Reply>
-  items(call: OpenAiCall, id: string, query: ListQuery): Promise<object>
+  create(call: OpenaiCall, body: ConversationBody): Promise<Reply>
+  get(call: OpenaiCall, id: string): Promise<object>
+  update(call: OpenaiCall, id: string, body: ConversationBody): Promise<Reply>
+  remove(call: OpenaiCall, id: string): Promise<Reply>
+  items(call: OpenaiCall, id: string, query: ListQuery): Promise<object>
 }
 
-export function createConversations(deps: OpenAiDeps): Conversations {
+export function createConversations(deps: OpenaiDeps): Conversations {
   const { sessions, runs, createSession, updateSession, deleteSession, historyRuns } = deps
 
   /** A session by its own id, or the session of the caller that the id of a conversation names. */
-  const find = async ({ principal, visibility }: OpenAiCall, id: string): Promise<SessionRecord> => {
+  const find = async ({ principal, visibility }: OpenaiCall, id: string): Promise<SessionRecord> => {
     const named = await sessions.find(id, visibility)
     const found = named ?? (await sessions.find(await chatSessionId(deps, principal, id), visibility))
-    if (found === undefined) throw new AppError('session-not-found')
+    if (found === undefined) throw perdureError('session-not-found')
     return found
   }
 

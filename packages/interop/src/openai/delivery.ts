@@ -1,16 +1,16 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import type { Frame, Projector } from '../projection.ts'
-import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 
 /** A projector that knows when its answer has ended, also before its run has. */
 export interface AnswerProjector extends Projector {
   isOver(): boolean
 }
 
-/** Streams a segment of a run. @throws AppError `run-not-found`, `overloaded` */
+/** Streams a segment of a run. @throws PerdureError `run-not-found`, `overloaded` */
 export const streamAnswer = (
-  { openProjectedStream }: Pick<OpenAiDeps, 'openProjectedStream'>,
-  { principal, visibility, hangUp, lastEventId }: OpenAiCall,
+  { openProjectedStream }: Pick<OpenaiDeps, 'openProjectedStream'>,
+  { principal, visibility, hangUp, lastEventId }: OpenaiCall,
   { run, replayed }: AnsweringRun,
   projector: AnswerProjector,
   start: 'first' | 'now' = 'first',
@@ -23,11 +23,11 @@ export const streamAnswer = (
 /**
  * Waits for the end of a segment. `false` if the server cannot wait any longer: too many clients wait, or it stops.
  *
- * @throws AppError `run-not-found`
+ * @throws PerdureError `run-not-found`
  */
 export async function awaitAnswer(
-  { readProjectedStream }: Pick<OpenAiDeps, 'readProjectedStream'>,
-  { principal, visibility }: OpenAiCall,
+  { readProjectedStream }: Pick<OpenaiDeps, 'readProjectedStream'>,
+  { principal, visibility }: OpenaiCall,
   { run }: AnsweringRun,
   projector: AnswerProjector,
 ): Promise<boolean> {
@@ -44,7 +44,7 @@ export async function awaitAnswer(
   try {
     await readProjectedStream({ runId: run.id, visibility, tokenId, projector: silent, start: 'first' })
   } catch (error) {
-    if (!(error instanceof AppError && error.id === 'overloaded')) throw error
+    if (!(isRefusal(error) && error.code === 'overloaded')) throw error
   }
   return projector.isOver()
 }

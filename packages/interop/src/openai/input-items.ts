@@ -28,7 +28,7 @@ function itemsOf({ eventId, type, payload }: LogEvent): readonly OutputItem[] {
   switch (type) {
     case 'approval.resolved': {
       const { approvalId, decision, reason } = fields
-      const request = { approval_request_id: approvalRequestId(String(approvalId)), approve: decision === 'granted' }
+      const request = { approval_request_id: approvalRequestId(String(approvalId)), approve: decision === 'approved' }
       return [{ id: `mcprr_${approvalId}`, type: 'mcp_approval_response', ...request, reason: reason ?? null }]
     }
     case 'tool.result': {

@@ -23,7 +23,7 @@ function toPart(part: Fields): readonly ChatPart[] {
  * Refuses the parts of a content that the agent could not get: audio, and files that OpenAI would store.
  *
  * @param param the member of the body, as `messages.0.content`
- * @throws AppError `unsupported-parameter`
+ * @throws PerdureError `unsupported-parameter`
  */
 export function refuseParts(content: unknown, param: string): void {
   for (const [index, part] of (Array.isArray(content) ? content : []).entries()) {

@@ -1,16 +1,16 @@
 import type { Principal, RunTarget } from '@perdure/core'
-import { AppError, type RunRecord } from '@perdure/ports'
+import { perdureError, type RunRecord } from '@perdure/ports'
 import { targetName } from '@perdure/protocol'
 import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
 
 /** An agent or a workflow. */
-export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'>, Pick<RunTarget, 'interop'> {}
+export interface ModelTarget extends Pick<RunRecord, 'kind' | 'id'>, Pick<RunTarget, 'protocols'> {}
 
 /** Agents and workflows as models. */
 export interface Models {
   list(principal: Principal): Promise<object>
-  /** @throws AppError `agent-not-found`, also for a model that the caller may not use */
+  /** @throws PerdureError `agent-not-found`, also for a model that the caller may not use */
   get(principal: Principal, model: string): Promise<object>
 }
 
@@ -24,7 +24,7 @@ export function createModels({ registered }: { readonly registered: () => readon
     },
     async get(principal, model) {
       const target = usable(principal).find((one) => targetName(one) === model)
-      if (target === undefined) throw new AppError('agent-not-found')
+      if (target === undefined) throw perdureError('agent-not-found')
       return toModel(target)
     },
   }

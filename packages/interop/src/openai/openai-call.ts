@@ -20,7 +20,7 @@ import type { RunLogDeps } from '../chat/run-log.ts'
 import type { ModelTarget } from './models.ts'
 
 /** A request of an OpenAI client. */
-export interface OpenAiCall {
+export interface OpenaiCall {
   readonly principal: Principal
   /** The runs or sessions that the caller may see. */
   readonly visibility: Visibility
@@ -30,7 +30,7 @@ export interface OpenAiCall {
   readonly lastEventId?: string | undefined
 }
 
-export interface OpenAiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
+export interface OpenaiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
   readonly targets: RunTargets
   readonly registered: () => readonly ModelTarget[]
   readonly runs: RunStore

@@ -14,7 +14,7 @@ import { createRepeatedCompletion } from './repeated-completion.ts'
 import { createResponseProjector, resultBlock } from './response-projector.ts'
 import { createSegments } from './segments.ts'
 
-const numRuns = Number(process.env.INTEROP_LOGS ?? 120)
+const numRuns = Number(process.env.PROTOCOL_LOGS ?? 120)
 
 const VIEW = { runId: RUN, agentId: 'mail', model: 'mail', startedAt: 1 }
 const responseOf = (segment = 1, after?: number) =>

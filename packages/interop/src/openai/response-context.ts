@@ -6,7 +6,7 @@ import { chatInput } from '../chat/chat-input.ts'
 import { chatSessionId, MAX_METADATA, newestRuns } from '../chat/chat-session.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { segmentOf } from './answers.ts'
-import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { invalid } from './refusals.ts'
 import { CONVERSATION, findResponse, PREVIOUS, readResponse } from './response-reader.ts'
 import { conversationOf, inputMessages, newInput, type ResponseBody } from './response-request.ts'
@@ -19,8 +19,8 @@ export interface Context {
   readonly remembered: Readonly<Record<string, string>>
 }
 
-/** @throws AppError `run-not-found`; `validation-failed` if the earlier response has no session */
-export async function contextOf(deps: OpenAiDeps, call: OpenAiCall, body: ResponseBody): Promise<Context> {
+/** @throws PerdureError `run-not-found`; `validation-failed` if the earlier response has no session */
+export async function contextOf(deps: OpenaiDeps, call: OpenaiCall, body: ResponseBody): Promise<Context> {
   const previousId = body.previous_response_id ?? undefined
   const conversation = conversationOf(body)
   if (conversation !== undefined) {
@@ -39,8 +39,8 @@ export async function contextOf(deps: OpenAiDeps, call: OpenAiCall, body: Respon
 
 /** Passes the message of the user to the run that has asked for input; `undefined` if none has. */
 export async function passInput(
-  deps: OpenAiDeps,
-  call: OpenAiCall,
+  deps: OpenaiDeps,
+  call: OpenaiCall,
   body: ResponseBody,
   context: Context,
 ): Promise<AnsweringRun | undefined> {
@@ -76,8 +76,8 @@ const textOf = (event: LogEvent): unknown => {
 }
 
 async function newestRun(
-  deps: OpenAiDeps,
-  { visibility }: OpenAiCall,
+  deps: OpenaiDeps,
+  { visibility }: OpenaiCall,
   { model }: ResponseBody,
   { session }: Context,
 ): Promise<ListedRun | undefined> {

@@ -3,7 +3,7 @@ import { isTerminal, targetName } from '@perdure/protocol'
 import { findRun } from '../chat/rights.ts'
 import { eventsOf } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import type { AnsweringRun, OpenAiCall, OpenAiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { noSuchResponse } from './refusals.ts'
 import { parseResponseId } from './response-id.ts'
 import type { ResponseView } from './response-object.ts'
@@ -20,10 +20,10 @@ const INTERNAL = 'interop.'
 export const ownMetadata = (metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(metadata).filter(([name]) => !name.startsWith(INTERNAL)))
 
-/** Finds the run of a response. @throws AppError `run-not-found` */
+/** Finds the run of a response. @throws PerdureError `run-not-found` */
 export async function findResponse(
-  deps: Pick<OpenAiDeps, 'runs'>,
-  call: Pick<OpenAiCall, 'principal' | 'visibility'>,
+  deps: Pick<OpenaiDeps, 'runs'>,
+  call: Pick<OpenaiCall, 'principal' | 'visibility'>,
   id: string,
 ): Promise<AnsweringRun> {
   const ref = parseResponseId(id)
@@ -45,7 +45,7 @@ export function viewOf({ run, segment }: AnsweringRun): ResponseView {
 
 /** Creates the projector of a response. Of a run whose events have been deleted, every response shows the end. */
 export async function projectorOf(
-  { events }: Pick<OpenAiDeps, 'events'>,
+  { events }: Pick<OpenaiDeps, 'events'>,
   answering: AnsweringRun,
   after?: number,
 ): Promise<ResponseProjector> {
@@ -54,8 +54,8 @@ export async function projectorOf(
   return createResponseProjector(viewOf(answering), { after, firstSegment: hasLog ? 1 : segment })
 }
 
-/** The response as the log has it now. @throws AppError `run-not-found` if the run has no such segment */
-export async function readResponse(deps: OpenAiDeps, answering: AnsweringRun): Promise<ReadResponse> {
+/** The response as the log has it now. @throws PerdureError `run-not-found` if the run has no such segment */
+export async function readResponse(deps: OpenaiDeps, answering: AnsweringRun): Promise<ReadResponse> {
   const projector = await projectorOf(deps, answering)
   let isEmpty = true
   for await (const event of eventsOf(deps, answering.run)) {

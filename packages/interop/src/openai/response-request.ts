@@ -69,7 +69,7 @@ const isNew = (item: InputItem): boolean => isAnswer(item) || (isMessage(item) &
 /**
  * What the new items answer; empty if they are messages.
  *
- * @throws AppError `validation-failed` if they are both, or an answer is malformed
+ * @throws PerdureError `validation-failed` if they are both, or an answer is malformed
  */
 export function answersIn(input: ResponseBody['input'], runId: string | undefined): SentAnswers {
   const items = typeof input === 'string' ? [] : input
@@ -106,7 +106,7 @@ function answerOf(item: InputItem, { index, runId }: Place): SentDecision | Tool
   if (typeof requestId !== 'string') throw invalid(`input.${index}.approval_request_id`, 'is missing')
   if (typeof approve !== 'boolean') throw invalid(`input.${index}.approve`, 'must be true or false')
   const approvalId = approvalIdIn(requestId)
-  return { approvalId, granted: approve, ...(typeof reason === 'string' ? { reason } : {}) }
+  return { approvalId, approved: approve, ...(typeof reason === 'string' ? { reason } : {}) }
 }
 
 const textOfOutput = (output: unknown): string =>

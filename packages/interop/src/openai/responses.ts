@@ -1,5 +1,5 @@
 import type { Reply } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import { readLog } from '../chat/run-log.ts'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
@@ -7,7 +7,7 @@ import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { answerItems, inputItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
 import { functionsIn, refuseParts, settingsOf } from './messages.ts'
-import { type AnsweringRun, isReply, type OpenAiCall, type OpenAiDeps, type Outcome } from './openai-call.ts'
+import { type AnsweringRun, isReply, type OpenaiCall, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { contextOf, passInput } from './response-context.ts'
 import { BACKGROUND, findResponse, projectorOf, readResponse } from './response-reader.ts'
@@ -22,17 +22,17 @@ export interface ResponseQuery {
 
 /** Responses: segments of runs, which a client follows and answers. */
 export interface Responses {
-  create(call: OpenAiCall, body: ResponseBody): Promise<Response | Reply>
-  get(call: OpenAiCall, id: string, query: ResponseQuery): Promise<Response>
+  create(call: OpenaiCall, body: ResponseBody): Promise<Response | Reply>
+  get(call: OpenaiCall, id: string, query: ResponseQuery): Promise<Response>
   /** Aborts the run. A response that has ended is unchanged. */
-  cancel(call: OpenAiCall, id: string): Promise<Response>
-  input(call: OpenAiCall, id: string, query: ListQuery): Promise<object>
+  cancel(call: OpenaiCall, id: string): Promise<Response>
+  input(call: OpenaiCall, id: string, query: ListQuery): Promise<object>
 }
 
-export function createResponses(deps: OpenAiDeps): Responses {
+export function createResponses(deps: OpenaiDeps): Responses {
   const { abortRun, ids } = deps
 
-  const begin = async (call: OpenAiCall, body: ResponseBody): Promise<Outcome> => {
+  const begin = async (call: OpenaiCall, body: ResponseBody): Promise<Outcome> => {
     const context = await contextOf(deps, call, body)
     const { session, previous, remembered } = context
     const answers = answersIn(body.input, previous?.run.id)
@@ -56,14 +56,14 @@ export function createResponses(deps: OpenAiDeps): Responses {
   }
 
   /** The response, once it has ended or the server cannot wait any longer. */
-  const awaited = async (call: OpenAiCall, outcome: AnsweringRun): Promise<object> => {
+  const awaited = async (call: OpenaiCall, outcome: AnsweringRun): Promise<object> => {
     const projector = await projectorOf(deps, outcome)
     const hasEnded = await awaitAnswer(deps, call, outcome, projector)
     const response = hasEnded ? projector.response() : undefined
     return response ?? (await readResponse(deps, outcome)).response
   }
 
-  const stream = async (call: OpenAiCall, outcome: AnsweringRun, after?: number) =>
+  const stream = async (call: OpenaiCall, outcome: AnsweringRun, after?: number) =>
     streamAnswer(deps, call, outcome, await projectorOf(deps, outcome, after))
 
   return {
@@ -101,7 +101,7 @@ export function createResponses(deps: OpenAiDeps): Responses {
   }
 }
 
-/** @throws AppError `unsupported-parameter` */
+/** @throws PerdureError `unsupported-parameter` */
 function refuseResponse({ store, background, previous_response_id, conversation, tools, input }: ResponseBody): void {
   const hasContext = (previous_response_id ?? conversation ?? undefined) !== undefined
   if (store === false && (background === true || hasContext)) {
@@ -119,5 +119,5 @@ const offeredBy = ({ instructions }: ResponseBody): Readonly<Record<string, unkn
     : {}
 
 function passEnded(error: unknown): undefined {
-  if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
+  if (!(isRefusal(error) && error.code === 'run-not-active')) throw error
 }

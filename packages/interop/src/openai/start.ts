@@ -1,11 +1,11 @@
 import type { ChatMessage, ChatTool } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { namedTarget } from '@perdure/protocol'
 import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
 import { offeredTarget } from '../chat/offered-agent.ts'
 import type { CompletionBody } from './completion-request.ts'
-import type { OpenAiCall, OpenAiDeps, Outcome } from './openai-call.ts'
+import type { OpenaiCall, OpenaiDeps, Outcome } from './openai-call.ts'
 import { invalid } from './refusals.ts'
 
 /** A run that a client asks for. */
@@ -23,8 +23,8 @@ export interface Asked {
   readonly remembered?: Readonly<Record<string, string>>
 }
 
-/** @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input` and the refusals of a start */
-export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Asked): Promise<Outcome> {
+/** @throws PerdureError `agent-not-found`, `workflow-not-found`, `invalid-input` and the refusals of a start */
+export async function startAnswer(deps: OpenaiDeps, call: OpenaiCall, asked: Asked): Promise<Outcome> {
   const { targets, startRun, runs } = deps
   const { body, param, messages, settings, offered, tools, session, remembered } = asked
   const { principal, key, traceparent, visibility } = call
@@ -49,7 +49,7 @@ export async function startAnswer(deps: OpenAiDeps, call: OpenAiCall, asked: Ask
   const { runId, replayed } = reply
   if (runId === undefined) return reply
   const run = await runs.find(runId, visibility)
-  if (run === undefined) throw new AppError('run-not-found')
+  if (run === undefined) throw perdureError('run-not-found')
   return { run, segment: 1, replayed, isRepeated: replayed }
 }
 

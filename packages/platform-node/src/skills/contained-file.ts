@@ -1,5 +1,5 @@
 import { join, sep } from 'node:path'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { type FileAccess, isMissing } from './file-access.ts'
 
 const MAX_PATH_LENGTH = 1_024
@@ -7,7 +7,7 @@ const MAX_PATH_LENGTH = 1_024
 /**
  * Accepts a relative path whose parts are plain names separated by `/`.
  *
- * @throws AppError `validation-failed` for any other path
+ * @throws PerdureError `validation-failed` for any other path
  */
 export function checkPlainPath(name: string, path: string): void {
   const isPlain =
@@ -16,7 +16,7 @@ export function checkPlainPath(name: string, path: string): void {
     !/^[A-Za-z]:/.test(path) &&
     path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   if (isPlain) return
-  throw new AppError('validation-failed', {
+  throw perdureError('validation-failed', {
     message: `${name}: must be a relative path of plain names separated by /`,
     hint: 'remove any leading /, drive letter, backslash, . and .. from the path',
   })
@@ -25,7 +25,7 @@ export function checkPlainPath(name: string, path: string): void {
 /**
  * Resolves a plain path and the links in it. Returns `undefined` if nothing exists there.
  *
- * @throws AppError `validation-failed` if the path resolves outside the root
+ * @throws PerdureError `validation-failed` if the path resolves outside the root
  */
 export async function resolveInside(
   access: Pick<FileAccess, 'realpath'>,
@@ -40,14 +40,14 @@ export async function resolveInside(
     if (isMissing(error)) return undefined
     throw error
   }
-  throw new AppError('validation-failed', { message: `${name}: a link in the path leads outside the allowed folder` })
+  throw perdureError('validation-failed', { message: `${name}: a link in the path leads outside the allowed folder` })
 }
 
 /**
  * Reads a regular file below the root. Returns `undefined` if the file does not exist. Never opens a file outside the
  * root.
  *
- * @throws AppError `validation-failed` if the path leads outside, or if the file is not regular or exceeds `maxBytes`
+ * @throws PerdureError `validation-failed` if the path leads outside, or if the file is not regular or exceeds `maxBytes`
  */
 export async function readContainedFile(
   access: FileAccess,
@@ -59,14 +59,14 @@ export async function readContainedFile(
   if (real === undefined) return undefined
   const file = await access.open(real).catch((error: unknown) => {
     if (isMissing(error)) return undefined
-    throw new AppError('validation-failed', { message: `path: ${path} cannot be read`, cause: error })
+    throw perdureError('validation-failed', { message: `path: ${path} cannot be read`, cause: error })
   })
   if (file === undefined) return undefined
   try {
     const stats = await file.stat()
-    if (!stats.isFile()) throw new AppError('validation-failed', { message: `path: ${path} is not a file` })
+    if (!stats.isFile()) throw perdureError('validation-failed', { message: `path: ${path} is not a file` })
     if (stats.size > maxBytes) {
-      throw new AppError('validation-failed', {
+      throw perdureError('validation-failed', {
         message: `path: ${path} is larger than ${maxBytes} bytes`,
         hint: 'raise skills.maxFileBytes',
       })

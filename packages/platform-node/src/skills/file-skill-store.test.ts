@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import { REFUSED_SKILL_PATHS, type SkillFixture } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { type FileAccess, fileAccess } from './file-access.ts'
@@ -17,7 +17,7 @@ const PDF: SkillFixture = {
 const refusal = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'done',
-    (error: unknown) => (error instanceof AppError ? error.id : error),
+    (error: unknown) => (isRefusal(error) ? error.code : error),
   )
 
 /** Records every opened path. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, type SkillContent } from '@perdure/ports'
+import { perdureError, type SkillContent } from '@perdure/ports'
 import { checkPlainPath, readContainedFile, resolveInside } from './contained-file.ts'
 import { requireSkill, type SkillReadOptions } from './read-skill.ts'
 
@@ -15,13 +15,13 @@ export interface InstallOptions extends SkillReadOptions {
  * Copies the folder of a skill into a temporary folder and moves the copy into the directory atomically. Links are not
  * copied.
  *
- * @throws AppError `skill-exists`, `validation-failed`
+ * @throws PerdureError `skill-exists`, `validation-failed`
  */
 export async function installSkill(options: InstallOptions, source: string): Promise<SkillContent> {
   const [directory] = options.directories
   checkPlainPath('source', source)
   if (directory === undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'skills.directories is empty, so skills cannot be installed',
       hint: 'set skills.directories',
     })
@@ -91,8 +91,8 @@ async function moveTo(target: string, copy: string): Promise<void> {
     await rename(copy, target)
   } catch (error) {
     const isTaken = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
-    throw isTaken ? new AppError('skill-exists') : error
+    throw isTaken ? perdureError('skill-exists') : error
   }
 }
 
-const invalid = (message: string) => new AppError('validation-failed', { message: `source: ${message}` })
+const invalid = (message: string) => perdureError('validation-failed', { message: `source: ${message}` })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { FileAccess } from './file-access.ts'
 
 const MAX_FILES = 1_000
@@ -8,7 +8,7 @@ const MAX_DEPTH = 16
 /**
  * Lists the paths of the regular files below a folder, sorted, with `/` as separator. Skips links and special files.
  *
- * @throws AppError `validation-failed` when there are more files or nested folders than a skill may have
+ * @throws PerdureError `validation-failed` when there are more files or nested folders than a skill may have
  */
 export async function listFiles(access: Pick<FileAccess, 'readdir'>, root: string): Promise<readonly string[]> {
   const files: string[] = []
@@ -20,7 +20,7 @@ export async function listFiles(access: Pick<FileAccess, 'readdir'>, root: strin
       else if (entry.isFile()) files.push(path)
     }
     if (files.length > MAX_FILES || folder.split('/').length > MAX_DEPTH || folders.length > MAX_FILES) {
-      throw new AppError('validation-failed', {
+      throw perdureError('validation-failed', {
         message: `a skill may have at most ${MAX_FILES} files, in folders nested at most ${MAX_DEPTH} deep`,
       })
     }

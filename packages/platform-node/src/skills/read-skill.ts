@@ -1,4 +1,4 @@
-import { AppError, type SkillContent } from '@perdure/ports'
+import { perdureError, type SkillContent } from '@perdure/ports'
 import { OPERATOR_ID } from '@perdure/protocol'
 import { readContainedFile } from './contained-file.ts'
 import type { FileAccess } from './file-access.ts'
@@ -36,10 +36,10 @@ export async function readSkill(reading: SkillReadOptions, folder: SkillFolder):
   }
 }
 
-/** @throws AppError `validation-failed` for a folder without a skill or with a failing skill */
+/** @throws PerdureError `validation-failed` for a folder without a skill or with a failing skill */
 export async function requireSkill(reading: SkillReadOptions, folder: SkillFolder): Promise<SkillContent> {
   const skill = await readSkill(reading, folder)
   if (skill?.status === 'ready') return skill
   const problem = skill?.reason ?? 'the folder has no SKILL.md'
-  throw new AppError('validation-failed', { message: `source: ${problem}`, hint: 'fix the skill in its source folder' })
+  throw perdureError('validation-failed', { message: `source: ${problem}`, hint: 'fix the skill in its source folder' })
 }

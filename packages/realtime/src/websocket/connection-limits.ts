@@ -1,12 +1,12 @@
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 /** Enforces the connection limits of the server and of each token. */
 export interface ConnectionLimits {
-  /** Reserves a connection while the credential is being verified. @throws AppError `overloaded` */
+  /** Reserves a connection while the credential is being verified. @throws PerdureError `overloaded` */
   reserve(): void
   cancelReservation(): void
-  /** Counts an opened connection. @throws AppError `overloaded` */
+  /** Counts an opened connection. @throws PerdureError `overloaded` */
   acquire(tokenId: string | undefined): void
   release(tokenId: string | undefined): void
 }
@@ -48,4 +48,4 @@ export function createConnectionLimits({
 }
 
 const limitReached = (message: string) =>
-  new AppError('overloaded', { message, hint: 'close another WebSocket or retry later', retryAfterMs: RETRY_AFTER_MS })
+  perdureError('overloaded', { message, hint: 'close another WebSocket or retry later', retryAfter: RETRY_AFTER_MS })

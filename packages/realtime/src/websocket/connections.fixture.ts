@@ -9,7 +9,7 @@ import {
   withPublication,
 } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@perdure/ports'
+import { type EventLog, type Logger, noMeter, perdureError, type Storage } from '@perdure/ports'
 import { createManualClock, type ManualClock } from '@perdure/testkit'
 import type { Connection, OnWritten, Socket, Wire } from './connection.ts'
 import { type Connections, createConnections } from './connections.ts'
@@ -178,7 +178,7 @@ export function createWorld(options: WorldOptions = {}) {
     ...{ feed, events, clock, limits, timers: clock, logger: silentLogger, stallMs: 10_000 },
     ...{ runs: storage.runs, version: '0.0.0', basePath: '/v1', ...options.audit },
     authorizeSubject: createAuthorizeSubject(storage),
-    abortRun: options.abortRun ?? (() => Promise.reject(new AppError('run-not-found'))),
+    abortRun: options.abortRun ?? (() => Promise.reject(perdureError('run-not-found'))),
   })
 
   const connect = (principal: Principal = ANYONE) => {

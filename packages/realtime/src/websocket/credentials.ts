@@ -1,5 +1,5 @@
 import { canFollowAny, type Principal, type Tickets } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@perdure/protocol'
 
 /** The credentials of an upgrade request. */
@@ -12,14 +12,14 @@ export interface PresentedCredentials {
 }
 
 export interface CredentialDeps {
-  /** Authenticates the Authorization header. @throws AppError */
+  /** Authenticates the Authorization header. @throws PerdureError */
   readonly authenticate: (authorization: string | undefined, clientAddress: string) => Promise<Principal>
   readonly tickets: Pick<Tickets, 'redeem'>
 }
 
 export interface RefusedUpgrade {
   readonly closeAs: CloseName
-  readonly error: AppError
+  readonly error: Refusal
   /** Missing if the credential is invalid. */
   readonly principal?: Principal
 }
@@ -37,20 +37,20 @@ const CLOSE_NAMES: Partial<Record<ErrorCode, CloseName>> = {
  * Authenticates an upgrade. A rejected credential yields a close code rather than an HTTP error, because a page can
  * read the close code of a WebSocket but not the HTTP error of a failed handshake.
  *
- * @throws AppError for any other refusal, such as `auth-locked-out`
+ * @throws PerdureError for any other refusal, such as `auth-locked-out`
  */
 export async function admit(deps: CredentialDeps, shown: PresentedCredentials): Promise<Admission> {
   try {
     const principal = await identify(deps, shown)
     if (canFollowAny(principal)) return { principal }
-    const error = new AppError('scope-denied', {
+    const error = perdureError('scope-denied', {
       hint: 'use a token with a scope that allows a subscription, such as agents:read',
     })
     return { closeAs: 'auth.scope_denied', error, principal }
   } catch (error) {
-    const closeAs = error instanceof AppError ? CLOSE_NAMES[error.id] : undefined
+    const closeAs = isRefusal(error) ? CLOSE_NAMES[error.code] : undefined
     if (closeAs === undefined) throw error
-    return { closeAs, error: error as AppError }
+    return { closeAs, error: error as Refusal }
   }
 }
 
@@ -59,6 +59,6 @@ function identify({ authenticate, tickets }: CredentialDeps, shown: PresentedCre
   if (authorization !== undefined) return authenticate(authorization, clientAddress)
   const [ticket, ...more] = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX))
   if (ticket === undefined) return authenticate(undefined, clientAddress)
-  if (more.length > 0) throw new AppError('auth-invalid', { message: 'more than one ticket was offered' })
+  if (more.length > 0) throw perdureError('auth-invalid', { message: 'more than one ticket was offered' })
   return tickets.redeem(ticket.slice(TICKET_PREFIX.length), origin, clientAddress)
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { SUBPROTOCOL } from '@perdure/protocol'
 
 const KEY = /^[+/0-9a-z]{22}==$/i
 const VERSION = '13'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 
-/** Checks the upgrade request and returns the subprotocols it offers. @throws AppError `validation-failed` */
+/** Checks the upgrade request and returns the subprotocols it offers. @throws PerdureError `validation-failed` */
 export function readHandshake({ method, headers }: IncomingMessage): readonly string[] {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') {
     throw refuse('this route accepts only WebSocket upgrades', 'send GET with Upgrade: websocket')
@@ -25,4 +25,4 @@ export function readHandshake({ method, headers }: IncomingMessage): readonly st
 }
 
 const refuse = (message: string, hint?: string) =>
-  new AppError('validation-failed', hint === undefined ? { message } : { message, hint })
+  perdureError('validation-failed', hint === undefined ? { message } : { message, hint })

@@ -1,10 +1,11 @@
 import { type AbortRun, type AuthorizeSubject, authorizeOperation, formatEventId, parseEventId } from '@perdure/core'
 import {
-  AppError,
   type Clock,
   EVERY_ROW,
   type EventLog,
   type EventStream,
+  isRefusal,
+  perdureError,
   type RunStore,
   toJsonText,
 } from '@perdure/ports'
@@ -48,7 +49,7 @@ type Methods = {
   ) => Promise<MethodResult | MethodRefusal>
 }
 
-/** Executes a protocol method. @throws AppError if the use case refuses */
+/** Executes a protocol method. @throws PerdureError if the use case refuses */
 export type CallMethod = (
   caller: Connection,
   method: RpcMethod,
@@ -141,16 +142,16 @@ async function countReplayed(
   return first !== undefined && endsStream(stream, first.type) ? 1 : count
 }
 
-/** @throws AppError `validation-failed` */
+/** @throws PerdureError `validation-failed` */
 function cursorOf({ lastEventId, sinceEventId }: ParamsOf<'subscription.subscribe'>): string | undefined {
   const cursor = lastEventId ?? sinceEventId
   if (sinceEventId !== undefined && sinceEventId !== cursor) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'sinceEventId: must equal lastEventId if both are given',
     })
   }
   if (cursor !== undefined && parseEventId(cursor) === undefined) {
-    throw new AppError('validation-failed', {
+    throw perdureError('validation-failed', {
       message: 'lastEventId: is not an event id',
       hint: 'send the event id exactly as it was received',
     })
@@ -168,9 +169,9 @@ async function cancelRun(
     await abortRun({ runId, reason, principal, visibility })
   } catch (error) {
     // The run has already ended; the status in the result says how.
-    if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
+    if (!(isRefusal(error) && error.code === 'run-not-active')) throw error
   }
   const run = await runs.find(runId, EVERY_ROW)
-  if (run === undefined) throw new AppError('run-not-found')
+  if (run === undefined) throw perdureError('run-not-found')
   return { result: { runId, status: run.status } }
 }

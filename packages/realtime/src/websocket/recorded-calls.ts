@@ -1,5 +1,5 @@
 import type { AdmitRequest, RecordAnswer } from '@perdure/core'
-import { AppError, type Clock } from '@perdure/ports'
+import { type Clock, isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { ERRORS, type Operation, type RpcMethod, runOperations } from '@perdure/protocol'
 import type { Connection } from './connection.ts'
 import type { CallMethod } from './methods.ts'
@@ -7,7 +7,7 @@ import type { CallMethod } from './methods.ts'
 export interface RecordedCallsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly basePath: string
-  /** Checks that the call can be audited. @throws AppError `audit-unavailable` */
+  /** Checks that the call can be audited. @throws PerdureError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined
   readonly onAnswer?: RecordAnswer | undefined
 }
@@ -30,7 +30,7 @@ export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): Ca
       return callMethod(caller, method, params)
     }
     const outcome = await work().catch(async (error: unknown) => {
-      await record(error instanceof AppError ? error : new AppError('internal-error', { cause: error }))
+      await record(isRefusal(error) ? error : perdureError('internal-error', { cause: error }))
       throw error
     })
     await record()
@@ -60,14 +60,14 @@ function startRecord(
   const route = `${basePath}/ws`
   const { runId } = params as { readonly runId?: string }
 
-  return async (error?: AppError): Promise<void> => {
+  return async (error?: Refusal): Promise<void> => {
     await onAnswer?.({
       operationId: operation.id,
       isPrivileged: operation.privileged === true,
       ...{ method, route, principal, requestId, clientAddress },
       target: runId?.slice(0, MAX_TARGET),
-      status: error === undefined ? 200 : ERRORS[error.id].status,
-      error: error?.id,
+      status: error === undefined ? 200 : ERRORS[error.code].status,
+      error: error?.code,
       durationMs: clock.monotonicMs() - startedMs,
       isReplayed: false,
       origin: { requestId, method, route, ip: clientAddress },

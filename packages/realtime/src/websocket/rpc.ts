@@ -1,4 +1,4 @@
-import { AppError } from '@perdure/ports'
+import { isRefusal } from '@perdure/ports'
 import {
   ClientFrame,
   type ErrorCode,
@@ -56,8 +56,8 @@ const NAMES: Partial<Record<ErrorCode, RpcErrorName>> = {
 
 /** Maps a refusal to a JSON-RPC error; any other error becomes `internal-error`. */
 export function refusalOf(id: RpcId, error: unknown): RpcRefusal {
-  const name = error instanceof AppError ? NAMES[error.id] : undefined
-  if (name === undefined || !(error instanceof AppError)) {
+  const name = isRefusal(error) ? NAMES[error.code] : undefined
+  if (name === undefined || !isRefusal(error)) {
     return { id, name: 'internal-error', message: RPC_CODES['internal-error'].summary }
   }
   return { id, name, message: error.hint === undefined ? error.message : `${error.message} (${error.hint})` }

@@ -1,5 +1,5 @@
 import type { Principal } from '@perdure/core'
-import { AppError } from '@perdure/ports'
+import { perdureError } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { ANYONE, connected, createWorld } from './connections.fixture.ts'
@@ -10,7 +10,7 @@ describe('run.cancel', () => {
     const world = createWorld({
       async abortRun(given) {
         asked.push(given)
-        if (given.runId !== 'run_a') throw new AppError('run-not-active')
+        if (given.runId !== 'run_a') throw perdureError('run-not-active')
         return { status: 200 }
       },
     })
@@ -62,7 +62,7 @@ describe('run.cancel', () => {
           asked.push(given)
           return { status: 200 }
         },
-        audit: { admit: () => Promise.reject(new AppError('audit-unavailable')) },
+        audit: { admit: () => Promise.reject(perdureError('audit-unavailable')) },
       }),
     )
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAuthorizeSubject, createEventFeed, createEventHub, createRenderEnvelope } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, noMeter } from '@perdure/ports'
+import { noMeter, perdureError } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -32,10 +32,10 @@ async function start(over: Partial<WebSocketsDeps> = {}) {
       render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     }),
     authorizeSubject: createAuthorizeSubject(storage),
-    abortRun: () => Promise.reject(new AppError('run-not-found')),
+    abortRun: () => Promise.reject(perdureError('run-not-found')),
     ids: { randomBytes: (length) => new Uint8Array(length) },
     authenticate: async () => ({ subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] }),
-    tickets: { redeem: () => Promise.reject(new AppError('auth-invalid')) },
+    tickets: { redeem: () => Promise.reject(perdureError('auth-invalid')) },
     watchCredential(_, onLost) {
       watching.add(onLost)
       return () => watching.delete(onLost)
@@ -99,7 +99,7 @@ describe('a WebSocket library that cannot be loaded', () => {
 
     await expect(connect()).rejects.toThrow('socket hang up')
     await expect(connect()).rejects.toThrow('socket hang up')
-    expect(refusals).toEqual([1, 2].map(() => expect.objectContaining({ id: 'overloaded', retryAfterMs: 1_000 })))
+    expect(refusals).toEqual([1, 2].map(() => expect.objectContaining({ code: 'overloaded', retryAfter: 1_000 })))
     expect(logged).toEqual([cause, cause])
 
     await connect()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { CredentialLoss, Principal, WatchCredential } from '@perdure/core'
-import { AppError, type IdGenerator } from '@perdure/ports'
+import { type IdGenerator, perdureError } from '@perdure/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@perdure/protocol'
 import type { RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Connection } from './connection.ts'
@@ -34,7 +34,7 @@ export interface WebSockets {
    * Opens a WebSocket and returns its principal. If the credential is rejected, the WebSocket is opened and closed at
    * once with the matching close code.
    *
-   * @throws AppError before anything is written: `validation-failed`, `overloaded`, `server-draining`, `auth-locked-out`
+   * @throws PerdureError before anything is written: `validation-failed`, `overloaded`, `server-draining`, `auth-locked-out`
    */
   accept(upgrade: Upgrade): Promise<Admission>
   /** Closes every connection with `server.shutdown`, refuses new ones, and resolves when all have closed. */
@@ -118,7 +118,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
       loadingServer = undefined
       logger.error('cannot load the WebSocket library', cause)
       const message = 'the server cannot open WebSockets at the moment'
-      throw new AppError('overloaded', { message, retryAfterMs: RETRY_AFTER_MS, cause })
+      throw perdureError('overloaded', { message, retryAfter: RETRY_AFTER_MS, cause })
     })
     const { WebSocketServer } = library as Pick<typeof import('ws'), 'WebSocketServer'>
     return new WebSocketServer({
@@ -185,7 +185,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   const refuseWhenDraining = () => {
-    if (isClosed || !isReady()) throw new AppError('server-draining', { retryAfterMs: RETRY_AFTER_MS })
+    if (isClosed || !isReady()) throw perdureError('server-draining', { retryAfter: RETRY_AFTER_MS })
   }
 
   return {

@@ -13,6 +13,6 @@ export function failureOf(thrown: unknown): Failure {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     return { code: 'unexpected', message, hint: 'reload the page', status: undefined }
   }
-  const { error, message, hint, status } = thrown
-  return { code: error, message, hint, status }
+  const { code, message, hint, status } = thrown
+  return { code, message, hint, status }
 }

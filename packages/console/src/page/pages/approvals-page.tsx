@@ -20,8 +20,8 @@ export function ApprovalsPage() {
   const ofRun = useLoaded(async () => (run === undefined ? NOTHING : readPending(client, run)), [run])
   const waiting = run === undefined ? pending : ofRun
   const { reload } = waiting
-  // The approvals that were granted before, to compare with. Without them, nothing is compared.
-  const granted = useLoaded(() => client.approvals.list({ status: 'granted', limit: 100 }), [])
+  // The requests that were approved before, to compare with. Without them, nothing is compared.
+  const approved = useLoaded(() => client.approvals.list({ status: 'approved', limit: 100 }), [])
   useReloadOn(({ type }) => run !== undefined && type.startsWith('approval.'), reload)
   return (
     <>
@@ -41,7 +41,7 @@ export function ApprovalsPage() {
                 <li key={approval.id}>
                   <ApprovalCard
                     approval={approval}
-                    last={granted.data?.items.find((one) => isSameQuestion(one, approval))}
+                    last={approved.data?.items.find((one) => isSameQuestion(one, approval))}
                     onDecided={reload}
                   />
                 </li>
@@ -66,7 +66,7 @@ const isSameQuestion = (one: Approval, other: Approval): boolean =>
 
 interface ApprovalCardProps {
   readonly approval: Approval
-  /** The last approval of this kind that was granted. */
+  /** The last request of this kind that was approved. */
   readonly last: Approval | undefined
   readonly onDecided: () => void
 }
@@ -76,12 +76,12 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
   const { client, notify } = app
   const [reason, setReason] = useState('')
   const [isBusy, setBusy] = useState(false)
-  const decide = async (granted: boolean) => {
+  const decide = async (approved: boolean) => {
     if (isBusy) return
     setBusy(true)
     try {
-      await client.approvals.resolve(approval.id, { granted, ...(reason === '' ? {} : { reason }) })
-      notify(granted ? `Approved ${approval.name}` : `Denied ${approval.name}`)
+      await client.approvals.resolve(approval.id, { approved, ...(reason === '' ? {} : { reason }) })
+      notify(approved ? `Approved ${approval.name}` : `Denied ${approval.name}`)
     } catch (error) {
       const { code, message } = failureOf(error)
       notify(code === 'approval-resolved' ? 'Someone else has already made a different decision' : message, 'failed')

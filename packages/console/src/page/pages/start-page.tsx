@@ -83,7 +83,7 @@ function LoadedForm({ kind, id, schema }: LoadedFormProps) {
     try {
       const body = { input: input(), ...(sessionId === '' ? {} : { sessionId }) }
       const { runId } =
-        kind === 'agent' ? await client.agents.stream(id, body) : await client.workflows.execute(id, body)
+        kind === 'agent' ? await client.agents.start(id, body) : await client.workflows.execute(id, body)
       goTo(hrefOf(['runs', runId]))
       notify(`Started ${id}`)
     } catch (error) {

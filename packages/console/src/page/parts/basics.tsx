@@ -4,7 +4,7 @@ import type { Loaded } from './use-loaded.ts'
 
 const MARKS: Readonly<Record<string, string>> = {
   completed: '✓',
-  granted: '✓',
+  approved: '✓',
   ok: '✓',
   active: '✓',
   ready: '✓',

@@ -47,8 +47,8 @@ describe('createSpanFold', () => {
 
   it.each([
     ['whose id is of an older version', { toolCallId: `${RUN}.2` }],
-    ['whose id comes from its approval', { toolCallId: `${RUN}.1`, effectId: `${RUN}.2` }],
-    ['whose id comes from a model', { toolCallId: 'call_1', effectId: `${RUN}.2` }],
+    ['whose id comes from its approval', { toolCallId: `${RUN}.1`, idempotencyKey: `${RUN}.2` }],
+    ['whose id comes from a model', { toolCallId: 'call_1', idempotencyKey: `${RUN}.2` }],
   ])('joins a tool of ctx.tool %s with its step, and keeps the failure of the tool', (_, ids) => {
     const call = { ...ids, toolName: 'send' }
     const spans = fold(

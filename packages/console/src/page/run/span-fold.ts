@@ -59,10 +59,10 @@ export function createSpanFold(): SpanFold {
     Object.assign(span, { end: at, status: 'done' }, change)
   }
 
-  /** The step of `ctx.tool` that executes the tool. Older events have no `effectId`; its value was the `toolCallId`. */
-  const stepOfTool = ({ toolCallId, effectId = toolCallId }: Payload, runId: string | undefined) =>
-    String(effectId).startsWith(`${runId}.`)
-      ? open.get(`step ${String(effectId).slice(String(runId).length + 1)}`)
+  /** The step of `ctx.tool` that executes the tool. Older events have no `idempotencyKey`; its value was the `toolCallId`. */
+  const stepOfTool = ({ toolCallId, idempotencyKey = toolCallId }: Payload, runId: string | undefined) =>
+    String(idempotencyKey).startsWith(`${runId}.`)
+      ? open.get(`step ${String(idempotencyKey).slice(String(runId).length + 1)}`)
       : undefined
 
   const startTool = (at: number, payload: Payload, runId: string | undefined) => {

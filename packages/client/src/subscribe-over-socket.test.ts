@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClientWorld } from './client-world.fixture.ts'
 import { collect, nameOf } from './collect.fixture.ts'
-import { createClient } from './create-client.ts'
+import { buildClient } from './create-client.ts'
 import { settle } from './manual-pace.fixture.ts'
 import { createModelServer } from './model-server.fixture.ts'
 
@@ -227,12 +227,7 @@ describe('a client with many subscriptions', () => {
     const { client, server, pace } = createClientWorld()
     const seen = Array.from({ length: 200 }, (_, n) => collect(client.subscribe(`agent:a${n}/events`)))
     const limited = createModelServer({ maxMessages: 100 })
-    const slow = createClient({
-      baseUrl: 'http://server/v1',
-      fetch: limited.fetch,
-      WebSocket: limited.WebSocket,
-      pace,
-    })
+    const slow = buildClient({ baseUrl: 'http://server/v1', fetch: limited.fetch, WebSocket: limited.WebSocket }, pace)
     const slowSeen = Array.from({ length: 200 }, (_, n) => collect(slow.subscribe(`agent:a${n}/events`)))
 
     await pace.advance(0)

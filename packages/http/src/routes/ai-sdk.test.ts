@@ -1,4 +1,5 @@
 import { EVERY_ROW } from '@perdure/ports'
+import { perProtocol } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, post, refusalOf } from '../app.fixture.ts'
 
@@ -11,16 +12,16 @@ const runIn = (streams: readonly unknown[]) => (streams.at(-1) as { readonly run
 
 describe('the chat of an agent', () => {
   it('is not there when the protocol is disabled', async () => {
-    const { app } = createTestApp({ config: { aiSdkEnabled: false } })
+    const { app } = createTestApp({ config: { protocols: perProtocol((name) => name !== 'aiSdk') } })
 
     expect((await app.fetch(send({}))).status).toBe(404)
   })
 
   it('is not there for an agent that is hidden from the protocol, as for an unknown agent', async () => {
     const agent = { id: 'quiet', run: async () => 1 }
-    const hidden = { id: 'quiet', description: 'Is hidden.', agent, interop: { aiSdk: false } } as const
+    const hidden = { id: 'quiet', description: 'Is hidden.', agent, protocols: { aiSdk: false } } as const
     const { app } = createTestApp({
-      agents: [hidden, { ...hidden, id: 'mute', agent: { ...agent, id: 'mute' }, interop: false }],
+      agents: [hidden, { ...hidden, id: 'mute', agent: { ...agent, id: 'mute' }, protocols: false }],
     })
     const to = async (path: string) => {
       const response = await app.fetch(post(path, { id: 'c1', threadId: 't', runId: 'r', messages: [MESSAGE] }))
@@ -44,7 +45,7 @@ describe('the chat of an agent', () => {
       id: 'own',
       description: 'x',
       agent,
-      interop: { input: ({ text }: { text: string }) => [text] },
+      fromChat: ({ text }: { text: string }) => [text],
     }
     const { app, storage, streams } = createTestApp({ agents: [registration] })
     await app.fetch(post('/agents/own/chat', { id: 'c1', messages: [MESSAGE] }))

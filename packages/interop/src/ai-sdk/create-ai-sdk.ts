@@ -8,7 +8,7 @@ import {
   type RunTargets,
   type StartRun,
 } from '@perdure/core'
-import { AppError, type ApprovalStore, type Clock, type RunRecord } from '@perdure/ports'
+import { type ApprovalStore, type Clock, perdureError, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
@@ -32,7 +32,7 @@ import type { AiSdkVersion } from './chunk.ts'
 import { createAiSdkProjector, runIdIn } from './projector.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps, ClientKeyDeps {
+export interface AiSdkDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps, ClientKeyDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: ChatSessionDeps['runs']
@@ -45,7 +45,7 @@ export interface ChatsDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps,
   readonly replayEndedMs: number
 }
 
-export interface ChatRequestBody {
+export interface AiSdkRequestBody {
   readonly id: string
   readonly messages: readonly UiMessage[]
   readonly trigger: 'submit-message' | 'regenerate-message'
@@ -56,9 +56,9 @@ export interface ChatRequestBody {
 type Version = '6' | '7'
 
 /** The routes of the AI SDK. */
-export interface Chats {
+export interface AiSdk {
   /** Starts a run, or passes decisions or input to the run that waits for them, and streams the answer. */
-  send(call: ChatCall, body: ChatRequestBody, version: Version): Promise<Response | Reply>
+  send(call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply>
   /** Streams the newest answer of the chat again, then live; 204 if there is nothing to follow. */
   stream(call: ChatCall, chatId: string, version: Version): Promise<Response | Reply>
   messages(call: ChatCall, chatId: string): Promise<readonly UiMessage[]>
@@ -68,7 +68,7 @@ export interface Chats {
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
-export function createChats(deps: ChatsDeps): Chats {
+export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const { targets, clock, startRun, resumeRun, abortRun, historyRuns, replayEndedMs } = deps
 
   const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string) => {
@@ -92,7 +92,7 @@ export function createChats(deps: ChatsDeps): Chats {
       },
     })
 
-  const start = async (call: ChatCall, body: ChatRequestBody, version: Version): Promise<Response | Reply> => {
+  const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
     const { target, sessionId } = await chatOf(call, body.id)
     const asked = newMessages(body.messages)
@@ -188,9 +188,9 @@ interface Opening {
 
 /** A message that replaces another one has no key, because it can have the same id. */
 function messageKey(
-  deps: ChatsDeps,
+  deps: AiSdkDeps,
   call: ChatCall,
-  { body, last }: { readonly body: ChatRequestBody; readonly last: UiMessage },
+  { body, last }: { readonly body: AiSdkRequestBody; readonly last: UiMessage },
 ): Promise<KeyedRequest | undefined> | undefined {
   if (body.trigger !== 'submit-message' || body.messageId !== undefined || last.id === '') return undefined
   return clientKey(deps, call, { route: 'chat', chatId: body.id, ref: last.id, content: { parts: last.parts } })
@@ -198,11 +198,11 @@ function messageKey(
 
 const KNOWN: readonly string[] = ['id', 'messages', 'trigger', 'messageId', 'tools']
 
-const settingsOf = (body: ChatRequestBody) =>
+const settingsOf = (body: AiSdkRequestBody) =>
   Object.fromEntries(Object.entries(body).filter(([member]) => !KNOWN.includes(member)))
 
 const nothingToDo = () =>
-  new AppError('validation-failed', {
+  perdureError('validation-failed', {
     message: 'body.messages: the last message is neither a new message of the user nor an answer to an open approval',
     hint: 'to follow a run that is answering, use GET /agents/:agentId/chat/:chatId/stream',
   })

@@ -10,8 +10,8 @@ export default {
     {
       id: 'hold',
       description: 'Executes until it is aborted.',
-      recovery: 'resume',
-      maxAttempts: 10_000,
+      onCrash: 'retry',
+      recoveries: 9_999,
       agent: {
         id: 'hold',
         run: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),

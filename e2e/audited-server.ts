@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
 import {
   createSandbox,
   OPS_CONFIG,
@@ -101,12 +102,15 @@ export const FILES = [
   'audit/audit.db.lock',
 ]
 
-/** @throws if this process may not mount: without the mount, the test must fail, not pass */
+/** @throws if this process may not mount: a test names the tool `mount`, and is skipped elsewhere */
 export function mount(args: readonly string[], target: string): void {
-  execFileSync('mount', [...args])
+  execFileSync(toolPath('mount'), [...args])
   onTestFinished(() => {
     try {
-      execFileSync('umount', ['--lazy', target], { stdio: 'ignore' })
+      unmount(target, '--lazy')
     } catch {}
   })
 }
+
+export const unmount = (target: string, ...flags: readonly string[]): void =>
+  void execFileSync(toolPath('umount'), [...flags, target], { stdio: 'ignore' })

@@ -4,6 +4,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { BINARY, createSandbox } from './perdure-process.ts'
 import { residentMiB } from './resident-mib.ts'
 
@@ -126,12 +128,12 @@ describe('a server whose log is not read', () => {
   })
 })
 
-describe('a server that logs into a file', () => {
+needsTool('mount').describe('a server that logs into a file', () => {
   it('writes the waiting lines whole, and reports the dropped lines, once its full disk has space again', async () => {
     const disk = join(createSandbox().dir, 'disk')
     mkdirSync(disk)
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk])
-    onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
+    execFileSync(toolPath('mount'), ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk])
+    onTestFinished(() => void execFileSync(toolPath('umount'), ['--lazy', disk]))
     const [file, filler] = [join(disk, 'server.log'), join(disk, 'filler')]
     writeFileSync(filler, Buffer.alloc(22 * MEBIBYTE))
     const fd = openSync(file, 'a')

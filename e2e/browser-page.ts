@@ -1,13 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
-
-export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
-export const hasChromium = existsSync(CHROMIUM)
+import { toolPath } from '../tooling/machine-tools.ts'
 
 /** A page on its own origin in a real browser, with the client bundled as an application would bundle it. */
 export interface BrowserPage {
@@ -57,7 +55,7 @@ async function bundlePage({ entry, conditionNames }: PageSource): Promise<string
 export async function launchChromium(): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'perdure-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
+    executablePath: toolPath('chromium'),
     headless: true,
     args: CHROMIUM_FLAGS,
   })

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { type ConnectionChange, createRestClient, type SubscriptionItem } from '../packages/client/src/index.ts'
+import { type ConnectionChange, createClient, type SubscriptionItem } from '../packages/client/src/index.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { type BrowserPage, CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
+import { type BrowserPage, openBrowserPage } from './browser-page.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
 import {
   CLIENT_CONFIG,
@@ -17,7 +17,7 @@ import {
 interface PageState {
   readonly items: SubscriptionItem[]
   readonly changes: ConnectionChange[]
-  readonly ending?: 'ended' | { readonly error: string; readonly status: number; readonly closeCode?: number }
+  readonly ending?: 'ended' | { readonly code: string; readonly status: number; readonly closeCode?: number }
 }
 
 interface MintedToken {
@@ -65,7 +65,7 @@ const codesOf = ({ changes }: PageState) =>
 const seenTypes = async () => typesOf(await stateOf())
 const seenCodes = async () => codesOf(await stateOf())
 
-needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
+needsTool('chromium').describe('a page in Chromium', () => {
   beforeAll(async () => {
     browser = await openBrowserPage()
     proxy = await createLossyNetwork()
@@ -94,7 +94,7 @@ needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
     async (transport) => {
       page = await browser.load()
       await open({ token: admin.token })
-      const rest = createRestClient({ baseUrl: server.url, token: admin.token })
+      const rest = createClient({ baseUrl: server.url, token: admin.token })
       const first = await rest.agents.run('echo', { input: transport, sessionId: 'browser' })
       const [newest] = (await rest.runs.events(first.runId, { order: 'desc', limit: 1 })).items
       await follow(SUBJECT, { transport, lastEventId: newest?.eventId })
@@ -133,7 +133,7 @@ needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
     await open(credentials)
     await follow(SUBJECT)
 
-    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error, closeCode: code })
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ code: error, closeCode: code })
     expect(await seenCodes()).toEqual([code, code])
   })
 
@@ -147,7 +147,7 @@ needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
     await perdure(sandbox, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
 
     await expect.poll(seenCodes).toContain(4003)
-    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'auth-revoked', status: 401 })
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ code: 'auth-revoked', status: 401 })
   })
 
   it('reports close code 4004 without a scope that allows any subscription', async () => {
@@ -155,7 +155,7 @@ needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
     await open({ token: (await mint('agents:invoke')).token })
     await follow(SUBJECT)
 
-    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'scope-denied', closeCode: 4004 })
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ code: 'scope-denied', closeCode: 4004 })
   })
 
   it('reports close code 4005 after too many messages, and 4008 after a malformed message', async () => {
@@ -177,7 +177,7 @@ needsTool(CHROMIUM, hasChromium).describe('a page in Chromium', () => {
     await follow(SUBJECT, { transport: 'websocket' })
     await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
     proxy.stall()
-    const rest = createRestClient({ baseUrl: server.url, token: admin.token })
+    const rest = createClient({ baseUrl: server.url, token: admin.token })
     const { runId } = await rest.agents.run('flood', { input: { events: 100, bytes: 200_000 }, sessionId: 'browser' })
 
     // Every buffer is full and stays full for longer than the server's write timeout.

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { findTool, toolPath } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
+import { CHROMIUM_FLAGS } from './browser-page.ts'
 import { guideBlocks } from './guide-blocks.ts'
 import { copyExample, EXAMPLES } from './started-example.ts'
 import type { StartedProcess } from './started-process.ts'
@@ -14,9 +15,9 @@ const GUIDES = { 'chat-page': 'build-a-chat-page.md', 'ag-ui-page': 'build-an-ag
 
 let browser: Browser
 beforeAll(async () => {
-  if (!hasChromium) return
+  if (findTool('chromium') === undefined) return
   const flags = [...CHROMIUM_FLAGS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
-  browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: flags })
+  browser = await chromium.launch({ executablePath: toolPath('chromium'), headless: true, args: flags })
 })
 afterAll(() => browser?.close())
 
@@ -78,8 +79,7 @@ async function hasEnded(page: Page): Promise<string> {
   return textOf(page)
 }
 
-for (const name of Object.keys(GUIDES))
-  needsTool(CHROMIUM, hasChromium).describe(`the page of ${name}`, () => testPage(name))
+for (const name of Object.keys(GUIDES)) needsTool('chromium').describe(`the page of ${name}`, () => testPage(name))
 
 function testPage(name: string): void {
   let chat: Awaited<ReturnType<typeof startChat>>

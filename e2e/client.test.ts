@@ -116,9 +116,9 @@ describe('a client', () => {
     expect(inputs.slice(1)).toEqual([0, 1, 2])
     expect(await client.agents.abort('teller')).toEqual({ aborted: [] })
     expect(await (await client.metrics.get()).text()).toContain('svc_build_info')
-    await expect(client.approvals.resolve('apr_none', { granted: true })).rejects.toMatchObject({
+    await expect(client.approvals.resolve('apr_none', { approved: true })).rejects.toMatchObject({
       name: 'PerdureError',
-      error: 'approval-not-found',
+      code: 'approval-not-found',
       status: 404,
       requestId: expect.stringMatching(/^req_/),
     })
@@ -130,10 +130,10 @@ describe('a client whose server is killed in the middle of a run', () => {
     const world = await createWorld()
     const client = clientOf(world)
     const input = { sentences: 25, everyMs: 15 }
-    const whole = await readAll(client.subscribe((await client.agents.stream('teller', { input })).subject))
+    const whole = await readAll(client.subscribe((await client.agents.start('teller', { input })).subject))
 
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const { runId, subject } = await client.agents.stream('teller', { input })
+      const { runId, subject } = await client.agents.start('teller', { input })
       const readers = [
         readAll(client.subscribe(subject, { transport: 'websocket' })),
         readAll(client.subscribe(subject, { transport: 'sse' })),
@@ -151,6 +151,37 @@ describe('a client whose server is killed in the middle of a run', () => {
     }
     expect(textOf(whole)).toMatch(/^Sentence 0\. .*Sentence 24\. $/)
   })
+})
+
+describe('a run that is streamed over connections that are cut', () => {
+  it.each(['websocket', 'sse'] as const)(
+    'is started once, and yields each of its events once over %s',
+    async (transport) => {
+      const world = await createWorld()
+      const client = clientOf(world)
+      world.proxy.limitLifetimes(() => 20 + world.random() * 400)
+      const streams = Array.from({ length: 4 }, () =>
+        client.agents.stream('teller', { input: { sentences: 20, everyMs: 30 }, sessionId: 'streamed' }, { transport }),
+      )
+      await pause(300)
+      await restart(world, 'SIGKILL')
+      const seen = await Promise.all(
+        streams.map(async (stream) => {
+          const events: Event[] = []
+          for await (const event of stream) events.push(event)
+          return { runId: (await stream.started).runId, events }
+        }),
+      )
+      world.proxy.limitLifetimes(undefined)
+
+      for (const { runId, events } of seen) {
+        expect(events).toEqual(await client.runs.events(runId, { order: 'asc', limit: 200 }).all())
+        expect(events.at(-1)?.type).toBe('run.completed')
+      }
+      const runs = await client.runs.list({ sessionId: 'streamed' }).all()
+      expect(runs.map(({ id }) => id).toSorted()).toEqual(seen.map(({ runId }) => runId).toSorted())
+    },
+  )
 })
 
 /** One of many readers and its progress. */

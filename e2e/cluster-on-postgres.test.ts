@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres } from '../tooling/postgres-server.ts'
 import { type ClusterNode, LEASE_MS, startCluster } from './cluster-servers.ts'
 import { eventually } from './durable-server.ts'
 
@@ -32,7 +31,7 @@ interface Health {
   readonly nodes?: { readonly ready: number; readonly draining: number }
 }
 
-needsTool('postgresql', canStartPostgres()).describe('servers that share a schema', () => {
+needsTool('postgres').describe('servers that share a schema', () => {
   it('continue the workflows of a killed server: the executing, the sleeping and the waiting ones', async () => {
     const cluster = await startCluster(3)
     const [killed, ...others] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode]

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { createRestClient } from '../packages/client/src/index.ts'
-import { CHROMIUM, CHROMIUM_FLAGS } from './browser-page.ts'
+import { createClient } from '../packages/client/src/index.ts'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { CHROMIUM_FLAGS } from './browser-page.ts'
 import { createSandbox, createToken, type RunningServer, type Sandbox, startServer } from './perdure-process.ts'
 
 export const CONSOLE_CONFIG = join(import.meta.dirname, 'fixtures/console.config.mjs')
@@ -16,7 +17,7 @@ export interface ConsoleWorld {
   readonly sandbox: Sandbox
   readonly browser: Browser
   readonly token: string
-  readonly rest: ReturnType<typeof createRestClient>
+  readonly rest: ReturnType<typeof createClient>
   server(): RunningServer
   /** The URL of the console. */
   url(): string
@@ -41,7 +42,7 @@ export async function openConsoleWorld(
     sandbox,
     browser,
     token,
-    rest: createRestClient({ baseUrl: url, token }),
+    rest: createClient({ baseUrl: url, token }),
     server: () => server,
     url: () => `${url.slice(0, url.lastIndexOf('/'))}/console/`,
     async restart() {
@@ -59,7 +60,7 @@ export async function openConsoleWorld(
 
 const launch = () =>
   chromium.launch({
-    executablePath: CHROMIUM,
+    executablePath: toolPath('chromium'),
     headless: true,
     args: [...CHROMIUM_FLAGS, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
@@ -112,7 +113,7 @@ export async function signedIn(
   options?: ContextOptions,
 ): Promise<ConsolePage> {
   const opened = await newConsolePage(world, options)
-  const { code } = await createRestClient({ baseUrl: world.server().url, token }).console.createCode()
+  const { code } = await createClient({ baseUrl: world.server().url, token }).console.createCode()
   await opened.page.goto(`${world.url()}#code=${code}`)
   await opened.page.locator('.shell').waitFor()
   return opened

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { CLOSE_CODES } from '../packages/protocol/src/close-codes.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { CONSOLE_CONFIG, type ConsoleWorld, newConsolePage, openConsoleWorld, signedIn } from './console-browser.ts'
 import { describeConsole, enter, world } from './console-suite.ts'
-import { startPrefixCaddy, startPrefixNginx } from './proxies.ts'
+import { type StartProxy, startPrefixCaddy, startPrefixNginx } from './proxies.ts'
 
 /** CONSOLE_EVENTS=10000 is the long form; each run has three events. */
 const RUNS = Math.ceil(Number(process.env.CONSOLE_EVENTS ?? 120) / 3)
@@ -131,7 +132,7 @@ describeConsole('the connection of the console in Chromium', () => {
     const { code } = await world.rest.console.createCode()
     await page.goto(`${world.url()}#code=${code}`)
     await page.getByText('No WebSocket can be opened to the server').waitFor()
-    const { runId } = await world.rest.agents.stream('ticker', { input: { count: 100_000, everyMs: 100 } })
+    const { runId } = await world.rest.agents.start('ticker', { input: { count: 100_000, everyMs: 100 } })
     await open(`#/runs/${runId}?tab=events`)
     await page.locator('.event-row', { hasText: 'tick.number' }).first().waitFor()
     await open('#/runs')
@@ -142,10 +143,7 @@ describeConsole('the connection of the console in Chromium', () => {
     expect(complaints.filter((text) => !/WebSocket connection/.test(text))).toEqual([])
   })
 
-  it.each([
-    ['nginx', startPrefixNginx],
-    ['Caddy', startPrefixCaddy],
-  ])('works below a path behind %s, which removes the path', async (_, start) => {
+  const worksBehind = (start: (prefix: string) => StartProxy) => async () => {
     const { url, process } = await start('/tools/agents')(world.sandbox, world.server().url)
     onTestFinished(() => void process.kill('SIGKILL'))
     const root = url.slice(0, url.lastIndexOf('/'))
@@ -165,7 +163,10 @@ describeConsole('the connection of the console in Chromium', () => {
     const { host } = new URL(url)
     expect(requests.filter((one) => !one.includes(`//${host}/tools/agents/`))).toEqual([])
     expect(complaints).toEqual([])
-  })
+  }
+  const below = (name: string) => `works below a path behind ${name}, which removes the path`
+  needsTool('nginx').it(below('nginx'), worksBehind(startPrefixNginx))
+  needsTool('caddy').it(below('Caddy'), worksBehind(startPrefixCaddy))
 
   it('keeps the sessions of two servers on one host apart', async () => {
     const { page, context } = await enter()
@@ -245,7 +246,7 @@ describeConsole('the connection of the console in Chromium', () => {
 
   it(`shows ${EVENTS_PER_SECOND} events per second for ${SECONDS} s without dropping frames, in bounded memory`, async () => {
     const { page, open, context } = await enter()
-    const { runId } = await world.rest.agents.stream('ticker', {
+    const { runId } = await world.rest.agents.start('ticker', {
       input: { count: EVENTS_PER_SECOND * (SECONDS + 3), everyMs: 10_000 / EVENTS_PER_SECOND },
     })
     await open(`#/live?subject=agent:ticker/runs/${runId}/events`)

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { createRestClient } from '../packages/client/src/index.ts'
+import { createClient } from '../packages/client/src/index.ts'
 import { describeConsole, enter, run, world } from './console-suite.ts'
 import { perdure } from './perdure-process.ts'
 
@@ -110,9 +110,7 @@ describeConsole('the further pages of the console in Chromium', () => {
     await picture('create-token')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     const token = (await page.locator('.secret').textContent()) ?? ''
-    expect((await createRestClient({ baseUrl: world.server().url, token }).tokens.self()).scopes).toEqual([
-      'agents:read',
-    ])
+    expect((await createClient({ baseUrl: world.server().url, token }).tokens.self()).scopes).toEqual(['agents:read'])
 
     await page.getByRole('button', { name: 'Done' }).click()
     expect(await page.content()).not.toContain(token)
@@ -126,7 +124,7 @@ describeConsole('the further pages of the console in Chromium', () => {
   it('compares what is asked with the last approved call', async () => {
     const before = await run('asks', { version: '1.2', to: { host: 'staging' } })
     const approvals = await world.rest.approvals.list({ runId: before.runId })
-    await world.rest.approvals.resolve(approvals.items[0]?.id ?? '', { granted: true })
+    await world.rest.approvals.resolve(approvals.items[0]?.id ?? '', { approved: true })
     const { runId } = await run('asks', { version: '1.3', to: { host: 'staging' } })
     const { page, open } = await enter()
     await open(`#/approvals?run=${runId}`)
@@ -303,7 +301,7 @@ describeConsole('the further pages of the console in Chromium', () => {
   })
 
   it('aborts several selected runs', async () => {
-    const runs = [await world.rest.agents.stream('slow', {}), await world.rest.agents.stream('slow', {})]
+    const runs = [await world.rest.agents.start('slow', {}), await world.rest.agents.start('slow', {})]
     const { page, open } = await enter()
     await open('#/runs?status=running')
     for (const { runId } of runs) await page.getByLabel(`Select ${runId}`).check()

@@ -30,7 +30,7 @@ async function openShop({ rest }: ConsoleWorld): Promise<Shop> {
     rest.agents.run('refund', { input: { order, amount, reason } })
   const approved = await refund('A-1038', 24, 'arrived broken')
   const [first] = (await rest.approvals.list({ runId: approved.runId })).items
-  await rest.approvals.resolve(first?.id ?? '', { granted: true, reason: 'photo received' })
+  await rest.approvals.resolve(first?.id ?? '', { approved: true, reason: 'photo received' })
   await refund('A-1041', 180, 'arrived late')
   const { threadId = '' } = await rest.workflows.execute('order', { input: {}, threadId: 'order-A-1042' })
   await rest.triggers.fire('newsletter')

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createRestClient } from '../packages/client/src/index.ts'
+import { createClient } from '../packages/client/src/index.ts'
 import { SCOPES } from '../packages/protocol/src/scopes.ts'
 import { accessibilityProblems, signedIn, TAKES_PICTURES } from './console-browser.ts'
 import { describeConsole, enter, enterWith, run, world } from './console-suite.ts'
@@ -329,7 +329,7 @@ describeConsole('the limits of the console in Chromium', () => {
     const { runId } = await run('order', { item: 'tea' }, { sessionId: 'tea' })
     const asked = await run('asks')
     await world.rest.approvals.resolve((await world.rest.approvals.list({ runId: asked.runId })).items[0]?.id ?? '', {
-      granted: true,
+      approved: true,
     })
     await run('asks', { version: '2.0' })
     await world.rest.workflows.execute('parallel', { input: 1, threadId: 'graph' })
@@ -367,7 +367,7 @@ describeConsole('the limits of the console in Chromium', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await run('echo', 'before')
     await page.getByText('run.completed').first().waitFor()
-    const client = () => createRestClient({ baseUrl: world.server().url, token: world.token })
+    const client = () => createClient({ baseUrl: world.server().url, token: world.token })
 
     await world.server().kill('SIGTERM')
     await page.getByText('The server does not answer').waitFor()

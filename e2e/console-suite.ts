@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium } from './browser-page.ts'
 import { type ConsolePage, type ConsoleWorld, openConsoleWorld, signedIn } from './console-browser.ts'
 import { createToken } from './perdure-process.ts'
 import { startPrefixCaddy, startPrefixNginx } from './proxies.ts'
@@ -25,7 +24,7 @@ export const run = (agentId: string, input: unknown = {}, more: object = {}) =>
 
 /** Tests of the console in Chromium, with one server and one browser for all of them. */
 export function describeConsole(title: string, tests: () => void): void {
-  needsTool(CHROMIUM, hasChromium).describe(title, () => {
+  needsTool('chromium', ...(BEHIND === undefined ? [] : [BEHIND])).describe(title, () => {
     let stopProxy = () => {}
 
     beforeAll(async () => {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it, onTestFinished } from 'vitest'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { newConsolePage } from './console-browser.ts'
 import { describeConsole, enter, run, world } from './console-suite.ts'
 import { openDevTerminal } from './dev-terminal.ts'
@@ -96,7 +97,7 @@ describeConsole('the console in Chromium', () => {
     expect(answer.status).toBe(401)
   })
 
-  it('leads from the banner of `perdure dev` to the events of a first run', async () => {
+  needsTool('script').it('leads from the banner of `perdure dev` to the events of a first run', async () => {
     const { PERDURE_URL: _, PERDURE_TOKEN: __, ...env } = process.env
     const terminal = openDevTerminal({ dir: createSandbox().dir, env }, ['--no-watch', '--port', '0'])
     onTestFinished(terminal.kill)
@@ -127,7 +128,7 @@ describeConsole('the console in Chromium', () => {
     await open('#/runs?status=')
     await page.getByText('live', { exact: true }).waitFor()
 
-    const { runId } = await world.rest.agents.stream('slow', { input: null })
+    const { runId } = await world.rest.agents.start('slow', { input: null })
     const row = page.locator(`tr:has([title="${runId}"])`)
     await row.getByText('running').waitFor()
     await world.rest.runs.abort(runId, { reason: 'test' })
@@ -152,7 +153,7 @@ describeConsole('the console in Chromium', () => {
     await page.getByRole('link', { name: 'Input and result' }).click()
     await page.getByText('"price": 12').waitFor()
 
-    const live = await world.rest.agents.stream('ticker', { input: { count: 30, everyMs: 200 } })
+    const live = await world.rest.agents.start('ticker', { input: { count: 30, everyMs: 200 } })
     await open(`#/runs/${live.runId}?tab=events`)
     await page.getByText('{"n":29}').waitFor()
     await page.locator('h1 .status', { hasText: 'completed' }).waitFor()
@@ -227,7 +228,7 @@ describeConsole('the console in Chromium', () => {
     const forks = (await world.rest.runs.list({ agentId: 'fails' })).items.filter(
       ({ forkOf }) => forkOf?.runId === runId,
     )
-    await expect.poll(async () => (await world.rest.runs.get(forks[0]?.id ?? '')).result).toEqual({ granted: true })
+    await expect.poll(async () => (await world.rest.runs.get(forks[0]?.id ?? '')).result).toEqual({ approved: true })
     const audit = (await world.rest.audit.list({ limit: 200 })).items.map(({ action }) => action)
     expect(audit).toEqual(expect.arrayContaining(['runs.replay', 'runs.retry', 'approvals.resolve']))
   })

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'nod
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Packed, packPackages, root, rootManifest } from '../tooling/consumer/packages.ts'
+import { isOwnPackage, type Packed, packPackages, root, rootManifest } from '../tooling/consumer/packages.ts'
 
 export type Installer = 'npm' | 'pnpm'
 
@@ -33,7 +33,7 @@ export interface Wanted {
 const execute = promisify(execFile)
 
 /** Rejects with what the command printed: compilers report their errors on stdout. */
-const run = (file: string, args: readonly string[], options: ExecFileOptions) =>
+export const run = (file: string, args: readonly string[], options: ExecFileOptions) =>
   execute(file, args, { ...options, encoding: 'utf8' }).catch((error: Error & { stdout?: string; stderr?: string }) => {
     throw new Error(`${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`, { cause: error })
   })
@@ -104,8 +104,7 @@ function tarballsOf({ packed, own }: Wanted): Readonly<Record<string, string>> {
   const names = new Set(own)
   for (const name of names) {
     const found = packed.find((one) => nameOf(one) === name)
-    for (const needed of Object.keys(found?.manifest.dependencies ?? {}))
-      if (needed.startsWith('@perdure/')) names.add(needed)
+    for (const needed of Object.keys(found?.manifest.dependencies ?? {})) if (isOwnPackage(needed)) names.add(needed)
   }
   return Object.fromEntries(
     packed.filter((one) => names.has(nameOf(one))).map((one) => [nameOf(one), `file:${one.tarball}`]),

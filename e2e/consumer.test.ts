@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Manifest, type Packed, packages, root } from '../tooling/consumer/packages.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
+import { BUNDLED } from '../tooling/supply.ts'
+import { openBrowserPage } from './browser-page.ts'
 import {
   type ConsumerProject,
   closureOf,
@@ -19,7 +20,7 @@ import { startProcess } from './started-process.ts'
 
 /** `CONSUMER_INSTALLER=pnpm` runs the same tests with pnpm. */
 const INSTALLER = (process.env.CONSUMER_INSTALLER ?? 'npm') as Installer
-const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node', 'ai']
+const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node', 'ai', 'zod']
 
 const names = packages.map(({ manifest }) => manifest.name)
 
@@ -49,7 +50,9 @@ const packageOf = (specifier: string): string =>
 
 /** What a package contains besides its build. */
 const OWN_FILES: Readonly<Record<string, RegExp>> = {
-  '@perdure/cli': /^(?:bin|templates|dist\/deploy)\//,
+  '@perdure/cli': /^(?:bin|dist\/deploy)\//,
+  'create-perdure': /^(?:bin|templates)\//,
+  perdure: /^bin\//,
   '@perdure/console': /^dist\/page\//,
 }
 
@@ -61,26 +64,24 @@ describe.each(names)('the tarball of %s', (name) => {
     const { files } = packedOf(name)
     const own = OWN_FILES[name] ?? /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)(?:\.map)?$/.test(path) && !own.test(path))
-    const notices = ['@perdure/console', '@perdure/sqlite', '@perdure/postgres', '@perdure/platform-node'].includes(
-      name,
-    )
-      ? ['dist/THIRD-PARTY-LICENSES']
-      : []
+    const bundles = Object.keys(BUNDLED).includes(packedOf(name).folder)
+    const notices = bundles ? ['dist/THIRD-PARTY-LICENSES'] : []
 
     expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])
     expect(files).toContain('dist/index.js')
     expect(files).toContain('dist/index.d.ts')
-    expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path))).toEqual([])
+    expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path) && !path.startsWith('templates/'))).toEqual(
+      [],
+    )
   })
 
   it('has its entry points and version ranges that resolve outside the workspace', () => {
     const manifest: Manifest = JSON.parse(read('package.json'))
 
-    const agUi = { types: './dist/ag-ui.d.ts', default: './dist/ag-ui.js' }
-    expect(manifest.exports).toEqual({
-      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-      ...(name === '@perdure/client' ? { './ag-ui': agUi } : {}),
-    })
+    for (const conditions of Object.values(manifest.exports)) {
+      const { types, default: code } = conditions as Readonly<Record<string, string>>
+      expect(packedOf(name).files).toEqual(expect.arrayContaining([types?.slice(2), code?.slice(2)]))
+    }
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|perdure-source"/)
   })
 
@@ -88,7 +89,7 @@ describe.each(names)('the tarball of %s', (name) => {
     const { dependencies, peerDependencies } = JSON.parse(read('package.json')) as Manifest
     const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...builtinModules])
     const foreign = packedOf(name)
-      .files.filter((path) => path.startsWith('dist/'))
+      .files.filter((path) => /^dist\/.+\.(?:c?js|d\.ts)$/.test(path))
       .flatMap((path) => importsOf(readFileSync(join(project.dir, 'node_modules', name, path), 'utf8')))
       .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
 
@@ -104,11 +105,11 @@ const bytesOf = (paths: readonly string[]): number =>
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 
 describe.runIf(INSTALLER === 'npm')('an installation', () => {
-  it('needs at most 40 packages and no install script for the server', () => {
-    const installed = closureOf(project.dir, '@perdure/server-app')
+  it.each(['perdure', '@perdure/server-app'])('needs at most 40 packages and no install script: %s', (name) => {
+    const installed = closureOf(project.dir, name)
     const paths = [...installed.keys()]
     const megabytes = Math.round(bytesOf(paths) / 1e6)
-    console.log(`@perdure/server-app: ${installed.size} packages, ${megabytes} MB`)
+    console.log(`${name}: ${installed.size} packages, ${megabytes} MB`)
 
     expect(paths).toContain('node_modules/better-sqlite3')
     expect(installed.size).toBeLessThanOrEqual(40)
@@ -165,7 +166,7 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
     expect(await response.json()).toMatchObject({ items: [{ id: 'echo' }] })
   })
 
-  needsTool(CHROMIUM, hasChromium).it('runs the client in a bundled page', async () => {
+  needsTool('chromium').it('runs the client in a bundled page', async () => {
     const entry = join(project.dir, 'page.mjs')
     const browser = await openBrowserPage({ entry, conditionNames: ['import', 'default'] })
     onTestFinished(() => browser.close())
@@ -184,8 +185,8 @@ describe(`a project outside the workspace, installed with ${INSTALLER}`, () => {
 })
 
 describe('a README example', () => {
-  for (const [name, { run, prints, needs = { tool: 'npm', isInstalled: true } }] of Object.entries(EXAMPLES)) {
-    needsTool(needs.tool, needs.isInstalled).it(`prints the documented output: ${name}`, async () => {
+  for (const [name, { run, prints, needs = [] }] of Object.entries(EXAMPLES)) {
+    needsTool(...needs).it(`prints the documented output: ${name}`, async () => {
       const { folder } = packages.find(({ manifest }) => manifest.name === name)!
       const example = exampleOf(join(root, folder, 'README.md'))
       const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)

@@ -4,8 +4,9 @@ import { chmodSync, chownSync, mkdirSync, rmSync, statSync, writeFileSync } from
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSession } from '../packages/postgres/src/connection/session.ts'
+import { toolPath } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres, startPostgres, type TestPostgres } from '../tooling/postgres-server.ts'
+import { startPostgres, type TestPostgres } from '../tooling/postgres-server.ts'
 import { bearer, createSandbox, createToken, OPS_CONFIG, type Sandbox, startServer } from './perdure-process.ts'
 import { followBySse } from './realtime-client.ts'
 
@@ -38,8 +39,8 @@ async function startOn(database: TestPostgres) {
 /** Moves everything that the database will store to a disk of 64 MiB; the log of the database stays where it is. */
 async function useSmallDisk(database: TestPostgres, path: string): Promise<void> {
   mkdirSync(path)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path])
-  onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
+  execFileSync(toolPath('mount'), ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path])
+  onTestFinished(() => void execFileSync(toolPath('umount'), ['--lazy', path]))
   chmodSync(dirname(path), 0o755)
   const folder = join(path, 'tables')
   mkdirSync(folder, { mode: 0o700 })
@@ -54,7 +55,7 @@ async function useSmallDisk(database: TestPostgres, path: string): Promise<void>
   await session.close()
 }
 
-needsTool('postgresql', canStartPostgres()).describe('a server whose database fails', () => {
+needsTool('postgres').describe('a server whose database fails', () => {
   it('refuses work with 503 during an outage, keeps its runs and streams, and goes on afterwards', async () => {
     const database = await startPostgres()
     onTestFinished(database.remove)
@@ -86,29 +87,32 @@ needsTool('postgresql', canStartPostgres()).describe('a server whose database fa
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 
-  it('refuses work with 503 while the disk of the database is full, serves reads, and goes on afterwards', async () => {
-    const database = await startPostgres()
-    onTestFinished(database.remove)
-    const disk = join(createSandbox().dir, 'disk')
-    await useSmallDisk(database, disk)
-    const { server, call, openGate } = await startOn(database)
-    const gated = await call('POST', '/agents/gated/stream', { body: {} })
-    // PostgreSQL would compress a text that repeats itself.
-    const run = () => call('POST', '/agents/echo/run', { body: { input: randomBytes(100_000).toString('hex') } })
-    const first = await run()
-    const filler = join(disk, 'filler')
-    const fill = () => writeFileSync(filler, Buffer.alloc(64 * 1024 * 1024))
+  needsTool('mount').it(
+    'refuses work with 503 while the disk of the database is full, serves reads, and goes on afterwards',
+    async () => {
+      const database = await startPostgres()
+      onTestFinished(database.remove)
+      const disk = join(createSandbox().dir, 'disk')
+      await useSmallDisk(database, disk)
+      const { server, call, openGate } = await startOn(database)
+      const gated = await call('POST', '/agents/gated/stream', { body: {} })
+      // PostgreSQL would compress a text that repeats itself.
+      const run = () => call('POST', '/agents/echo/run', { body: { input: randomBytes(100_000).toString('hex') } })
+      const first = await run()
+      const filler = join(disk, 'filler')
+      const fill = () => writeFileSync(filler, Buffer.alloc(64 * 1024 * 1024))
 
-    expect(fill).toThrow('ENOSPC')
-    await expect.poll(run).toMatchObject({ status: 503, retryAfter: '30', body: { error: 'storage-full' } })
-    expect(await call('GET', `/runs/${first.body?.runId}`)).toMatchObject({ body: { status: 'completed' } })
-    openGate()
+      expect(fill).toThrow('ENOSPC')
+      await expect.poll(run).toMatchObject({ status: 503, retryAfter: '30', body: { error: 'storage-full' } })
+      expect(await call('GET', `/runs/${first.body?.runId}`)).toMatchObject({ body: { status: 'completed' } })
+      openGate()
 
-    rmSync(filler)
-    await expect.poll(run).toMatchObject({ status: 200 })
-    const statusOfGated = async () => (await call('GET', `/runs/${gated.body?.runId}`)).body?.status
-    await expect.poll(statusOfGated).toBe('completed')
-    expect((await call('POST', '/audit/verify', { body: {} })).body).toMatchObject({ ok: true })
-    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
-  })
+      rmSync(filler)
+      await expect.poll(run).toMatchObject({ status: 200 })
+      const statusOfGated = async () => (await call('GET', `/runs/${gated.body?.runId}`)).body?.status
+      await expect.poll(statusOfGated).toBe('completed')
+      expect((await call('POST', '/audit/verify', { body: {} })).body).toMatchObject({ ok: true })
+      expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+    },
+  )
 })

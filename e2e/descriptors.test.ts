@@ -8,7 +8,7 @@ import { createSandbox, perdure, type RunningServer, type Sandbox, startServer }
 
 const CONFIG = join(import.meta.dirname, 'fixtures/descriptors.config.mjs')
 const SERVE = ['server', '--config', CONFIG]
-const withLimit = (limit: number) => ['bash', '-c', `ulimit -c 0; ulimit -n ${limit}; exec "$@"`, '--']
+const withLimit = (limit: number) => ['sh', '-c', `ulimit -c 0; ulimit -n ${limit}; exec "$@"`, '--']
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
 import { BINARY, type Sandbox } from './perdure-process.ts'
 
 /** `perdure dev` in a pseudo-terminal, as a developer would see it. */
@@ -19,7 +20,7 @@ export interface DevTerminal {
 /** `script` creates the terminal and forwards keys and output. */
 export function openDevTerminal({ dir, env }: Sandbox, args: readonly string[] = []): DevTerminal {
   const command = [process.execPath, BINARY, 'dev', ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+  const child = spawn(toolPath('script'), ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     cwd: dir,
     env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],

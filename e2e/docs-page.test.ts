@@ -1,7 +1,8 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
+import { CHROMIUM_FLAGS } from './browser-page.ts'
 import { CLIENT_CONFIG, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
 /** A folder for screenshots of the page, for manual review. */
@@ -42,12 +43,12 @@ async function openOperation(id: string) {
   return operation
 }
 
-needsTool(CHROMIUM, hasChromium).describe('the page /docs in Chromium', () => {
+needsTool('chromium').describe('the page /docs in Chromium', () => {
   beforeAll(async () => {
     const sandbox = createSandbox({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
     token = await createToken(sandbox)
     server = await startServer(sandbox, ['server', '--config', CLIENT_CONFIG])
-    browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS })
+    browser = await chromium.launch({ executablePath: toolPath('chromium'), headless: true, args: CHROMIUM_FLAGS })
     page = await newPage()
   })
 

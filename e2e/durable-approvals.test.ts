@@ -33,7 +33,7 @@ describe('a workflow with parallel tools that wait for approval', () => {
         threads.map(async ({ order, threadId, runId, idOf }) => {
           const approvalId = idOf(order[round])
           const decided = await server.resolve(approvalId, true)
-          expect(decided).toMatchObject({ status: 200, body: { status: 'granted', by: 'e2e' } })
+          expect(decided).toMatchObject({ status: 200, body: { status: 'approved', by: 'e2e' } })
           const status = round === TOOLS.length - 1 ? 'completed' : 'suspended'
           const ran = () => server.ledger().filter((line) => line === `tool ${threadId} ${order[round]}`)
           await eventually(() => ran().length).toBe(1)
@@ -45,7 +45,7 @@ describe('a workflow with parallel tools that wait for approval', () => {
         threads.map(async ({ order, threadId, runId, idOf }) => {
           const approvalId = idOf(order[round])
           const again = await server.resolve(approvalId, true, bob)
-          expect(again).toMatchObject({ status: 200, body: { id: approvalId, status: 'granted', by: 'e2e' } })
+          expect(again).toMatchObject({ status: 200, body: { id: approvalId, status: 'approved', by: 'e2e' } })
           const other = await server.resolve(approvalId, false, bob)
           expect(other).toMatchObject({ status: 409, body: { error: 'approval-resolved' } })
           expect(other.body.message).toContain('e2e')
@@ -80,7 +80,7 @@ describe('a workflow with parallel tools that wait for approval', () => {
       const answers = await Promise.all(
         order.map(async (tool) => {
           const { id = '' } = open.find(({ name }) => name === tool) ?? {}
-          const statuses = await Promise.all(votes.map(async (granted) => (await server.resolve(id, granted)).status))
+          const statuses = await Promise.all(votes.map(async (approved) => (await server.resolve(id, approved)).status))
           return { id, tool, statuses }
         }),
       )
@@ -88,10 +88,10 @@ describe('a workflow with parallel tools that wait for approval', () => {
       const { status, error } = await server.run(runId)
       if (status !== 'completed') failures.push({ threadId, error })
       for (const { id, tool, statuses } of answers) {
-        const wasGranted = (await server.get(`/approvals/${id}`)).body.status === 'granted'
-        expect(statuses).toEqual(votes.map((granted) => (granted === wasGranted ? 200 : 409)))
+        const wasApproved = (await server.get(`/approvals/${id}`)).body.status === 'approved'
+        expect(statuses).toEqual(votes.map((approved) => (approved === wasApproved ? 200 : 409)))
         const ran = server.ledger().filter((line) => line === `tool ${threadId} ${tool}`)
-        expect(ran).toHaveLength(wasGranted ? 1 : 0)
+        expect(ran).toHaveLength(wasApproved ? 1 : 0)
       }
     }
     expect(failures).toEqual([])

@@ -55,7 +55,7 @@ describe('a workflow whose server is killed at random moments', () => {
           if (kind === 'event') await retryUntilAnswered(() => server.post(`/events/${event}`, { payload: threadId }))
           if (approvalId === undefined) continue
           const decided = await retryUntilAnswered(() => server.resolve(approvalId, true))
-          expect(decided).toMatchObject({ status: 200, body: { status: 'granted', by: 'e2e' } })
+          expect(decided).toMatchObject({ status: 200, body: { status: 'approved', by: 'e2e' } })
         }
       }
       return { ...journey, killsAfter: kills }
@@ -93,7 +93,7 @@ describe('a workflow whose server is killed at random moments', () => {
         result: {
           steps: WORK.map((step) => `${step} done`),
           payload: threadId,
-          decisions: Array(2).fill({ granted: true, by: 'e2e' }),
+          decisions: Array(2).fill({ approved: true, by: 'e2e' }),
         },
       })
       const events = await server.events(runId)

@@ -59,8 +59,8 @@ describe('a workflow whose server is killed between every two of its calls', () 
       steps: WORK.map((name) => `${name} done`),
       payload: { platform: 9 },
       decisions: [
-        { granted: true, by: 'e2e' },
-        { granted: false, by: 'e2e' },
+        { approved: true, by: 'e2e' },
+        { approved: false, by: 'e2e' },
       ],
     })
     expect(server.ledger().filter((line) => line.startsWith('did '))).toEqual(
@@ -72,9 +72,9 @@ describe('a workflow whose server is killed between every two of its calls', () 
       { seq: 3, step: 'nap', result: null },
       { seq: 4, step: 'three', result: 'three done' },
       { seq: 5, step: 'depart', result: { platform: 9 } },
-      { seq: 6, step: 'first', result: { granted: true, by: 'e2e' } },
+      { seq: 6, step: 'first', result: { approved: true, by: 'e2e' } },
       { seq: 7, step: 'four', result: 'four done' },
-      { seq: 8, step: 'second', result: { granted: false, by: 'e2e' } },
+      { seq: 8, step: 'second', result: { approved: false, by: 'e2e' } },
       { seq: 9, step: 'five', result: 'five done' },
     ])
     const state = await server.state('journey', THREAD)

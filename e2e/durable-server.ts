@@ -87,8 +87,8 @@ export async function startDurableServer(
     checkpoints: (workflowId: string, threadId: string) =>
       itemsOf<ShownCheckpoint>(`/workflows/${workflowId}/checkpoints?threadId=${threadId}&order=asc`),
     approvals: (runId: string) => itemsOf<Shown>(`/approvals?status=pending&runId=${runId}`),
-    resolve: (approvalId: string, granted: boolean, as = token) =>
-      call('POST', `/approvals/${approvalId}/resolve`, { body: { granted }, token: as }),
+    resolve: (approvalId: string, approved: boolean, as = token) =>
+      call('POST', `/approvals/${approvalId}/resolve`, { body: { approved }, token: as }),
     ledger: () => ledgerOf(sandbox),
     openGate: (gate: string) => writeFileSync(join(sandbox.dir, `gate-${gate}`), ''),
     kill: (signal: NodeJS.Signals) => server.kill(signal),

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { COMMANDS, type CommandSpec, EXIT_CODES } from '../apps/cli/src/index.ts'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { BINARY } from './perdure-process.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'perdure-commands-'))
@@ -36,20 +38,22 @@ function inShell(line: string, command: CommandSpec) {
     ...wordsOf(command),
   ]
   const env = { ...process.env, XDG_CONFIG_HOME: dir, PERDURE_URL: '', PERDURE_TOKEN: '' }
-  const { stdout, stderr } = spawnSync('bash', words, { cwd: dir, env, encoding: 'utf8', input: '' })
+  const { stdout, stderr } = spawnSync(toolPath('bash'), words, { cwd: dir, env, encoding: 'utf8', input: '' })
   return { exitCode: Number(/exit (\d+)\n$/.exec(stdout)?.[1]), stderr }
 }
 
 const codesOf = ({ exits = [] }: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', ...exits] as const).map((exit) => EXIT_CODES[exit].code)
 
-describe.each(byPath)('perdure %s as a process', (_, command) => {
-  it('needs no stdin and prints no error when its output is closed early or immediately', () => {
-    const alone = inShell('"$@" <&-', command)
-    expect(codesOf(command)).toContain(alone.exitCode)
-    expect(alone.stderr).not.toMatch(/EBADF|EAGAIN|\n {4}at /)
+needsTool('bash').describe('a command as a process', () => {
+  describe.each(byPath)('perdure %s', (_, command) => {
+    it('needs no stdin and prints no error when its output is closed early or immediately', () => {
+      const alone = inShell('"$@" <&-', command)
+      expect(codesOf(command)).toContain(alone.exitCode)
+      expect(alone.stderr).not.toMatch(/EBADF|EAGAIN|\n {4}at /)
 
-    expect(inShell('"$@" | head -c 1', command)).toEqual(alone)
-    expect(inShell('"$@" >&-', command).stderr).not.toMatch(/EBADF|EPIPE|\n {4}at /)
+      expect(inShell('"$@" | head -c 1', command)).toEqual(alone)
+      expect(inShell('"$@" >&-', command).stderr).not.toMatch(/EBADF|EPIPE|\n {4}at /)
+    })
   })
 })

@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { createClient } from '../packages/client/src/index.ts'
-import { CHROMIUM, hasChromium, launchChromium } from './browser-page.ts'
+import type { ToolName } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
+import { launchChromium } from './browser-page.ts'
 import { EXAMPLES, startExample as start } from './started-example.ts'
 
 /** `chat-pages.test.ts` checks them. */
@@ -101,10 +103,13 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   },
 }
 
+const NEEDED: Readonly<Record<string, readonly ToolName[]>> = { 'browser-client': ['chromium'] }
+
 describe('an example project', () => {
-  it.for(names)('behaves as its README describes: %s', async (name, { skip }) => {
-    skip(name === 'browser-client' && !hasChromium && !process.env.CI, `${CHROMIUM} is missing`)
-    await CHECKS[name]?.()
-    expect(CHECKS).toHaveProperty(name)
-  })
+  for (const name of names) {
+    needsTool(...(NEEDED[name] ?? [])).it(`behaves as its README describes: ${name}`, async () => {
+      await CHECKS[name]?.()
+      expect(CHECKS).toHaveProperty(name)
+    })
+  }
 })

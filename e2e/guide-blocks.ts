@@ -8,6 +8,8 @@ export interface GuideBlock {
   readonly file?: string | undefined
   /** `more=name`: the block is appended to this file. */
   readonly more?: string | undefined
+  /** `template=path`: the block shows this file of `packages/create-perdure/templates`. */
+  readonly template?: string | undefined
   /** `server`: the block keeps running in the background, as in a second terminal. */
   readonly isServer: boolean
   /** `stopped`: the running server is stopped before the block runs. */
@@ -17,7 +19,7 @@ export interface GuideBlock {
 }
 
 const FENCE = /^```(\w+)([^\n]*)\n(.*?)^```$/gms
-const MARKS = /^(\s+(server|stopped|(file|more)=\S+|skip="[^"]+"))*\s*$/
+const MARKS = /^(\s+(server|stopped|(file|more|template)=\S+|skip="[^"]+"))*\s*$/
 
 /** Returns the blocks of a document in order. @throws Error for an unknown mark */
 export function guideBlocks(markdown: string): readonly GuideBlock[] {
@@ -36,6 +38,7 @@ export function guideBlocks(markdown: string): readonly GuideBlock[] {
       text,
       file: markOf(/file=(\S+)/),
       more: markOf(/more=(\S+)/),
+      template: markOf(/template=(\S+)/),
       isServer: isMarked('server'),
       isStopped: isMarked('stopped'),
       skip: markOf(/skip="([^"]+)"/),

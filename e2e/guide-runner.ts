@@ -1,7 +1,8 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
+import { linkPackages } from './guide-packages.ts'
 import { type GuideShell, openGuideShell } from './guide-shell.ts'
 import { removeFolder } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
@@ -100,40 +101,11 @@ function emptyFolder(workdir: string, installed: string | undefined): string {
   const modules = join(folder, 'node_modules')
   mkdirSync(folder)
   copyFileSync(join(root, 'README.md'), join(folder, 'README.md'))
-  if (installed === undefined) linkWorkspace(modules)
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  if (installed === undefined) linkPackages(modules)
   else symlinkSync(installed, modules)
   return folder
 }
-
-function linkWorkspace(modules: string): void {
-  mkdirSync(join(modules, '@perdure'), { recursive: true })
-  for (const name of readdirSync(join(root, 'packages'))) {
-    symlinkSync(join(root, 'packages', name), join(modules, '@perdure', name))
-  }
-  for (const [name, at] of INSTALLED) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true })
-    symlinkSync(join(root, at, 'node_modules', name), join(modules, name))
-  }
-}
-
-/** Packages that the guides install, each with the workspace package that depends on it. */
-export const INSTALLED = [
-  ['vitest', '.'],
-  ['ai', '.'],
-  ['openai', '.'],
-  ['standardwebhooks', '.'],
-  ['typescript', '.'],
-  ['@types/node', '.'],
-  ['valibot', 'packages/protocol'],
-  ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
-  ['hono', 'examples/hono'],
-  ['@hono/node-server', 'examples/hono'],
-  ['express', 'examples/express'],
-  ['fastify', 'examples/fastify'],
-  ['@opentelemetry/api', 'packages/platform-node'],
-  ['@opentelemetry/context-async-hooks', 'packages/platform-node'],
-  ['@opentelemetry/sdk-trace', 'packages/platform-node'],
-] as const
 
 function environmentOf(workdir: string, port: number, installed: string | undefined): NodeJS.ProcessEnv {
   const modules = installed ?? join(root, 'node_modules')

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { toolPath } from '../tooling/machine-tools.ts'
 
 /** A bash that keeps its variables, functions and working directory between blocks, like a reader's terminal. */
 export interface GuideShell {
@@ -24,7 +25,7 @@ export function openGuideShell(
   { cwd, env, prelude }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly prelude: string },
 ): GuideShell {
   // A separate session, so that exactly the processes started here can be found and killed.
-  const bash = spawn('bash', ['--noprofile', '--norc'], {
+  const bash = spawn(toolPath('bash'), ['--noprofile', '--norc'], {
     cwd,
     env,
     detached: true,
@@ -87,7 +88,7 @@ export function openGuideShell(
     async close() {
       await interrupt().catch(() => undefined)
       // Kills by session, because a hanging block and leftover background jobs belong to the session of the shell.
-      await once(spawn('pkill', ['-KILL', '-s', String(bash.pid)], { stdio: 'ignore' }), 'exit')
+      await once(spawn(toolPath('pkill'), ['-KILL', '-s', String(bash.pid)], { stdio: 'ignore' }), 'exit')
       await exited
     },
   }

@@ -90,13 +90,13 @@ interface RpcError {
 }
 
 /** An error in the form of OpenAI. */
-interface OpenAiError {
+interface OpenaiError {
   readonly code: ErrorCode
 }
 
 function isEnvelope({ status, body, head }: RawAnswer): boolean {
   if (body === '') return true
-  const answer = JSON.parse(body) as { readonly error: ErrorCode | OpenAiError; readonly requestId: string } | RpcError
+  const answer = JSON.parse(body) as { readonly error: ErrorCode | OpenaiError; readonly requestId: string } | RpcError
   if ('jsonrpc' in answer) return Number.isInteger(answer.error.code) && typeof answer.error.message === 'string'
   const { error: shown, requestId } = answer
   const error = typeof shown === 'object' ? shown.code : shown

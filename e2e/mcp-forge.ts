@@ -26,7 +26,7 @@ export function createMcpForge(random: () => number, ids: readonly string[]) {
 
   const answer = () => ({
     action: pick(ACTIONS),
-    content: orOdd({ granted: chance(0.5), ...some({ text: 'x' }, 0.3) }),
+    content: orOdd({ approved: chance(0.5), ...some({ text: 'x' }, 0.3) }),
   })
   const args = (name: string) =>
     name.startsWith('perdure_run') ? { runId: id(), waitMs: pick([0, 1, 50]) } : { text: 'hi' }

@@ -5,7 +5,6 @@ import { checkEngine } from '../packages/core/src/model/engine-model.fixture.ts'
 import { commands, runHistory } from '../packages/core/src/model/flow-model.fixture.ts'
 import { openPostgresStorage } from '../packages/postgres/src/index.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres } from '../tooling/postgres-server.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_123)
 const RUNS = Number(process.env.E2E_MODEL_RUNS ?? 25)
@@ -19,7 +18,7 @@ const open = () =>
     poolSize: 5,
   })
 
-needsTool('postgresql', canStartPostgres()).describe('on PostgreSQL', () => {
+needsTool('postgres').describe('on PostgreSQL', () => {
   it('the run engine keeps its promises', { timeout: Math.max(300_000, RUNS * 5_000) }, async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     console.log(await checkEngine({ open, numRuns: RUNS, seed: SEED }))

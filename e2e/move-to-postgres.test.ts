@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { applyMigrations } from '../packages/postgres/src/connection/migrate.ts'
 import { openSession, type Session } from '../packages/postgres/src/connection/session.ts'
+import { findTool } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres, startPostgres, type TestPostgres } from '../tooling/postgres-server.ts'
+import { startPostgres, type TestPostgres } from '../tooling/postgres-server.ts'
 import {
   BINARY,
   bearer,
@@ -30,7 +31,7 @@ const SCHEMA = 'moved'
 
 let database: TestPostgres | undefined
 beforeAll(async () => {
-  if (canStartPostgres()) database = await startPostgres()
+  if (findTool('postgres') !== undefined) database = await startPostgres()
 })
 afterAll(() => database?.remove())
 
@@ -191,7 +192,7 @@ async function killWhile(moment: Moment, sandbox: Sandbox, schema: string): Prom
   await Promise.all([events.close(), meta.close()])
 }
 
-needsTool('postgresql', canStartPostgres()).describe('perdure migrate sqlite-to-postgres', () => {
+needsTool('postgres').describe('perdure migrate sqlite-to-postgres', () => {
   it('lets clients continue with their tokens, keys and cursors on PostgreSQL', async () => {
     const { file, schema, path } = createPlaces(SCHEMA)
     if (RUNS > 0) await storeRuns(path, RUNS)

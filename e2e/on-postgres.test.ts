@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
-import { canStartPostgres, startPostgres } from '../tooling/postgres-server.ts'
+import { startPostgres } from '../tooling/postgres-server.ts'
 import { bearer, createSandbox, createToken, perdure, startServer } from './perdure-process.ts'
 
-needsTool('postgresql', canStartPostgres()).describe('the suites on PostgreSQL', () => {
+needsTool('postgres').describe('the suites on PostgreSQL', () => {
   it('have a schema for each sandbox', () => {
     const schemas = [createSandbox(), createSandbox()].map(({ env }) => env.PERDURE_STORAGE_SCHEMA)
 
@@ -23,7 +23,7 @@ const variablesOf = (compose: string): NodeJS.ProcessEnv =>
     ]),
   )
 
-needsTool('postgresql', canStartPostgres()).describe('compose.postgres.yaml', () => {
+needsTool('postgres').describe('compose.postgres.yaml', () => {
   it('has the environment of a server that reaches its database over a socket', async () => {
     const database = await startPostgres()
     onTestFinished(database.remove)

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { needsTool } from '../tooling/needed-tool.ts'
 import { bearer, createSandbox, createToken, DURABLE_CONFIG, startServer } from './perdure-process.ts'
 import { type StartProxy, startBareNginx, startPrintedCaddy, startPrintedNginx } from './proxies.ts'
 
@@ -46,7 +47,7 @@ async function expectUnbufferedStream({ sandbox, token, url }: ProxiedServer): P
   await reader?.cancel()
 }
 
-describe('a server behind nginx with default settings', () => {
+needsTool('nginx').describe('a server behind nginx with default settings', () => {
   it('forwards the first event of a run before the run ends', async () => {
     const server = await startBehindProxy(startBareNginx)
     onTestFinished(server.stop)
@@ -55,10 +56,14 @@ describe('a server behind nginx with default settings', () => {
   })
 })
 
-describe.each([
-  ['nginx', startPrintedNginx],
-  ['Caddy', startPrintedCaddy],
-])('a server behind %s as configured by perdure deploy print', (_, startProxy) => {
+needsTool('nginx').describe('a server behind nginx as configured by perdure deploy print', () =>
+  testProxy(startPrintedNginx),
+)
+needsTool('caddy').describe('a server behind Caddy as configured by perdure deploy print', () =>
+  testProxy(startPrintedCaddy),
+)
+
+function testProxy(startProxy: StartProxy): void {
   let server: ProxiedServer
   beforeAll(async () => {
     server = await startBehindProxy(startProxy)
@@ -102,4 +107,4 @@ describe.each([
     const listed = await fetch(`${url}/audit?action=tokens.create`, { headers: bearer(token) })
     expect((await listed.json()) as unknown).toMatchObject({ items: [{ ip: '127.0.0.9' }, {}] })
   })
-})
+}

@@ -2,11 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vi } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
 import { perdure, type Sandbox } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
-
-const NGINX = '/usr/sbin/nginx'
-const CADDY = '/usr/bin/caddy'
 
 export interface RunningProxy {
   /** The base URL of the API through the proxy. */
@@ -68,7 +66,6 @@ interface CaddyOptions {
 }
 
 async function startCaddy(sandbox: Sandbox, target: string, { prefix, sites }: CaddyOptions): Promise<RunningProxy> {
-  needs(CADDY, 'caddy')
   const folder = join(sandbox.dir, 'caddy')
   mkdirSync(folder)
   const port = await unusedPort()
@@ -79,7 +76,7 @@ async function startCaddy(sandbox: Sandbox, target: string, { prefix, sites }: C
     ...{ ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
     ...{ PERDURE_SITE: `http://127.0.0.1:${port}`, PERDURE_UPSTREAM: new URL(target).host },
   }
-  const caddy = spawn(CADDY, ['run', '--config', main, '--adapter', 'caddyfile'], {
+  const caddy = spawn(toolPath('caddy'), ['run', '--config', main, '--adapter', 'caddyfile'], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -96,7 +93,6 @@ async function startNginx(
   site: (listen: string, upstream: string) => string,
   prefix = '',
 ): Promise<RunningProxy> {
-  needs(NGINX, 'nginx-light')
   const port = await unusedPort()
   const folder = join(dir, 'nginx')
   mkdirSync(folder)
@@ -115,7 +111,7 @@ http {
 }
 `,
   )
-  const nginx = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
+  const nginx = spawn(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
   const log = () => (existsSync(`${folder}/error.log`) ? readFileSync(`${folder}/error.log`, 'utf8') : '')
   return reachable(nginx, { port, target, prefix, log })
 }
@@ -147,8 +143,4 @@ async function print(sandbox: Sandbox, what: string): Promise<string> {
 function replaceOnce(text: string, from: string, to: string): string {
   if (text.split(from).length !== 2) throw new Error(`${from} does not occur exactly once in\n${text}`)
   return text.replace(from, to)
-}
-
-function needs(path: string, name: string): void {
-  if (!existsSync(path)) throw new Error(`${path} is missing: apt-get install ${name}`)
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../tooling/consumer/packages.ts'
-import { canStartPostgres, startPostgres } from '../tooling/postgres-server.ts'
+import type { ToolName } from '../tooling/machine-tools.ts'
+import { startPostgres } from '../tooling/postgres-server.ts'
 import type { ConsumerProject } from './consumer-project.ts'
 import { startProcess } from './started-process.ts'
 
@@ -21,7 +22,7 @@ interface Example {
   readonly run: (example: ExampleFile) => Promise<string>
   readonly prints: RegExp
   /** A tool that the example uses and that may be missing. */
-  readonly needs?: { readonly tool: string; readonly isInstalled: boolean }
+  readonly needs?: readonly ToolName[]
 }
 
 const TOOLS_SERVER = join(root, 'packages/mcp/src/tools-server.fixture.ts')
@@ -74,6 +75,12 @@ async function asClient({ project, path }: ExampleFile): Promise<string> {
   }
 }
 
+/** Runs the installed command in place of the one that npm would download. */
+async function asCreator({ project, path }: ExampleFile): Promise<string> {
+  const [, args = ''] = /^npm create perdure@latest (.+)$/m.exec(readFileSync(path, 'utf8')) ?? []
+  return (await project.bin('create-perdure', ...args.split(' ').filter((one) => one !== '--'))).stdout
+}
+
 async function asShell({ project, path }: ExampleFile): Promise<string> {
   const PATH = `${join(project.dir, 'node_modules/.bin')}:${project.env.PATH}`
   const env = { ...project.env, PATH, PERDURE_SERVER_PORT: '0' }
@@ -82,7 +89,7 @@ async function asShell({ project, path }: ExampleFile): Promise<string> {
     const rest = [...readFileSync(join(root, 'apps/cli/README.md'), 'utf8').matchAll(/\n```sh\n(.*?)\n```/gs)]
     const [, second = ''] = rest[1] ?? []
     const { match } = await startProcess(
-      { command: 'sh', args: ['-ec', second], cwd: join(project.dir, 'hello'), env },
+      { command: 'sh', args: ['-ec', second], cwd: project.dir, env },
       /completed.+\n/,
     )
     return match.input
@@ -114,7 +121,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     prints: /^session\.insert \+ session\.touch is durable\nsession\.insert met a conflict at write 0\n$/,
   },
   '@perdure/postgres': {
-    needs: { tool: 'PostgreSQL', isInstalled: canStartPostgres() },
+    needs: ['postgres'],
     run: asProgramWithPostgres,
     prints: /^true \[\n(?:.*\n)*.*position: 1/,
   },
@@ -126,5 +133,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/realtime': { run: asProgram(), prints: /retry: 1000(?:.*\n)*event: note\.taken/ },
   '@perdure/server-app': { run: asServer, prints: /^listening on http:\/\/127\.0\.0\.1:\d+\/v1\nexit 0$/ },
   '@perdure/sqlite': { run: asProgram(), prints: /^true \[\n(?:.*\n)*.*position: 1/ },
+  'create-perdure': {
+    run: asCreator,
+    prints: /✓ my-app\/perdure\.config\.ts\n(?:.*\n)*next: cd my-app && npm install && npm run dev\n$/,
+  },
+  perdure: { run: asProgram(), prints: /^completed \{ greeting: 'Hello Ann' \}\n$/ },
   '@perdure/testkit': { run: asTest, prints: /Tests\s+\d{3} passed/ },
 }

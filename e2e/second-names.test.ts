@@ -1,8 +1,19 @@
-import { execFileSync } from 'node:child_process'
 import { linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CONFIG, createAuditedSandbox, FILES, missingRuns, mount, run, runMany, start } from './audited-server.ts'
+import type { ToolName } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
+import {
+  CONFIG,
+  createAuditedSandbox,
+  FILES,
+  missingRuns,
+  mount,
+  run,
+  runMany,
+  start,
+  unmount,
+} from './audited-server.ts'
 import { perdure } from './perdure-process.ts'
 
 const SECOND_NAMES = {
@@ -12,23 +23,25 @@ const SECOND_NAMES = {
   },
   'is mounted by itself'(file: string) {
     mount(['--bind', file, file], file)
-    return () => void execFileSync('umount', [file])
+    return () => unmount(file)
   },
 }
 
+const NEEDED: Readonly<Record<string, readonly ToolName[]>> = { 'is mounted by itself': ['mount'] }
+
 const SHARED = FILES.filter((file) => !file.endsWith('-shm')).flatMap((file) =>
-  Object.keys(SECOND_NAMES).map((name) => [file, name] as const),
+  Object.entries(SECOND_NAMES).map(([name, give]) => ({ file, name, give })),
 )
 
 describe('a database with a second name', () => {
-  it.each(SHARED)('is refused when %s %s', async (file, name) => {
+  const isRefused = async (file: string, give: (path: string) => () => void) => {
     const sandbox = createAuditedSandbox()
     const server = await start(sandbox)
     const ids = await runMany(server, 5)
     await server.kill('SIGKILL')
     const path = join(sandbox.dir, file)
 
-    const undo = SECOND_NAMES[name as keyof typeof SECOND_NAMES](path)
+    const undo = give(path)
     await expect(start(sandbox)).rejects.toThrow(/exited with 2[\s\S]*storage-shared/)
     const out = join(sandbox.dir, 'copy.db')
     for (const command of [
@@ -41,7 +54,9 @@ describe('a database with a second name', () => {
     undo()
 
     expect(await missingRuns(await start(sandbox), ids)).toEqual([])
-  })
+  }
+  for (const { file, name, give } of SHARED)
+    needsTool(...(NEEDED[name] ?? [])).it(`is refused when ${file} ${name}`, () => isRefused(file, give))
 
   it('is refused under either name while a server uses the other one', async () => {
     const sandbox = createAuditedSandbox()

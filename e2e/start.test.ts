@@ -45,7 +45,7 @@ async function loadedBy(env: NodeJS.ProcessEnv) {
 
 describe('the code of other protocols', () => {
   it('is not loaded by a server without them, which has none of their routes', async () => {
-    const { statuses, answer, files } = await loadedBy({ PERDURE_INTEROP_ENABLED: 'false' })
+    const { statuses, answer, files } = await loadedBy({ PERDURE_PROTOCOLS_ENABLED: 'false' })
 
     expect(statuses).toEqual([404, 404, 404, 404, 404])
     expect(answer).toContain('route-not-found')
@@ -68,7 +68,7 @@ describe('server start', () => {
   })
 
   it('does not load what only some servers need: cron, WebSockets, the client, YAML, MCP, the dev watcher', () => {
-    expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
+    expect(packagesOf(server)).toEqual(['better-sqlite3', 'hono', 'valibot'])
   })
 
   it('loads nothing of the console, which is off by default', () => {

@@ -16,6 +16,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'dev-waiting-runs': 'perdure dev has a database file',
   'disk-full': 'fills the disk of the file',
   'docs-page': 'tests a page, not the storage',
+  'earlier-runs': 'opens a database file of an earlier release',
   'engine-model-sqlite': 'opens the SQLite adapter',
   'every-command': 'executes the commands for a database file',
   examples: 'executes the examples, which have a database file',

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { toolPath } from '../tooling/machine-tools.ts'
+import { needsTool } from '../tooling/needed-tool.ts'
 import {
   ask,
   CONFIG,
@@ -13,10 +15,11 @@ import {
   runMany,
   start,
   unhealthyAt,
+  unmount,
 } from './audited-server.ts'
 import { perdure } from './perdure-process.ts'
 
-describe('a server whose disk goes away', () => {
+needsTool('mount').describe('a server whose disk goes away', () => {
   it('stops when the disk is unmounted, and continues with all runs once it is mounted again', async () => {
     const sandbox = createAuditedSandbox()
     const folder = join(sandbox.dir, 'main')
@@ -27,12 +30,12 @@ describe('a server whose disk goes away', () => {
     const server = await start(sandbox)
     const ids = await runMany(server, 20)
 
-    execFileSync('umount', ['--lazy', folder])
+    unmount(folder, '--lazy')
     expect(await exitOf(server)).toBe(70)
 
     expect(server.stderr()).toContain('Mount the disk again')
     expect(readdirSync(folder)).toEqual([])
-    execFileSync('mount', ['--bind', disk, folder])
+    execFileSync(toolPath('mount'), ['--bind', disk, folder])
     expect(await missingRuns(await start(sandbox), ids)).toEqual([])
   })
 
@@ -91,9 +94,9 @@ describe('a server whose disk goes away', () => {
     const ids = await runMany(server, 5)
     await server.kill('SIGKILL')
 
-    execFileSync('mount', ['-o', 'remount,ro', folder])
+    execFileSync(toolPath('mount'), ['-o', 'remount,ro', folder])
     await expect(start(sandbox)).rejects.toThrow(/exited with 2[\s\S]*config-invalid/)
-    execFileSync('mount', ['-o', 'remount,rw', folder])
+    execFileSync(toolPath('mount'), ['-o', 'remount,rw', folder])
     expect(await missingRuns(await start(sandbox), ids)).toEqual([])
   })
 })

@@ -1,7 +1,5 @@
-import { globSync } from 'node:fs'
 import { expect, vi } from 'vitest'
 import { needsTool } from '../../tooling/needed-tool.ts'
-import { canStartPostgres } from '../../tooling/postgres-server.ts'
 import { seedOf } from '../torture/seed.ts'
 import { attack } from './attack.ts'
 import { STRIKES, type StrikeName } from './strikes.ts'
@@ -17,9 +15,7 @@ const isLong = SECONDS > 300
 
 vi.setConfig({ testTimeout: ROUNDS * (SECONDS * 1_000 + (isLong ? 900_000 : 300_000)) })
 
-const tools = canStartPostgres() && globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0
-
-needsTool('postgresql and libfaketime', tools).it(
+needsTool('postgres', 'pg_basebackup').it(
   'servers on one database lose nothing and do nothing twice while processes, networks and the database fail',
   async () => {
     const first = seedOf()

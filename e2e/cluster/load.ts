@@ -33,7 +33,7 @@ const errand: Action = async (client, name) => {
 async function decideTwice(client: Client, name: string, approvalId: string): Promise<void> {
   const path = `/approvals/${approvalId}/resolve`
   const decide = (who: string) =>
-    client.ask({ path, key: `${name}-${who}`, body: { granted: true }, expected: [200, 409] })
+    client.ask({ path, key: `${name}-${who}`, body: { approved: true }, expected: [200, 409] })
   await Promise.all(['one', 'two'].map(decide))
 }
 
@@ -55,7 +55,7 @@ const council: Action = async (client, name) => {
         approvalIds.map((id) =>
           client.ask({
             ...{ path: `/approvals/${id}/resolve`, key: `${name}-${id}` },
-            ...{ body: { granted: true }, expected: [200, 409] },
+            ...{ body: { approved: true }, expected: [200, 409] },
           }),
         ),
       )

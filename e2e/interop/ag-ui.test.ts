@@ -8,7 +8,7 @@ import { createToken } from '../perdure-process.ts'
 import { openRuntime } from './agent-runtime.ts'
 import { endAtBreak } from './end-at-break.ts'
 
-const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+const CONFIG = join(import.meta.dirname, '../fixtures/protocols.config.mjs')
 
 let server: DurableServer
 let kill = () => {}
@@ -125,7 +125,7 @@ describe('AG-UI', () => {
 
     await agent.runAgent({
       resume: [
-        { interruptId: interrupts[0]?.id ?? '', status: 'resolved', payload: { granted: true } },
+        { interruptId: interrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } },
         { interruptId: interrupts[1]?.id ?? '', status: 'cancelled' },
       ],
     })
@@ -198,9 +198,9 @@ describe('AG-UI', () => {
   })
 
   it.each([
-    ['an answer that is not a boolean', 'validation-failed', { granted: 'yes' }],
+    ['an answer that is not a boolean', 'validation-failed', { approved: 'yes' }],
     ['an unknown interrupt', 'approval-not-found', undefined],
-    ['answers to only some interrupts', 'interrupts-open', { granted: true }],
+    ['answers to only some interrupts', 'interrupts-open', { approved: true }],
   ])('refuses %s, and decides nothing', async (_, code, payload) => {
     const asker = open('asker')
     await asker.agent.runAgent()
@@ -216,7 +216,7 @@ describe('AG-UI', () => {
     const first = open('teller-suspended')
     await first.agent.runAgent()
     const resume = first.agent.pendingInterrupts.map(({ id }) => ({
-      ...{ interruptId: id, status: 'resolved' as const, payload: { granted: true } },
+      ...{ interruptId: id, status: 'resolved' as const, payload: { approved: true } },
     }))
     const asked = first.agent.pendingInterrupts
     await first.agent.runAgent({ runId: 'r2', resume })
@@ -234,14 +234,14 @@ describe('AG-UI', () => {
     await agent.runAgent()
     const expired = () => server.itemsOf<{ readonly id: string }>(`/approvals?status=expired&runId=${runId()}`)
     await eventually(expired).toHaveLength(1)
-    const resume = [{ interruptId: (await expired())[0]?.id, status: 'resolved', payload: { granted: true } }]
+    const resume = [{ interruptId: (await expired())[0]?.id, status: 'resolved', payload: { approved: true } }]
     expect(await answerOf('hasty', { threadId: agent.threadId, resume })).toContain('"code":"interrupt-expired"')
 
     const again = open('hasty', { threadId: agent.threadId, messages: agent.messages })
     again.agent.addMessage({ id: 't1', role: 'tool', toolCallId: 'call_pick', content: 'red' })
     await again.agent.runAgent()
 
-    expect(again.text()).toBe('Granted: false, expired.')
+    expect(again.text()).toBe('Approved: false, expired.')
   })
 
   it('continues with a decision that somebody else took meanwhile, and takes the other answers', async () => {
@@ -250,13 +250,13 @@ describe('AG-UI', () => {
     const [first, second] = agent.pendingInterrupts
     expect((await server.resolve(first?.id ?? '', false)).status).toBe(200)
     const resume = [first, second].map((one) => ({
-      ...{ interruptId: one?.id ?? '', status: 'resolved' as const, payload: { granted: true } },
+      ...{ interruptId: one?.id ?? '', status: 'resolved' as const, payload: { approved: true } },
     }))
     await agent.runAgent({ resume })
 
     expect(text()).toBe('I need your approval.Sent: 1.')
     expect(events).toContainEqual(
-      expect.objectContaining({ type: 'CUSTOM', value: expect.objectContaining({ granted: false }) }),
+      expect.objectContaining({ type: 'CUSTOM', value: expect.objectContaining({ approved: false }) }),
     )
     expect(agent.messages).toContainEqual(expect.objectContaining({ role: 'tool', toolCallId: 'call_b' }))
   })
@@ -302,7 +302,7 @@ describe('AG-UI', () => {
     })
     await front.runAgent()
     const resume = front.pendingInterrupts.map(({ id: interruptId }, index) => ({
-      ...{ interruptId, status: 'resolved' as const, payload: { granted: index === 0 } },
+      ...{ interruptId, status: 'resolved' as const, payload: { approved: index === 0 } },
     }))
     expect(resume).toHaveLength(2)
     await front.runAgent({ resume })

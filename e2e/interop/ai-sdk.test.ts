@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DurableServer, eventually, startDurableServer } from '../durable-server.ts'
 import { CLIENTS, type Message, openChat, textOf, toolsOf, type Version } from './headless-chat.ts'
 
-const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+const CONFIG = join(import.meta.dirname, '../fixtures/protocols.config.mjs')
 
 let server: DurableServer
 let kill = () => {}
@@ -122,7 +122,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
       await chat.addToolApprovalResponse({ id: asked?.approval?.id ?? '', approved: true })
 
       await eventually(() => text()).toMatch(agentId === 'parent' ? /is done\.$/ : /^Refunded by e2e\.$/)
-      expect(toolsOf(answer())).toMatchObject([{ state: 'output-available', output: { granted: true } }])
+      expect(toolsOf(answer())).toMatchObject([{ state: 'output-available', output: { approved: true } }])
     }
   })
 
@@ -131,7 +131,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     await chat.sendMessage({ text: 'x' })
     await chat.addToolApprovalResponse({ id: toolsOf(answer())[0]?.approval?.id ?? '', approved: true })
 
-    await eventually(() => text()).toBe('Granted: true.')
+    await eventually(() => text()).toBe('Approved: true.')
   })
 
   it('takes a decision of somebody else over its own', async () => {
@@ -143,7 +143,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
 
     await eventually(() => text()).toBe('Not refunded.')
     expect(dataParts).toContainEqual(
-      expect.objectContaining({ type: 'data-perdure-decision', data: expect.objectContaining({ granted: false }) }),
+      expect.objectContaining({ type: 'data-perdure-decision', data: expect.objectContaining({ approved: false }) }),
     )
   })
 

@@ -10,12 +10,12 @@ import { startDurableServer } from '../durable-server.ts'
 import { unusedPort } from '../unused-port.ts'
 import { endAtBreak } from './end-at-break.ts'
 
-const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+const CONFIG = join(import.meta.dirname, '../fixtures/protocols.config.mjs')
 
 /** At how many moments the server is killed. */
-const KILLS = Number(process.env.INTEROP_KILLS ?? 2)
+const KILLS = Number(process.env.PROTOCOL_KILLS ?? 2)
 /** The runs of each client whose connections are cut. */
-const CUT_RUNS = Number(process.env.INTEROP_CUT_RUNS ?? 3)
+const CUT_RUNS = Number(process.env.PROTOCOL_CUT_RUNS ?? 3)
 /** As long as the runs take. Milliseconds. */
 const RUN_MS = 600
 

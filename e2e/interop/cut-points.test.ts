@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DurableServer, startDurableServer } from '../durable-server.ts'
 
-const CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+const CONFIG = join(import.meta.dirname, '../fixtures/protocols.config.mjs')
 
 let server: DurableServer
 let kill = () => {}

@@ -56,7 +56,7 @@ export const tellByAiSdk: TellingClient = (server, telling) => {
       ),
       approvals: sorted(
         calls.flatMap(({ toolName, state }) => {
-          const is = state === 'approval-requested' ? 'pending' : state === 'output-denied' ? 'denied' : 'granted'
+          const is = state === 'approval-requested' ? 'pending' : state === 'output-denied' ? 'denied' : 'approved'
           return `${nameOf(toolName)} ${is}`
         }),
       ),
@@ -96,7 +96,7 @@ export const tellByAgUi: TellingClient = (server, telling) => {
     })
     const resume = interrupts.map(({ id, metadata }) => ({
       ...{ interruptId: id, status: 'resolved' as const },
-      payload: { granted: DECISIONS.get(String(metadata?.name)) },
+      payload: { approved: DECISIONS.get(String(metadata?.name)) },
     }))
     const request = { runId: `${telling.id}-${segment}`, ...(resume.length === 0 ? {} : { resume }) }
     await agent

@@ -9,9 +9,9 @@ const tellByMcp: TellingClient = (server, telling) => {
   const elicit = ({ message }: { readonly message: string }): Answered => {
     const name = ['refund', 'mail', 'last'].find((one) => message.includes(`Decide ${one}.`)) ?? message
     approvals.add(shown(name))
-    const granted = DECISIONS.get(name)
-    if (granted === undefined) return { action: 'cancel' }
-    return granted ? { action: 'accept', content: { granted } } : { action: 'decline' }
+    const approved = DECISIONS.get(name)
+    if (approved === undefined) return { action: 'cancel' }
+    return approved ? { action: 'accept', content: { approved } } : { action: 'decline' }
   }
   return untilTold(async () => {
     // With a handshake, a call whose user cancels stays open until its timeout.

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { APIError } from 'openai'
 import type { Response } from 'openai/resources/responses/responses'
-import { chatAnswer, decision, isApproval, openAiOf } from './openai-client.ts'
+import { chatAnswer, decision, isApproval, openaiOf } from './openai-client.ts'
 import { agentOf, DECISIONS, shown, sorted, type TellingClient, type Told, untilTold } from './told.ts'
 
 export const tellByResponses: TellingClient = (server, telling) => {
@@ -14,7 +14,7 @@ export const tellByResponses: TellingClient = (server, telling) => {
   /** What the next request answers. */
   let next: { readonly input: ReturnType<typeof decision>[]; readonly previous_response_id: string } | undefined
   return untilTold(async () => {
-    const { responses } = openAiOf({ url: server.url, token: server.token }, { maxRetries: 0 })
+    const { responses } = openaiOf({ url: server.url, token: server.token }, { maxRetries: 0 })
     if (id === undefined) {
       const asked = next === undefined ? { input: 'Tell.' } : next
       id = (await responses.create({ ...once, ...asked }, next === undefined ? { headers } : {})).id
@@ -66,7 +66,7 @@ export const tellByCompletions: TellingClient = (server, telling) => {
   let text = ''
   let isFirst = true
   return untilTold(async () => {
-    const { chat } = openAiOf({ url: server.url, token: server.token }, { maxRetries: 0 })
+    const { chat } = openaiOf({ url: server.url, token: server.token }, { maxRetries: 0 })
     const stream = await chat.completions.create({ model, messages, stream: true }, isFirst ? { headers } : {})
     let said = ''
     const calls: { readonly id: string; readonly function: { readonly arguments: string } }[] = []
@@ -90,7 +90,7 @@ export const tellByCompletions: TellingClient = (server, telling) => {
     if (!names.every((name) => DECISIONS.has(name))) return { text, approvals: sorted(approvals), end: 'suspended' }
     messages = chatAnswer(
       calls,
-      names.map((name) => JSON.stringify({ granted: DECISIONS.get(name) })),
+      names.map((name) => JSON.stringify({ approved: DECISIONS.get(name) })),
     )
     isFirst = false
     return undefined

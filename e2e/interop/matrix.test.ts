@@ -3,11 +3,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type DurableServer, startDurableServer } from '../durable-server.ts'
 import { unusedPort } from '../unused-port.ts'
 import { TELLING_CLIENTS } from './matrix-clients.ts'
-import { INTEROP_CONFIG } from './openai-client.ts'
+import { PROTOCOLS_CONFIG } from './openai-client.ts'
 import type { Telling, Told } from './told.ts'
 
 /** At how many moments of a run the server is killed. */
-const KILLS = Number(process.env.INTEROP_KILLS ?? 4)
+const KILLS = Number(process.env.PROTOCOL_KILLS ?? 4)
 /** The runs that one kill strikes, each at another moment, and each with another end. */
 const ENDS = ['completed', 'failed', 'aborted', 'suspended'] as const
 /** As long as the runs take. Milliseconds. */
@@ -18,7 +18,7 @@ const STORY = `${Array.from({ length: 6 }, (_, n) => `part ${n + 1}. `).join('')
 /** What the agent tells every client. */
 const toldBy = ({ end }: Telling): Required<Told> => ({
   ...{ text: end === 'completed' ? `${STORY}End.` : STORY, tools: ['call_n done'], end },
-  approvals: [...(end === 'suspended' ? ['last pending'] : []), 'mail granted', 'refund denied'],
+  approvals: [...(end === 'suspended' ? ['last pending'] : []), 'mail approved', 'refund denied'],
 })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -64,7 +64,7 @@ describe('a run that is told by every protocol', () => {
       // The client of AG-UI prints every failed request.
       const printed = vi.spyOn(console, 'error').mockReturnValue(undefined)
       onTestFinished(() => printed.mockRestore())
-      const server = await startDurableServer(INTEROP_CONFIG, { E2E_PORT: String(await unusedPort()) })
+      const server = await startDurableServer(PROTOCOLS_CONFIG, { E2E_PORT: String(await unusedPort()) })
       onTestFinished(abortWaiting(server))
       for (let kill = 0; kill < KILLS; kill += ENDS.length) {
         const telling = ENDS.map((end) => tellAll(server, { end, id: `k${kill}-${end}` }))

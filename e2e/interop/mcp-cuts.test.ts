@@ -65,15 +65,15 @@ async function blocksOf(
       if (block === undefined) continue
       blocks.push(block)
       if (isLast(block)) return blocks
-      await grant(block)
+      await approve(block)
     }
   }
   return blocks
 }
 
-async function grant({ message }: Block): Promise<void> {
+async function approve({ message }: Block): Promise<void> {
   if (message?.method !== 'elicitation/create') return
-  const result = { action: 'accept', content: { granted: true } }
+  const result = { action: 'accept', content: { approved: true } }
   expect((await send('POST', LEGACY, { id: message.id, result })).status).toBe(202)
 }
 
@@ -112,7 +112,7 @@ describe('the answer to a call', () => {
     for (const [index, before] of cut.entries()) {
       const last = before.at(-1) as Block
       // The user answers the question after the crash.
-      await grant(last)
+      await approve(last)
       const rest = await blocksOf(await send('GET', { ...LEGACY, 'last-event-id': last.id }))
       expect([...before, ...rest].map(shapeOf), `cut after ${names[index]}`).toEqual(whole.map(shapeOf))
     }
@@ -140,7 +140,7 @@ describe('the answer to a call', () => {
     expect(await blocksOf(await ask({}))).toEqual(whole)
 
     const inputResponses = Object.fromEntries(
-      Object.keys(inputRequests as object).map((id) => [id, { action: 'accept', content: { granted: true } }]),
+      Object.keys(inputRequests as object).map((id) => [id, { action: 'accept', content: { approved: true } }]),
     )
     const answered = await blocksOf(await ask({ requestState, inputResponses }))
     await server.restart('SIGKILL')

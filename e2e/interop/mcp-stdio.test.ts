@@ -60,7 +60,7 @@ const callOf = (id: number, name: string, text: string) => ({
 
 describe.each(CLIENTS)('the MCP client %s, over stdio,', (name) => {
   it('lists tools, calls them, and asks its user', async () => {
-    const elicit = (): Answered => ({ action: 'accept', content: { granted: true } })
+    const elicit = (): Answered => ({ action: 'accept', content: { approved: true } })
     const client = await connect(name, { url: program(), elicit })
 
     expect((await client.tools()).map((tool) => tool.name)).toContain('perdure_run_wait')

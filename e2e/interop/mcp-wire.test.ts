@@ -91,13 +91,13 @@ describe('tasks', () => {
 
     const malformed = await ask(
       'tasks/update',
-      { taskId, inputResponses: { [approvalId]: { action: 'accept', content: { granted: 'yes' } } } },
+      { taskId, inputResponses: { [approvalId]: { action: 'accept', content: { approved: 'yes' } } } },
       WITH_TASKS,
     )
     expect(malformed.error?.code).toBe(-32602)
     expect((await read(taskId))?.status).toBe('input_required')
 
-    const inputResponses = { [approvalId]: { action: 'accept', content: { granted: true } } }
+    const inputResponses = { [approvalId]: { action: 'accept', content: { approved: true } } }
     expect((await ask('tasks/update', { taskId, inputResponses }, WITH_TASKS)).result).toMatchObject({
       resultType: 'complete',
     })
@@ -176,7 +176,7 @@ describe('a subscription to tasks', () => {
   const decide = async (taskId: string) => {
     const { result } = await ask('tasks/get', { taskId }, WITH_TASKS)
     const [approvalId = ''] = Object.keys(result?.inputRequests as object)
-    const inputResponses = { [approvalId]: { action: 'accept', content: { granted: true } } }
+    const inputResponses = { [approvalId]: { action: 'accept', content: { approved: true } } }
     await ask('tasks/update', { taskId, inputResponses }, WITH_TASKS)
   }
 
@@ -260,9 +260,9 @@ describe('a subscription to tasks', () => {
 
 describe('a question to a client without a handshake', () => {
   const start = async () => (await ask('tools/call', { name: 'approver' }, { elicitation: {} })).result
-  const answersOf = (asked: Awaited<ReturnType<typeof start>>, granted: boolean) =>
+  const answersOf = (asked: Awaited<ReturnType<typeof start>>, approved: boolean) =>
     Object.fromEntries(
-      Object.keys(asked?.inputRequests as object).map((id) => [id, { action: 'accept', content: { granted } }]),
+      Object.keys(asked?.inputRequests as object).map((id) => [id, { action: 'accept', content: { approved } }]),
     )
 
   it('is asked again while it is not answered', async () => {
@@ -350,7 +350,7 @@ describe('the endpoint', () => {
   it('accepts notifications and answers to questions that it did not ask, and tells nothing', async () => {
     const messages = [
       { method: 'notifications/initialized' },
-      { id: 'apr_unknown', result: { action: 'accept', content: { granted: true } } },
+      { id: 'apr_unknown', result: { action: 'accept', content: { approved: true } } },
     ]
     for (const message of messages) {
       const response = await post({ jsonrpc: '2.0', ...message })

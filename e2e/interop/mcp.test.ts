@@ -29,7 +29,7 @@ let gates = 0
 /** A name for a run of `gated`, which waits until its gate is opened. */
 const newGate = () => `g${++gates}.`
 
-const grant = (): Answered => ({ action: 'accept', content: { granted: true } })
+const approve = (): Answered => ({ action: 'accept', content: { approved: true } })
 
 describe.each(CLIENTS)('the MCP client %s', (name) => {
   it('lists agents and workflows as tools with the schemas of their inputs', async () => {
@@ -84,7 +84,7 @@ describe.each(CLIENTS)('the MCP client %s', (name) => {
     const asked: Elicited[] = []
     const elicit = (one: Elicited) => {
       asked.push(one)
-      return grant()
+      return approve()
     }
     const client = await connect(name, optionsOf({ elicit }))
 
@@ -94,12 +94,12 @@ describe.each(CLIENTS)('the MCP client %s', (name) => {
     expect(asked[0]).toMatchObject({ message: expect.stringContaining('Refund 40 EUR?') })
   })
 
-  it('denies by a refusal, also an accepted form without the grant', async () => {
+  it('denies by a refusal, also an accepted form without the answer', async () => {
     const answers: Answered[] = [
       { action: 'decline' },
-      { action: 'accept', content: { granted: false, reason: 'too much' } },
+      { action: 'accept', content: { approved: false, reason: 'too much' } },
     ]
-    const client = await connect(name, optionsOf({ elicit: () => answers.shift() ?? grant() }))
+    const client = await connect(name, optionsOf({ elicit: () => answers.shift() ?? approve() }))
 
     expect(await client.call('parent')).toMatchObject({ content: [{ text: 'my colleague says: refused: no reason' }] })
     expect(await client.call('parent')).toMatchObject({ content: [{ text: 'my colleague says: refused: too much' }] })
@@ -207,7 +207,7 @@ describe.each(CLIENTS.filter((name) => name !== '2.4.0 auto'))('the MCP client %
     await eventually(async () => (await server.itemsOf('/approvals?status=pending')).length).toBeGreaterThan(0)
 
     await server.restart()
-    answer(grant())
+    answer(approve())
     openGate(gate)
 
     expect(await running).toMatchObject({ content: [{ text: 'Before. ' }] })
@@ -219,12 +219,12 @@ describe.each(CLIENTS.filter((name) => name !== '2.4.0 auto'))('the MCP client %
     let restarted: Promise<void> = Promise.resolve()
     const elicit = async () => {
       asked += 1
-      if (asked > 1) return grant()
+      if (asked > 1) return approve()
       await server.kill('SIGKILL')
       setTimeout(() => {
         restarted = server.start()
       }, 300)
-      return grant()
+      return approve()
     }
     const client = await connect(name, optionsOf({ elicit }))
 

@@ -1,10 +1,10 @@
 import { BadRequestError, NotFoundError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { createToken } from '../perdure-process.ts'
-import { chat, chatAnswer, collect, openAiOf, serveForFile, TALK } from './openai-client.ts'
+import { chat, chatAnswer, collect, openaiOf, serveForFile, TALK } from './openai-client.ts'
 
 const server = serveForFile()
-const client = () => openAiOf(server())
+const client = () => openaiOf(server())
 
 describe('models', () => {
   it('are the agents and workflows that the token may start', async () => {
@@ -12,7 +12,7 @@ describe('models', () => {
     const ids = async (one: ReturnType<typeof client>) => (await collect(one.models.list())).map(({ id }) => id)
 
     expect(await ids(client())).toEqual(expect.arrayContaining(['talker', 'workflow:pipeline']))
-    expect(await ids(openAiOf({ url: server().url, token }))).toEqual(['plain', 'workflow:pipeline'])
+    expect(await ids(openaiOf({ url: server().url, token }))).toEqual(['plain', 'workflow:pipeline'])
     expect(await client().models.retrieve('plain')).toEqual({
       ...{ id: 'plain', object: 'model', created: 0, owned_by: 'perdure' },
     })
@@ -114,8 +114,8 @@ describe('the calls of a Chat Completion', () => {
       .then(({ choices }) => choices[0])
 
   it.each([
-    ['{"granted":true}', 'Refunded by e2e.'],
-    ['{"granted":false,"reason":"too much"}', 'Not refunded.'],
+    ['{"approved":true}', 'Refunded by e2e.'],
+    ['{"approved":false,"reason":"too much"}', 'Not refunded.'],
   ])('ask for an approval, which the tool message %s decides', async (content, text) => {
     const choice = await asking('approver')
     const calls = choice?.message.tool_calls ?? []
@@ -127,7 +127,7 @@ describe('the calls of a Chat Completion', () => {
     expect(JSON.parse((calls[0] as { function: { arguments: string } }).function.arguments)).toMatchObject({
       ...{ name: 'refund', title: 'Refund 40 EUR?', payload: { amount: 40 } },
     })
-    for (const malformed of ['yes', '{"granted":"true"}', '']) {
+    for (const malformed of ['yes', '{"approved":"true"}', '']) {
       await expect(answer(malformed)).rejects.toThrow(BadRequestError)
     }
     expect((await answer(content)).choices[0]?.message.content).toBe(text)
@@ -136,7 +136,7 @@ describe('the calls of a Chat Completion', () => {
 
   it('ask for two approvals at once, whose answers continue one run', async () => {
     const calls = (await asking('asker'))?.message.tool_calls ?? []
-    const messages = chatAnswer(calls, ['{"granted":true}', '{"granted":false}'])
+    const messages = chatAnswer(calls, ['{"approved":true}', '{"approved":false}'])
     const answered = await client().chat.completions.create({ model: 'asker', messages })
 
     expect(calls).toHaveLength(2)
@@ -147,9 +147,9 @@ describe('the calls of a Chat Completion', () => {
     const calls = (await asking('approver'))?.message.tool_calls ?? []
     const token = await createToken(server().sandbox, 'agents:invoke,approvals:resolve', 'somebody-else')
     const answer = (one: ReturnType<typeof client>, of: readonly { id: string }[]) =>
-      one.chat.completions.create({ model: 'approver', messages: chatAnswer(of, ['{"granted":true}']) })
+      one.chat.completions.create({ model: 'approver', messages: chatAnswer(of, ['{"approved":true}']) })
 
-    await expect(answer(openAiOf({ url: server().url, token }), calls)).rejects.toThrow(NotFoundError)
+    await expect(answer(openaiOf({ url: server().url, token }), calls)).rejects.toThrow(NotFoundError)
     await expect(answer(client(), [{ id: 'apr_none' }])).rejects.toThrow(NotFoundError)
     await expect(answer(client(), [{ id: 'call_of_somebody' }])).rejects.toThrow(BadRequestError)
   })
@@ -169,7 +169,7 @@ describe('the calls of a Chat Completion', () => {
   it('are in the stream of the run, which the stream of the answer continues', async () => {
     const first = await client().chat.completions.stream(chat('asker')).finalChatCompletion()
     const calls = first.choices[0]?.message.tool_calls ?? []
-    const messages = chatAnswer(calls, ['{"granted":true}', '{"granted":true}'])
+    const messages = chatAnswer(calls, ['{"approved":true}', '{"approved":true}'])
     const second = await client().chat.completions.stream({ model: 'asker', messages }).finalChatCompletion()
 
     expect(first.choices[0]).toMatchObject({

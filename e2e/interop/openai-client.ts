@@ -4,7 +4,7 @@ import type { Response, ResponseStreamEvent } from 'openai/resources/responses/r
 import { afterAll, beforeAll } from 'vitest'
 import { type DurableServer, startDurableServer } from '../durable-server.ts'
 
-export const INTEROP_CONFIG = join(import.meta.dirname, '../fixtures/interop.config.mjs')
+export const PROTOCOLS_CONFIG = join(import.meta.dirname, '../fixtures/protocols.config.mjs')
 
 /** What the agent `talker` says when it is asked `t`. */
 export const TALK = Array.from({ length: 40 }, (_, n) => `t${n + 1} `).join('')
@@ -17,7 +17,7 @@ export function serveForFile(): () => DurableServer {
   let server: DurableServer
   let kill = () => {}
   beforeAll(async () => {
-    server = await startDurableServer(INTEROP_CONFIG, {}, (end) => {
+    server = await startDurableServer(PROTOCOLS_CONFIG, {}, (end) => {
       kill = end
     })
   })
@@ -25,7 +25,7 @@ export function serveForFile(): () => DurableServer {
   return () => server
 }
 
-export const openAiOf = ({ url, token }: Endpoint, more: object = {}) =>
+export const openaiOf = ({ url, token }: Endpoint, more: object = {}) =>
   new OpenAI({ baseURL: `${url()}/openai`, apiKey: token, ...more })
 
 /** The body of a request for a Response. */

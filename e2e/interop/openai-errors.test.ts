@@ -11,15 +11,15 @@ import {
 import { describe, expect, it } from 'vitest'
 import { startDurableServer } from '../durable-server.ts'
 import { createToken } from '../perdure-process.ts'
-import { ask, chat, INTEROP_CONFIG, openAiOf, serveForFile } from './openai-client.ts'
+import { ask, chat, openaiOf, PROTOCOLS_CONFIG, serveForFile } from './openai-client.ts'
 
 const server = serveForFile()
-const client = () => openAiOf(server())
+const client = () => openaiOf(server())
 
 /** A client that notes each of its requests, repeated ones too. */
 function counted(on = server()) {
   const requests: string[] = []
-  const one = openAiOf(on, {
+  const one = openaiOf(on, {
     fetch: (...request: Parameters<typeof fetch>) => {
       requests.push(String(request[0]))
       return fetch(...request)
@@ -53,7 +53,7 @@ describe('the OpenAI client gets', () => {
   ])('the refusal of %s as its own class', async (_, ErrorClass, code, body, more) => {
     const token =
       more === undefined ? await createToken(server().sandbox, 'agents:invoke:talker', 'narrow') : server().token
-    const one = openAiOf({ url: server().url, token }, more ?? {})
+    const one = openaiOf({ url: server().url, token }, more ?? {})
     const error = await one.responses.create(body as ReturnType<typeof ask>).catch((thrown: unknown) => thrown)
 
     expect(error).toBeInstanceOf(ErrorClass)
@@ -106,8 +106,8 @@ describe('the OpenAI client gets', () => {
   })
 
   it('the refusal of too many requests as its own class, with the time to wait', async () => {
-    const limited = await startDurableServer(INTEROP_CONFIG, { E2E_REQUESTS: '3' })
-    const list = () => openAiOf(limited, { maxRetries: 0 }).models.list()
+    const limited = await startDurableServer(PROTOCOLS_CONFIG, { E2E_REQUESTS: '3' })
+    const list = () => openaiOf(limited, { maxRetries: 0 }).models.list()
     for (let n = 0; n < 3; n++) await list()
     const error = (await list().catch((thrown: unknown) => thrown)) as RateLimitError
 

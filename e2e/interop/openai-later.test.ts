@@ -36,9 +36,9 @@ async function serveWithClock() {
           id: 'clerk',
           async run(_, ctx) {
             await ctx.text('I need a decision.')
-            const { granted } = await ctx.approval('order', { title: 'Order?' })
+            const { approved } = await ctx.approval('order', { title: 'Order?' })
             await ctx.tool({ name: 'mail', args: {}, toolCallId: 'call_1', execute: () => 'sent' })
-            await ctx.text(granted ? 'Ordered.' : 'Not ordered.')
+            await ctx.text(approved ? 'Ordered.' : 'Not ordered.')
             return 'the result'
           },
         },

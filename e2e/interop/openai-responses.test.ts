@@ -9,13 +9,13 @@ import {
   decision,
   isApproval,
   numbersOf,
-  openAiOf,
+  openaiOf,
   serveForFile,
   withoutRunId,
 } from './openai-client.ts'
 
 const server = serveForFile()
-const client = () => openAiOf(server())
+const client = () => openaiOf(server())
 const runOf = ({ id }: Pick<Response, 'id'>) => id.slice('resp_'.length)
 
 describe('a Response', () => {
@@ -156,7 +156,7 @@ describe('a Conversation', () => {
   it('belongs to its owner', async () => {
     const { id } = await client().conversations.create({})
     const token = await createToken(server().sandbox, 'sessions:read:own,sessions:write:own', 'somebody-else')
-    const other = openAiOf({ url: server().url, token })
+    const other = openaiOf({ url: server().url, token })
 
     await expect(other.conversations.retrieve(id)).rejects.toThrow(NotFoundError)
     await expect(other.conversations.delete(id)).rejects.toThrow(NotFoundError)
@@ -254,7 +254,7 @@ describe('a Response that asks its client', () => {
 
   it('takes no decision without the scope for it', async () => {
     const token = await createToken(server().sandbox, 'agents:invoke', 'without-decisions')
-    const { responses } = openAiOf({ url: server().url, token })
+    const { responses } = openaiOf({ url: server().url, token })
     const asking = await responses.create(ask('approver'))
     const input = approvalsOf(asking).map((id) => decision(id, true))
 
@@ -267,7 +267,7 @@ describe('a Response that asks its client', () => {
     const { responses } = client()
     const asking = await responses.create(ask('approver'))
     const token = await createToken(server().sandbox, 'agents:invoke,approvals:resolve', 'somebody-else')
-    const other = openAiOf({ url: server().url, token }).responses
+    const other = openaiOf({ url: server().url, token }).responses
     const [id = ''] = approvalsOf(asking)
     const input = [decision(id, true)]
 

@@ -12,8 +12,8 @@ import {
   chatAnswer,
   collect,
   decision,
-  INTEROP_CONFIG,
-  openAiOf,
+  openaiOf,
+  PROTOCOLS_CONFIG,
   TALK,
 } from './openai-client.ts'
 
@@ -73,7 +73,7 @@ const STORY = 'part 1. part 2. part 3. part 4. part 5. part 6. End.'
 let server: DurableServer
 let kill = () => {}
 beforeAll(async () => {
-  server = await startDurableServer(INTEROP_CONFIG, { E2E_PORT: String(await unusedPort()) }, (end) => {
+  server = await startDurableServer(PROTOCOLS_CONFIG, { E2E_PORT: String(await unusedPort()) }, (end) => {
     kill = end
   })
 })
@@ -89,7 +89,7 @@ async function disturb(how: (typeof DISTURBANCES)[number]) {
     proxy.target = Number(new URL(server.url()).port)
     onTestFinished(() => proxy.close())
     const url = () => `http://127.0.0.1:${proxy.port}/v1`
-    return { client: () => openAiOf({ url, token: server.token }, { maxRetries: 0 }), breaks: proxy.cuts }
+    return { client: () => openaiOf({ url, token: server.token }, { maxRetries: 0 }), breaks: proxy.cuts }
   }
   let crashes = 0
   const crash = async () => {
@@ -100,7 +100,7 @@ async function disturb(how: (typeof DISTURBANCES)[number]) {
   }
   const crashing = crash()
   onTestFinished(() => crashing)
-  return { client: () => openAiOf(server, { maxRetries: 0 }), breaks: () => crashes + 1 }
+  return { client: () => openaiOf(server, { maxRetries: 0 }), breaks: () => crashes + 1 }
 }
 
 describe.each(DISTURBANCES)('over %s, the OpenAI client', (how) => {
@@ -122,7 +122,7 @@ describe.each(DISTURBANCES)('over %s, the OpenAI client', (how) => {
     expect(segments.map(({ response }) => textOf(response)).join('')).toBe(STORY)
     for (const { numbers } of segments) expect(numbers).toEqual(numbers.map((_, index) => index))
     for (const { response, events } of segments) {
-      const whole = await openAiOf(server).responses.retrieve(response.id, { stream: true })
+      const whole = await openaiOf(server).responses.retrieve(response.id, { stream: true })
       expect(await collect(whole)).toEqual(events)
     }
     expect(breaks()).toBeGreaterThan(0)
@@ -141,9 +141,9 @@ describe.each(DISTURBANCES)('over %s, the OpenAI client', (how) => {
   })
 
   it('gets a whole Chat Completion for the answer to an approval', async () => {
-    const asking = await openAiOf(server).chat.completions.create(chat('teller-completed'))
+    const asking = await openaiOf(server).chat.completions.create(chat('teller-completed'))
     const calls = asking.choices[0]?.message.tool_calls ?? []
-    const messages = chatAnswer(calls, ['{"granted":true}'])
+    const messages = chatAnswer(calls, ['{"approved":true}'])
     const { client } = await disturb(how)
     const answered = await untilWhole(() =>
       client().chat.completions.stream({ model: 'teller-completed', messages }).finalChatCompletion(),
@@ -174,10 +174,10 @@ describe.each(DISTURBANCES)('over %s, the OpenAI client', (how) => {
 
 describe('the OpenAI client', () => {
   it('gets an item that a crash withdraws as incomplete, and the text once in the final output', async () => {
-    const killed = await startDurableServer(INTEROP_CONFIG)
-    const { id } = await openAiOf(killed).responses.create(ask('crasher', { background: true }))
+    const killed = await startDurableServer(PROTOCOLS_CONFIG)
+    const { id } = await openaiOf(killed).responses.create(ask('crasher', { background: true }))
     const following = follow(
-      () => openAiOf(killed, { maxRetries: 0 }),
+      () => openaiOf(killed, { maxRetries: 0 }),
       (one) => one.responses.retrieve(id, { stream: true }),
     )
     await eventually(() => killed.ledger()).toEqual(['crashed'])
@@ -189,15 +189,15 @@ describe('the OpenAI client', () => {
     const done = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []))
     expect(done.map((item) => ('status' in item ? item.status : ''))).toContain('incomplete')
     expect(textOf(response)).toBe(`First. ${words}Last.`)
-    expect((await openAiOf(killed).responses.retrieve(id)).output_text).toBe(`First. ${words}Last.`)
-    const stream = openAiOf(killed).responses.stream({ response_id: id })
+    expect((await openaiOf(killed).responses.retrieve(id)).output_text).toBe(`First. ${words}Last.`)
+    const stream = openaiOf(killed).responses.stream({ response_id: id })
     expect((await stream.finalResponse()).output_text).toBe(`First. ${words}Last.`)
   })
 
   it('gets the end of a stream of text that a crash withdraws as an error, and the whole text for the same key', async () => {
-    const killed = await startDurableServer(INTEROP_CONFIG)
+    const killed = await startDurableServer(PROTOCOLS_CONFIG)
     const headers = { 'Idempotency-Key': 'crash' }
-    const stream = () => openAiOf(killed, { maxRetries: 0 }).chat.completions.stream(chat('crasher'), { headers })
+    const stream = () => openaiOf(killed, { maxRetries: 0 }).chat.completions.stream(chat('crasher'), { headers })
     const cut = expect(stream().finalContent()).rejects.toThrow()
     await eventually(() => killed.ledger()).toEqual(['crashed'])
     await killed.restart()
@@ -209,10 +209,10 @@ describe('the OpenAI client', () => {
   })
 
   it('decides after a restart what was asked before it', async () => {
-    const asking = await openAiOf(server).responses.create(ask('approver'))
+    const asking = await openaiOf(server).responses.create(ask('approver'))
     await server.restart()
     const input = [decision(approvalsOf(asking)[0] ?? '', true)]
-    const { responses } = openAiOf(server)
+    const { responses } = openaiOf(server)
 
     expect((await responses.create({ model: 'approver', input, previous_response_id: asking.id })).output_text).toBe(
       'Refunded by e2e.',
@@ -220,7 +220,7 @@ describe('the OpenAI client', () => {
   })
 
   it.each([true, false])('is the client of an Agents SDK, with Responses: %s', async (useResponses) => {
-    const modelProvider = new OpenAIProvider({ openAIClient: openAiOf(server) as never, useResponses })
+    const modelProvider = new OpenAIProvider({ openAIClient: openaiOf(server) as never, useResponses })
     const runner = new Runner({ modelProvider, tracingDisabled: true })
     const agent = new Agent({ name: 'caller', instructions: 'Pass it on.', model: 'talker' })
 

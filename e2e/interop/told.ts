@@ -24,8 +24,8 @@ export const DECISIONS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 export const shown = (name: string): string => {
-  const granted = DECISIONS.get(name)
-  return `${name} ${granted === undefined ? 'pending' : granted ? 'granted' : 'denied'}`
+  const approved = DECISIONS.get(name)
+  return `${name} ${approved === undefined ? 'pending' : approved ? 'approved' : 'denied'}`
 }
 
 export const sorted = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort()

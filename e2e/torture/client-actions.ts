@@ -34,7 +34,7 @@ const suspended: ClientAction = async (world, name) => {
   const started = await world.ask({ path: '/agents/suspend/run', key: name, body: { input: { name } } })
   const { runId, status, approvals = [] } = started.body
   if (status !== 'suspended') return () => checkRun(world, started.body).then(() => undefined)
-  const body = { approvals: approvals.map(({ id }) => ({ id, granted: true })) }
+  const body = { approvals: approvals.map(({ id }) => ({ id, approved: true })) }
   const resumed = await world.ask({ path: `/runs/${runId}/resume`, key: `${name}-resume`, body })
   if (resumed.status !== 200) world.violate('I1', `${name}: ${resumed.status} ${resumed.text}`)
   return async () => {
@@ -54,14 +54,14 @@ const errand: ClientAction = async (world, name) => {
     for (const { approvalId } of state.body.waitingFor ?? []) {
       if (approvalId === undefined) continue
       const path = `/approvals/${approvalId}/resolve`
-      const decided = await world.ask({ path, key: `${name}-decide-${decisions++}`, body: { granted: true } })
+      const decided = await world.ask({ path, key: `${name}-decide-${decisions++}`, body: { approved: true } })
       if (decided.status !== 200) world.violate('I1', `${name}: ${decided.status} ${decided.text}`)
     }
     await pause(5 + world.random() * 30)
   }
   return async () => {
     const run = await checkRun(world, { ...accepted, status: 'completed', finishReason: 'completed' })
-    expectSame(world, 'I1', `${name} result`, [{ sum: 3, granted: true }, run.result])
+    expectSame(world, 'I1', `${name} result`, [{ sum: 3, approved: true }, run.result])
     for (const step of ['first', 'second']) {
       const lines = world.effects(`${name}/${step}`)
       const attempts = lines.map((line) => line.split(' ')[2])

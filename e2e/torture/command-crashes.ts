@@ -8,7 +8,6 @@ import { inspectCopy, withCopy } from './database-copy.ts'
 import { readContents } from './golden.ts'
 import { playScenario } from './scenario.ts'
 import { pickPoints, runTraced } from './traced-command.ts'
-import { requireTool } from './tracing.ts'
 import { openWorld, SERVE } from './world.ts'
 
 export interface CommandCrashOptions {
@@ -46,7 +45,6 @@ const COMMANDS: Readonly<Record<string, Attacked>> = {
  * complete, and repeating the command must succeed.
  */
 export async function crashCommands({ seed, points, onPoint }: CommandCrashOptions) {
-  requireTool('strace')
   const random = createRandom(seed)
   const { sandbox, source, backup } = await makeBase(seed)
   const violations: string[] = []

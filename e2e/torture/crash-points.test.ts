@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { needsTool } from '../../tooling/needed-tool.ts'
 import { injectFaults } from './crash-points.ts'
 import { someFaults, someKills } from './fault-plans.ts'
 import { seedOf } from './seed.ts'
 
-describe('a server under thirty requests that cover every kind of write', () => {
+needsTool('strace').describe('a server under thirty requests that cover every kind of write', () => {
   it('loses nothing and repeats nothing when the server is killed at a system call', async () => {
     const { violations, reached, faults, calls } = await injectFaults({ seed: seedOf(), choose: someKills(15) })
 

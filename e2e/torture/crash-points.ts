@@ -4,7 +4,7 @@ import type { Verify } from './client-actions.ts'
 import { checkInvariants } from './invariants.ts'
 import { type Report, reportOf } from './kills.ts'
 import { playScenario } from './scenario.ts'
-import { type Fault, type Point, requireTool, storageThread, traceThread } from './tracing.ts'
+import { type Fault, type Point, storageThread, traceThread } from './tracing.ts'
 import { openWorld, pause, type World } from './world.ts'
 
 export interface PlannedFault extends Point {
@@ -32,7 +32,6 @@ export interface PointsReport extends Report {
  * invariant at the end.
  */
 export async function injectFaults({ seed, choose, onFault }: PointsOptions): Promise<PointsReport> {
-  requireTool('strace')
   const world = await openWorld({ seed })
   try {
     const verifies: Verify[] = []

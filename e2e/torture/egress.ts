@@ -2,19 +2,26 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { toolPath } from '../../tooling/machine-tools.ts'
 import { bearer, type Sandbox, startServer } from '../perdure-process.ts'
 import { followBySse, followByWebSocket } from '../realtime-client.ts'
 import { checkInvariants } from './invariants.ts'
 import { playScenario } from './scenario.ts'
-import { requireTool } from './tracing.ts'
 import { openWorld, SERVE } from './world.ts'
 
 const SOCKET_CALLS = 'connect,sendto,sendmsg,sendmmsg'
 
-const tracing = (output: string) => ['strace', '-f', '--seccomp-bpf', '-e', `trace=${SOCKET_CALLS}`, '-o', output]
+const tracing = (output: string) => [
+  toolPath('strace'),
+  '-f',
+  '--seccomp-bpf',
+  '-e',
+  `trace=${SOCKET_CALLS}`,
+  '-o',
+  output,
+]
 
-requireTool('strace')
-execFileSync('ip', ['link', 'set', 'lo', 'up'])
+execFileSync(toolPath('ip'), ['link', 'set', 'lo', 'up'])
 const outputs: string[] = []
 const start = (sandbox: Sandbox) => {
   const output = join(sandbox.dir, `sockets-${outputs.length}`)

@@ -15,10 +15,13 @@ export const goldenVersions = (): readonly number[] =>
 export const goldenFile = (version: number): string => join(FOLDER, `schema-${String(version).padStart(2, '0')}.db.gz`)
 
 /** Unpacks the database of a version into the folder and returns its path. */
-export function unpackGolden(version: number, folder: string): string {
+export const unpackGolden = (version: number, folder: string): string => unpackFile(goldenFile(version), folder)
+
+/** Unpacks a compressed database into the folder and returns its path. */
+export function unpackFile(file: string, folder: string): string {
   if (!existsSync(folder)) mkdirSync(folder)
   const path = join(folder, 'data.db')
-  writeFileSync(path, gunzipSync(readFileSync(goldenFile(version))), { mode: 0o600 })
+  writeFileSync(path, gunzipSync(readFileSync(file)), { mode: 0o600 })
   return path
 }
 

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toolPath } from '../../tooling/machine-tools.ts'
 import { createAuditedSandbox } from './audited-sandbox.ts'
 import { runUnderJumps } from './clock.ts'
 import { crashCommands } from './command-crashes.ts'
@@ -131,7 +132,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   egress: async () => {
     const inside = join(import.meta.dirname, 'egress.ts')
-    const output = execFileSync('unshare', ['--net', process.execPath, inside], { encoding: 'utf8' })
+    const output = execFileSync(toolPath('unshare'), ['--net', process.execPath, inside], { encoding: 'utf8' })
     const { violations, foreign, caught: _, ...counts } = JSON.parse(output)
     say(`egress: ${JSON.stringify(counts)}`)
     return { violations: [...violations, ...foreign] }

@@ -7,7 +7,7 @@ import { createSandbox, perdure } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { type Contents, goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
 import { pickPoints, runTraced } from './traced-command.ts'
-import { type Point, requireTool } from './tracing.ts'
+import type { Point } from './tracing.ts'
 import { SERVE } from './world.ts'
 
 export interface MigrationCrashOptions {
@@ -36,7 +36,6 @@ const readGolden = (): ReadonlyMap<number, Contents> => {
  * rows, and the next attempt must reach the newest version.
  */
 export async function crashMigrations({ seed, points, from, onPoint }: MigrationCrashOptions) {
-  requireTool('strace')
   const golden = readGolden()
   const newest = Math.max(...golden.keys())
   const [before, last] = [golden.get(from), golden.get(newest)]

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { openSqliteStorage } from '../../packages/sqlite/src/index.ts'
 import { MIGRATIONS } from '../../packages/sqlite/src/migrations/migrations.ts'
+import { needsTool } from '../../tooling/needed-tool.ts'
 import { BINARY, bearer, createSandbox, createToken, perdure, startServer } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
@@ -77,13 +78,16 @@ describe('a golden database', () => {
 })
 
 describe('a migration', () => {
-  it('leaves one complete version when it is killed at a system call, and continues from there', async () => {
-    const { violations, calls, killed, reached } = await crashMigrations({ seed: seedOf(), from: 6, points: 5 })
+  needsTool('strace').it(
+    'leaves one complete version when it is killed at a system call, and continues from there',
+    async () => {
+      const { violations, calls, killed, reached } = await crashMigrations({ seed: seedOf(), from: 6, points: 5 })
 
-    console.log(`5 of ${calls} points; versions left and how often: ${JSON.stringify(reached)}`)
-    expect(violations).toEqual([])
-    expect(killed).toBe(5)
-  })
+      console.log(`5 of ${calls} points; versions left and how often: ${JSON.stringify(reached)}`)
+      expect(violations).toEqual([])
+      expect(killed).toBe(5)
+    },
+  )
 
   it('is done by only one of two processes that start it at the same time', async () => {
     const { sandbox, path } = unpack(6)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { needsTool } from '../../tooling/needed-tool.ts'
-import { canStartPostgres, startPostgres } from '../../tooling/postgres-server.ts'
+import { startPostgres } from '../../tooling/postgres-server.ts'
 import { createSandbox } from '../perdure-process.ts'
 import { runKills } from './kills.ts'
 import { seedOf } from './seed.ts'
@@ -8,8 +8,8 @@ import { seedOf } from './seed.ts'
 const KILLS = Number(process.env.E2E_POSTGRES_KILLS ?? 6)
 const RESTARTS = Number(process.env.E2E_POSTGRES_RESTARTS ?? 4)
 
-needsTool('postgresql', canStartPostgres()).describe('the mixed load of the clients', () => {
-  needsTool('postgresql', canStartPostgres()).it(
+needsTool('postgres').describe('the mixed load of the clients', () => {
+  needsTool('postgres').it(
     'keeps acknowledged work and repeats nothing when the server is killed and PostgreSQL crashes',
     async () => {
       const database = await startPostgres()

@@ -49,14 +49,14 @@ export const failedOnFullDisk = ({ status, error }: Shown): boolean =>
   status === 'failed' && JSON.stringify(error ?? '').includes('storage-full')
 
 /** I2 and I3: the external effects of a run match its recovery policy. */
-export function expectEffects(world: World, name: string, run: Shown, recovery: 'fail' | 'resume'): void {
+export function expectEffects(world: World, name: string, run: Shown, onCrash: 'fail' | 'resume'): void {
   const lines = world.effects(name)
   const ids = new Set(lines.map((line) => line.split(' ')[1]))
   const attempts = new Set(lines.map((line) => line.split(' ')[2]))
   const hasThrown = run.status === 'failed' && run.finishReason === 'error' && !failedOnFullDisk(run)
   const isDone = run.status === 'completed' || hasThrown
   const isFine =
-    recovery === 'fail'
+    onCrash === 'fail'
       ? lines.length === 1 || (lines.length === 0 && !isDone)
       : (failedOnFullDisk(run) || (isDone && lines.length >= 1)) &&
         lines.length <= run.attempt &&

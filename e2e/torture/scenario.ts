@@ -43,7 +43,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
   await ask(200, { path: `/sessions/${name}/replay`, body: {} })
 
   const suspended = await ask(200, { path: '/agents/suspend/run', body: { input: { name: `${name}-late` } } })
-  const approvals = suspended.body.approvals?.map(({ id }) => ({ id, granted: true }))
+  const approvals = suspended.body.approvals?.map(({ id }) => ({ id, approved: true }))
   if (approvals !== undefined) {
     const resumed = await ask(200, { path: `/runs/${suspended.body.runId}/resume`, body: { approvals } })
     later(async () => expectEffects(world, `${name}-late`, await checkRun(world, resumed.body), 'fail'))
@@ -55,7 +55,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
     const { body } = await read(`/workflows/errand/state?threadId=${name}-errand`)
     const [wait] = (body.waitingFor ?? []).filter(({ approvalId }) => approvalId !== undefined)
     if (wait === undefined) await pause(2)
-    else await ask(200, { path: `/approvals/${wait.approvalId}/resolve`, body: { granted: true } })
+    else await ask(200, { path: `/approvals/${wait.approvalId}/resolve`, body: { approved: true } })
     isDecided = wait !== undefined || body.status === 'failed'
   }
   const errandEnd = await untilEnded(world, errand.body.runId)

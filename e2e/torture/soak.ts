@@ -1,5 +1,6 @@
-import { globSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { WebSocket } from 'ws'
+import { clockAhead } from '../faked-clock.ts'
 import { bearer, type Sandbox, startServer } from '../perdure-process.ts'
 import { residentMiB } from '../resident-mib.ts'
 import { pickAction, type Verify } from './client-actions.ts'
@@ -19,6 +20,7 @@ export interface SoakOptions {
 
 /** Makes the data of one period old enough for retention to remove it in the next period. */
 const DAYS_BETWEEN_PERIODS = 2
+const DAY_MS = 86_400_000
 const KEPT_FOR_A_DAY = {
   ...{ PERDURE_RETENTION_EVENTS_DAYS: '1', PERDURE_RETENTION_RUNS_DAYS: '1', PERDURE_AUDIT_RETENTION_DAYS: '1' },
   E2E_KEY_TTL_SECONDS: '86400',
@@ -31,7 +33,7 @@ const SAMPLES_PER_PERIOD = 120
  */
 export async function soak({ seed, minutes, sockets, periodMinutes, onSample }: SoakOptions) {
   let days = 0
-  const start = (sandbox: Sandbox) => startServer(withClockAhead(days, sandbox), SERVE)
+  const start = (sandbox: Sandbox) => startServer(clockAhead(sandbox, days * DAY_MS), SERVE)
   const world = await openWorld({ seed, env: KEPT_FOR_A_DAY, start })
   try {
     await prepare(world)
@@ -89,13 +91,6 @@ async function runClients(world: World, { end, perSecond, name }: { end: number;
 }
 
 const MAX_OPEN = 200
-
-function withClockAhead(days: number, { dir, env }: Sandbox): Sandbox {
-  const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
-  if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
-  const clock = { LD_PRELOAD: library, FAKETIME: `+${days}d`, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-  return { dir, env: { ...env, ...clock } }
-}
 
 /** Actions per second that clients complete without pauses. */
 async function measureCapacity(world: World): Promise<number> {

@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
+import { toolPath } from '../../tooling/machine-tools.ts'
 import { type RunningServer, type Sandbox, startServer } from '../perdure-process.ts'
 import { inspectCopy } from './database-copy.ts'
 import { type Report, runKills } from './kills.ts'
-import { FILE_CALLS, injectionOf, type Point, readCalls, requireTool } from './tracing.ts'
+import { FILE_CALLS, injectionOf, type Point, readCalls } from './tracing.ts'
 import { SERVE } from './world.ts'
 
 export interface StartCrashOptions {
@@ -24,7 +25,7 @@ export interface StartCrashReport extends Report {
 
 const MAX_DEATHS = 3
 const TRACE = `trace=${FILE_CALLS.join(',')}`
-const strace = (...args: readonly string[]) => ['strace', '-f', '-qq', '-e', TRACE, ...args]
+const strace = (...args: readonly string[]) => [toolPath('strace'), '-f', '-qq', '-e', TRACE, ...args]
 
 /**
  * Runs clients while the server is killed, then killed one to three more times during startup. Each startup kill
@@ -32,7 +33,6 @@ const strace = (...args: readonly string[]) => ['strace', '-f', '-qq', '-e', TRA
  * every invariant at the end.
  */
 export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashOptions): Promise<StartCrashReport> {
-  requireTool('strace')
   const random = createRandom(seed + 1)
   const findings: string[] = []
   let calls: readonly Point[] | undefined

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { toolPath } from '../../tooling/machine-tools.ts'
 import { BINARY, type Sandbox } from '../perdure-process.ts'
 import { FILE_CALLS, injectionOf, type Point, readCalls } from './tracing.ts'
 
@@ -10,7 +11,10 @@ export async function runTraced({ dir, env }: Sandbox, args: readonly string[], 
   const output = join(dir, 'calls')
   const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
   const trace = ['-ff', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
-  const strace = promisify(execFile)('strace', [...trace, process.execPath, BINARY, ...args], { env, cwd: dir })
+  const strace = promisify(execFile)(toolPath('strace'), [...trace, process.execPath, BINARY, ...args], {
+    env,
+    cwd: dir,
+  })
   const pid = strace.child.pid ?? 0
   let isKilled = false
   await strace.catch((error: { readonly signal?: string }) => {

@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { toolPath } from '../../tooling/machine-tools.ts'
 import type { RunningServer } from '../perdure-process.ts'
 
 /** The system calls that change files: a crash between any two of them leaves a different state. */
@@ -41,7 +42,7 @@ export async function traceThread(
 ): Promise<Trace> {
   const what = planned === undefined ? [] : ['-e', `inject=${planned.call}:${injectionOf(planned.fault, planned.nth)}`]
   const args = ['-p', String(thread), '-e', `trace=${FILE_CALLS.join(',')}`, ...what, '-o', output]
-  const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const strace = spawn(toolPath('strace'), args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(strace, 'exit')
   await attached(strace)
   return {
@@ -78,13 +79,4 @@ export function readCalls(output: string): readonly Point[] {
     points.push({ call, nth })
   }
   return points
-}
-
-/** Fails the suite when a tool is missing, instead of skipping. @throws with what to install */
-export function requireTool(name: string, args: readonly string[] = ['--version']): void {
-  try {
-    execFileSync(name, args, { stdio: 'ignore' })
-  } catch {
-    throw new Error(`${name} is missing: install it to run this part of the suite`)
-  }
 }

@@ -1,5 +1,5 @@
-import type { PerdureError } from '@perdure/client'
+import { isRefusal, PerdureError, StartError } from '@perdure/ports'
 
-/** Compares the name instead of using `instanceof`, because commands without a client do not load the class. */
+/** Whether a client threw this error: a server refused its call, or could not be reached. */
 export const isClientError = (thrown: unknown): thrown is PerdureError =>
-  thrown instanceof Error && thrown.name === 'PerdureError'
+  thrown instanceof PerdureError && !(thrown instanceof StartError) && !isRefusal(thrown)

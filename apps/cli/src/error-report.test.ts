@@ -1,5 +1,5 @@
 import { PerdureError } from '@perdure/client'
-import { AppError, StartError } from '@perdure/ports'
+import { perdureError, StartError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { cliError } from './cli-error.ts'
 import { reportOf, reportText } from './error-report.ts'
@@ -45,7 +45,7 @@ describe('reportOf', () => {
   })
 
   it('contains the error code of a refused request', () => {
-    expect(reportOf(new AppError('token-not-found', { hint: 'list them' }))).toMatchObject({
+    expect(reportOf(perdureError('token-not-found', { hint: 'list them' }))).toMatchObject({
       error: 'token-not-found',
       hint: 'list them',
     })
@@ -64,14 +64,14 @@ describe('exitCodeOf', () => {
   it.each([
     [weak, 2],
     [cliError('file-exists', { message: 'a', hint: 'b', exit: 'conflict' }), 6],
-    [new AppError('validation-failed'), 2],
-    [new AppError('auth-invalid'), 4],
-    [new AppError('scope-denied'), 4],
-    [new AppError('token-not-found'), 1],
-    [new AppError('approval-resolved'), 6],
-    [new AppError('SQLITE_BUSY'), 3],
-    [new AppError('storage-unavailable'), 3],
-    [new AppError('storage-failed'), 70],
+    [perdureError('validation-failed'), 2],
+    [perdureError('auth-invalid'), 4],
+    [perdureError('scope-denied'), 4],
+    [perdureError('token-not-found'), 1],
+    [perdureError('approval-resolved'), 6],
+    [perdureError('SQLITE_BUSY'), 3],
+    [perdureError('storage-unavailable'), 3],
+    [perdureError('storage-failed'), 70],
     [new Error('anything'), 1],
     [undefined, 1],
   ])('maps %s to %i', (error, exitCode) => {

@@ -1,4 +1,4 @@
-import { AppError, StartError } from '@perdure/ports'
+import { isRefusal, StartError } from '@perdure/ports'
 import { ERRORS, START_ERRORS } from '@perdure/protocol'
 import { CommanderError } from 'commander'
 import { isClientError } from './client-error.ts'
@@ -70,20 +70,20 @@ const isDocumented = (kind: string): boolean =>
   kind !== 'unknown' && (Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind))
 
 function messageOf(error: unknown, { serverUrl }: ErrorContext): string {
-  if (isClientError(error) && error.error === 'network-failed') {
+  if (isClientError(error) && error.code === 'network-failed') {
     return `cannot reach ${serverUrl ?? 'the server'}, or the connection was lost`
   }
   return error instanceof Error ? error.message : String(error)
 }
 
 function hintOf(error: unknown, { serverUrl = '' }: ErrorContext): string | undefined {
-  if (isClientError(error) && error.error === 'network-failed') {
+  if (isClientError(error) && error.code === 'network-failed') {
     return 'start the server with perdure dev or perdure server, or select another one with --url, PERDURE_URL or perdure context use'
   }
-  if (isClientError(error) && error.error === 'auth-required') {
+  if (isClientError(error) && error.code === 'auth-required') {
     return 'pass a token with --token, PERDURE_TOKEN or perdure context add; create one with perdure token create'
   }
-  if (isClientError(error) && error.error === 'route-not-found') {
+  if (isClientError(error) && error.code === 'route-not-found') {
     const base = URL.canParse(serverUrl) ? new URL('/v1', serverUrl).href : 'http://127.0.0.1:8080/v1'
     return `include the base path in the server URL (server.basePath, by default /v1), like ${base}`
   }
@@ -100,8 +100,8 @@ function locationText(error: StartError, { config }: ErrorContext): string | und
 }
 
 function identifierOf(error: unknown): string {
-  if (error instanceof AppError) return error.id
-  if (isClientError(error)) return error.error
+  if (isRefusal(error)) return error.code
+  if (isClientError(error)) return error.code
   const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown }
   const id = [code, kind].find((value) => typeof value === 'string' && value !== '')
   return typeof id === 'string' ? id : 'unknown'

@@ -1,4 +1,4 @@
-import { AppError, StartError } from '@perdure/ports'
+import { isRefusal, StartError } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { isCliError } from './cli-error.ts'
 import { isClientError } from './client-error.ts'
@@ -31,7 +31,7 @@ export function exitCodeOf(error: unknown): number {
 function exitNameOf(error: unknown): ExitName {
   if (isCliError(error)) return error.exit
   if (error instanceof StartError) return 'usage'
-  if (isClientError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status ?? 0] ?? 'failed'
-  if (!(error instanceof AppError)) return 'failed'
-  return error.id === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.id].status] ?? 'failed')
+  if (isClientError(error)) return BY_CLIENT_ERROR[error.code] ?? BY_STATUS[error.status ?? 0] ?? 'failed'
+  if (!isRefusal(error)) return 'failed'
+  return error.code === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.code].status] ?? 'failed')
 }

@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { toolPath } from '../../../tooling/machine-tools.ts'
+import { needsTool } from '../../../tooling/needed-tool.ts'
 import { temporaryDir } from '../test/temporary-dir.ts'
 
 const BIN = fileURLToPath(new URL('../bin/perdure.js', import.meta.url))
-const SYSTEM_NODE = '/usr/bin/node'
-
-const versionOf = (node: string) => spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout.trim()
-
-const oldNode = (): string | undefined =>
-  existsSync(SYSTEM_NODE) && Number.parseInt(versionOf(SYSTEM_NODE), 10) < 22 ? SYSTEM_NODE : undefined
 
 describe('bin/perdure.js', () => {
   const dir = temporaryDir()
@@ -44,8 +40,8 @@ describe('bin/perdure.js', () => {
     })
   })
 
-  it.skipIf(oldNode() === undefined)('rejects an installed old Node.js without printing a stack trace', () => {
-    const { status, stderr } = spawnSync(oldNode()!, [BIN, 'server'], { encoding: 'utf8' })
+  needsTool('an old Node.js').it('rejects an installed old Node.js without printing a stack trace', () => {
+    const { status, stderr } = spawnSync(toolPath('an old Node.js'), [BIN, 'server'], { encoding: 'utf8' })
 
     expect(status).toBe(2)
     expect(stderr).toContain('error[node-too-old]')

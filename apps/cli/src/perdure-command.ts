@@ -22,7 +22,7 @@ const LOCAL = 'node_modules/.bin/perdure'
  * Whether `perdure` is on the PATH of the user's terminal. A package manager adds `node_modules/.bin` for the scripts
  * that it runs, and another terminal does not have these entries.
  */
-export function isOnPath({ PATH = '', npm_execpath, npm_lifecycle_event }: Place['env']): boolean {
+function isOnPath({ PATH = '', npm_execpath, npm_lifecycle_event }: Place['env']): boolean {
   const isInScript = npm_execpath !== undefined || npm_lifecycle_event !== undefined
   const folders = PATH.split(delimiter).filter((folder) => folder !== '' && !(isInScript && isLocal(folder)))
   return folders.some((folder) => existsSync(join(folder, 'perdure')))

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeDirectory } from './make-directory.ts'
+import { makeDirectory } from 'create-perdure'
 
 /**
  * Creates a folder for data or secrets unless it exists. Only its owner can read it, and git ignores its content. An

@@ -8,7 +8,7 @@ const agents = [
   {
     id: 'parent',
     description: 'Runs a child.',
-    agent: { id: 'parent', run: (_: unknown, { agents }: RunContext) => agents.run('one', {}) },
+    agent: { id: 'parent', run: (_: unknown, { invoke }: RunContext) => invoke('one', {}) },
   },
 ]
 

@@ -33,7 +33,7 @@ export async function resolveId(call: Call, kind: IdKind, given: string): Promis
     }
   } catch (error) {
     // A token may read one run without the right to list them.
-    if (isClientError(error) && error.error === 'scope-denied') return given
+    if (isClientError(error) && error.code === 'scope-denied') return given
     throw error
   }
   return onlyOne(kind, given, found) ?? given

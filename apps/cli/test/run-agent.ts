@@ -1,15 +1,17 @@
-import { type AgentContext, type AgentEvent, type AgentRegistration, isGenerator } from '@perdure/core'
+import { type AgentEvent, type AgentRegistration, codeOf, isGenerator, type RunContext } from '@perdure/core'
 import { createLogger } from '@perdure/platform-node'
 
 /** Runs an agent without a server and collects the events it yields. */
 export async function runAgent(
-  { agent }: AgentRegistration,
+  registration: AgentRegistration,
   input: unknown,
-  signal: AgentContext['signal'] = new AbortController().signal,
+  signal: RunContext['signal'] = new AbortController().signal,
 ) {
   const events: AgentEvent[] = []
-  const context: Partial<AgentContext> = { runId: 'run_1', agentId: agent.id, signal, ...CONTEXT }
-  const run = agent.run(input, context as AgentContext)
+  const context: Partial<RunContext> = { runId: 'run_1', agentId: registration.id, signal, ...CONTEXT }
+  const code = codeOf('agent', registration)
+  if ('problem' in code) throw new Error(code.problem)
+  const run = code.code(input, context as RunContext)
   if (!isGenerator(run)) return { events, result: await run }
   let step = await run.next()
   while (step.done !== true) {
@@ -27,4 +29,4 @@ const CONTEXT = {
   metadata: {},
   emit: async () => undefined,
   log: createLogger({ level: 'silent' }),
-} satisfies Partial<AgentContext>
+} satisfies Partial<RunContext>

@@ -9,7 +9,7 @@ export async function agentsListCommand(call: Call, flags: PageFlags): Promise<v
     { head: 'AGENT', cell: ({ id }) => id, isId: true },
     { head: 'CONCURRENCY', cell: ({ concurrency }) => concurrencyText(concurrency) },
     { head: 'WHEN BUSY', cell: ({ onBusy }) => onBusy },
-    { head: 'RECOVERY', cell: ({ recovery }) => recovery },
+    { head: 'ON CRASH', cell: ({ onCrash }) => onCrash },
     { head: 'DESCRIPTION', cell: ({ description }) => description },
   ])
 }

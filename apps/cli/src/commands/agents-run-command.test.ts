@@ -1,10 +1,10 @@
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { served } from '../../test/served.ts'
 
 const sending = Promise.withResolvers<string>()
-const CODE: Readonly<Record<string, (context: AgentContext) => Promise<unknown>>> = {
+const CODE: Readonly<Record<string, (context: RunContext) => Promise<unknown>>> = {
   completes: async () => 'done',
   naps: ({ sleep }) => sleep('nap', 300).then(() => 'rested'),
   asks: ({ approval }) => approval('go on').then(() => sending.promise),
@@ -16,7 +16,7 @@ const Mail = v.object({ to: v.string(), copies: v.number(), note: v.optional(v.s
 
 const agents = Object.entries(CODE).map(([id, code]) => ({
   ...{ id, description: id },
-  agent: { id, run: (_: unknown, context: AgentContext) => code(context) },
+  agent: { id, run: (_: unknown, context: RunContext) => code(context) },
 }))
 
 const mail = {

@@ -37,8 +37,8 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
     await run(call, flags, body)
   } catch (error) {
     if (!isClientError(error)) throw error
-    if (error.error === 'agent-not-found') throw await withNearest(call, agent, error)
-    throw error.error === 'invalid-input' ? await withMissing(call, { agent, input }, error) : error
+    if (error.code === 'agent-not-found') throw await withNearest(call, agent, error)
+    throw error.code === 'invalid-input' ? await withMissing(call, { agent, input }, error) : error
   }
 }
 
@@ -82,12 +82,12 @@ async function run(call: Call, flags: AgentsRunFlags, body: RunBody): Promise<vo
     return
   }
   if (flags.stream) {
-    const { runId, subject } = await agents.stream(agent, body, { idempotencyKey })
+    const { runId, subject } = await agents.start(agent, body, { idempotencyKey })
     await followRun(call, { runId, subject })
     return
   }
   // Start without waiting, so that Ctrl-C has a run id to cancel.
-  const { runId } = await agents.stream(agent, body, { idempotencyKey })
+  const { runId } = await agents.start(agent, body, { idempotencyKey })
   const followed = await cancelOnInterrupt(call, runId, () => waitForOutcome(call, runId))
   if (followed === undefined) return
   showOutcome(call, followed.result)

@@ -44,10 +44,10 @@ export const approvalsApproveCommand = (call: Call, flags: DecisionFlags): Promi
 
 export const approvalsDenyCommand = (call: Call, flags: DecisionFlags): Promise<void> => decide(call, flags, false)
 
-async function decide(call: Call, { approval: id, reason, payload }: DecisionFlags, granted: boolean): Promise<void> {
+async function decide(call: Call, { approval: id, reason, payload }: DecisionFlags, approved: boolean): Promise<void> {
   const read = await readInput(call.terminal, 'payload', payload)
   const approval = await call.client().approvals.resolve(id, {
-    granted,
+    approved,
     ...(reason === undefined ? {} : { reason }),
     ...(read === undefined ? {} : { payload: read }),
   })

@@ -3,11 +3,22 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
-import { loadConfig } from '../config/load-config.ts'
 import { runCli } from '../run-cli.ts'
 import { readVersion } from '../version.ts'
 
-const FILES = ['perdure.config.mjs', 'agents/echo.mjs', 'package.json', 'README.md', 'AGENTS.md', '.gitignore']
+const FILES = [
+  '.gitignore',
+  'AGENTS.md',
+  'README.md',
+  'agents/assess.ts',
+  'model.ts',
+  'package.json',
+  'perdure.config.ts',
+  'refund.test.ts',
+  'tsconfig.json',
+  'workflows/refund.ts',
+]
+const ENTRIES = [...new Set(FILES.map((path) => path.split('/')[0]))].sort()
 
 describe('perdure init', () => {
   const dir = temporaryDir()
@@ -22,51 +33,24 @@ describe('perdure init', () => {
     const { exitCode, out } = await init(['hello', '--yes'])
 
     expect(exitCode).toBe(0)
-    expect((await readdir(join(dir(), 'hello'))).sort()).toEqual([
-      '.gitignore',
-      'AGENTS.md',
-      'README.md',
-      'agents',
-      'package.json',
-      'perdure.config.mjs',
-    ])
+    expect((await readdir(join(dir(), 'hello'))).sort()).toEqual(ENTRIES)
     expect(out).toContain('next: cd hello && npm install && npm run dev\n')
   })
 
-  it('prints perdure dev as the next command when perdure is on the PATH', async () => {
-    await mkdir(join(dir(), 'bin'))
-    await writeFile(join(dir(), 'bin/perdure'), '')
-    const next = async (...args: readonly string[]) => {
-      const terminal = recordingTerminal({ cwd: dir(), env: { PATH: join(dir(), 'bin') } })
-      await runCli(['init', ...args, '--yes'], terminal)
-      return terminal.out().split('next: ')[1]
-    }
-
-    expect(await next('hello')).toBe('cd hello && perdure dev\n')
-    expect(await next('chat', '--template', 'ai-sdk')).toBe('cd chat && npm install && npm run dev\n')
-  })
-
-  it('writes a configuration that loads and registers the agent echo', async () => {
-    await init(['--yes'])
-    const { agents } = await loadConfig({ cwd: dir(), env: {}, flags: {} })
-
-    expect(agents.map(({ id }) => id)).toEqual(['echo'])
-  })
-
   it.each([
-    ['basic', 'agents/echo.mjs'],
-    ['workflow', 'workflows/refund.mjs'],
-    ['ai-sdk', 'agents/assistant.mjs'],
-  ])('writes the template %s with the scripts and the version of this command', async (template, file) => {
-    const { exitCode, out } = await init(['--yes', '--template', template])
+    ['workflow', 'workflows/refund.ts', 'perdure dev'],
+    ['embed-express', 'app.ts', 'node --watch server.ts'],
+    ['embed-next', 'app/ai/v1/[...path]/route.ts', 'next dev'],
+  ])('writes the template %s with its scripts and the version of this command', async (template, file, dev) => {
+    const { exitCode, out } = await init(['my-app', '--yes', '--template', template])
 
     expect(exitCode).toBe(0)
-    expect(out).toContain(`✓ ${file}\n`)
-    expect(out).toContain('next: npm install && npm run dev\n')
-    expect(await readdir(dir())).toEqual(expect.arrayContaining(['AGENTS.md', '.gitignore', 'perdure.config.mjs']))
-    expect(JSON.parse(await readFile(join(dir(), 'package.json'), 'utf8'))).toMatchObject({
-      scripts: { dev: 'perdure dev', start: 'perdure server', perdure: 'perdure' },
-      dependencies: { '@perdure/cli': `^${readVersion()}` },
+    expect(out).toContain(`✓ my-app/${file}\n`)
+    expect(out).toContain('next: cd my-app && npm install && npm run dev\n')
+    expect(JSON.parse(await readFile(join(dir(), 'my-app/package.json'), 'utf8'))).toMatchObject({
+      name: 'my-app',
+      scripts: { dev, test: 'node --test' },
+      dependencies: { perdure: `^${readVersion()}` },
     })
   })
 
@@ -91,7 +75,9 @@ describe('perdure init', () => {
 
   describe('in a project with a package.json', () => {
     const own = (content: object) => writeFile(join(dir(), 'package.json'), JSON.stringify(content))
-    const cli = `"@perdure/cli@^${readVersion()}"`
+    const install = `npm install "perdure@^${readVersion()}" "zod@`
+    const settings =
+      'npm pkg set type=module scripts.dev="perdure dev" scripts.start="perdure server" scripts.test="node --test" scripts.typecheck=tsc scripts.perdure=perdure'
 
     it('keeps the file, writes the others and prints the commands that add what is missing', async () => {
       await own({ name: 'mine' })
@@ -99,12 +85,12 @@ describe('perdure init', () => {
 
       expect(exitCode).toBe(0)
       expect(await readFile(join(dir(), 'package.json'), 'utf8')).toBe('{"name":"mine"}')
-      expect((await readdir(dir())).sort()).toEqual([...FILES, 'agents'].filter((name) => !name.includes('/')).sort())
+      expect((await readdir(dir())).sort()).toEqual(ENTRIES)
       expect(out).not.toContain('✓ package.json')
       expect(out).toContain('package.json exists and was not changed\n')
-      expect(out).toContain(
-        `next: npm install ${cli} && npm pkg set scripts.dev="perdure dev" scripts.start="perdure server" scripts.perdure=perdure && npm run dev\n`,
-      )
+      expect(out).toContain(`next: ${install}`)
+      expect(out).toContain(' && npm install --save-dev "@types/node@')
+      expect(out).toContain(` && ${settings} && npm run dev\n`)
     })
 
     it('lists the same commands with --json', async () => {
@@ -118,22 +104,21 @@ describe('perdure init', () => {
         kept: ['package.json'],
         next: [
           'cd app',
-          `npm install ${cli}`,
-          'npm pkg set scripts.dev="perdure dev" scripts.start="perdure server" scripts.perdure=perdure',
+          expect.stringContaining(install),
+          expect.stringMatching(/^npm install --save-dev "@types\/node@\S+" "typescript@\S+"$/),
+          settings,
           'npm run dev',
         ],
       })
     })
 
-    it('names every dependency of the template', async () => {
-      await own({})
-      const { out } = await init(['--template', 'ai-sdk', '--yes'])
-
-      expect(out).toMatch(/next: npm install "@perdure\/cli@\^[^"]+" "ai@\^[^"]+" && /)
-    })
-
     it('does not replace scripts or dependencies that the file has', async () => {
-      await own({ scripts: { dev: 'vite', start: 'perdure server' }, devDependencies: { '@perdure/cli': '^0.1.0' } })
+      await own({
+        type: 'commonjs',
+        scripts: { dev: 'vite', start: 'perdure server', test: 'vitest', typecheck: 'tsc -b' },
+        dependencies: { zod: '^4.0.0' },
+        devDependencies: { perdure: '^0.1.0', typescript: '^6.0.0', '@types/node': '^24.0.0' },
+      })
       const { out } = await init(['--yes'])
 
       expect(out).toContain('next: npm install && npm pkg set scripts.perdure=perdure && npm run perdure -- dev\n')
@@ -149,7 +134,7 @@ describe('perdure init', () => {
     it('runs when the file is not valid JSON', async () => {
       await writeFile(join(dir(), 'package.json'), '{')
 
-      expect(await init(['--yes'])).toMatchObject({ exitCode: 0, out: expect.stringContaining(`npm install ${cli}`) })
+      expect(await init(['--yes'])).toMatchObject({ exitCode: 0, out: expect.stringContaining(install) })
     })
 
     it('still rejects every other existing file', async () => {
@@ -185,7 +170,7 @@ describe('perdure init', () => {
 
   it('creates the folder with its parents', async () => {
     expect((await init(['a/b', '--yes'])).exitCode).toBe(0)
-    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(6)
+    expect((await readdir(join(dir(), 'a/b'))).sort()).toEqual(ENTRIES)
   })
 
   it('requires --yes without a terminal', async () => {
@@ -197,13 +182,13 @@ describe('perdure init', () => {
   })
 
   it.each([
-    ['', 6],
-    ['y', 6],
-    ['n', 0],
-  ])('prompts, and after the answer %j creates %i entries', async (answer, files) => {
+    ['', ENTRIES],
+    ['y', ENTRIES],
+    ['n', []],
+  ])('prompts, and after the answer %j creates %j', async (answer, entries) => {
     await init([], answer)
 
-    expect(await readdir(dir())).toHaveLength(files)
+    expect((await readdir(dir())).sort()).toEqual(entries)
   })
 
   it('writes one document with --json', async () => {

@@ -1,4 +1,4 @@
-import { inspectDatabase, migrateDatabase } from '@perdure/server-app'
+import { inspectDatabase, migrateDatabase } from '@perdure/server-app/admin'
 import { type MigrationStatus, migrate, migrationStatus } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'

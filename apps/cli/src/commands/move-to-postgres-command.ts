@@ -1,4 +1,4 @@
-import { auditEncryption, type Move, type Moved, moveToPostgres, storageEncryption } from '@perdure/server-app'
+import { auditEncryption, type Move, type Moved, moveToPostgres, storageEncryption } from '@perdure/server-app/admin'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 import { givenPath } from '../config/storage-file.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { isPostgresAvailable, sharedPostgres } from '../../../../tooling/postgres-server.ts'
+import { sharedPostgres } from '../../../../tooling/postgres-server.ts'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
 import { runCli } from '../run-cli.ts'
@@ -78,7 +78,7 @@ describe('storage.kind postgres', () => {
   })
 })
 
-needsTool('PostgreSQL', isPostgresAvailable).describe('storage.kind postgres with a database', () => {
+needsTool('PostgreSQL').describe('storage.kind postgres with a database', () => {
   beforeAll(async () => {
     process.env.CLI_TEST_URL = await sharedPostgres()
   })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
-import { type AuditRestore, openAuditRestore } from '@perdure/server-app'
+import { type AuditRestore, openAuditRestore } from '@perdure/server-app/admin'
 import { auditCopyOf, isRescueOf, restoreBackup } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'

@@ -101,8 +101,8 @@ async function retryOne(call: Call, runId: string): Promise<Retried> {
       return { runId, newRunId: fork.runId }
     } catch (error) {
       if (!(error instanceof PerdureError) || error.status === undefined) throw error
-      if (!BUSY.has(error.error)) return { runId, error: error.message }
-      await pause(error.retryAfterMs ?? BUSY_PAUSE_MS)
+      if (!BUSY.has(error.code)) return { runId, error: error.message }
+      await pause(error.retryAfter ?? BUSY_PAUSE_MS)
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentContext } from '@perdure/core'
+import type { RunContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { served } from '../../test/served.ts'
 
@@ -10,7 +10,7 @@ const agents = [
     description: 'Logs three lines.',
     agent: {
       id: 'talks',
-      async run(isHeld: unknown, { log }: AgentContext) {
+      async run(isHeld: unknown, { log }: RunContext) {
         log.info('looked up', { ticket: 17 })
         if (isHeld === true) await gate.promise
         log.warn('card declined\u001b[2J')

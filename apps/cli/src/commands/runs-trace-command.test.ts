@@ -9,7 +9,7 @@ const CODE: Readonly<Record<string, (context: RunContext) => Promise<unknown>>> 
     const flaky = () => {
       if (++tries % 3 !== 0) throw Object.assign(new Error('declined'), { code: 'card' })
     }
-    await step('charge', flaky, { retry: { maxAttempts: 3, initialDelayMs: 1 } })
+    await step('charge', flaky, { retries: { max: 2, delay: 1 } })
   },
   async tools({ tool }) {
     const broken = () => {

@@ -125,7 +125,8 @@ describe('perdure server or perdure dev', () => {
   it('registers an echo agent in an empty folder and keeps a configured agent with the same id', async () => {
     expect(JSON.parse((await serve(['dev', '--port', '0', '--json'])).out)).toMatchObject({ agents: ['echo'] })
 
-    await runCli(['init', '--yes'], recordingTerminal({ cwd: dir() }))
+    const own = `{ id: 'echo', description: 'Mine.', agent: { run: async (input) => input } }`
+    await writeFile(join(dir(), 'perdure.config.mjs'), `export default { agents: [${own}] }`)
     expect(JSON.parse((await serve(['dev', '--demo', '--port', '0', '--json'])).out)).toMatchObject({
       agents: ['echo', 'digest'],
     })

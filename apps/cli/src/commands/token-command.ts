@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { type IsRegistered, scopeWarnings } from '@perdure/core'
-import { AppError, type TokenRecord } from '@perdure/ports'
+import { perdureError, type TokenRecord } from '@perdure/ports'
 import type { TokenEnv } from '@perdure/protocol'
 import { openTokenAdmin, type TokenAdmin } from '@perdure/server-app'
 import type { Call } from '../call.ts'
@@ -88,7 +88,7 @@ async function tokenOf(admin: TokenAdmin, given: string): Promise<TokenRecord> {
       candidates.map((one) => one.id),
     ) ?? given
   const record = given === 'last' ? records[0] : records.find((one) => one.id === id)
-  if (record === undefined) throw new AppError('token-not-found', { hint: 'run perdure token list' })
+  if (record === undefined) throw perdureError('token-not-found', { hint: 'run perdure token list' })
   return record
 }
 

@@ -48,7 +48,7 @@ describe('perdure workflows run', () => {
     const ended = await run(...request)
 
     expect([waiting.exitCode, ended.exitCode]).toEqual([3, 0])
-    expect(JSON.parse(ended.out)).toMatchObject({ granted: true })
+    expect(JSON.parse(ended.out)).toMatchObject({ approved: true })
   })
 
   it('exits 0 without --wait, whatever the outcome of the run', async () => {

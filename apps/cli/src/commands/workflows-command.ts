@@ -28,8 +28,8 @@ export async function workflowsListCommand(call: Call, flags: PageFlags): Promis
   const page = await readPage(call.client().workflows.list(pageQuery(flags)), flags)
   call.out.list(page, [
     { head: 'WORKFLOW', cell: ({ id }) => id, isId: true },
-    { head: 'RECOVERY', cell: ({ recovery }) => recovery },
-    { head: 'ATTEMPTS', cell: ({ maxAttempts }) => maxAttempts },
+    { head: 'ON CRASH', cell: ({ onCrash }) => onCrash },
+    { head: 'RECOVERIES', cell: ({ recoveries }) => recoveries },
     { head: 'DESCRIPTION', cell: ({ description }) => description },
   ])
 }

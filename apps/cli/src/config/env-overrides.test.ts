@@ -10,6 +10,7 @@ describe('readEnvOverrides', () => {
       string: 'text',
       integer: 42,
       number: 0.25,
+      duration: '30s',
       boolean: true,
       strings: ['a', 'b'],
       'integer-or-strings': ['a', 'b'],

@@ -33,6 +33,7 @@ const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: str
   string: (_, text) => text,
   integer: parseInteger,
   number: parseNumber,
+  duration: (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim()),
   boolean: parseBoolean,
   strings: (_, text) => parseList(text),
   'integer-or-strings': (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : parseList(text)),

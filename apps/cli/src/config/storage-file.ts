@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { auditEncryption, storageEncryption } from '@perdure/server-app'
+import { auditEncryption, storageEncryption } from '@perdure/server-app/admin'
 import type { Encryption } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'

@@ -106,8 +106,8 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
       if (served === undefined) return undefined
       const url = listeningUrl(served.listening)
       if (!served.hasConsole) return `${url}/docs`
-      const { createRestClient } = await import('@perdure/client')
-      const client = createRestClient({ baseUrl: url, token, maxRetries: 0, timeoutMs: 5_000 })
+      const { createClient } = await import('@perdure/client')
+      const client = createClient({ baseUrl: url, token, maxRetries: 0, timeoutMs: 5_000 })
       return (await consoleLink(client, url)).url
     },
     clear: () => void stdout.write(`${CLEAR}  ${KEY_HINT}\n`),

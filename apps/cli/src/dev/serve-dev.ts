@@ -156,9 +156,9 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
 /** A code for the link in the banner. Without one, the banner shows the address of the console alone. */
 async function consoleCode(url: string, token: string | undefined): Promise<string | undefined> {
   if (token === undefined) return undefined
-  const { createRestClient } = await import('@perdure/client')
+  const { createClient } = await import('@perdure/client')
   const headers = { 'X-Request-Id': OWN_REQUEST_ID }
-  const issued = createRestClient({
+  const issued = createClient({
     baseUrl: url,
     token,
     headers,

@@ -1,10 +1,10 @@
-import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
+import type { AgentRegistration, RunCode, WorkflowRegistration } from '@perdure/core'
 import type { LogFields } from '@perdure/ports'
-import { runAgent, runWorkflow } from '@perdure/server-app'
+import { runAgent, runWorkflow } from '@perdure/server-app/testing'
 import { describe, expect, it } from 'vitest'
 import { watchAgentResults, watchWorkflowResults } from './watch-results.ts'
 
-type Run = AgentRegistration['agent']['run']
+type Run = RunCode
 
 /** Runs the code as an agent, and returns its outcome with the warnings. */
 async function outcomeOf(run: Run) {

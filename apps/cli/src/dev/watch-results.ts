@@ -1,45 +1,24 @@
-import { type AgentRegistration, isGenerator, type WorkflowRegistration } from '@perdure/core'
+import { type AgentRegistration, isGenerator, mapCode, type RunCode, type WorkflowRegistration } from '@perdure/core'
 import type { LogFields } from '@perdure/ports'
-import { isPlainObject } from '@perdure/protocol'
 import { lossyValues } from './lossy-values.ts'
 
 export type Warn = (message: string, fields: LogFields) => void
 
 /** Warns once per run when JSON does not keep all values of its result. Returns an invalid registration unchanged. */
-export function watchAgentResults(registration: AgentRegistration, warn: Warn): AgentRegistration {
-  const agent = isPlainObject(registration) ? registration.agent : undefined
-  if (typeof agent?.run !== 'function') return registration
-  return {
-    ...registration,
-    agent: {
-      ...idOf(agent),
-      run: (input, context) => {
-        const fields = { agentId: registration.id, runId: context.runId }
-        return watched(agent.run(input, context), (result) => check(result, warn, fields))
-      },
-    },
-  }
-}
+export const watchAgentResults = (registration: AgentRegistration, warn: Warn): AgentRegistration =>
+  mapCode('agent', registration, watch(warn, { agentId: registration?.id }))
 
 /** Like `watchAgentResults`. */
-export function watchWorkflowResults(registration: WorkflowRegistration, warn: Warn): WorkflowRegistration {
-  const workflow = isPlainObject(registration) ? registration.workflow : undefined
-  if (typeof workflow?.execute !== 'function') return registration
-  return {
-    ...registration,
-    workflow: {
-      ...idOf(workflow),
-      execute: (input, context) => {
-        const fields = { workflowId: registration.id, runId: context.runId }
-        return watched(workflow.execute(input, context), (result) => check(result, warn, fields))
-      },
-    },
-  }
-}
+export const watchWorkflowResults = (registration: WorkflowRegistration, warn: Warn): WorkflowRegistration =>
+  mapCode('workflow', registration, watch(warn, { workflowId: registration?.id }))
 
-const idOf = ({ id }: { readonly id?: string }) => (id === undefined ? {} : { id })
+const watch =
+  (warn: Warn, target: LogFields) =>
+  (code: RunCode): RunCode =>
+  (input, context) =>
+    watched(code(input, context), (result) => check(result, warn, { ...target, runId: context.runId }))
 
-type Result = ReturnType<AgentRegistration['agent']['run']>
+type Result = ReturnType<RunCode>
 
 function watched(result: Result, onResult: (result: unknown) => void): Result {
   return isGenerator(result) ? watchedGenerator(result, onResult) : watchedPromise(result, onResult)

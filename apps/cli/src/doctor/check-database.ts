@@ -1,5 +1,5 @@
 import type { ServerConfig } from '@perdure/protocol'
-import { type DatabaseInspection, inspectDatabase } from '@perdure/server-app'
+import { type DatabaseInspection, inspectDatabase } from '@perdure/server-app/admin'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, failFrom, ok, warn } from './finding.ts'
 

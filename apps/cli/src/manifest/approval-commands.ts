@@ -22,7 +22,7 @@ export const approvalCommands: readonly CommandSpec[] = [
       { name: 'watch', type: 'boolean', note: 'keep running and print approval events, one per line' },
       ...PAGE_FLAGS,
     ],
-    examples: ['perdure approvals list', 'perdure approvals list --status granted --json'],
+    examples: ['perdure approvals list', 'perdure approvals list --status approved --json'],
     schema: listOf(Approval),
     load: async () => (await import('../commands/approvals-command.ts')).approvalsListCommand,
   },
@@ -37,7 +37,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals approve',
-    summary: 'grant an approval; exits 6 if it was already decided differently',
+    summary: 'approve a request; exits 6 if it was already decided differently',
     ...CHANGES,
     arguments: [ID],
     flags: [
@@ -58,7 +58,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals deny',
-    summary: 'deny an approval; exits 6 if it was already decided differently',
+    summary: 'deny a request; exits 6 if it was already decided differently',
     ...CHANGES,
     arguments: [ID],
     flags: [REASON],

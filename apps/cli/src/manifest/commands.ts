@@ -57,7 +57,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   runs: 'inspect, abort and resume runs',
   sessions: 'inspect sessions',
   workflows: 'run workflows and inspect their threads',
-  approvals: 'list, grant and deny approvals',
+  approvals: 'list approvals, and approve or deny them',
   triggers: 'inspect, fire, enable and disable triggers',
   nodes: 'list and drain the servers of a cluster',
   webhooks: 'manage webhooks, and inspect or repeat their deliveries',

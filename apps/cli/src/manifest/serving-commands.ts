@@ -1,4 +1,5 @@
 import { Health, Liveness, Readiness } from '@perdure/protocol'
+import { DEFAULT_TEMPLATE, TEMPLATE_NAMES } from 'create-perdure'
 import * as v from 'valibot'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 
@@ -44,13 +45,13 @@ export const servingCommands: readonly CommandSpec[] = [
         name: 'template',
         type: 'string',
         value: 'name',
-        note: 'start from an agent, a workflow with an approval, or an AI SDK agent',
-        choices: ['basic', 'workflow', 'ai-sdk'],
-        default: 'basic',
+        note: 'start from a workflow with an approval, or embed Perdure in an Express or Next.js app',
+        choices: TEMPLATE_NAMES,
+        default: DEFAULT_TEMPLATE,
       },
       { name: 'yes', type: 'boolean', note: 'do not prompt' },
     ],
-    examples: ['perdure init hello --yes', 'perdure init --template workflow'],
+    examples: ['perdure init hello --yes', 'perdure init --template embed-express'],
     exits: ['conflict'],
     output: 'document',
     schema: v.object({

@@ -214,7 +214,7 @@ describe('the bridge from stdio to a server', () => {
 
   it('delivers the answer of the user to a question once the server is back', async () => {
     const { take, sent, written } = bridgeTo(refused, () => new Response(null, { status: 202 }))
-    await take({ id: 'apr_1', result: { action: 'accept', content: { granted: true } } })
+    await take({ id: 'apr_1', result: { action: 'accept', content: { approved: true } } })
 
     expect(written).toEqual([])
     expect(sent.map(({ body }) => body.id)).toEqual(['apr_1'])

@@ -26,7 +26,7 @@ const STATUS_COLOURS: Readonly<Record<string, Colour>> = {
   active: 'green',
   allowed: 'green',
   completed: 'green',
-  granted: 'green',
+  approved: 'green',
   connected: 'green',
   ready: 'green',
   running: 'cyan',

@@ -1,6 +1,6 @@
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
-import { inspectDatabase } from '@perdure/server-app'
+import { inspectDatabase } from '@perdure/server-app/admin'
 import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'

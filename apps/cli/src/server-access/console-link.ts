@@ -1,4 +1,4 @@
-import type { RestClient } from '@perdure/client'
+import type { PerdureClient } from '@perdure/client'
 import { cliError } from '../cli-error.ts'
 import { isClientError } from '../client-error.ts'
 
@@ -19,15 +19,15 @@ export interface ConsoleLink {
  *
  * @throws CliError `console-off`; PerdureError of the request
  */
-export async function consoleLink(client: Pick<RestClient, 'console'>, serverUrl: string): Promise<ConsoleLink> {
+export async function consoleLink(client: Pick<PerdureClient, 'console'>, serverUrl: string): Promise<ConsoleLink> {
   try {
     const { code, expiresAt } = await client.console.createCode()
     return { url: consoleUrlWith(serverUrl, code), expiresAt }
   } catch (error) {
     if (!isClientError(error)) throw error
     // A server with auth.kind none issues no codes.
-    if (error.error === 'validation-failed') return { url: consoleUrl(serverUrl) }
-    if (error.error !== 'route-not-found') throw error
+    if (error.code === 'validation-failed') return { url: consoleUrl(serverUrl) }
+    if (error.code !== 'route-not-found') throw error
     throw cliError('console-off', {
       message: `the server at ${serverUrl} does not serve the console`,
       hint: 'set console: { enabled: true } in its configuration and restart it',

@@ -129,7 +129,7 @@ describe('a caller of this process', () => {
     // The run is aborted before it is deleted; the caller may see either.
     expect(await reply).toSatisfy(
       (seen: unknown) =>
-        (seen as { id?: string }).id === 'run-not-found' || outcomeOf(seen as never).status === 'aborted',
+        (seen as { code?: string }).code === 'run-not-found' || outcomeOf(seen as never).status === 'aborted',
     )
   })
 })

@@ -101,7 +101,7 @@ describe('a thread of another owner', () => {
   const idOf = (work: Promise<unknown>) =>
     work.then(
       () => 'done',
-      ({ id }) => id,
+      ({ code }) => code,
     )
 
   async function endedThread() {

@@ -184,7 +184,6 @@ function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
 async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
   const { signal, ledger } = scope
   const { name, seq, kind = 'step', options, perform } = execution
-  const retry = retryPolicyOf(options.retries)
   for (let attempt = 1; ; attempt++) {
     const span = startStepSpan(scope, { kind, name, seq, attempt })
     try {
@@ -196,6 +195,7 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
+      const retry = retryPolicyOf(options.retries)
       const willRetry = attempt <= retry.max && !isNonRetryable(thrown)
       await recordFailure(scope, step, { thrown, willRetry })
       if (!willRetry) {

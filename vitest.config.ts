@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import type { Reporter, TestModule } from 'vitest/node'
 import { ON_POSTGRES_TOO, SQLITE_ONLY } from './e2e/storage-suites.ts'
 import { findTool } from './tooling/machine-tools.ts'
@@ -69,7 +69,12 @@ export default defineConfig({
       {
         extends: true,
         // A test of a project outside the workspace is executed there.
-        test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'], exclude: ['tooling/consumer/**'] },
+        test: {
+          ...GENEROUS,
+          name: 'tooling',
+          include: ['tooling/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'tooling/consumer/**'],
+        },
       },
       {
         extends: true,
@@ -80,6 +85,7 @@ export default defineConfig({
           // Set in any case: a worker may have executed a suite of the next project before.
           env: { E2E_STORAGE: process.env.E2E_STORAGE ?? 'sqlite' },
           exclude: [
+            ...configDefaults.exclude,
             'e2e/{on-postgres,database-faults,model-on-postgres,cluster-on-postgres,torture/postgres-kills,cluster/cluster}.test.ts',
             ...(process.env.E2E_STORAGE === 'postgres' ? sqliteSuites : []),
           ],

@@ -16,13 +16,13 @@ describe('translateError', () => {
     ['SQLITE_NOTADB', 'storage-failed'],
     ['SQLITE_READONLY_DBMOVED', 'storage-failed'],
     ['SQLITE_CONSTRAINT_NOTNULL', 'internal-error'],
-  ])('translates %s to %s and keeps the cause', (code, id) => {
-    const error = driverError(code)
+  ])('translates %s to %s and keeps the cause', (driverCode, code) => {
+    const error = driverError(driverCode)
 
     const translated = translateError(error)
 
     expect(translated).toSatisfy(isRefusal)
-    expect(translated).toMatchObject({ id, cause: error })
+    expect(translated).toMatchObject({ code, cause: error })
   })
 
   it('sets both code and kind on a busy error', () => {

@@ -32,7 +32,7 @@ if (text === 'both') {
 /** The copy of an example with both of its servers. Its agent also asks two questions at once. */
 async function startChat(name: string) {
   const { cwd, script } = copyExample(name)
-  const config = join(cwd, 'perdure.config.mjs')
+  const config = join(cwd, 'perdure.config.ts')
   writeFileSync(
     config,
     readFileSync(config, 'utf8').replace(SAID, (said) => said + ASKS_TWICE),
@@ -252,7 +252,7 @@ describe('a guide', () => {
     const markdown = readFileSync(join(EXAMPLES, '../docs/guides', guide), 'utf8')
     const shown = guideBlocks(markdown).filter(({ file }) => file !== undefined)
 
-    expect(shown.map(({ file }) => file)).toContain(name === 'chat-page' ? 'page.jsx' : 'page.mjs')
+    expect(shown.map(({ file }) => file)).toContain(name === 'chat-page' ? 'page.tsx' : 'page.ts')
     for (const { file = '', text } of shown) expect(text, file).toBe(readFileSync(join(EXAMPLES, name, file), 'utf8'))
   })
 })

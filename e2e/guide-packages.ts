@@ -16,6 +16,7 @@ export const INSTALLED = [
   ['hono', 'examples/hono'],
   ['@hono/node-server', 'examples/hono'],
   ['express', 'examples/express'],
+  ['@types/express', 'examples/express'],
   ['fastify', 'examples/fastify'],
   ['@opentelemetry/api', 'packages/platform-node'],
   ['@opentelemetry/context-async-hooks', 'packages/platform-node'],

@@ -5,6 +5,7 @@ import ts from 'typescript-api'
 import { describe, expect, it } from 'vitest'
 import { guideBlocks } from '../e2e/guide-blocks.ts'
 import { linkPackages } from '../e2e/guide-packages.ts'
+import { exampleOf } from '../e2e/readme-examples.ts'
 import { root } from './consumer/packages.ts'
 import { guideFiles } from './guide-files.ts'
 
@@ -55,9 +56,22 @@ const DOCUMENTS = globSync(['README.md', 'docs/guides/*.md', '{packages,apps,exa
 const filesOf = (document: string) =>
   guideFiles(guideBlocks(readFileSync(join(root, document), 'utf8')), document.replace(/\.md$/, ''))
 
+/** The example in the README of each package, by path. */
+const packageExamples = globSync('packages/*/README.md', { cwd: root }).flatMap((readme): [string, string][] => {
+  const { language, code } = exampleOf(join(root, readme))
+  return language === 'ts' ? [[readme.replace(/README\.md$/, 'example.ts'), code]] : []
+})
+
+const isPage = (name: string) => /\/build-an?-.*\/(?:page|vite\.config)\.tsx?$/.test(name)
+
 describe('the TypeScript of the documents', () => {
   it('compiles as strictly as that of a new project', () => {
-    const files = new Map(DOCUMENTS.flatMap((document) => [...filesOf(document)]))
+    // `examples/tsconfig.json` checks the pages, which use the DOM; a test ties the guides to the examples.
+    const files = new Map(
+      [...DOCUMENTS.flatMap((document) => [...filesOf(document)]), ...packageExamples].filter(
+        ([name]) => !isPage(name),
+      ),
+    )
 
     expect([...files.keys()].some((name) => name.endsWith('.ts'))).toBe(true)
     expect(compile(files)).toEqual([])

@@ -16,6 +16,7 @@ export type {
 export type { ConfiguredGroups, StreamMethods } from './configured-methods.ts'
 export { type ChatFetchOptions, createChatFetch } from './create-chat-fetch.ts'
 export { createClient, type PerdureClient } from './create-client.ts'
+export { type EventOf, type EventPayloads, type EventType, isEvent } from './event-of-type.ts'
 export type { ListCall, Page } from './list-call.ts'
 export type { UntypedRestClient } from './rest-methods.ts'
 export type { ResumeOptions } from './resuming-fetch.ts'

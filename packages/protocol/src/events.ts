@@ -128,6 +128,9 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 
+/** The payload of each event. */
+export type EventPayloads = { readonly [Type in EventType]: v.InferOutput<(typeof EVENTS)[Type]['payload']> }
+
 /** The syntax of an event type; at most 128 characters. */
 export const EVENT_TYPE = /^(?=.{1,128}$)[a-z][a-z0-9]*(\.[a-z0-9-]+)*$/
 

@@ -10,6 +10,7 @@ export {
   AGENT_EVENT_SUBJECTS,
   EVENT_TYPE,
   EVENTS,
+  type EventPayloads,
   type EventSpec,
   type EventType,
   isAgentEventType,

@@ -1,6 +1,7 @@
+import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
-import { server, startStory, stopWith, userOf } from './perdure.mjs'
+import { server, startStory, stopWith, userOf } from './perdure.ts'
 
 const perdure = getRequestListener(
   (request, { incoming }) => server.fetch(request, { clientAddress: incoming.socket.remoteAddress }),
@@ -17,7 +18,7 @@ app.post('/stories', async (req, res) => {
 })
 
 const host = app.listen(Number(process.env.PORT ?? 3000), () => {
-  console.log(`listening on http://localhost:${host.address().port}`)
+  console.log(`listening on http://localhost:${(host.address() as AddressInfo).port}`)
 })
 host.on('upgrade', server.upgrade)
 stopWith(host)

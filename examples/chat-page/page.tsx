@@ -1,19 +1,32 @@
 import { useChat } from '@ai-sdk/react'
-import { createChatFetch } from '@perdure/client'
 import {
   DefaultChatTransport,
+  type DynamicToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
+  type UIMessage,
 } from 'ai'
+import { createChatFetch } from 'perdure/client'
 import { createRoot } from 'react-dom/client'
 
 const api = '/v1/agents/clerk/chat'
 localStorage.chat ??= `chat-${Date.now()}`
-const id = localStorage.chat
+const id: string = localStorage.chat
 
 const transport = new DefaultChatTransport({ api: `${api}?v=7`, fetch: createChatFetch() })
 
-function Chat({ earlier }) {
+type MessagePart = UIMessage['parts'][number]
+type Approvable = Extract<DynamicToolUIPart, { state: 'approval-requested' }>
+type Choice = DynamicToolUIPart & { input: { of: string[] } }
+
+const asksForApproval = (part: MessagePart): part is Approvable =>
+  part.type === 'dynamic-tool' && part.state === 'approval-requested'
+const asksForColor = (part: MessagePart): part is Choice =>
+  part.type === 'dynamic-tool' && part.toolName === 'pickColor' && part.state === 'input-available'
+const isAsking = (messages: UIMessage[]) =>
+  messages.at(-1)?.parts.some((part) => asksForApproval(part) || asksForColor(part)) ?? false
+
+function Chat({ earlier }: { earlier: UIMessage[] }) {
   const { messages, status, error, sendMessage, addToolApprovalResponse, addToolOutput } = useChat({
     id,
     messages: earlier,
@@ -23,13 +36,14 @@ function Chat({ earlier }) {
       !isAsking(chat.messages) &&
       (lastAssistantMessageIsCompleteWithApprovalResponses(chat) || lastAssistantMessageIsCompleteWithToolCalls(chat)),
   })
-  const decide = (part, approved) => addToolApprovalResponse({ id: part.approval.id, approved })
-  const pick = ({ toolCallId, toolName }, output) => addToolOutput({ toolCallId, tool: toolName, output })
+  const decide = (part: Approvable, approved: boolean) => addToolApprovalResponse({ id: part.approval.id, approved })
+  const pick = ({ toolCallId, toolName }: Choice, output: string) =>
+    addToolOutput({ toolCallId, tool: toolName, output })
 
   // A new message would start another run, and leave the question of this one without an answer.
   const isBusy = status === 'submitted' || status === 'streaming'
-  const send = (form) => {
-    sendMessage({ text: form.get('text') })
+  const send = (form: FormData) => {
+    sendMessage({ text: String(form.get('text')) })
   }
 
   return (
@@ -60,19 +74,19 @@ function Chat({ earlier }) {
   )
 }
 
-const isAsking = (messages) =>
-  messages.at(-1)?.parts.some((part) => asksForApproval(part) || asksForColor(part)) ?? false
-const asksForApproval = ({ state }) => state === 'approval-requested'
-const asksForColor = ({ toolName, state }) => toolName === 'pickColor' && state === 'input-available'
+interface PartProps {
+  part: MessagePart
+  decide: (part: Approvable, approved: boolean) => void
+  pick: (part: Choice, output: string) => void
+}
 
-function Part({ part, decide, pick }) {
+function Part({ part, decide, pick }: PartProps) {
   if (part.type === 'text') return <span>{part.text}</span>
   if (part.type !== 'dynamic-tool') return null
-  const { toolName, title, state, input, output } = part
   if (asksForApproval(part)) {
     return (
       <fieldset>
-        <legend>{title ?? toolName}</legend>
+        <legend>{part.title ?? part.toolName}</legend>
         <button type="button" onClick={() => decide(part, true)}>
           Approve
         </button>
@@ -86,7 +100,7 @@ function Part({ part, decide, pick }) {
     return (
       <fieldset>
         <legend>Pick a color</legend>
-        {input.of.map((color) => (
+        {part.input.of.map((color) => (
           <button type="button" key={color} onClick={() => pick(part, color)}>
             {color}
           </button>
@@ -96,12 +110,12 @@ function Part({ part, decide, pick }) {
   }
   return (
     <pre>
-      {toolName}: {output === undefined ? state : JSON.stringify(output)}
+      {part.toolName}: {part.output === undefined ? part.state : JSON.stringify(part.output)}
     </pre>
   )
 }
 
-const root = createRoot(document.querySelector('#page'))
+const root = createRoot(document.querySelector('#page') as HTMLElement)
 const read = await fetch(`${api}/${id}/messages`)
 if (read.ok) root.render(<Chat earlier={await read.json()} />)
 else root.render(<p role="status">{(await read.text()) || read.statusText}</p>)

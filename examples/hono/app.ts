@@ -1,7 +1,7 @@
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { Hono } from 'hono'
-import { server, startStory, stopWith, userOf } from './perdure.mjs'
+import { server, startStory, stopWith, userOf } from './perdure.ts'
 
 const app = new Hono()
 app.all('/ai/*', (c) => server.fetch(c.req.raw, { clientAddress: getConnInfo(c).remote.address }))

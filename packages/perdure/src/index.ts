@@ -8,6 +8,7 @@ export type {
   Authoring,
   BlockInput,
   BlockResource,
+  BudgetOptions,
   ChatInput,
   ChatMessage,
   ChatPart,

@@ -2,6 +2,7 @@ export {
   type AgentDefinition,
   type AgentEvent,
   type AgentRegistration,
+  type BudgetOptions,
   type ChatInput,
   type ChatMessage,
   type ChatPart,

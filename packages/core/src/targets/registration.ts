@@ -1,4 +1,3 @@
-import type { RunBudget } from '@perdure/ports'
 import type { Duration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RetryOptions } from '../durable/step.ts'
@@ -18,6 +17,16 @@ export interface ProtocolOptions {
   readonly openai?: boolean
   /** `false` hides it from MCP clients. */
   readonly mcp?: boolean
+}
+
+/** Limits on what a run may use. A run that reaches one ends with the finish reason `budget-exhausted`. */
+export interface BudgetOptions {
+  /** Input and output tokens of its model calls. */
+  readonly tokens?: number | undefined
+  readonly costUsd?: number | undefined
+  readonly toolCalls?: number | undefined
+  /** The time since the run was accepted or its start time, suspension included. */
+  readonly maxDuration?: Duration | undefined
 }
 
 /**
@@ -87,7 +96,7 @@ export interface RegistrationOptions<
    * Upper limit for each run; a request can only lower it. The usage of child runs counts too. The usage of a child run
    * also counts against the budgets of its ancestors.
    */
-  readonly budget?: RunBudget
+  readonly budget?: BudgetOptions
   /** Labels for people and tools; the server does not interpret them. */
   readonly tags?: readonly string[]
   /** What clients of other protocols see; `false` hides it from all of them. By default, all of them can use it. */

@@ -29,19 +29,20 @@ describe('register', () => {
     const agents = createAgentRegistry()
     const given: Partial<RegistrationOptions> = {
       ...({ input: schema, concurrency: 'session', onBusy: 'queue', onCrash: 'retry', recoveries: 0 } as const),
-      ...{ timeout: '5s', tags: ['a'], budget: { tokens: 5 } },
+      ...{ timeout: '5s', tags: ['a'], budget: { tokens: 5, maxDuration: '2h' } },
       ...{ rateLimit: { limit: 2, period: 10 }, debounce: { period: 10, key: 'user' } },
     }
     const missing = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))
     agents.register(agentOf('echo', code, given))
     agents.register(agentOf('plain', code, missing))
 
-    const { timeout, rateLimit, debounce, ...same } = given
+    const { timeout, rateLimit, debounce, budget, ...same } = given
     expect(agents.get('echo')).toMatchObject({
       ...same,
+      budget: { tokens: 5, maxDuration: 7_200_000 },
       ...{ timeoutMs: 5_000, rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
     })
-    expect([timeout, rateLimit, debounce]).not.toContain(undefined)
+    expect([timeout, rateLimit, debounce, budget]).not.toContain(undefined)
     expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', onCrash: 'fail', recoveries: 2, tags: [] })
     expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
   })
@@ -120,6 +121,7 @@ describe('register', () => {
     ['an unknown onCrash', { ...agentOf('x', code), onCrash: 'ask' }],
     ['recoveries: -1', agentOf('x', code, { recoveries: -1 })],
     ['a timeout of 0', agentOf('x', code, { timeout: 0 })],
+    ['a budget with a wrong duration', agentOf('x', code, { budget: { maxDuration: '2 hours' as never } })],
     ['a budget of 0 tokens', agentOf('x', code, { budget: { tokens: 0 } })],
     ['a budget with an unknown limit', { ...agentOf('x', code), budget: { euros: 1 } }],
     ['a string instead of a number', { ...agentOf('x', code), timeout: '5' }],

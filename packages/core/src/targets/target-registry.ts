@@ -1,4 +1,4 @@
-import { definedMembers, perdureError, type RunKind, StartError } from '@perdure/ports'
+import { definedMembers, perdureError, type RunBudget, type RunKind, StartError } from '@perdure/ports'
 import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID, PROTOCOL_NAMES, toMilliseconds } from '@perdure/protocol'
 import { is } from 'valibot'
 import { durationProblem } from '../durable/check-options.ts'
@@ -7,7 +7,7 @@ import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
 import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
-import type { RegistrationOptions } from './registration.ts'
+import type { BudgetOptions, RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import type { WorkflowRegistration } from './workflow.ts'
 
@@ -112,7 +112,8 @@ const optionsOf = (registration: RegistrationOptions) => {
       timeoutMs: toMilliseconds(timeout),
       rateLimit: rateLimit && rateRuleOf(rateLimit),
       debounce: debounce && debounceRuleOf(debounce),
-      ...{ input, output, budget, concurrency, onBusy, onCrash, recoveries, tags, version, protocols, fromChat },
+      budget: budget && budgetOf(budget),
+      ...{ input, output, concurrency, onBusy, onCrash, recoveries, tags, version, protocols, fromChat },
     }),
   }
 }
@@ -139,11 +140,22 @@ function problemOf(registration: RegistrationOptions): string | undefined {
       return `${name} must be a Standard Schema`
     }
   }
-  if (registration.budget !== undefined && !is(Budget, registration.budget)) {
-    return 'budget must contain only the numbers tokens, costUsd, toolCalls and maxDuration, as in a request body'
-  }
-  return optionProblemOf(registration) ?? flowProblemOf(registration)
+  return budgetProblemOf(registration.budget) ?? optionProblemOf(registration) ?? flowProblemOf(registration)
 }
+
+function budgetProblemOf(budget: BudgetOptions | undefined): string | undefined {
+  if (budget === undefined) return undefined
+  const problem = durationProblem('budget.maxDuration', budget?.maxDuration, { min: 1 })
+  if (problem !== undefined) return problem
+  return is(Budget, budgetOf(budget))
+    ? undefined
+    : 'budget must contain only the numbers tokens, costUsd and toolCalls and the duration maxDuration'
+}
+
+const budgetOf = (budget: BudgetOptions): RunBudget =>
+  budget?.maxDuration === undefined
+    ? (budget as RunBudget)
+    : { ...budget, maxDuration: toMilliseconds(budget.maxDuration) }
 
 function optionProblemOf(registration: RegistrationOptions): string | undefined {
   for (const [name, values] of Object.entries(CHOICES)) {

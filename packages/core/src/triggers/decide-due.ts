@@ -35,30 +35,24 @@ export interface DecideDueDeps extends LiveFiresDeps {
   readonly logger: Logger
 }
 
-/** `later` if an occurrence is still due and has to be decided in a later pass. */
-export type Progress = 'done' | 'later'
+/** `again` if the next occurrence may be due too, `later` if the occurrence has to be decided in a later pass. */
+export type Progress = 'done' | 'later' | 'again'
 
-const MAX_DECISIONS_PER_PASS = 200
 /** How many of the newest missed occurrences appear as fires in the history. */
 const MAX_MISSED_FIRES = 100
 
 /**
- * Decides each due occurrence of a trigger in its own commit: the occurrence fires, is skipped, is queued or is missed.
+ * Decides the due occurrence of a trigger in one commit: the occurrence fires, is skipped, is queued or is missed.
  * A committed decision is never made again, even if the clock is set back.
  */
 export async function decideDue(deps: DecideDueDeps, id: string): Promise<Progress> {
-  for (let step = 0; step < MAX_DECISIONS_PER_PASS; step++) {
-    const now = deps.clock.now()
-    const trigger = await deps.triggers.find(id)
-    if (trigger?.dueAt === undefined || trigger.dueAt > now) return 'done'
-    if (!isScheduled(trigger)) return 'done'
-    const progress = await decideOne(deps, trigger, now)
-    if (progress !== 'again') return progress
-  }
-  return 'later'
+  const now = deps.clock.now()
+  const trigger = await deps.triggers.find(id)
+  if (trigger?.dueAt === undefined || trigger.dueAt > now || !isScheduled(trigger)) return 'done'
+  return decideOne(deps, trigger, now)
 }
 
-async function decideOne(deps: DecideDueDeps, trigger: TriggerRecord, now: EpochMs): Promise<Progress | 'again'> {
+async function decideOne(deps: DecideDueDeps, trigger: TriggerRecord, now: EpochMs): Promise<Progress> {
   let decision: TriggerDecision | undefined
   try {
     await deps.schedule.ready(trigger)
@@ -131,7 +125,7 @@ async function fireOccurrence(
   deps: DecideDueDeps,
   trigger: TriggerRecord,
   { occurrence, after, now }: DueOccurrence,
-): Promise<Progress | 'again'> {
+): Promise<Progress> {
   const fire = newFire(deps, trigger, occurrence)
   const record = (decided: FireRecord): readonly Write[] => [
     replaceTrigger(applyFire(trigger, decided, after)),

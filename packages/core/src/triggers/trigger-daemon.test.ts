@@ -1,3 +1,4 @@
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { TriggerRegistration } from './trigger-definition.ts'
 import { createTriggerServer, iso, ms, type ServerOptions } from './triggers.fixture.ts'
@@ -159,6 +160,26 @@ describe('createTriggerDaemon', () => {
       '04:00:00 completed',
       '05:00:00 completed',
     ])
+  })
+
+  it('delays no trigger by the backlog of another', async () => {
+    const first = createTriggerServer({ maxQueued: 1_000 })
+    await first.start()
+    const rule = { kind: 'interval', overlap: 'allow', catchUp: 'all', target: { agentId: 'echo' } } as const
+    await first.create({ id: 'backlog', ...rule, intervalMs: MINUTE, maxCatchUp: 150 })
+    await first.create({ id: 'beat', ...rule, intervalMs: 50 * MINUTE, maxCatchUp: 3 })
+    await first.stop()
+    first.clock.advance(150 * MINUTE)
+
+    const { storage, clock, ids } = first
+    const next = await createTriggerServer({ storage, clock, ids, maxQueued: 1_000 }).start()
+    await next.untilIdle()
+
+    const order = (await next.storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+    const beats = order.flatMap(({ triggerId }, index) => (triggerId === 'beat' ? [index] : []))
+    expect(beats).toHaveLength(3)
+    expect(order.length).toBeGreaterThanOrEqual(150)
+    expect(Math.max(...beats)).toBeLessThan(10)
   })
 
   it('counts every missed occurrence of a long downtime and keeps the newest hundred in the history', async () => {

@@ -27,6 +27,8 @@ export interface TriggerDaemon extends Daemon {
 
 /** Rows per query; at least the maximum number of triggers of a server, so that one query returns all due triggers. */
 const BATCH = 1_000
+/** Decisions of one trigger per pass. */
+const MAX_ROUNDS = 200
 const RETRY_DELAY_MS = 1_000
 const PRUNE_EVERY_MS = 3_600_000
 const PRUNE_ROWS = 500
@@ -76,16 +78,30 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     }
   }
 
+  /**
+   * Decides one occurrence of each due trigger per round, oldest first, so that a trigger with a backlog delays the
+   * others by one decision. Each round starts the pending fires too.
+   */
   const decideAll = async (): Promise<PassResult> => {
     const passes: PassResult[] = []
-    for (const trigger of await triggers.due(clock.now(), BATCH)) {
-      const decide = async () => {
-        if (isIdleKind(trigger)) await scheduleIdle(deps, trigger)
-        return decideDue(deps, trigger.id)
+    const settled = new Set<string>()
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const due = (await triggers.due(clock.now(), BATCH)).filter(({ id }) => !settled.has(id))
+      if (due.length === 0) return mergeResults(passes)
+      for (const trigger of due) {
+        const decide = async () => {
+          if (round === 0 && isIdleKind(trigger)) await scheduleIdle(deps, trigger)
+          const progress = await decideDue(deps, trigger.id)
+          if (progress !== 'again') settled.add(trigger.id)
+          return progress
+        }
+        const pass = await isolated(trigger.id, decide)
+        if (pass.faults.length > 0) settled.add(trigger.id)
+        passes.push(pass)
       }
-      passes.push(await isolated(trigger.id, decide))
+      passes.push(await startAll())
     }
-    return mergeResults(passes)
+    return mergeResults([...passes, { needsRetry: true, faults: [] }])
   }
 
   /** Starts the first pending fire of each trigger, repeatedly, until every remaining fire has to wait. */

@@ -44,10 +44,10 @@ describe('the OpenAI client gets', () => {
   })
 
   it.each([
-    ['an unknown token', AuthenticationError, 'auth-invalid', ask('plain'), { apiKey: 'perdure_none' }],
+    ['an unknown token', AuthenticationError, 'invalid_api_key', ask('plain'), { apiKey: 'perdure_none' }],
     ['an agent that the token may not start', PermissionDeniedError, 'scope-denied', ask('plain'), undefined],
-    ['an unknown agent', NotFoundError, 'agent-not-found', ask('none'), {}],
-    ['an unknown workflow', NotFoundError, 'workflow-not-found', ask('workflow:none'), {}],
+    ['an unknown agent', NotFoundError, 'model_not_found', ask('none'), {}],
+    ['an unknown workflow', NotFoundError, 'model_not_found', ask('workflow:none'), {}],
     ['an empty input', BadRequestError, 'validation-failed', ask('plain', { input: [] }), {}],
     ['an unknown response', NotFoundError, 'run-not-found', ask('plain', { previous_response_id: 'resp_none' }), {}],
   ])('the refusal of %s as its own class', async (_, ErrorClass, code, body, more) => {
@@ -69,7 +69,7 @@ describe('the OpenAI client gets', () => {
   ])('the refusal of %s in a Response with the name of the parameter', async (_, param, body) => {
     const refused = client().responses.create(body as ReturnType<typeof ask>)
 
-    await expect(refused).rejects.toMatchObject({ status: 400, code: 'unsupported-parameter', param })
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'unsupported_parameter', param })
   })
 
   it('the refusal of two places to continue', async () => {
@@ -93,7 +93,7 @@ describe('the OpenAI client gets', () => {
       .catch((thrown: unknown) => thrown)
 
     expect(error).toBeInstanceOf(BadRequestError)
-    expect(error).toMatchObject({ code: 'unsupported-parameter', param })
+    expect(error).toMatchObject({ code: 'unsupported_parameter', param })
   })
 
   it('the refusal of a busy agent, and does not repeat the request', async () => {
@@ -112,7 +112,7 @@ describe('the OpenAI client gets', () => {
     const error = (await list().catch((thrown: unknown) => thrown)) as RateLimitError
 
     expect(error).toBeInstanceOf(RateLimitError)
-    expect(error).toMatchObject({ status: 429, code: 'rate-limit-exceeded' })
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
     expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0)
   })
 })

@@ -1,5 +1,5 @@
 import type { Refusal } from '@perdure/ports'
-import { ERRORS, PROTOCOL_NAMES, PROTOCOLS } from '@perdure/protocol'
+import { ERRORS } from '@perdure/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
 import { consolePages, consolePathOf } from './console/console-pages.ts'
 import { createExchange, type Exchange } from './exchange.ts'
@@ -136,7 +136,6 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
 }
 
 function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
-  const { basePath, docsEnabled, metricsEnabled, consoleEnabled, protocols } = deps.config
   const handlers = {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
@@ -163,11 +162,5 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     docs: docsRoutes(deps),
     console: consoleRoutes(deps),
   }
-  const switches: Readonly<Record<string, boolean>> = {
-    docs: docsEnabled,
-    metrics: metricsEnabled,
-    console: consoleEnabled,
-    ...Object.fromEntries(PROTOCOL_NAMES.map((name) => [PROTOCOLS[name].group, protocols[name]])),
-  }
-  return mountAll(handlers, { basePath, isMounted: (group) => switches[group] ?? true })
+  return mountAll(handlers, deps.config)
 }

@@ -101,6 +101,7 @@ export function toCall(exchange: Exchange): Call<Operation> {
     key,
     traceparent,
     acceptEncoding: head.header('accept-encoding') ?? '',
+    ifNoneMatch: head.header('if-none-match') ?? '',
     clientAddress,
     host: head.host,
     isSecure,

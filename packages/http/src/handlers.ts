@@ -31,6 +31,7 @@ export interface Call<Op extends Operation> {
   readonly hangUp: (() => void) | undefined
   /** The Accept-Encoding header, or an empty text. */
   readonly acceptEncoding: string
+  readonly ifNoneMatch: string
   readonly clientAddress: string
   /** The request, for its audit entries. */
   readonly requestOrigin: RequestOrigin

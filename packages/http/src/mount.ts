@@ -1,6 +1,14 @@
 import { perdureError } from '@perdure/ports'
-import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@perdure/protocol'
+import {
+  OPERATION_TABLES,
+  type Operation,
+  type OperationGroup,
+  type OperationTable,
+  PROTOCOL_NAMES,
+  PROTOCOLS,
+} from '@perdure/protocol'
 import type { Answer, Call, Handlers } from './handlers.ts'
+import type { HttpConfig } from './http-app-deps.ts'
 
 /** An operation with its handler. */
 export interface Mounted {
@@ -18,20 +26,34 @@ export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
 /** Pairs every operation with its handler. An unimplemented operation passes all stages, then answers 501. */
-export function mountAll(
-  handlers: AllHandlers,
-  { basePath, isMounted }: { readonly basePath: string; readonly isMounted: (group: string) => boolean },
-): readonly Mounted[] {
+export function mountAll(handlers: AllHandlers, config: HttpConfig): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return Object.entries<OperationTable>(OPERATION_TABLES)
-    .filter(([group]) => isMounted(group))
+    .filter(([group]) => isServed(config, group))
     .flatMap(([group, operations]) =>
       Object.entries(operations).map(([name, operation]) => ({
         operation,
-        pattern: basePath + operation.path,
+        pattern: config.basePath + operation.path,
         handle: byGroup[group]?.[name] ?? refuse,
       })),
     )
+}
+
+/** The operations of the groups that the server serves. */
+export const servedOperations = (config: HttpConfig): readonly Operation[] =>
+  Object.entries<OperationTable>(OPERATION_TABLES)
+    .filter(([group]) => isServed(config, group))
+    .flatMap(([, operations]) => Object.values(operations))
+
+/** Whether the configuration serves the operations of the group. */
+export function isServed(config: HttpConfig, group: string): boolean {
+  const switches: Readonly<Record<string, boolean>> = {
+    docs: config.docsEnabled,
+    metrics: config.metricsEnabled,
+    console: config.consoleEnabled,
+    ...Object.fromEntries(PROTOCOL_NAMES.map((name) => [PROTOCOLS[name].group, config.protocols[name]])),
+  }
+  return switches[group] ?? true
 }
 
 function refuse(): never {

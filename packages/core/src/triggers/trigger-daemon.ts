@@ -21,8 +21,10 @@ export interface TriggerDaemon extends Daemon {
   wake(): void
   /** Must be called for every run that has ended or was suspended. */
   observe(run: RunRecord): void
-  /** The state as of the last pass, without reading the storage. */
+  /** The state as of the last pass or `refresh`, without reading the storage. */
   health(): TriggerHealth
+  /** Reads the numbers of `health`, which are 0 before the first pass. */
+  refresh(): Promise<void>
 }
 
 /** Rows per query; at least the maximum number of triggers of a server, so that one query returns all due triggers. */
@@ -157,6 +159,9 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     wake() {
       stale.add('idle')
       loop.wake()
+    },
+    async refresh() {
+      overview = await triggers.overview()
     },
     observe(run) {
       const { triggerId, parentRunId } = run

@@ -61,7 +61,10 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     fireByHand: createFireByHand(deps),
     fireEventTriggers: createFireEventTriggers(deps),
     /** Must be called before the daemon starts. @throws StartError `config-invalid` */
-    declare: (registrations: readonly TriggerRegistration[]) => declareTriggers(deps, registrations),
+    async declare(registrations: readonly TriggerRegistration[]) {
+      await declareTriggers(deps, registrations)
+      await daemon.refresh()
+    },
     /** Must be called for every run that has ended or was suspended. */
     observe: (run: RunRecord) => daemon.observe(run),
   }

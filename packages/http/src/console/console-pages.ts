@@ -73,10 +73,10 @@ export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mo
   const root = consolePathOf(config.basePath)
   const html = withApi(assets.get(HTML), config.basePath)
 
-  const fileNamed = (name: string, acceptEncoding: string) => {
+  const fileNamed = (name: string, call: PageCall) => {
     const asset = name === HTML ? undefined : assets.get(name)
     if (asset === undefined) throw perdureError('route-not-found')
-    return fileAnswer(asset, acceptEncoding)
+    return fileAnswer(name, asset, call)
   }
 
   return [
@@ -84,13 +84,14 @@ export function consolePages({ config, consoleData, cookieTags }: PagesDeps): Mo
     mountedAt(root, PAGES.page, (call) =>
       htmlAnswer(html.replace(CSRF_MARK, ownCookieNames('csrf', call, cookieTags)[0])),
     ),
-    mountedAt(root, PAGES.file, ({ params, acceptEncoding }) => fileNamed(params.file ?? '', acceptEncoding)),
+    mountedAt(root, PAGES.file, (call) => fileNamed(call.params.file ?? '', call)),
   ]
 }
 
 interface PageCall extends CookieScope {
   readonly params: Readonly<Record<string, string>>
   readonly acceptEncoding: string
+  readonly ifNoneMatch: string
 }
 
 type Handle = (call: PageCall) => Answer
@@ -123,15 +124,22 @@ const htmlAnswer = (html: string): Answer => ({
 })
 
 /** The names of files change with their content, so a copy stays valid forever. */
-function fileAnswer({ type, body, brotli, gzip }: ConsoleAsset, acceptEncoding: string): Answer {
+function fileAnswer(name: string, asset: ConsoleAsset, { acceptEncoding, ifNoneMatch }: PageCall): Answer {
+  const { type, body, brotli, gzip } = asset
   const encoding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : undefined
   const bytes = encoding === 'br' ? brotli : encoding === 'gzip' ? gzip : body
+  const tag = `"${name}${encoding === undefined ? '' : `.${encoding}`}"`
+  const headers = {
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    ETag: tag,
+    Vary: 'Accept-Encoding',
+  }
+  if (ifNoneMatch.split(/\s*,\s*/).includes(tag)) return new Response(null, { status: 304, headers })
   return new Response(new Uint8Array(bytes), {
     headers: {
+      ...headers,
       'Content-Type': type,
       'Content-Length': String(bytes.length),
-      'Cache-Control': 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
       ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
     },
   })

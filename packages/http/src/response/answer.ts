@@ -72,7 +72,10 @@ export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Ou
   }
   // Modified in place: copying a Response turns its text into a stream.
   const { headers } = outgoing
-  for (const [name, value] of extra) headers.set(name, value)
+  for (const [name, value] of extra) {
+    if (name === 'Vary') headers.append(name, value)
+    else headers.set(name, value)
+  }
   headers.set('X-Request-Id', requestId)
   for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value)
 

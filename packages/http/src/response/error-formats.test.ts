@@ -19,4 +19,14 @@ describe('errorBody', () => {
         'No route has this path: use a base URL that ends with /openai; the server has models, chat/completions, responses and conversations',
     })
   })
+
+  it.each([
+    ['unsupported-parameter', 'unsupported_parameter'],
+    ['agent-not-found', 'model_not_found'],
+    ['run-not-found', 'run-not-found'],
+  ] as const)('has the code that OpenAI clients know for %s', (code, shown) => {
+    const { text } = errorBody(perdureError(code), 'req_1', { dialect: 'openai' })
+
+    expect(JSON.parse(text).error.code).toBe(shown)
+  })
 })

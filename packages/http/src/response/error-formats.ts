@@ -1,6 +1,7 @@
 import type { Refusal } from '@perdure/ports'
 import { type Dialect, ERRORS, errorLine } from '@perdure/protocol'
 import { toEnvelope } from './envelope.ts'
+import { openaiCodeOf } from './openai-codes.ts'
 
 export interface ErrorBody {
   readonly text: string
@@ -52,7 +53,12 @@ const FORMATS: { readonly [Name in Dialect]: (error: Refusal, requestId: string,
     } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
     const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
-    const shown = { message: text, type: openaiTypeOf(ERRORS[error.code].status), code, param }
+    const shown = {
+      message: text,
+      type: openaiTypeOf(ERRORS[error.code].status),
+      code: openaiCodeOf(error.code),
+      param,
+    }
     return {
       text: JSON.stringify({ error: shown, requestId }),
       contentType: 'application/json; charset=utf-8',

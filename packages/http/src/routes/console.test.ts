@@ -332,6 +332,19 @@ describe('the files of the console', () => {
     expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   })
 
+  it('tell caches that their encoding varies, and are not sent again to a client that has them', async () => {
+    const { app } = await setUp()
+    const read = (headers: Record<string, string>) => app.fetch(page('/console/console-1.js', headers))
+    const first = await read({ 'Accept-Encoding': 'br' })
+    const tag = first.headers.get('etag') ?? ''
+
+    expect(first.headers.get('vary')?.split(', ').sort()).toEqual(['Accept-Encoding', 'Origin'])
+    const again = await read({ 'Accept-Encoding': 'br', 'If-None-Match': `"other", ${tag}` })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag])
+    expect(again.headers.get('vary')?.split(', ').sort()).toEqual(['Accept-Encoding', 'Origin'])
+    expect((await read({ 'Accept-Encoding': 'gzip', 'If-None-Match': tag })).status).toBe(200)
+  })
+
   it.each(['/console/index.html', '/console/other.js', '/console/..%2Fpackage.json', '/console/a/b', '/consoles'])(
     'do not include %s',
     async (path) => {

@@ -17,6 +17,29 @@ describe('/openapi.json', () => {
     })
   })
 
+  it('lists exactly the operations that the server serves', async () => {
+    const off = {
+      metricsEnabled: false,
+      consoleEnabled: false,
+      protocols: { aiSdk: true, agUi: false, openai: false, mcp: true },
+    }
+    const { app } = createTestApp({ config: off })
+
+    const { paths } = (await bodyOf(await app.fetch(get('/openapi.json')))) as {
+      paths: Record<string, Record<string, unknown>>
+    }
+    const listed = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const isOff = ({ id }: { id: string }) => /^(?:metrics|console|ag-ui|openai)\./.test(id)
+    const served = OPERATIONS.filter((one) => !isOff(one))
+
+    expect(served.length).toBeLessThan(OPERATIONS.length - 15)
+    expect(listed.sort()).toEqual(
+      served.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`).sort(),
+    )
+  })
+
   it('answers 404 when docs are disabled', async () => {
     const { app } = createTestApp({ config: { docsEnabled: false } })
 

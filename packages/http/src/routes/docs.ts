@@ -1,6 +1,6 @@
 import type { Principal } from '@perdure/core'
 import { type JsonText, toJsonText } from '@perdure/ports'
-import { type docsOperations, ERRORS, OPERATIONS } from '@perdure/protocol'
+import { type docsOperations, ERRORS } from '@perdure/protocol'
 import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
 import { buildAsyncApi } from '../documents/asyncapi.ts'
 import { buildOpenApi } from '../documents/openapi.ts'
@@ -8,6 +8,7 @@ import type { Json } from '../documents/openapi-json.ts'
 import { type DescribedRegistration, withRegistrations } from '../documents/registration-schemas.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
+import { servedOperations } from '../mount.ts'
 import { readableIds } from '../readable-ids.ts'
 import { textAnswer } from '../response/text-answer.ts'
 
@@ -22,7 +23,7 @@ const MAX_CACHED = 16
 export function docsRoutes({ config, version, ...deps }: Deps): Handlers<typeof docsOperations> {
   let built: Json | undefined
   const openApiObject = () => {
-    built ??= buildOpenApi(OPERATIONS, { basePath: config.basePath, version })
+    built ??= buildOpenApi(servedOperations(config), { basePath: config.basePath, version })
     return built
   }
   const openApis = new Map<string, JsonText>()

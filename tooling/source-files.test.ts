@@ -12,12 +12,36 @@ const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-
   .split('\n')
   .filter((path) => path !== '')
 
+/** The files that may use `JSON.parse`, with the text that they parse. */
+const JSON_PARSE = {
+  'packages/core/src/audit/audit-resource.ts': 'entries of the audit, which the server wrote',
+  'packages/core/src/audit/check-link.ts': 'entries of the audit, whose hash is checked',
+  'packages/core/src/durable/create-authoring.ts': 'the copy of a value',
+  'packages/core/src/idempotency/first-use.ts': 'marks that the server wrote',
+  'packages/core/src/targets/describe-schema.ts': 'the copy of a value',
+  'packages/core/src/triggers/declare-triggers.ts': 'definitions that the server wrote',
+  'packages/interop/src/mcp/tool-calls.ts': 'blocks that the server wrote',
+  'packages/mcp/src/parse-headers.ts': 'a secret of the operator',
+  'packages/mcp/src/stdio-transport.ts': 'messages of a server that the operator has chosen',
+  'packages/ports/src/json-text.ts': 'text that the server wrote',
+  'packages/ports/src/strict-json.ts': 'text that was scanned before',
+}
+
 describe('a source file', () => {
   it('has at most 300 lines', () => {
     const long = sources.filter((path) => readFileSync(join(root, path), 'utf8').split('\n').length > 301)
 
     expect(sources.length).toBeGreaterThan(100)
     expect(long.filter((path) => !/\.test\.ts$/.test(path))).toEqual([])
+  })
+
+  it('parses text that a client, a model or a tool has sent with the strict parser', () => {
+    const parses = sources
+      .filter((path) => /^packages\/(?:core|http|interop|mcp|ports|realtime)\/src\//.test(path))
+      .filter((path) => !/\.test\.ts$|\.fixture\.ts$|docs-page/.test(path))
+      .filter((path) => readFileSync(join(root, path), 'utf8').includes('JSON.parse('))
+
+    expect(parses).toEqual(Object.keys(JSON_PARSE))
   })
 
   it('names no package registry host', () => {

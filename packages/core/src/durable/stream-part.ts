@@ -1,3 +1,4 @@
+import { parseStrictText } from '@perdure/ports'
 /** What a chunk of a stream says, whatever library made it. */
 export type StreamPart =
   | { readonly kind: 'block'; readonly of: 'text' | 'reasoning'; readonly op: 'start' | 'end'; readonly id: string }
@@ -40,11 +41,11 @@ export function countOf(value: unknown): number {
 export const isChunk = (value: unknown): value is Chunk =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON of a model's arguments; text that is not JSON stays text. */
+/** JSON of a model's arguments; text that is not JSON, or not in the form that a body may have, stays text. */
 export function parseArgs(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
-    return JSON.parse(value)
+    return parseStrictText(value)
   } catch {
     return value
   }

@@ -1,8 +1,7 @@
-import { perdureError } from '@perdure/ports'
+import { parseStrictJson, perdureError } from '@perdure/ports'
 import type { GenericSchema } from 'valibot'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
-import { parseStrictJson } from '../request/strict-json.ts'
 import { validate } from '../request/validate.ts'
 import type { CreateStage } from './stage.ts'
 

@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
+import { jsonOrText } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
 import type { AgUiMessage } from './message.ts'
 
@@ -64,10 +65,5 @@ function toToolResult({ role, toolCallId, content, error }: AgUiMessage): readon
 
 /** A result is text; JSON in it is the value. */
 function parsed(content: unknown): unknown {
-  if (typeof content !== 'string') return content ?? null
-  try {
-    return JSON.parse(content)
-  } catch {
-    return content
-  }
+  return typeof content === 'string' ? jsonOrText(content) : (content ?? null)
 }

@@ -1,5 +1,5 @@
 import { type ChatInput, type ChatMessage, type ChatTool, checkInput, type RunTarget } from '@perdure/core'
-import { isRefusal, perdureError } from '@perdure/ports'
+import { isRefusal, parseStrictText, perdureError } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
 
 export function chatInput(
@@ -81,7 +81,7 @@ async function isAccepted(input: unknown, check: (input: unknown) => unknown): P
 function parsedObject(text: string): object | undefined {
   if (!text.startsWith('{')) return undefined
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseStrictText(text)
     return isFields(value) ? value : undefined
   } catch {
     return undefined

@@ -1,3 +1,4 @@
+import { parseStrictText } from '@perdure/ports'
 import { type Content, find, itemsOf, put } from './content.ts'
 import { closeImplicit } from './fold-blocks.ts'
 import { type Fields, isFields, textIn } from './log-event.ts'
@@ -127,7 +128,7 @@ function withArgs(tool: ToolItem, args: unknown): ToolItem {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseStrictText(text)
   } catch {
     return undefined
   }

@@ -1,10 +1,11 @@
 import type { ChatMessage } from '@perdure/core'
+import { jsonOrText, parseStrictText } from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'
 import { hasContent, refuseParts, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'
-import { parsedOutput, type SentAnswers, type ToolAnswer } from './sent-answers.ts'
+import type { SentAnswers, ToolAnswer } from './sent-answers.ts'
 
 export interface OpenaiMessage {
   readonly role: string
@@ -90,7 +91,7 @@ function answerOf({ tool_call_id: id, content }: OpenaiMessage, index: number): 
   if (!/^apr_/.test(id)) {
     const call = parseClientCallId(id)
     if (call === undefined) throw invalid(`messages.${index}.tool_call_id`, 'is not the id of a call of this server')
-    return { ...call, result: parsedOutput(text) }
+    return { ...call, result: jsonOrText(text) }
   }
   const { approved, reason } = parsed(text)
   if (typeof approved !== 'boolean') {
@@ -101,7 +102,7 @@ function answerOf({ tool_call_id: id, content }: OpenaiMessage, index: number): 
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseStrictText(text)
     return isFields(value) ? value : {}
   } catch {
     return {}

@@ -1,4 +1,5 @@
 import type { ChatMessage } from '@perdure/core'
+import { jsonOrText } from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
 import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'
@@ -6,7 +7,7 @@ import type { CompletionBody } from './completion-request.ts'
 import { hasContent, toParts, toRole } from './messages.ts'
 import { approvalIdIn } from './output-items.ts'
 import { invalid } from './refusals.ts'
-import { parsedOutput, type SentAnswers, type ToolAnswer } from './sent-answers.ts'
+import type { SentAnswers, ToolAnswer } from './sent-answers.ts'
 
 export interface InputItem {
   readonly type?: string | null | undefined
@@ -101,7 +102,7 @@ function answerOf(item: InputItem, { index, runId }: Place): SentDecision | Tool
     if (named === undefined && runId === undefined) {
       throw invalid(`input.${index}.call_id`, 'the request needs previous_response_id')
     }
-    return { ...(named ?? { runId: runId ?? '', toolCallId: callId }), result: parsedOutput(textOfOutput(output)) }
+    return { ...(named ?? { runId: runId ?? '', toolCallId: callId }), result: jsonOrText(textOfOutput(output)) }
   }
   if (typeof requestId !== 'string') throw invalid(`input.${index}.approval_request_id`, 'is missing')
   if (typeof approve !== 'boolean') throw invalid(`input.${index}.approve`, 'must be true or false')

@@ -1,4 +1,4 @@
-import { isRefusal } from '@perdure/ports'
+import { isRefusal, parseStrictText } from '@perdure/ports'
 import {
   ClientFrame,
   type ErrorCode,
@@ -71,7 +71,7 @@ const isMethod = (method: string): method is RpcMethod => Object.hasOwn(RPC_METH
 
 function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseStrictText(text) }
   } catch {
     return undefined
   }

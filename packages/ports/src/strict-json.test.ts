@@ -1,7 +1,7 @@
-import { isRefusal } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseStrictJson } from './strict-json.ts'
+import { isRefusal } from './perdure-error.ts'
+import { jsonOrText, parseStrictJson } from './strict-json.ts'
 
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 10_000)
 
@@ -298,3 +298,23 @@ function isUtf8(bytes: Uint8Array): boolean {
     return false
   }
 }
+
+describe('jsonOrText', () => {
+  it.each([
+    ['{"a":[1]}', { a: [1] }],
+    ['a plain answer', 'a plain answer'],
+    ['{"a":', '{"a":'],
+    ['', ''],
+  ])('returns the value of %s', (text, value) => {
+    expect(jsonOrText(text)).toEqual(value)
+  })
+
+  it.each([
+    ['the name __proto__', '{"__proto__":{"isAdmin":true}}'],
+    ['a name twice', '{"a":1,"a":2}'],
+    ['deep nesting', `${'['.repeat(3_000)}${']'.repeat(3_000)}`],
+    ['nesting that overflows the stack of a parser', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+  ])('refuses JSON with %s', (_, text) => {
+    expect(() => jsonOrText(text)).toThrow(expect.objectContaining({ code: 'invalid-json' }))
+  })
+})

@@ -1,5 +1,5 @@
-import { perdureError } from '@perdure/ports'
 import { numberProblem } from './number-problem.ts'
+import { perdureError } from './perdure-error.ts'
 
 const MAX_DEPTH = 64
 /** Members of all objects, plus the objects and arrays that are elements of an array. */
@@ -14,10 +14,35 @@ const MAX_VALUES = 100_000
  *
  * @throws PerdureError `invalid-json` with the problem and its character position
  */
-export function parseStrictJson(bytes: Uint8Array): unknown {
-  const text = decodeUtf8(bytes)
+export const parseStrictJson = (bytes: Uint8Array): unknown => parseStrictText(decodeUtf8(bytes))
+
+/** Like `parseStrictJson`, for text that a client, a model or a tool has sent. @throws PerdureError `invalid-json` */
+export function parseStrictText(text: string): unknown {
   scanDocument({ text, open: [], at: 0, members: 0, values: 0 })
   return JSON.parse(text)
+}
+
+/**
+ * The value of a text that is JSON, and the text itself otherwise.
+ *
+ * @throws PerdureError `invalid-json` for JSON that `parseStrictText` refuses
+ */
+export function jsonOrText(text: string): unknown {
+  try {
+    return parseStrictText(text)
+  } catch (refusal) {
+    if (isJson(text)) throw refusal
+    return text
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    return !(error instanceof SyntaxError)
+  }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -107,6 +107,7 @@ export {
   type NodeDirectory,
   type NodeIdentity,
   type NodeRecord,
+  nodeDeclaration,
   nodeTarget,
 } from './node-directory.ts'
 export {

@@ -203,18 +203,18 @@ interface NewNode extends ReturnType<typeof columnsOf> {
   readonly leaseMs: number
 }
 
-const UNKNOWN: NodeIdentity = { version: 'unknown', peppers: [], settings: {}, targets: [] }
+const UNKNOWN: NodeIdentity = { version: 'unknown', peppers: [], settings: {}, targets: [], declares: [] }
 
-const columnsOf = ({ version, peppers, settings, targets }: NodeIdentity) => ({
-  ...{ version, schemaVersion: MIGRATIONS.length, peppers, targets },
+const columnsOf = ({ version, peppers, settings, targets, declares }: NodeIdentity) => ({
+  ...{ version, schemaVersion: MIGRATIONS.length, peppers, targets, declares },
   settings: JSON.stringify(settings),
 })
 
 const INSERT_NODE = compile<NewNode, unknown>((param) => ({
   compile: () =>
-    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, lease_until)
+    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, declares, lease_until)
       values (${param('id')}, ${param('name')}, ${param('role')}, ${param('version')}, ${param('schemaVersion')},
-        ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[],
+        ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[], ${param('declares')}::text[],
         case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
 }))
 

@@ -2,6 +2,7 @@ import {
   createAudit,
   createAuth,
   createConsoleSessions,
+  createDeclarationWatch,
   createEngine,
   createEventHub,
   createHotCache,
@@ -73,6 +74,7 @@ export function compose(parts: Parts) {
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
   const { executor, isMine, hasLease } = cluster
+  const undeclaredMs = config.retention.undeclaredSeconds * 1_000
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
@@ -90,6 +92,9 @@ export function compose(parts: Parts) {
     keys: secrets.auditKeys,
     events: config.audit.events,
     retentionDays: config.audit.retentionDays,
+    nodes: storage.nodes,
+    executor,
+    undeclaredMs,
   })
   const stores = { ...storage, unitOfWork: audit.unitOfWork }
   const recall: Recall = createRecall({ idempotency, clock, sealer, settleKeys: (id) => engine.settleKeys(id) })
@@ -97,7 +102,7 @@ export function compose(parts: Parts) {
 
   // Use cases
   const resolveSecret = secretReader(adapters)
-  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine }
+  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine, undeclaredMs }
   const services = createServices({
     ...domain,
     ...answers,
@@ -291,6 +296,7 @@ export function compose(parts: Parts) {
     triggers.daemon,
     webhooks.daemon,
     ...services.daemons,
+    createDeclarationWatch({ ...domain, redeclare: [triggers.redeclare, webhooks.redeclare] }),
     retention,
     ...logWatch,
     ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),

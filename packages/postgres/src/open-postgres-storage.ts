@@ -115,7 +115,15 @@ export async function openStorage(
     }
     const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close, now, onCommitted: tail.committed })
     if (role === 'member') {
-      cluster = await createMembership({ node, db: readFrom, leaseMs, onLeaseLost: host.fail, beforeBeat })
+      cluster = await createMembership({
+        node,
+        db: readFrom,
+        leaseMs,
+        onLeaseLost: host.fail,
+        beforeBeat,
+        now,
+        onWarning,
+      })
     }
     return {
       ...createStores(host),

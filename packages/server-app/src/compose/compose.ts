@@ -16,6 +16,7 @@ import {
   createRenderEnvelope,
   createRetention,
   createTriggers,
+  createTrustedClock,
   createWebhooks,
   type Daemon,
   type Recall,
@@ -27,6 +28,7 @@ import {
 } from '@perdure/core'
 import { convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
+import { MAX_CLOCK_SKEW_MS } from '@perdure/ports'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -65,15 +67,17 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution
-  const { storage, cluster, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
+  const { storage, cluster, ids, digest, logger, meter, tracer, cronSchedule } = adapters
   const { tail } = storage
   const { server, realtime, auth } = config
 
   // Adapters
+  const isRight = () => Math.abs(cluster.clockSkewMs()) <= MAX_CLOCK_SKEW_MS
+  const clock = createTrustedClock({ clock: adapters.clock, logger, isRight })
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
-  const { executor, isMine, hasLease } = cluster
+  const { executor, isMine, hasLease, clockSkewMs } = cluster
   const undeclaredMs = config.retention.undeclaredSeconds * 1_000
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
@@ -178,6 +182,8 @@ export function compose(parts: Parts) {
     checkConsolidator: consolidator.checkConsolidator,
     wasBlocked: adapters.watchdog.wasBlocked,
     hasLease,
+    clockSkewMs,
+    distrustedMs: clock.distrustedMs,
     readCluster: nodeWatch.health,
   })
 
@@ -302,5 +308,5 @@ export function compose(parts: Parts) {
     ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),
     ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
-  return { app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
+  return { clock, app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
 }

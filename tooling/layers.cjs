@@ -52,6 +52,7 @@ module.exports = {
     ['realtime'],
     ['auth'],
     ['audit', 'idempotency', 'rate-limit'],
+    ['declarations'],
     ['collections', 'concurrency', 'json', 'lifecycle'],
   ],
 }

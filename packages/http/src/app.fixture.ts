@@ -146,7 +146,14 @@ export function createTestApp(options: AppOptions = {}) {
   }
   const webhooks = createWebhooks({
     ...named,
-    ...{ timeoutMs: 1_000, retentionDays: 30, isStorageShared: false, isSealerDurable: true, sealer: testSealer },
+    ...{
+      timeoutMs: 1_000,
+      retentionDays: 30,
+      isStorageShared: false,
+      undeclaredMs: 0,
+      isSealerDurable: true,
+      sealer: testSealer,
+    },
     ...{ version: '0.0.0', resolveSecret: async () => undefined, sender: noWebhookSender },
   })
   const gate = createAuth({
@@ -167,7 +174,7 @@ export function createTestApp(options: AppOptions = {}) {
   const triggers = createTriggers({
     ...storage,
     ...{ clock, timers: clock, ids, logger, meter: noMeter, digest: testDigest, cronSchedule: neverCron },
-    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
+    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, undeclaredMs: 0 },
     ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
   engine.onNamedEvent(triggers.fireEventTriggers)

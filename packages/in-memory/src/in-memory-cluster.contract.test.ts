@@ -39,6 +39,11 @@ const mutants: readonly ClusterMutant[] = [
     caughtBy: 'ends the lease of a process that stalls before another process gives it up',
   },
   {
+    fault: 'does not compare its clock',
+    breakMember: () => ({ setClockSkew: () => undefined }),
+    caughtBy: 'takes the duties and claims from a process while its clock is wrong in either direction',
+  },
+  {
     fault: 'keeps its duties and reservations when it retires',
     breakMember: ({ cluster }) => ({ cluster: { ...cluster, retire: async () => undefined } }),
     caughtBy: 'hands the duties and the reservations over at once when a process retires, which can still write',

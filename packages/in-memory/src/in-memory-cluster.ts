@@ -6,6 +6,7 @@ import {
   type Duty,
   EVERY_ROW,
   leaseLost,
+  MAX_CLOCK_SKEW_MS,
   type RunLine,
   type RunRecord,
   type Storage,
@@ -24,6 +25,8 @@ export interface InMemoryMember {
   readonly storage: Storage
   /** Renews the lease, removes members whose lease has expired, and takes free duties. */
   beat(): void
+  /** Sets by how much the clock of the process is ahead of that of the storage. */
+  setClockSkew(ms: number): void
   leave(): void
 }
 
@@ -31,6 +34,7 @@ interface Seat {
   readonly executor: string
   leaseUntilMs: number
   isRetired: boolean
+  clockSkewMs: number
 }
 
 /** The reference adapter of `Cluster`: processes in one memory. Nothing happens between the calls of `beat`. */
@@ -68,8 +72,9 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
   return {
     join(): InMemoryMember {
       const executor = `process-${++joined}`
-      const seat: Seat = { executor, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false }
+      const seat: Seat = { executor, leaseUntilMs: clock.monotonicMs() + leaseMs, isRetired: false, clockSkewMs: 0 }
       seats.set(executor, seat)
+      const hasRightClock = () => Math.abs(seat.clockSkewMs) <= MAX_CLOCK_SKEW_MS
       const isSeated = () => seats.get(executor) === seat
       const hasLease = () => isSeated() && clock.monotonicMs() < seat.leaseUntilMs
 
@@ -86,10 +91,11 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
         cluster: {
           executor,
           hasLease,
-          isMine: (duty) => duties.get(duty) === executor && hasLease(),
+          clockSkewMs: () => seat.clockSkewMs,
+          isMine: (duty) => duties.get(duty) === executor && hasLease() && hasRightClock(),
           async claim({ limit, held, ...query }) {
             const queued = await queuedRuns(query)
-            if (seat.isRetired || !hasLease()) return []
+            if (seat.isRetired || !hasLease() || !hasRightClock()) return []
             const isLost = (id: string) => claims.get(id) === executor && held?.includes(id) === false
             const free = queued.filter(({ id }) => !isReserved(id) || isLost(id)).slice(0, limit)
             for (const { id } of free) claims.set(id, executor)
@@ -111,7 +117,12 @@ export function createInMemoryCluster({ storage, clock, leaseMs = 6_000 }: InMem
           const now = clock.monotonicMs()
           seat.leaseUntilMs = now + leaseMs
           reap(now)
-          if (!seat.isRetired) takeDuties(executor)
+          if (hasRightClock()) {
+            if (!seat.isRetired) takeDuties(executor)
+          } else release(executor)
+        },
+        setClockSkew(ms) {
+          seat.clockSkewMs = ms
         },
         leave: () => remove(executor),
       }

@@ -65,6 +65,12 @@ export interface Cluster {
    */
   hasLease(): boolean
   /**
+   * By how many milliseconds the clock of this process was ahead of that of the storage when they were last compared; 0
+   * if nothing is known. While it is more than `MAX_CLOCK_SKEW_MS` in either direction, the process holds no duty and
+   * claims nothing. Reads memory.
+   */
+  clockSkewMs(): number
+  /**
    * Reserves up to `limit` queued runs that no living process has reserved, those that wait longest first; each point of
    * priority counts as 10 seconds of waiting. A reservation only keeps the processes from starting the same run: the
    * commit that starts it decides. It ends with the process.
@@ -85,6 +91,7 @@ export const soleNode: Cluster = {
   executor: undefined,
   isMine: () => true,
   hasLease: () => true,
+  clockSkewMs: () => 0,
   claim: async () => [],
   firstInLine: async () => undefined,
   departed: async () => [],

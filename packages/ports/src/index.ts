@@ -31,7 +31,7 @@ export type {
 export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
-export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export { type Clock, type EpochMs, MAX_CLOCK_SKEW_MS, plusMs } from './clock.ts'
 export {
   type ClaimQuery,
   type Cluster,
@@ -107,6 +107,7 @@ export {
   type NodeDirectory,
   type NodeIdentity,
   type NodeRecord,
+  nodeDeclaration,
   nodeTarget,
 } from './node-directory.ts'
 export {

@@ -10,10 +10,18 @@ export interface NodeIdentity {
   readonly settings: Readonly<Record<string, string>>
   /** The code of the process: kind, id and version of each registration, as `nodeTarget` writes them. */
   readonly targets: readonly string[]
+  /** What the configuration of the process declares, as `nodeDeclaration` writes it. */
+  readonly declares: readonly string[]
 }
 
 /** The code of a run as one text. Without a version, the run executes the registration without one. */
 export const nodeTarget = (kind: string, id: string, version = ''): string => `${kind} ${id} ${version}`
+
+/**
+ * Something that a configuration declares, as one text: the noun, its id, and a fingerprint or value. Without one, the
+ * beginning of that text.
+ */
+export const nodeDeclaration = (noun: string, id: string, value = ''): string => `${noun} ${id} ${value}`
 
 /** A living process of a cluster. */
 export interface NodeRecord {
@@ -21,6 +29,8 @@ export interface NodeRecord {
   readonly name: string
   readonly version: string | undefined
   readonly settings: Readonly<Record<string, string>>
+  /** Missing if the process does not tell, because its release is older. */
+  readonly declares?: readonly string[] | undefined
   readonly startedAt: EpochMs
   readonly leaseMs: number // how much is left
   readonly isDraining: boolean

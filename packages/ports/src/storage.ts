@@ -48,6 +48,8 @@ export interface StorageServerStatus {
   readonly transactions: number
   /** Commits whose answer was lost, so that their outcome had to be looked up. */
   readonly unknownCommits: number
+  /** Connections to a server that is behind one that was seen before, such as a replaced primary. */
+  readonly refusedConnections: number
   /** Transactions that were executed again, by the code of their error. */
   readonly retries: Readonly<Record<string, number>>
 }

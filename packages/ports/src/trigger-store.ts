@@ -36,7 +36,9 @@ export interface TriggerRecord {
   readonly expiresAt?: EpochMs | undefined
   readonly source: 'code' | 'api'
   readonly declared?: JsonText | undefined // for a code trigger: the definition that the code last declared
-  readonly orphanedAt?: EpochMs | undefined // since when the code no longer declares it
+  readonly undeclaredAt?: EpochMs | undefined // since when no living process declares it; it still fires
+  readonly superseded?: readonly string[] | undefined // fingerprints of its earlier declarations, newest last
+  readonly orphanedAt?: EpochMs | undefined // since when it no longer fires, because the code does not declare it
   readonly failure?: string | undefined // why its occurrences cannot be computed
   readonly anchorAt: EpochMs // origin of its intervals: when it was created, enabled or rescheduled
   readonly decidedThrough?: EpochMs | undefined // occurrences up to here are decided and not revisited

@@ -20,6 +20,8 @@ export interface WebhookRecord {
   readonly position: number
   readonly disabledAt?: EpochMs | undefined
   readonly disabledReason?: string | undefined
+  readonly undeclaredAt?: EpochMs | undefined // since when no living process declares this one of the configuration
+  readonly superseded?: readonly string[] | undefined // fingerprints of its earlier declarations, newest last
   readonly createdBy: string // subject that may manage it with a grant for its own endpoints
   readonly version: number // from 1, incremented by every change
   readonly createdAt: EpochMs

@@ -1,4 +1,4 @@
-import type { Storage, StorageStatus } from '@perdure/ports'
+import { StartError, type Storage, type StorageStatus } from '@perdure/ports'
 import { sql } from 'kysely'
 import { compareMembers } from './cluster/compare-members.ts'
 import { createMembership, type Membership } from './cluster/membership.ts'
@@ -16,6 +16,7 @@ import {
 import { applyMigrations } from './connection/migrate.ts'
 import { translateError } from './connection/postgres-error.ts'
 import { createReadPool, type ReadPool } from './connection/read-pool.ts'
+import { openServerHistory, type ServerHistory } from './connection/server-history.ts'
 import { type ServerOptions, serverOptions } from './connection/server-options.ts'
 import { type ConnectionUse, openSession, type Planning, type Session } from './connection/session.ts'
 import { asynchronousWarning, missingStandby, readStandbys } from './connection/standbys.ts'
@@ -41,6 +42,8 @@ export interface PostgresStorage extends Storage {
 /** Connections that are not for reads: for groups, single commits, the row of the node and the tail of the log. */
 const RESERVED_CONNECTIONS = 4
 const SETTLE_MS = 6_000
+/** A server that lacks what was acknowledged within this time before a crash is not recognized. */
+const SAVE_HISTORY_MS = 1_000
 
 /**
  * Opens every storage port on one schema of a PostgreSQL database. Creates and migrates the schema as needed.
@@ -76,7 +79,10 @@ export async function openStorage(
     if (!isGuest) await requireConnections(control, poolSize)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const expected = { systemId, schema }
+    const history = await openServerHistory({ path: options.historyPath, onWarning })
+    await requireNewestServer(control, history)
+    history.closeWhenOlder(control)
+    const expected = { systemId, schema, history }
     const pool = createReadPool(server, poolSize - RESERVED_CONNECTIONS, expected)
     reads = pool
     const openSame = openerOf(server, { expected, onWarning })
@@ -106,16 +112,31 @@ export async function openStorage(
       open: (onNotification) => openTail({ name: 'tail', planning: 'default', onNotification }),
       underWay: writer.underWay,
     })
+    const onCommitted: typeof tail.committed = (events) => {
+      for (const { position } of events) history.acknowledged(position)
+      tail.committed(events)
+    }
+    const saving = setInterval(history.save, SAVE_HISTORY_MS).unref()
     let cluster: Membership | undefined
     const close = async () => {
       await tail.close()
       await cluster?.stop()
       await node.leave()
       await pool.close()
+      clearInterval(saving)
+      await history.save()
     }
-    const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close, now, onCommitted: tail.committed })
+    const host = createHost({ writer, readFrom, commitWaitMs, onFatal, close, now, onCommitted })
     if (role === 'member') {
-      cluster = await createMembership({ node, db: readFrom, leaseMs, onLeaseLost: host.fail, beforeBeat })
+      cluster = await createMembership({
+        node,
+        db: readFrom,
+        leaseMs,
+        onLeaseLost: host.fail,
+        beforeBeat,
+        now,
+        onWarning,
+      })
     }
     return {
       ...createStores(host),
@@ -124,7 +145,8 @@ export async function openStorage(
       tickets: createTicketStore(readFrom),
       lockouts: createLockoutStore(readFrom),
       counters: host.counters,
-      status: () => statusOf(host, readFrom, { reads: pool, requireSyncStandby: options.requireSyncStandby === true }),
+      status: () =>
+        statusOf(host, readFrom, { reads: pool, history, requireSyncStandby: options.requireSyncStandby === true }),
       close: host.close,
     }
   } catch (error) {
@@ -137,6 +159,21 @@ export async function openStorage(
 const roleOf = ({ isGuest, cluster }: PostgresStorageOptions): NodeRole => {
   if (isGuest === true) return 'guest'
   return cluster === true ? 'member' : 'sole'
+}
+
+/** @throws StartError `config-invalid` */
+async function requireNewestServer({ execute }: Session, history: ServerHistory): Promise<void> {
+  try {
+    await history.requireTimeline(execute)
+    await history.requirePosition(execute)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOTPRIMARY') throw cause
+    throw new StartError('config-invalid', {
+      message: `The database cannot be used: ${(cause as Error).message}.`,
+      hint: 'Use a URL that leads to the current primary. If this server is to be used nevertheless, delete the file with the extension .history in the folder of storage.path.',
+      cause,
+    })
+  }
 }
 
 /** Callers of the ports get no error of the driver. */
@@ -155,7 +192,7 @@ const startFailed = (error: unknown): never => {
 }
 
 interface OpenerParts {
-  readonly expected: ExpectedServer
+  readonly expected: ExpectedServer & { readonly history: ServerHistory }
   readonly onWarning: PostgresStorageOptions['onWarning']
 }
 
@@ -165,8 +202,12 @@ const openerOf =
   async (use: ConnectionUse): Promise<Session> => {
     const session = await openSession(server, { ...use, onWarning })
     try {
+      const { history } = expected
       await requireSameServer(session.execute, expected)
+      await history.requireTimeline(session.execute)
       await followServer(session)
+      await history.requirePosition(session.execute)
+      history.closeWhenOlder(session)
       return session
     } catch (error) {
       await session.close()
@@ -175,6 +216,7 @@ const openerOf =
   }
 
 interface StatusParts {
+  readonly history: ServerHistory
   readonly reads: ReadPool
   readonly requireSyncStandby: boolean
 }
@@ -182,17 +224,19 @@ interface StatusParts {
 async function statusOf(
   host: Host,
   db: Connection,
-  { reads, requireSyncStandby }: StatusParts,
+  { reads, history, requireSyncStandby }: StatusParts,
 ): Promise<StorageStatus> {
   const size = await db.get(DATABASE_SIZE, {}).catch(() => undefined)
   const { writes, transactions, unanswered, retriesByCode } = host.counters()
   const server = {
     ...{ connections: reads.counts(), commits: writes, transactions },
-    ...{ unknownCommits: unanswered, retries: retriesByCode },
+    ...{ unknownCommits: unanswered, retries: retriesByCode, refusedConnections: history.refused() },
   }
   const status = { walBytes: 0, dbBytes: size?.bytes ?? 0, server }
   if (host.state() !== 'open') return { ...status, writable: false, message: 'The storage is closed or has failed.' }
   const isReachable = host.isConnected() && size !== undefined
+  const problem = history.problem()
+  if (problem !== undefined) return { ...status, writable: false, message: `${problem}.` }
   if (!isReachable) return { ...status, writable: false, message: 'The database cannot be reached.' }
   const missing = requireSyncStandby ? missingStandby(await readStandbys(reads.execute)) : undefined
   return missing === undefined ? { ...status, writable: true } : { ...status, writable: false, message: missing }

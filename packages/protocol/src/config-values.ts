@@ -26,7 +26,8 @@ const formsIn = (unit: string) =>
   `must be a number of ${unit}, or a text such as '250ms', '30s', '15m', '12h', '1d' or '2w'`
 const UNIT_MS = { milliseconds: 1, seconds: 1_000, days: 86_400_000 } as const
 export const milliseconds = (minimum: number) => durationIn('milliseconds', minimum, 2 ** 31 - 1)
-export const seconds = durationIn('seconds', 1, 10 * 365 * 86_400)
+export const secondsFrom = (minimum: number) => durationIn('seconds', minimum, 10 * 365 * 86_400)
+export const seconds = secondsFrom(1)
 export const days = (minimum: number, maximum = 2 ** 31 - 1) => durationIn('days', minimum, maximum)
 export const bytes = within(1, 2 ** 40)
 export const count = (minimum: number) => within(minimum, 2 ** 31 - 1)

@@ -12,6 +12,7 @@ import {
   hostWithPort,
   milliseconds,
   SecretReference,
+  secondsFrom,
   share,
   strings,
   within,
@@ -168,6 +169,9 @@ export const ServerConfigSchema = strictObject({
     }),
     runsDays: optionalField(days(1), {
       note: 'Days after which ended runs are removed, with their calls and approvals; never when not set.',
+    }),
+    undeclaredSeconds: field(secondsFrom(0), 3_600, {
+      note: 'How long a trigger or webhook keeps working that no running server declares any more; afterwards the trigger no longer fires, and the webhook is removed with its deliveries.',
     }),
     sessionsDays: optionalField(days(1), {
       note: 'Days of inactivity after which sessions are removed, with all their data; never when not set.',

@@ -46,6 +46,7 @@ export const METRICS = {
   svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from submitting a commit until it is durable.' },
   svc_storage_commits_unknown_total: { type: 'counter', labels: [], help: 'Commits to PostgreSQL whose answer was lost, so that the server had to look up their outcome.' },
   svc_storage_connections: { type: 'gauge', labels: ['state'], help: 'Busy and idle read connections to PostgreSQL, and reads that are waiting for a connection.' },
+  svc_storage_connections_refused_total: { type: 'counter', labels: [], help: 'Connections to a PostgreSQL server that was behind one that this server had used before, such as a replaced primary.' },
   svc_storage_group_commits: { type: 'gauge', labels: [], help: 'Mean number of commits per transaction on PostgreSQL since the server started.' },
   svc_storage_retries_total: { type: 'counter', labels: ['code'], help: 'Transactions on PostgreSQL that were executed again, by SQLSTATE; connection for a lost connection.' },
   svc_storage_wal_size_bytes: { type: 'gauge', labels: [], help: 'Size of the write-ahead log.' },

@@ -11,12 +11,12 @@ export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
-  /** Rules that start runs. A trigger that was declared at an earlier start but is missing here becomes an orphan. */
+  /** Rules that start runs. A trigger that no server declares any more fires until `retention.undeclaredSeconds` have passed. */
   readonly triggers?: readonly TriggerRegistration[]
   /** Skills defined in code. They take precedence over skills in `config.skills.directories`. */
   readonly skills?: readonly InMemorySkill[]
   readonly mcpServers?: readonly McpServerRegistration[]
-  /** Endpoints outside the server that receive events. One that is missing here is removed at the start, with its deliveries. */
+  /** Endpoints outside the server that receive events. One that no server declares any more is removed after `retention.undeclaredSeconds`, with its deliveries. */
   readonly webhookEndpoints?: readonly WebhookRegistration[]
   /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder

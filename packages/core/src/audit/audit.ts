@@ -1,5 +1,6 @@
 import { type ChainDigest, type CheckpointLog, perdureError, type Storage, type UnitOfWork } from '@perdure/ports'
 import { createMutex } from '../concurrency/mutex.ts'
+import { createLongestLimit, type LongestLimitDeps } from '../declarations/longest-limit.ts'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createFileChain, type FileChainDeps } from './file-chain.ts'
@@ -8,7 +9,10 @@ import { pruneAudit } from './prune-audit.ts'
 import { createListAudit, type ListAudit } from './read-audit.ts'
 import { createVerifyAudit, type VerifyAudit } from './verify-audit.ts'
 
-export interface AuditDeps extends Omit<FileChainDeps, 'file' | 'onAppended'> {
+export interface AuditDeps
+  extends Omit<FileChainDeps, 'file' | 'onAppended'>,
+    Omit<LongestLimitDeps, 'clock' | 'undeclaredMs'>,
+    Partial<Pick<LongestLimitDeps, 'undeclaredMs'>> {
   /** The chain's own database, which records every request. If missing, the chain is in the main database. */
   readonly file?: Pick<Storage, 'unitOfWork' | 'audit'> | undefined
   readonly checkpoints?: CheckpointLog | undefined
@@ -40,12 +44,17 @@ export function createAudit(deps: AuditDeps) {
   const reading = { chain: chain.log, pause }
   const list = createListAudit(reading)
   const verify = createVerifyAudit({ ...deps, ...reading })
+  const longestLimit = createLongestLimit({ undeclaredMs: 0, ...deps })
   let cancelPrune = () => {}
 
+  const removeOld = async () => {
+    const days = await longestLimit('audit-retention', 'days', retentionDays)
+    if (days === undefined) return 0
+    return pruneAudit({ ...deps, ...reading, unitOfWork: chain.chainUnitOfWork, retentionDays: days })
+  }
   const prune = async () => {
     if (retentionDays === undefined) return
-    const write = { ...deps, ...reading, unitOfWork: chain.chainUnitOfWork, retentionDays }
-    const removed = await mutex(() => pruneAudit(write)).catch((error: unknown) => {
+    const removed = await mutex(removeOld).catch((error: unknown) => {
       logger.error('cannot remove old audit entries', error)
       return 0
     })

@@ -1,4 +1,4 @@
-import type { Clock, Storage, StorageStatus } from '@perdure/ports'
+import { type Clock, MAX_CLOCK_SKEW_MS, type Storage, type StorageStatus } from '@perdure/ports'
 import type { AuditHealth } from '../audit/audit.ts'
 import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
@@ -28,6 +28,10 @@ export interface ReadHealthDeps {
   readonly checkConsolidator: () => ConsolidatorCheck
   /** Whether other servers still count on this one; always when missing. */
   readonly hasLease?: (() => boolean) | undefined
+  /** By how many milliseconds the clock of this server is ahead of that of the storage; 0 when missing. */
+  readonly clockSkewMs?: (() => number) | undefined
+  /** By how many milliseconds the clock of the machine is ahead of the time that this server uses; 0 when missing. */
+  readonly distrustedMs?: (() => number) | undefined
   /** The servers of the cluster; if missing, there is only this one. */
   readonly readCluster?: NodeWatch['health'] | undefined
   /** Whether the event loop was blocked a moment ago; never when missing. */
@@ -58,13 +62,15 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
         checks,
         tail: tailOf(deps),
         nodes: deps.readCluster?.(),
+        clock: clockOf(deps),
       }
     },
     live: () => ({ status: 'ok' }),
     async ready() {
       const phase = deps.phase.current()
       if (phase !== 'ready') return { status: phase === 'starting' ? 'starting' : 'draining' }
-      if (deps.wasBlocked?.() === true || deps.hasLease?.() === false) return { status: 'failing' }
+      if (deps.wasBlocked?.() === true || deps.hasLease?.() === false || isClockWrong(deps))
+        return { status: 'failing' }
       return { status: (await readSample()).writable ? 'ready' : 'failing' }
     },
   }
@@ -115,11 +121,31 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
   }
 }
 
+const isClockWrong = ({ clockSkewMs }: ReadHealthDeps) => Math.abs(clockSkewMs?.() ?? 0) > MAX_CLOCK_SKEW_MS
+
+/** Absent while the clock of this machine is trusted and agrees with that of the storage. */
+function clockOf(deps: ReadHealthDeps): ClockHealth | undefined {
+  const skewMs = Math.round(deps.clockSkewMs?.() ?? 0)
+  const distrustedMs = Math.round(deps.distrustedMs?.() ?? 0)
+  return isClockWrong(deps) || distrustedMs !== 0 ? { skewMs, distrustedMs } : undefined
+}
+
+function clockCheck(deps: ReadHealthDeps): { readonly status: CheckStatus; readonly message?: string } {
+  if (isClockWrong(deps)) {
+    return { status: 'fail', message: 'the clock of this machine differs from that of the database server' }
+  }
+  if (clockOf(deps) === undefined) return { status: 'ok' }
+  const message = 'the clock of this machine was changed; the change is ignored until it has lasted for a minute'
+  return { status: 'warn', message }
+}
+
 function storageCheck(
-  { walWarnThresholdBytes, minFreeBytes = 0, readAuditHealth }: ReadHealthDeps,
-  { walBytes, dbBytes, writable, message, server, freeBytes = minFreeBytes }: StorageStatus,
+  deps: ReadHealthDeps,
+  { walBytes, dbBytes, writable, message, server, freeBytes = deps.minFreeBytes ?? 0 }: StorageStatus,
 ) {
+  const { walWarnThresholdBytes, minFreeBytes = 0, readAuditHealth } = deps
   const audit = readAuditHealth?.() ?? { status: 'ok' }
+  const clock = clockCheck(deps)
   const warning =
     freeBytes < minFreeBytes
       ? 'the disk is nearly full'
@@ -128,8 +154,8 @@ function storageCheck(
         : undefined
   const storageStatus: CheckStatus = warning === undefined ? 'ok' : 'warn'
   return {
-    status: worstOf(writable ? storageStatus : 'fail', audit.status),
-    message: message ?? audit.message ?? warning,
+    status: worstOf(writable ? storageStatus : 'fail', audit.status, clock.status),
+    message: message ?? clock.message ?? audit.message ?? warning,
     ...{ walBytes, thresholdBytes: walWarnThresholdBytes, dbBytes, writable },
     ...(server && { connections: server.connections }),
   }
@@ -157,6 +183,12 @@ export interface HealthDocument {
   readonly checks: ReturnType<typeof checksOf>
   readonly tail: TailHealth | undefined
   readonly nodes: ReturnType<NodeWatch['health']>
+  readonly clock: ClockHealth | undefined
+}
+
+export interface ClockHealth {
+  readonly skewMs: number
+  readonly distrustedMs: number
 }
 
 export interface TailHealth {

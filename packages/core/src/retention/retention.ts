@@ -1,22 +1,16 @@
 import { type EpochMs, plusMs, type UnitOfWork, type Write } from '@perdure/ports'
+import { createLongestLimit, type LongestLimitDeps } from '../declarations/longest-limit.ts'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import { createExpireSessions, type ExpireSessionsDeps } from '../sessions/expire-sessions.ts'
+import type { RetentionLimits } from './retention-limits.ts'
 
-export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps {
+export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps, LongestLimitDeps {
   readonly unitOfWork: UnitOfWork
   readonly limits: RetentionLimits
 }
 
-export interface RetentionLimits {
-  readonly eventsDays: number
-  /** Days after which expired and revoked tokens are removed. */
-  readonly tokensDays: number
-  /** If missing, runs are never removed. */
-  readonly runsDays?: number | undefined
-  /** Days without activity. If missing, sessions are never removed. */
-  readonly sessionsDays?: number | undefined
-}
+export type { RetentionLimits }
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 600_000
@@ -34,6 +28,7 @@ type Removal = Extract<Write, { readonly type: 'event.trim' | 'run.prune' | 'tok
 export function createRetention(deps: RetentionDeps): Daemon {
   const { unitOfWork, clock, limits, logger } = deps
   const expireSessions = createExpireSessions(deps)
+  const longestLimit = createLongestLimit(deps)
   let prunedAtMs: number | undefined
 
   const daysAgo = (days: number): EpochMs => plusMs(clock.now(), -days * DAY_MS)
@@ -45,10 +40,15 @@ export function createRetention(deps: RetentionDeps): Daemon {
   }
 
   /** Returns whether all expired sessions are gone. */
-  const removeSessions = async (days: number): Promise<boolean> => {
-    const { deleted, hasMore } = await expireSessions(daysAgo(days))
+  const removeSessions = async (before: EpochMs): Promise<boolean> => {
+    const { deleted, hasMore } = await expireSessions(before)
     if (deleted > 0) logger.info('removed idle sessions', { sessions: deleted })
     return !hasMore
+  }
+
+  const removeOlder = async (limit: keyof RetentionLimits, removeBefore: (before: EpochMs) => Promise<boolean>) => {
+    const days = await longestLimit('retention', limit, limits[limit])
+    return days === undefined || removeBefore(daysAgo(days))
   }
 
   return createSupervisedLoop(deps, {
@@ -56,14 +56,13 @@ export function createRetention(deps: RetentionDeps): Daemon {
     duty: 'retention',
     async work() {
       if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < EVERY_MS) return undefined
-      const { eventsDays, tokensDays, runsDays, sessionsDays } = limits
-      const areEventsGone = await remove({ type: 'event.trim', before: daysAgo(eventsDays), limit: EVENTS_PER_COMMIT })
-      const areRunsGone =
-        runsDays === undefined ||
-        (await remove({ type: 'run.prune', before: daysAgo(runsDays), limit: RUNS_PER_COMMIT }))
-      const areSessionsGone = sessionsDays === undefined || (await removeSessions(sessionsDays))
-      const areTokensGone = await remove({ type: 'token.prune', before: daysAgo(tokensDays), limit: TOKENS_PER_COMMIT })
-      if (!areEventsGone || !areRunsGone || !areSessionsGone || !areTokensGone) return 0
+      const areGone = [
+        await removeOlder('eventsDays', (before) => remove({ type: 'event.trim', before, limit: EVENTS_PER_COMMIT })),
+        await removeOlder('runsDays', (before) => remove({ type: 'run.prune', before, limit: RUNS_PER_COMMIT })),
+        await removeOlder('sessionsDays', removeSessions),
+        await removeOlder('tokensDays', (before) => remove({ type: 'token.prune', before, limit: TOKENS_PER_COMMIT })),
+      ]
+      if (areGone.includes(false)) return 0
       prunedAtMs = clock.monotonicMs()
       return undefined
     },

@@ -1,7 +1,9 @@
 import { StartError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import { createOtherNodes } from '../declarations/other-nodes.fixture.ts'
+import { triggerFingerprint } from './declare-triggers.ts'
 import type { TriggerRegistration } from './trigger-definition.ts'
-import { createTriggerServer } from './triggers.fixture.ts'
+import { createTriggerServer, type ServerOptions, testDigest } from './triggers.fixture.ts'
 
 const HOUR = 3_600_000
 const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentId: 'echo' } } as const
@@ -9,9 +11,13 @@ const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentI
 type Server = Awaited<ReturnType<typeof createTriggerServer>>
 
 /** The server after a restart with other declarations. */
-async function restarted({ storage, clock, ids, stop }: Server, registrations: readonly TriggerRegistration[]) {
+async function restarted(
+  { storage, clock, ids, stop }: Server,
+  registrations: readonly TriggerRegistration[],
+  options: Pick<ServerOptions, 'nodes' | 'undeclaredMs'> = {},
+) {
   await stop()
-  const next = createTriggerServer({ storage, clock, ids })
+  const next = createTriggerServer({ storage, clock, ids, ...options })
   await next.triggers.declare(registrations)
   return next.start()
 }
@@ -68,16 +74,51 @@ describe('declareTriggers', () => {
     expect(await enabled.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T01:00:00.000Z' })
   })
 
-  it('orphans a trigger that is no longer declared, and schedules it again when it is declared again', async () => {
+  it('lets a trigger fire for the grace period that no process declares, and then orphans it', async () => {
     const server = await declared(HOURLY)
 
-    const without = await restarted(server, [])
+    const without = await restarted(server, [], { undeclaredMs: 2 * HOUR })
+    await without.advance(1.5 * HOUR)
+    await without.triggers.redeclare()
+    expect(await without.trigger('hourly')).toMatchObject({
+      ...{ status: 'active', nextFireAt: '2025-01-01T02:00:00.000Z', fireCount: 1 },
+      undeclaredAt: '2025-01-01T00:00:00.000Z',
+    })
+
+    await without.advance(HOUR)
+    await without.triggers.redeclare()
     await without.advance(2 * HOUR)
-    expect(await without.trigger('hourly')).toMatchObject({ status: 'orphaned', nextFireAt: null })
-    expect(await without.fires('hourly')).toEqual([])
+    expect(await without.trigger('hourly')).toMatchObject({ status: 'orphaned', nextFireAt: null, fireCount: 2 })
 
     const back = await restarted(without, [HOURLY])
-    expect(await back.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T03:00:00.000Z' })
+    const { status, nextFireAt, undeclaredAt } = await back.trigger('hourly')
+    expect([status, nextFireAt, undeclaredAt]).toEqual(['active', '2025-01-01T05:00:00.000Z', undefined])
+  })
+
+  it('keeps a trigger that another living process declares, or may declare', async () => {
+    const { nodes, others, declaring } = createOtherNodes()
+    const server = await declared(HOURLY)
+
+    for (const declares of [[declaring('trigger', 'hourly', 'f')], undefined]) {
+      others.set('newer', declares)
+      const older = await restarted(server, [], { nodes, undeclaredMs: 0 })
+      await older.triggers.redeclare()
+      expect(await older.trigger('hourly')).toMatchObject({ status: 'active', undeclaredAt: undefined })
+      await older.stop()
+    }
+  })
+
+  it('keeps the definition of a newer configuration, until no process declares it any more', async () => {
+    const newer = { ...HOURLY, cron: '30 * * * *' }
+    const { nodes, others, declaring } = createOtherNodes()
+    others.set('newer', [declaring('trigger', 'hourly', triggerFingerprint(testDigest, newer))])
+    const server = await restarted(await declared(HOURLY), [newer])
+
+    const older = await restarted(server, [HOURLY], { nodes })
+    expect(await older.trigger('hourly')).toMatchObject({ cron: '30 * * * *' })
+    others.delete('newer')
+    await older.triggers.redeclare()
+    expect(await older.trigger('hourly')).toMatchObject({ cron: '0 * * * *' })
   })
 
   it('replaces a trigger with the same id that was created over the API', async () => {

@@ -1,6 +1,8 @@
 import {
   type Clock,
   type CronSchedule,
+  type Digest,
+  definedMembers,
   type EpochMs,
   type JsonText,
   type Logger,
@@ -12,6 +14,13 @@ import {
 } from '@perdure/ports'
 import { CreateTriggerRequest } from '@perdure/protocol'
 import { getDotPath, safeParse } from 'valibot'
+import { type Redeclared, replacesStored, supersededBy, undeclaredStep } from '../declarations/declared-row.ts'
+import {
+  fingerprintOf,
+  type LivingDeclarationsDeps,
+  type OtherDeclarations,
+  readOtherDeclarations,
+} from '../declarations/living-declarations.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { replaceTrigger } from './fire-writes.ts'
@@ -20,7 +29,7 @@ import { kindOf } from './kinds/trigger-kinds.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
 import { newTrigger, problemOf, type TriggerDefinition, type TriggerRegistration } from './trigger-definition.ts'
 
-export interface DeclareTriggersDeps {
+export interface DeclareTriggersDeps extends LivingDeclarationsDeps {
   readonly triggers: TriggerStore
   readonly targets: RunTargets
   readonly unitOfWork: UnitOfWork
@@ -28,6 +37,9 @@ export interface DeclareTriggersDeps {
   readonly cronSchedule: CronSchedule
   readonly clock: Clock
   readonly logger: Logger
+  readonly digest: Pick<Digest, 'sha256'>
+  /** How long a trigger fires that no living process declares. */
+  readonly undeclaredMs: number
 }
 
 /** The owner of runs that are started by triggers declared in code. */
@@ -35,7 +47,8 @@ const CODE_OWNER = 'system'
 
 /**
  * Stores the triggers that are declared in code, before anything fires. A trigger whose definition did not change is
- * left unchanged; a trigger whose definition was removed becomes an orphan.
+ * left unchanged. A trigger that no living process declares becomes an orphan after a grace period; until then it fires,
+ * so that a server that starts with an earlier configuration stops no schedule.
  *
  * @throws StartError `config-invalid` that names the invalid trigger; nothing is written in that case
  */
@@ -44,12 +57,55 @@ export async function declareTriggers(
   registrations: readonly TriggerRegistration[],
 ): Promise<void> {
   const definitions = await checkTriggers(deps, registrations)
-  for (const definition of definitions) await declare(deps, definition)
-  const declared = new Set(definitions.map(({ id }) => id))
-  for await (const trigger of eachTrigger(deps.triggers)) {
-    const isOrphan = trigger.source === 'code' && !declared.has(trigger.id) && trigger.orphanedAt === undefined
-    if (isOrphan) await replace(deps, { ...trigger, ...NOT_SCHEDULED, orphanedAt: deps.clock.now() })
+  const others = await readOtherDeclarations(deps)
+  for (const definition of definitions) await declare(deps, definition, others)
+  await followDeclarations(deps, definitions, others)
+}
+
+/** Compares the stored triggers with what the living processes declare by now. */
+export async function redeclareTriggers(
+  deps: DeclareTriggersDeps,
+  definitions: readonly TriggerDefinition[],
+): Promise<void> {
+  const others = await readOtherDeclarations(deps)
+  for (const definition of definitions) {
+    const current = await deps.triggers.find(definition.id)
+    const isOther = current?.source === 'code' && current.declared !== toJsonText(definition)
+    if (isOther || (current?.source === 'code' && current.orphanedAt !== undefined)) {
+      await declare(deps, definition, others)
+    }
   }
+  await followDeclarations(deps, definitions, others)
+}
+
+/** Marks the triggers that no living process declares, and makes them orphans after the grace period. */
+async function followDeclarations(
+  deps: DeclareTriggersDeps,
+  definitions: readonly TriggerDefinition[],
+  others: OtherDeclarations,
+): Promise<void> {
+  const { triggers, clock, logger, undeclaredMs } = deps
+  const declared = new Set(definitions.map(({ id }) => id))
+  for await (const trigger of eachTrigger(triggers)) {
+    if (trigger.source !== 'code' || trigger.orphanedAt !== undefined) continue
+    const now = clock.now()
+    const isDeclared = declared.has(trigger.id) || others.has('trigger', trigger.id)
+    const step = undeclaredStep(trigger, isDeclared, { now, graceMs: undeclaredMs })
+    const fields = { triggerId: trigger.id, graceSeconds: Math.round(undeclaredMs / 1_000) }
+    if (step === 'mark')
+      logger.warn('no running server declares the trigger; it fires until the grace period ends', fields)
+    if (step === 'end') logger.warn('the trigger fires no longer, because no running server declares it', fields)
+    if (step !== 'none') await replace(deps, CHANGES[step](trigger, now))
+  }
+}
+
+const CHANGES = {
+  mark: (trigger: TriggerRecord, now: EpochMs) => ({ ...trigger, undeclaredAt: now }),
+  clear: (trigger: TriggerRecord) => ({ ...trigger, undeclaredAt: undefined }),
+  end: (trigger: TriggerRecord, now: EpochMs) => ({
+    ...{ ...trigger, ...NOT_SCHEDULED },
+    ...{ undeclaredAt: undefined, orphanedAt: now },
+  }),
 }
 
 /** The declared triggers with their defaults. @throws StartError `config-invalid` that names the invalid trigger */
@@ -94,7 +150,11 @@ const invalid = (id: unknown, problem: string) =>
     hint: 'correct the trigger in the configuration',
   })
 
-async function declare(deps: DeclareTriggersDeps, definition: TriggerDefinition): Promise<void> {
+async function declare(
+  deps: DeclareTriggersDeps,
+  definition: TriggerDefinition,
+  others: OtherDeclarations,
+): Promise<void> {
   const { triggers, unitOfWork, schedule, clock, logger } = deps
   const now = clock.now()
   const declared = toJsonText(definition)
@@ -108,8 +168,35 @@ async function declare(deps: DeclareTriggersDeps, definition: TriggerDefinition)
   if (current.source === 'api')
     logger.warn('the trigger declared in code replaces the trigger created over the API', { triggerId: current.id })
   const isUnchanged = current.declared === declared && current.orphanedAt === undefined && current.failure === undefined
-  if (!isUnchanged) await replace(deps, mergeDefinition(deps, { current, unscheduled, now }))
+  if (isUnchanged) return
+  const redeclared = redeclaredOf(deps, current, definition)
+  if (redeclared !== undefined && isOlder(redeclared, others)) {
+    logger.debug('another server declares a newer definition of the trigger, which stays in use', {
+      triggerId: current.id,
+    })
+    return
+  }
+  const superseded = redeclared === undefined ? current.superseded : supersededBy(redeclared)
+  await replace(deps, { ...mergeDefinition(deps, { current, unscheduled, now }), ...definedMembers({ superseded }) })
 }
+
+/** Compares two definitions in code; `undefined` if they are equal, or if the trigger was created over the API. */
+function redeclaredOf(
+  { digest }: DeclareTriggersDeps,
+  current: TriggerRecord,
+  definition: TriggerDefinition,
+): Redeclared | undefined {
+  if (current.source !== 'code' || current.declared === undefined) return undefined
+  const stored = fingerprintOf(digest, JSON.parse(current.declared))
+  const declared = fingerprintOf(digest, definition)
+  return stored === declared ? undefined : { noun: 'trigger', row: current, stored, declared }
+}
+
+const isOlder = (redeclared: Redeclared, others: OtherDeclarations) => !replacesStored(redeclared, others)
+
+/** The definition of a trigger of the configuration, with its defaults. */
+export const triggerFingerprint = (digest: Pick<Digest, 'sha256'>, registration: TriggerRegistration): string =>
+  fingerprintOf(digest, parseRegistration(registration, 0))
 
 interface Redeclaration {
   readonly current: TriggerRecord

@@ -88,7 +88,7 @@ describe('manageTriggers', () => {
   })
 
   it('prunes only disabled, expired and orphaned triggers', async () => {
-    const server = await createStartedServer()
+    const server = await createTriggerServer({ undeclaredMs: 0 }).start()
     await server.triggers.declare([{ ...HOURLY, id: 'orphan' }])
     await server.triggers.declare([])
     await server.create({ ...HOURLY, id: 'active' })

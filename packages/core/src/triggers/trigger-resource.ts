@@ -4,7 +4,8 @@ import { toIso } from './trigger-events.ts'
 
 /** The trigger as the API returns it. */
 export function toTriggerResource(trigger: TriggerRecord, now: EpochMs) {
-  const { id, kind, cron, timezone, intervalMs, idleMs, event, enabled, source, failure, expiresAt } = trigger
+  const { id, kind, cron, timezone, intervalMs, idleMs, event, enabled, source, failure, expiresAt, undeclaredAt } =
+    trigger
   const { catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, fireCount, missed } = trigger
   return {
     ...{ id, kind, cron, timezone, intervalMs, idleMs, event },
@@ -13,6 +14,7 @@ export function toTriggerResource(trigger: TriggerRecord, now: EpochMs) {
     expiresAt: expiresAt === undefined ? undefined : toIso(expiresAt),
     status: statusOf(trigger, now),
     reason: failure,
+    undeclaredAt: undeclaredAt === undefined ? undefined : toIso(undeclaredAt),
     lastFireAt: toIsoOrNull(trigger.lastFireAt),
     nextFireAt: toIsoOrNull(trigger.dueAt),
     lastStatus: trigger.lastStatus ?? null,

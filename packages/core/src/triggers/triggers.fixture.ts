@@ -9,6 +9,7 @@ import {
   type FireRecord,
   fromJsonText,
   type Logger,
+  type NodeDirectory,
   type Storage,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
@@ -44,6 +45,8 @@ export interface ServerOptions extends Partial<World> {
   readonly agents?: readonly AgentRegistration[]
   readonly cronSchedule?: CronSchedule
   readonly logger?: Logger
+  readonly undeclaredMs?: number
+  readonly nodes?: NodeDirectory
   readonly maxQueued?: number
   readonly concurrency?: number
 }
@@ -86,6 +89,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const triggers = createTriggers({
     ...storage,
     ...{ clock, timers: clock, ids, meter, logger, cronSchedule, digest: testDigest, basePath: '/v1' },
+    ...{ nodes: options.nodes, executor: 'self', undeclaredMs: options.undeclaredMs ?? 3_600_000 },
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, idempotencyTtlMs: 86_400_000 },
   })
   engine.observeRuns(triggers.observe)

@@ -15,16 +15,18 @@ import {
 import type { StartRun } from '../engine/start-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { createCreateTrigger } from './create-trigger.ts'
-import { declareTriggers } from './declare-triggers.ts'
+import { checkTriggers, type DeclareTriggersDeps, declareTriggers, redeclareTriggers } from './declare-triggers.ts'
 import { createFireByHand } from './fire-by-hand.ts'
 import { createFireEventTriggers } from './fire-event-triggers.ts'
 import { createManageTriggers } from './manage-triggers.ts'
 import { createReadTriggers } from './read-triggers.ts'
 import { createSchedule } from './schedule.ts'
 import { createTriggerDaemon } from './trigger-daemon.ts'
-import type { TriggerRegistration } from './trigger-definition.ts'
+import type { TriggerDefinition, TriggerRegistration } from './trigger-definition.ts'
 
-export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs' | 'sessions'> {
+export interface TriggersDeps
+  extends Pick<Storage, 'triggers' | 'fires' | 'runs' | 'sessions'>,
+    Pick<DeclareTriggersDeps, 'nodes' | 'executor' | 'undeclaredMs'> {
   /** Must publish the events that it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -52,6 +54,7 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
   const schedule = createSchedule(given)
   const daemon = createTriggerDaemon({ ...given, schedule })
   const deps = { ...given, schedule, wake: daemon.wake }
+  let declared: readonly TriggerDefinition[] | undefined
 
   return {
     daemon,
@@ -63,7 +66,12 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     /** Must be called before the daemon starts. @throws StartError `config-invalid` */
     async declare(registrations: readonly TriggerRegistration[]) {
       await declareTriggers(deps, registrations)
+      declared = await checkTriggers(deps, registrations)
       await daemon.refresh()
+    },
+    /** Compares the triggers with what the living processes declare by now. */
+    async redeclare() {
+      if (declared !== undefined) await redeclareTriggers(deps, declared)
     },
     /** Must be called for every run that has ended or was suspended. */
     observe: (run: RunRecord) => daemon.observe(run),

@@ -179,7 +179,8 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
     },
     remove: ({ webhookId, principal, visibility, key }) =>
       once(key, async () => {
-        refuseConfigured(await findWebhook(webhooks, webhookId, visibility))
+        const webhook = await findWebhook(webhooks, webhookId, visibility)
+        if (webhook.undeclaredAt === undefined) refuseConfigured(webhook)
         const entry = { at: clock.now(), action: 'webhooks.delete', target: webhookId }
         return {
           writes: [{ type: 'webhook.delete', id: webhookId }, auditWrite(principal, entry)],

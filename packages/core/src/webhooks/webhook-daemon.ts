@@ -8,11 +8,12 @@ import {
   type WebhookRecord,
   type WebhookStore,
 } from '@perdure/ports'
+import { createLongestLimit, type LongestLimitDeps } from '../declarations/longest-limit.ts'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { QueueDeliveries } from './queue-deliveries.ts'
 import type { SendDelivery } from './send-delivery.ts'
 
-export interface WebhookDaemonDeps extends SupervisedLoopDeps {
+export interface WebhookDaemonDeps extends SupervisedLoopDeps, LongestLimitDeps {
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
   readonly unitOfWork: UnitOfWork
@@ -45,6 +46,7 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
   const { webhooks, deliveries, clock, queueDeliveries, sendDelivery, isStorageShared } = deps
   const lanes = new Map<string, Promise<void>>()
   const stopping = new AbortController()
+  const longestLimit = createLongestLimit(deps)
   let isActive = true
   let prunedAtMs: number | undefined
 
@@ -101,7 +103,12 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
     deps.meter.gauge('svc_webhook_pending_deliveries', {}, pending)
     deps.meter.gauge('svc_webhook_dead_letters', {}, dead)
     if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < PRUNE_EVERY_MS) return
-    const before = plusMs(clock.now(), -deps.retentionDays * DAY_MS)
+    const days = await longestLimit('webhook-retention', 'days', deps.retentionDays)
+    if (days === undefined) {
+      prunedAtMs = clock.monotonicMs()
+      return
+    }
+    const before = plusMs(clock.now(), -days * DAY_MS)
     const outcome = await deps.unitOfWork.commit([{ type: 'delivery.prune', before, limit: PRUNED_PER_COMMIT }])
     const isMore = outcome.committed && outcome.counts[0] === PRUNED_PER_COMMIT
     prunedAtMs = isMore ? undefined : clock.monotonicMs()

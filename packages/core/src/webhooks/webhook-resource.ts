@@ -9,6 +9,7 @@ export interface WebhookResource {
   readonly source: 'code' | 'api'
   readonly enabled: boolean
   readonly disabledReason?: string | undefined
+  readonly undeclaredAt?: string | undefined
   readonly createdAt: string
 }
 
@@ -23,6 +24,7 @@ export const toWebhookResource = (webhook: WebhookRecord): WebhookResource => ({
   owner: webhook.owner ?? EVERY_OWNER,
   source: webhook.source,
   enabled: webhook.disabledAt === undefined,
+  ...(webhook.undeclaredAt === undefined ? {} : { undeclaredAt: toIso(webhook.undeclaredAt) }),
   createdAt: toIso(webhook.createdAt),
 })
 

@@ -55,7 +55,13 @@ export function createWebhookWorld({
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },
     ...{ logger: silentLogger, meter: noMeter, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
     ...{ basePath: '/v1', idempotencyTtlMs: DAY_MS, version: '1.2.3', timeoutMs: 15_000, retentionDays: 30 },
-    ...{ isSealerDurable: true, isStorageShared: false, sender, resolveSecret: async () => undefined },
+    ...{
+      isSealerDurable: true,
+      isStorageShared: false,
+      undeclaredMs: 3_600_000,
+      sender,
+      resolveSecret: async () => undefined,
+    },
   })
 
   return {

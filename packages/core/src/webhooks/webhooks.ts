@@ -1,6 +1,11 @@
 import type { UnitOfWork } from '@perdure/ports'
 import { WEBHOOK_EVENTS } from '@perdure/protocol'
-import { type ConfiguredWebhook, declareWebhooks } from './declare-webhooks.ts'
+import {
+  type ConfiguredWebhook,
+  type DeclareWebhooksDeps,
+  declareWebhooks,
+  redeclareWebhooks,
+} from './declare-webhooks.ts'
 import { createManageDeliveries, type ManageDeliveriesDeps } from './manage-deliveries.ts'
 import { createManageWebhooks, type ManageWebhooksDeps } from './manage-webhooks.ts'
 import { createQueueDeliveries, type QueueDeliveriesDeps } from './queue-deliveries.ts'
@@ -10,6 +15,7 @@ import { createWebhookDaemon, type WebhookDaemonDeps } from './webhook-daemon.ts
 export type WebhooksDeps = Omit<ManageWebhooksDeps & ManageDeliveriesDeps, 'wake'> &
   QueueDeliveriesDeps &
   SendDeliveryDeps &
+  Pick<DeclareWebhooksDeps, 'nodes' | 'executor' | 'undeclaredMs' | 'digest'> &
   Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery'>
 
 /** Wires the use cases of webhooks. */
@@ -20,11 +26,19 @@ export function createWebhooks(deps: WebhooksDeps) {
     sendDelivery: createSendDelivery(deps),
   })
   const { wake } = daemon
+  let declared: readonly ConfiguredWebhook[] | undefined
   return {
     manageWebhooks: createManageWebhooks({ ...deps, wake }),
     manageDeliveries: createManageDeliveries({ ...deps, wake }),
     daemon,
-    declare: (configured: readonly ConfiguredWebhook[]) => declareWebhooks(deps, configured),
+    async declare(configured: readonly ConfiguredWebhook[]) {
+      await declareWebhooks(deps, configured)
+      declared = configured
+    },
+    /** Compares the webhooks with what the living processes declare by now. */
+    async redeclare() {
+      if (declared !== undefined) await redeclareWebhooks(deps, declared)
+    },
   }
 }
 

@@ -16,13 +16,23 @@ needsTool('PostgreSQL').describe('members of a cluster on a PostgreSQL server', 
       return {
         async join(): Promise<ClusterMember> {
           let isStalled = false
+          let skewMs = 0
           const beforeBeat = async () => (isStalled ? new Promise<void>(() => undefined) : undefined)
-          const storage = await schema.open({ keepRows: true, cluster: true, leaseMs: LEASE_MS, beforeBeat })
+          const storage = await schema.open({
+            keepRows: true,
+            cluster: true,
+            leaseMs: LEASE_MS,
+            beforeBeat,
+            now: () => Date.now() + skewMs,
+          })
           return {
             storage,
             cluster: storage.cluster as Cluster,
             stall: () => {
               isStalled = true
+            },
+            setClockSkew: (ms) => {
+              skewMs = ms
             },
             leave: () => storage.close(),
           }

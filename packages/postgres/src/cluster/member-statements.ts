@@ -8,12 +8,12 @@ interface NodeId {
 }
 
 /** Changes no row if another member has removed the node. */
-export const RENEW_LEASE = compile<NodeId & { leaseMs: number }, { drain_requested: boolean }>((param) =>
+export const RENEW_LEASE = compile<NodeId & { leaseMs: number }, { drain_requested: boolean; now: number }>((param) =>
   from
     .updateTable('nodes')
     .set({ lease_until: leaseEnd(param('leaseMs')) })
     .where('id', '=', param('id'))
-    .returning('drain_requested'),
+    .returning(['drain_requested', sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`.as('now')]),
 )
 
 export const MARK_DRAINING = compile<NodeId, unknown>((param) =>

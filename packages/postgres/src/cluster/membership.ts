@@ -1,6 +1,6 @@
-import { type Cluster, type Duty, isLeaseLost, leaseLost, type Refusal } from '@perdure/ports'
+import { type Cluster, type Duty, isLeaseLost, leaseLost, MAX_CLOCK_SKEW_MS, type Refusal } from '@perdure/ports'
 import type { Connection } from '../connection/connection.ts'
-import type { Node } from '../host/node.ts'
+import { type Node, skewOf } from '../host/node.ts'
 import {
   DISMISS,
   LIST_DEPARTED,
@@ -18,6 +18,9 @@ export interface MembershipOptions {
   readonly db: Connection
   readonly leaseMs: number
   /** Called once, when another member has removed this node. */
+  readonly onWarning?: ((text: string) => void) | undefined
+  /** The clock of this machine. */
+  readonly now: () => number
   readonly onLeaseLost: (error: Refusal) => void
   /** A test can hold up the renewal of the lease. */
   readonly beforeBeat?: (() => Promise<void>) | undefined
@@ -41,7 +44,7 @@ const LONGEST_BEAT_MS = 1_000
  * members, and removes members whose lease has expired.
  */
 export async function createMembership(options: MembershipOptions): Promise<Membership> {
-  const { node, db, leaseMs, onLeaseLost, beforeBeat } = options
+  const { node, db, leaseMs, onLeaseLost, onWarning, now, beforeBeat } = options
   const monotonicMs = () => performance.now()
   const self = { id: node.id }
   const beatMs = Math.min(LONGEST_BEAT_MS, leaseMs / BEATS_PER_LEASE)
@@ -50,6 +53,7 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
   let unbrokenSinceMs = lastBeatMs
   let duties: ReadonlySet<Duty> = new Set()
   let state: 'member' | 'retired' | 'stopped' = 'member'
+  let clockSkewMs = 0
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
 
@@ -71,16 +75,35 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     await within(leaseMs / 2, async () => {
       await beforeBeat?.()
       await node.renew()
+      const sentAt = now()
       const row = await node.control().get(RENEW_LEASE, { ...self, leaseMs })
       if (row === undefined) throw leaseLost()
+      compareClocks(skewOf({ sentAt, receivedAt: now(), serverAt: row.now }))
       if (row.drain_requested) requestDrain()
     })
     if (sentAtMs - lastBeatMs >= leaseMs) unbrokenSinceMs = sentAtMs
     lastBeatMs = sentAtMs
   }
 
+  const hasRightClock = () => Math.abs(clockSkewMs) <= MAX_CLOCK_SKEW_MS
+
+  /** Another member takes over what a member does by its clock. */
+  const compareClocks = (skewMs: number) => {
+    const wasRight = hasRightClock()
+    clockSkewMs = skewMs
+    if (wasRight === hasRightClock()) return
+    onWarning?.(
+      hasRightClock() ? 'the clock of this machine agrees with the database server again' : wrongClock(skewMs),
+    )
+  }
+
   const takeDuties = async () => {
     if (state !== 'member') return
+    if (!hasRightClock()) {
+      duties = new Set()
+      await db.run(RELEASE_DUTIES, self)
+      return void (await releaseClaims(db, node.id))
+    }
     const held = await db.all(TAKE_DUTIES, self)
     if (state === 'member') duties = new Set(held.map(({ name }) => name))
   }
@@ -132,9 +155,11 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
       onDrainRequested = callback
       if (isDrainRequested) callback()
     },
-    isMine: (duty) => duties.has(duty) && hasLease(),
+    isMine: (duty) => duties.has(duty) && hasLease() && hasRightClock(),
     hasLease,
-    claim: async (query) => (state === 'member' && hasLease() ? claimRuns(db, { ...query, node: node.id }) : []),
+    clockSkewMs: () => clockSkewMs,
+    claim: async (query) =>
+      state === 'member' && hasLease() && hasRightClock() ? claimRuns(db, { ...query, node: node.id }) : [],
     firstInLine: (line) => firstInLine(db, line),
     async departed() {
       const rows = await db.all(LIST_DEPARTED, {})
@@ -154,6 +179,9 @@ export async function createMembership(options: MembershipOptions): Promise<Memb
     },
   }
 }
+
+const wrongClock = (skewMs: number): string =>
+  `the clock of this machine is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'ahead of' : 'behind'} that of the database server; until they agree, this server is not ready, and other servers do its background work`
 
 const isGivenUp = (error: unknown): error is Refusal => error instanceof Error && isLeaseLost(error)
 

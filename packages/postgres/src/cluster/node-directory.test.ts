@@ -1,10 +1,11 @@
-import { type EpochMs, type NodeIdentity, nodeTarget, StartError } from '@perdure/ports'
+import { type EpochMs, type NodeIdentity, nodeDeclaration, nodeTarget, StartError } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const identity: NodeIdentity = {
+  declares: [nodeDeclaration('webhook', 'sink', 'f1')],
   ...{ version: '1.2.3', peppers: ['new', 'old'], settings: { runs: 'a', auth: 'b' } },
   targets: [nodeTarget('agent', 'echo'), nodeTarget('agent', 'echo', 'v2')],
 }
@@ -24,7 +25,13 @@ needsTool('PostgreSQL').describe('the directory of a cluster on a PostgreSQL ser
 
     const listed = await one.nodes?.list()
     expect(listed).toMatchObject([
-      { id: one.cluster?.executor, version: '1.2.3', settings: identity.settings, isDraining: false, runs: 1 },
+      {
+        id: one.cluster?.executor,
+        version: '1.2.3',
+        settings: identity.settings,
+        declares: identity.declares,
+        runs: 1,
+      },
       { id: other.cluster?.executor, version: '1.2.4', isDraining: false, runs: 0 },
     ])
     expect(listed?.[0]?.duties).toContain('timers')

@@ -26,6 +26,7 @@ interface NodeRow {
   readonly name: string
   readonly version: string | null
   readonly settings: string
+  readonly declares: readonly string[] | null
   readonly started_ms: number
   readonly lease_ms: number
   readonly is_draining: boolean
@@ -35,6 +36,7 @@ interface NodeRow {
 
 const toNode = (row: NodeRow): NodeRecord => ({
   ...{ id: row.id, name: row.name, version: row.version ?? undefined, settings: JSON.parse(row.settings) },
+  declares: row.declares ?? undefined,
   ...{ startedAt: row.started_ms as EpochMs, leaseMs: row.lease_ms, isDraining: row.is_draining },
   ...{ runs: row.runs, duties: row.duties },
 })
@@ -43,7 +45,7 @@ const LIVING = sql`role = 'member' and lease_until > clock_timestamp()`
 
 const LIST = compile<object, NodeRow>(() => ({
   compile: () =>
-    sql<NodeRow>`select id, name, version, settings, is_draining or drain_requested as is_draining,
+    sql<NodeRow>`select id, name, version, settings, declares, is_draining or drain_requested as is_draining,
         (extract(epoch from started_at) * 1000)::bigint as started_ms,
         (extract(epoch from lease_until - clock_timestamp()) * 1000)::bigint as lease_ms,
         (select count(*) from runs where status = 'running' and executor = nodes.id)::integer as runs,

@@ -3,6 +3,7 @@ import { type Param, RUN_COLUMNS, type RunRow, toRun } from '@perdure/sql'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 
 /** Reserves queued runs for the node. */
 export async function claimRuns(
@@ -59,7 +60,7 @@ const targetColumns = (targets: readonly ClusterTarget[]): TargetColumns => ({
 })
 
 const isStartable = (param: Param<TargetColumns & { now: number }>) =>
-  sql<SqlBool>`status = 'queued' and coalesce(start_at, 0) <= ${param('now')}
+  sql<SqlBool>`status = 'queued' and coalesce(start_at, 0) <= ${earlierClock(param('now'))}
     and target_id = any(${param('ids')}::text[]) and (kind, target_id, coalesce(version, '')) in (
       select * from unnest(${param('kinds')}::text[], ${param('ids')}::text[], ${param('versions')}::text[]))`
 

@@ -1,9 +1,11 @@
+import type { Duplex } from 'node:stream'
 import type { StorageServerStatus } from '@perdure/ports'
 import pg from 'pg'
 import type { Copy, Execute } from './connection.ts'
 import { copyOut } from './copy-out.ts'
 import { type ExpectedServer, requireSameServer } from './hello.ts'
 import { codeOf, kindOf, OUTDATED_STATEMENT } from './postgres-error.ts'
+import type { ServerHistory } from './server-history.ts'
 import type { ServerOptions } from './server-options.ts'
 import { clientConfig, toResult } from './session.ts'
 
@@ -24,8 +26,12 @@ const IDLE_MS = 30_000
 const isPoolBusy = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded when trying to connect')
 
+export interface ReadFrom extends ExpectedServer {
+  readonly history: ServerHistory
+}
+
 /** With `expected`, connections to a standby or to another server are refused: their content may be older. */
-export function createReadPool(options: ServerOptions, size: number, expected?: ExpectedServer): ReadPool {
+export function createReadPool(options: ServerOptions, size: number, expected?: ReadFrom): ReadPool {
   const pool = new pg.Pool({
     ...clientConfig({ ...options, pipeline: false }, { name: 'reads', planning: 'default' }),
     max: size,
@@ -75,14 +81,26 @@ export function createReadPool(options: ServerOptions, size: number, expected?: 
 
 /** Checks each new connection before its first read. */
 const verifierOf =
-  (expected: ExpectedServer): NonNullable<pg.PoolConfig['verify']> =>
+  (expected: ReadFrom): NonNullable<pg.PoolConfig['verify']> =>
   (client, done) => {
     const ignore = () => undefined
     client.on('error', ignore)
-    requireSameServer(async (statement) => toResult(await client.query(statement)), expected)
+    verify(client, expected)
       .then(() => done(), done)
       .finally(() => client.off('error', ignore))
   }
+
+async function verify(client: pg.PoolClient, { history, ...expected }: ReadFrom): Promise<void> {
+  const execute: Execute = async (statement) => toResult(await client.query(statement))
+  await requireSameServer(execute, expected)
+  await history.requireTimeline(execute)
+  await history.requirePosition(execute)
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Duplex } }).connection
+  history.closeWhenOlder({
+    isLost: () => stream.destroyed,
+    close: () => stream.destroy(new Error('Connection terminated: its server was replaced')),
+  })
+}
 
 /** Calls beyond the limit wait, in their order, for earlier ones to end. */
 function limited(max: number, copy: Copy): Copy {

@@ -14,6 +14,7 @@ import {
 import { type RawBuilder, sql } from 'kysely'
 import type { Marker } from '../host/node.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 import { type EventColumns, insertion } from '../rows/event-writes.ts'
 import { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR } from '../rows/run-writes.ts'
 import { CHANGING_STEP_COLUMNS, type ChangedStepColumns } from '../rows/step-writes.ts'
@@ -28,7 +29,7 @@ export const AT_ONCE = {
       on conflict (id) do update set ${sql.join(
         IDEMPOTENCY_COLUMNS.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`),
       )}
-      where idempotency.status is not null and idempotency.expires_at <= ${param('now')} returning 1`),
+      where idempotency.status is not null and idempotency.expires_at <= ${earlierClock(param('now'))} returning 1`),
   ),
   /** Expects the row of the node, and keeps it from being deleted. */
   holdNode: statement<Marker>((param) =>

@@ -3,6 +3,7 @@ import { IDEMPOTENCY_COLUMNS, type IdempotencyRow, type LaneRow, toIdempotency, 
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClockText } from '../query/earlier-clock.ts'
 import type { SetWrite } from './plan-groups.ts'
 import { unnest } from './row-sets.ts'
 
@@ -150,7 +151,7 @@ export const RESERVE = {
     added as (
       insert into idempotency (${NAMES.join(', ')}) select ${NAMES.join(', ')} from new
       on conflict (id) do update set ${IDEMPOTENCY_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
-        where idempotency.status is not null and idempotency.expires_at <= $${NAMES.length + 1}
+        where idempotency.status is not null and idempotency.expires_at <= ${earlierClockText(`$${NAMES.length + 1}`)}
       returning id)
     select new.id as wanted_id, added.id is not null as is_new, known.*
     from new left join added on added.id = new.id left join idempotency as known on known.id = new.id and added.id is null`,

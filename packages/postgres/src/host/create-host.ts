@@ -84,7 +84,7 @@ export function createHost(parts: HostParts): Host {
 
   /** Answers commits that have waited long enough, without another attempt to reach the server. */
   const refuseLate = (): void => {
-    while ((queue[0]?.until ?? Number.POSITIVE_INFINITY) < Date.now())
+    while ((queue[0]?.until ?? Number.POSITIVE_INFINITY) < performance.now())
       answer(queue.shift() as QueuedJob, { error: unreachable() })
   }
 
@@ -118,7 +118,12 @@ export function createHost(parts: HostParts): Host {
       if (isFull && !writer.isConnected()) throw unreachable()
       waitingBytes += bytes
       const result = await new Promise<JobResult>((resolve) => {
-        queue.push({ writes: withSignals(writes, now() as EpochMs), bytes, until: Date.now() + commitWaitMs, resolve })
+        queue.push({
+          writes: withSignals(writes, now() as EpochMs),
+          bytes,
+          until: performance.now() + commitWaitMs,
+          resolve,
+        })
         workSoon()
       })
       if ('error' in result) throw result.error

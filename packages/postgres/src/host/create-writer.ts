@@ -129,7 +129,7 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     if (kind === 'lost' || kind === 'read-only') {
       await sessions.drop()
       const pause = Math.min(50 * 2 ** (tries - 1), MAX_PAUSE_MS)
-      if (Date.now() + pause > until) throw unreachable(error)
+      if (performance.now() + pause > until) throw unreachable(error)
       await sleep(pause)
       return
     }

@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { connect, createServer } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type CommitOutcome, type EpochMs, isStorageBusy, type Storage } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import pg from 'pg'
@@ -8,6 +11,7 @@ import { toolPath } from '../../../../tooling/machine-tools.ts'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { startPostgres, startStandby } from '../../../../tooling/postgres-server.ts'
 import { openPostgresStorage } from '../open-postgres-storage.ts'
+import type { PostgresStorageOptions } from '../postgres-storage-options.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 
 const now = 1 as EpochMs
@@ -21,8 +25,16 @@ const positionsOf = (outcomes: readonly CommitOutcome[]): readonly number[] =>
 /** A name that leads to one server after the other. */
 async function createRoute(first: string) {
   let target = new URL(first)
+  const open = new Set<{ readonly client: Socket; name: string }>()
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
+    const entry = { client, name: '' }
+    open.add(entry)
+    client.on('close', () => open.delete(entry))
+    // The first packet names the application.
+    client.once('data', (data) => {
+      entry.name = data.toString('latin1')
+    })
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -40,6 +52,17 @@ async function createRoute(first: string) {
     url: url.href,
     leadTo(next: string) {
       target = new URL(next)
+    },
+    /** Cuts the open connections as well. */
+    moveTo(next: string) {
+      target = new URL(next)
+      for (const { client } of open) client.destroy()
+    },
+    /** Cuts the connections of one application. */
+    cutOne(name: string) {
+      const found = [...open].filter((entry) => entry.name.includes(name))
+      expect(found.length).toBeGreaterThan(0)
+      for (const { client } of found) client.destroy()
     },
   }
 }
@@ -99,6 +122,120 @@ needsTool('postgres', 'pg_basebackup').describe('a failover to a standby', () =>
     )
     expect(writable).toBe(false)
     expect((await read()).map(({ position }) => position)).toEqual([1, 2])
+  })
+})
+
+needsTool('postgres', 'pg_basebackup').describe('a primary that a standby has replaced', () => {
+  /** A primary, an asynchronous standby, and a name that leads to either. Nobody stops the primary. */
+  async function setUp() {
+    const primary = await startPostgres()
+    onTestFinished(primary.remove)
+    const first = await openPostgresStorage({ url: primary.url })
+    await append(first)
+    await first.close()
+    const standby = await startStandby(primary.url)
+    onTestFinished(standby.remove)
+    const route = await createRoute(primary.url)
+    const folder = mkdtempSync(join(tmpdir(), 'perdure-history-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const warnings: string[] = []
+    const open = (over: Partial<PostgresStorageOptions> = {}) =>
+      openPostgresStorage({
+        ...{ url: route.url, commitWaitMs: 1_000, historyPath: join(folder, 'perdure.history') },
+        ...{ onWarning: (text: string) => void warnings.push(text), ...over },
+      })
+    return { primary, standby, route, open, warnings, folder }
+  }
+
+  const committed = (storage: Storage) =>
+    vi.waitUntil(async () => (await append(storage).catch(() => undefined))?.committed, { timeout: 60_000 })
+  const positions = async (storage: Storage) =>
+    (await storage.events.read({ topic: 'all' }, { after: 0, limit: 100 })).map(({ position }) => position)
+
+  it('is neither written nor read by a process that has seen its successor', async () => {
+    const { primary, standby, route, open, warnings } = await setUp()
+    const storage = await open()
+    onTestFinished(() => storage.close())
+    await append(storage)
+    standby.promote()
+    route.moveTo(standby.url)
+    await committed(storage)
+    const kept = await positions(storage)
+
+    route.moveTo(primary.url)
+    const refused = await Promise.allSettled([append(storage), positions(storage), append(storage)])
+
+    expect(refused.map((one) => one.status === 'rejected' && isStorageBusy(one.reason))).toEqual([true, true, true])
+    expect(await storage.status()).toMatchObject({
+      writable: false,
+      message: expect.stringContaining('the PostgreSQL server is an older primary: it is on timeline 1'),
+      server: { refusedConnections: expect.any(Number) },
+    })
+    expect((await storage.status()).server?.refusedConnections).toBeGreaterThan(0)
+    expect(warnings.filter((text) => text.includes('older primary'))).toHaveLength(1)
+    route.moveTo(standby.url)
+    await committed(storage)
+    expect((await positions(storage)).slice(0, kept.length)).toEqual(kept)
+    expect(await storage.status()).toMatchObject({ writable: true })
+  })
+
+  it('is refused by the next process on the same machine, and not after its history was deleted', async () => {
+    const { primary, standby, route, open, folder } = await setUp()
+    standby.promote()
+    route.moveTo(standby.url)
+    const storage = await open()
+    await append(storage)
+    await storage.close()
+
+    route.moveTo(primary.url)
+    await expect(open()).rejects.toMatchObject({
+      kind: 'config-invalid',
+      message: expect.stringContaining('is an older primary'),
+    })
+    rmSync(join(folder, 'perdure.history'))
+    await (await open()).close()
+  })
+
+  it('loses its connections to a process that sees the successor on another connection', async () => {
+    const { standby, route, open } = await setUp()
+    const storage = await open()
+    onTestFinished(() => storage.close())
+    await Promise.all([append(storage), positions(storage), positions(storage)])
+    standby.promote()
+    route.leadTo(standby.url)
+    // Only new connections lead to the successor. The first of them is that of the writer.
+    route.cutOne('perdure groups')
+    await committed(storage)
+
+    await vi.waitUntil(
+      async () => (await positions(storage).catch(() => [])).some((position) => position > 1_000_000),
+      {
+        timeout: 60_000,
+      },
+    )
+  })
+})
+
+needsTool('PostgreSQL').describe('a database that lacks acknowledged events', () => {
+  const schema = createTestSchema()
+
+  it('is refused at the next start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perdure-history-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const url = await schema.url()
+    const open = () => openPostgresStorage({ url, schema: schema.name, historyPath: join(folder, 'history') })
+    const storage = await open()
+    await append(storage)
+    await append(storage)
+    await storage.close()
+    await (await open()).close()
+
+    await schema.query(`delete from "${schema.name}".events where position > 1`)
+
+    await expect(open()).rejects.toMatchObject({
+      kind: 'config-invalid',
+      message: expect.stringContaining('it ends at position 1, and position 2 was acknowledged'),
+    })
   })
 })
 

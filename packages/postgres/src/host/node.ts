@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type NodeIdentity, StartError } from '@perdure/ports'
+import { MAX_CLOCK_SKEW_MS, type NodeIdentity, StartError } from '@perdure/ports'
 import { type RawBuilder, sql } from 'kysely'
 import { type Connection, createConnection, type QueryCache } from '../connection/connection.ts'
 import { kindOf } from '../connection/postgres-error.ts'
@@ -84,17 +84,27 @@ export async function join(session: Session, options: JoinOptions): Promise<Node
 export const takeSchemaLock = async (db: Connection, role: NodeRole): Promise<boolean> =>
   (await db.get(role === 'member' ? SHARE_LOCK : TAKE_SOLE_LOCK, {}))?.taken === true
 
-const MAX_SKEW_MS = 2_000
+interface ComparedClocks {
+  readonly sentAt: number
+  readonly receivedAt: number
+  /** The clock of the server, read in between. */
+  readonly serverAt: number
+}
+
+/** By how many milliseconds the clock of this machine is at least ahead of that of the server; negative: behind it. */
+export function skewOf({ sentAt, receivedAt, serverAt }: ComparedClocks): number {
+  if (serverAt < sentAt) return sentAt - serverAt
+  return Math.min(0, receivedAt - serverAt)
+}
 
 /** Start times and deadlines are compared with the clocks of all members. @throws StartError `clock-skew` */
 async function requireSameClock(db: Connection): Promise<void> {
   const sentAt = Date.now()
-  const now = (await db.get(READ_CLOCK, {}))?.now ?? sentAt
-  const receivedAt = Date.now()
-  const skewMs = now < sentAt ? now - sentAt : Math.max(0, now - receivedAt)
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return
+  const serverAt = (await db.get(READ_CLOCK, {}))?.now ?? sentAt
+  const skewMs = -skewOf({ sentAt, receivedAt: Date.now(), serverAt })
+  if (Math.abs(skewMs) <= MAX_CLOCK_SKEW_MS) return
   throw new StartError('clock-skew', {
-    message: `The clock of this machine is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the database server; at most ${MAX_SKEW_MS / 1_000} s are allowed.`,
+    message: `The clock of this machine is ${(Math.abs(skewMs) / 1_000).toFixed(1)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the database server; at most ${MAX_CLOCK_SKEW_MS / 1_000} s are allowed.`,
     hint: 'Synchronize both clocks, for example with NTP, and start again.',
   })
 }
@@ -104,14 +114,14 @@ const LAST_COMMIT_MS = 30_000
 const PAUSE_MS = 100
 
 async function deleteNodes(db: Connection, role: NodeRole): Promise<void> {
-  const until = Date.now() + LAST_COMMIT_MS
+  const until = performance.now() + LAST_COMMIT_MS
   for (;;) {
     try {
       if (role === 'member') return void (await db.run(DELETE_SOLE_NODES, {}))
       for (const statement of DELETE_ALL) await db.run(statement, {})
       return
     } catch (error) {
-      if (kindOf(error) !== 'contended' || Date.now() > until) throw error
+      if (kindOf(error) !== 'contended' || performance.now() > until) throw error
       // This process holds the lock of the schema alone, so these sessions belong to killed servers.
       if (role === 'sole') await db.run(END_OLD_COMMITS, {}).catch(() => undefined)
       await sleep(PAUSE_MS)
@@ -203,18 +213,18 @@ interface NewNode extends ReturnType<typeof columnsOf> {
   readonly leaseMs: number
 }
 
-const UNKNOWN: NodeIdentity = { version: 'unknown', peppers: [], settings: {}, targets: [] }
+const UNKNOWN: NodeIdentity = { version: 'unknown', peppers: [], settings: {}, targets: [], declares: [] }
 
-const columnsOf = ({ version, peppers, settings, targets }: NodeIdentity) => ({
-  ...{ version, schemaVersion: MIGRATIONS.length, peppers, targets },
+const columnsOf = ({ version, peppers, settings, targets, declares }: NodeIdentity) => ({
+  ...{ version, schemaVersion: MIGRATIONS.length, peppers, targets, declares },
   settings: JSON.stringify(settings),
 })
 
 const INSERT_NODE = compile<NewNode, unknown>((param) => ({
   compile: () =>
-    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, lease_until)
+    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, declares, lease_until)
       values (${param('id')}, ${param('name')}, ${param('role')}, ${param('version')}, ${param('schemaVersion')},
-        ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[],
+        ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[], ${param('declares')}::text[],
         case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
 }))
 

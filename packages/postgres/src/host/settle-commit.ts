@@ -18,7 +18,7 @@ export async function settleCommit(
   deps: { readonly sessions: WriteSessions; readonly cache: QueryCache; readonly settleMs: number },
 ): Promise<StoredMarker | undefined> {
   const { sessions, cache, settleMs } = deps
-  const until = Date.now() + settleMs
+  const until = performance.now() + settleMs
   for (;;) {
     await sessions.drop()
     try {
@@ -26,7 +26,7 @@ export async function settleCommit(
       const { changes } = await db.run(CLAIM_MARKER, marker)
       return changes === 1 ? undefined : await db.get(FIND_MARKER, marker)
     } catch (error) {
-      if (Date.now() > until || kindOf(error) === 'foreign') throw unknownOutcome(error)
+      if (performance.now() > until || kindOf(error) === 'foreign') throw unknownOutcome(error)
       await sleep(PAUSE_MS)
     }
   }

@@ -12,6 +12,7 @@ export interface NodeTable {
   readonly peppers: Generated<readonly string[]>
   readonly settings: Generated<string>
   readonly targets: Generated<readonly string[]>
+  readonly declares: Generated<readonly string[] | null>
   readonly drain_requested: Generated<boolean>
   readonly is_draining: Generated<boolean>
 }

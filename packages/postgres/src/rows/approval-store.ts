@@ -22,6 +22,7 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 import {
   type AccessTests,
   type AccessValues,
@@ -118,7 +119,7 @@ export const APPROVALS_DUE = compile<{ now: number; limit: number }, ApprovalRow
     .selectFrom('approvals')
     .selectAll()
     .where(expiresAlone)
-    .where('expires_at', '<=', param('now'))
+    .where('expires_at', '<=', earlierClock(param('now')))
     .orderBy('expires_at')
     .orderBy('key')
     .limit(param('limit')),

@@ -4,6 +4,7 @@ import { type IdempotencyRow, type Param, type Query, statusList, toIdempotency 
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 
 /**
  * Matches pending responses that no run will provide, with the exact `WHERE` text of the partial index. A response that
@@ -73,7 +74,8 @@ export const RUN_IDS = compile<{ ids: readonly string[]; now: number }, { run_id
   return query as unknown as Compilable<{ run_id: string }>
 })
 
-const isLive = (param: Param<{ now: number }>) => sql<SqlBool>`(status is null or expires_at > ${param('now')})`
+const isLive = (param: Param<{ now: number }>) =>
+  sql<SqlBool>`(status is null or expires_at > ${earlierClock(param('now'))})`
 
 const selectLive = compile<{ ids: readonly string[]; now: number }, IdempotencyRow>((param) =>
   from

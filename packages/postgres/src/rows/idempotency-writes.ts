@@ -11,6 +11,7 @@ import {
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 import { findIdempotency, IS_PENDING_NON_RUN_ANSWER } from './idempotency-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -44,7 +45,7 @@ const reserveRecord = compile<IdempotencyRow & { now: number }, unknown>((param)
           Object.fromEntries(IDEMPOTENCY_COLUMNS.map((column) => [column, eb.ref(`excluded.${column}`)])),
         )
         .where('idempotency.status', 'is not', null)
-        .where('idempotency.expires_at', '<=', param('now')),
+        .where('idempotency.expires_at', '<=', earlierClock(param('now'))),
     ),
 )
 
@@ -92,6 +93,6 @@ export const REDACT_ANSWERS = compile<ResponseColumns & { readonly contentOf: st
 export const PRUNE_RECORDS = compile<{ now: number; limit: number }, unknown>((param) => ({
   compile: () =>
     sql`delete from idempotency where id = any(array(
-      select id from idempotency where status is not null and expires_at <= ${param('now')}
+      select id from idempotency where status is not null and expires_at <= ${earlierClock(param('now'))}
       order by expires_at limit ${param('limit')}))`.compile(from),
 }))

@@ -3,6 +3,7 @@ import { type LaneRow, paramsFor, toLaneRow, toTakenSlot } from '@perdure/sql'
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 /** Precedes every slot. */
@@ -73,7 +74,7 @@ export const FREE_HELD_SLOTS = compile<{ id: string }, unknown>((param) =>
 export const PRUNE_SLOTS = compile<{ now: number; limit: number }, unknown>((param) => ({
   compile: () =>
     sql`delete from lanes where ctid = any(array(
-      select ctid from lanes where free_at <= ${param('now')} order by free_at limit ${param('limit')} for update))`.compile(
+      select ctid from lanes where free_at <= ${earlierClock(param('now'))} order by free_at limit ${param('limit')} for update))`.compile(
       from,
     ),
 }))

@@ -5,6 +5,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { bounded } from '../query/bounded.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 
 export const runsPastDeadline = async (
   db: Connection,
@@ -35,7 +36,7 @@ export const PAST_DEADLINE = compile<{ now: number; limit: number }, RunRow>((pa
       .selectFrom('runs')
       .selectAll()
       .where(HAS_NOT_ENDED)
-      .where('deadline_at', '<=', param('now'))
+      .where('deadline_at', '<=', earlierClock(param('now')))
       .orderBy('deadline_at')
       .limit(param('limit')) as unknown as Expression<RunRow>,
     ['input', 'result', 'suspension', 'resumption'],
@@ -62,7 +63,7 @@ export const STARTING = compile<StartRange & { limit: number }, RunRow>((param) 
       .selectAll()
       .where(WAITS_FOR_START)
       .where('start_at', '>', param('after'))
-      .where('start_at', '<=', param('through'))
+      .where('start_at', '<=', earlierClock(param('through')))
       .orderBy('start_at')
       .orderBy('id')
       .limit(param('limit')) as unknown as Expression<RunRow>,

@@ -27,6 +27,7 @@ import {
 import { type Compilable, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { compile, from } from '../query/compile.ts'
+import { earlierClock } from '../query/earlier-clock.ts'
 
 export interface StepRef {
   readonly runId: string
@@ -160,7 +161,11 @@ export const STEP_QUERIES = {
     steps.where('run_id', '=', param('runId')).where('seq', '=', param('seq')),
   ),
   due: compile<{ now: number; limit: number }, StepRow>((param) =>
-    waiting.where('due_at', '<=', param('now')).orderBy('due_at').orderBy('steps.key').limit(param('limit')),
+    waiting
+      .where('due_at', '<=', earlierClock(param('now')))
+      .orderBy('due_at')
+      .orderBy('steps.key')
+      .limit(param('limit')),
   ),
   nextDue: compile<object, { due_at: number | null }>(() =>
     from

@@ -39,7 +39,10 @@ export const HealthChecks = v.object({
 /** How closely a process follows what other processes commit to the same storage. */
 export const TailHealth = v.object({ current: v.boolean(), lagMs: Count, listening: v.boolean() })
 
-/** The health document; `tail` is present only with PostgreSQL, `nodes` only in a cluster. `checks` has exactly these seven members. */
+/** How far the clock of the machine is ahead of that of the database server, and of the time that the server uses. */
+export const ClockHealth = v.object({ skewMs: v.number(), distrustedMs: v.number() })
+
+/** The health document; `tail` is present only with PostgreSQL, `nodes` only in a cluster, `clock` only while the clock is not trusted. `checks` has exactly these seven members. */
 export const Health = v.object({
   status: v.picklist(['ok', 'degraded', 'failing']),
   version: v.string(),
@@ -47,6 +50,7 @@ export const Health = v.object({
   checks: HealthChecks,
   tail: v.optional(TailHealth),
   nodes: v.optional(ClusterHealth),
+  clock: v.optional(ClockHealth),
 })
 
 export const Liveness = v.object({ status: v.picklist(['ok']) })

@@ -94,6 +94,7 @@ export const Trigger = v.object({
   status: v.picklist(['active', 'disabled', 'expired', 'orphaned', 'failing']),
   reason: v.optional(v.string()),
   source: v.picklist(['code', 'api']),
+  undeclaredAt: v.optional(Timestamp),
   lastFireAt: v.nullable(Timestamp),
   nextFireAt: v.nullable(Timestamp),
   lastStatus: v.nullable(FireStatus),

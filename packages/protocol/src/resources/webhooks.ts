@@ -23,6 +23,7 @@ export const Webhook = v.object({
   source: v.picklist(['code', 'api']),
   enabled: v.boolean(),
   disabledReason: v.optional(v.string()),
+  undeclaredAt: v.optional(Timestamp),
   createdAt: Timestamp,
 })
 

@@ -1,5 +1,6 @@
 import {
   CheckStatus,
+  ClockHealth,
   ConsolidatorCheck,
   EmbedderCheck,
   EncryptionCheck,
@@ -121,6 +122,15 @@ export const healthSchemas = {
     },
     example: checks,
   }),
+  ClockHealth: namedObject(ClockHealth, {
+    description: 'The clock of the machine, while the server does not trust it.',
+    members: {
+      skewMs: 'Milliseconds by which the clock is ahead of that of the database server; negative if it is behind.',
+      distrustedMs:
+        'Milliseconds by which the clock is ahead of the time that the server uses; negative if it is behind.',
+    },
+    example: { skewMs: 90_000_000, distrustedMs: 90_000_000 },
+  }),
   TailHealth: namedObject(TailHealth, {
     description: 'How quickly this server notices commits of other processes to the same storage.',
     members: {
@@ -138,6 +148,7 @@ export const healthSchemas = {
       uptimeSeconds: 'Seconds since the server started.',
       checks: 'Result of each check.',
       tail: 'How quickly this server notices commits of other processes. Present only with PostgreSQL.',
+      clock: 'The clock of the machine. Absent while the server trusts it.',
       nodes: 'The servers that share the storage. Present only with storage.cluster.',
     },
     example: { status: 'ok', version: '0.1.0', uptimeSeconds: 86_400, checks },

@@ -117,6 +117,8 @@ export const triggerSchemas = {
       status: 'Whether the trigger can fire, and if not, why.',
       reason: 'Why the status is `failing`. Absent otherwise.',
       source: 'Whether the configuration or a request created the trigger.',
+      undeclaredAt:
+        'Since when no running server declares this trigger of the code. It fires until `retention.undeclaredSeconds` have passed. Absent while one declares it.',
       lastFireAt: 'When the trigger last fired; null when it never has.',
       nextFireAt: 'When the trigger fires next; null when no fire is scheduled.',
       lastStatus: 'Status of the last fire; null when there is none.',

@@ -35,6 +35,8 @@ const WEBHOOK_MEMBERS = {
   source: 'Whether the configuration (`code`) or a request (`api`) added it.',
   enabled: 'Whether events are delivered.',
   disabledReason: 'Why the webhook is disabled. Absent while it is enabled.',
+  undeclaredAt:
+    'Since when no running server declares this webhook of the configuration. It is removed after `retention.undeclaredSeconds`. Absent while one declares it.',
   createdAt: 'When it was added.',
 } as const
 

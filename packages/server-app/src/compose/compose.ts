@@ -2,6 +2,7 @@ import {
   createAudit,
   createAuth,
   createConsoleSessions,
+  createDeclarationWatch,
   createEngine,
   createEventHub,
   createHotCache,
@@ -15,6 +16,7 @@ import {
   createRenderEnvelope,
   createRetention,
   createTriggers,
+  createTrustedClock,
   createWebhooks,
   type Daemon,
   type Recall,
@@ -26,6 +28,7 @@ import {
 } from '@perdure/core'
 import { convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
+import { MAX_CLOCK_SKEW_MS } from '@perdure/ports'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -64,15 +67,18 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution
-  const { storage, cluster, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
+  const { storage, cluster, ids, digest, logger, meter, tracer, cronSchedule } = adapters
   const { tail } = storage
   const { server, realtime, auth } = config
 
   // Adapters
+  const isRight = () => Math.abs(cluster.clockSkewMs()) <= MAX_CLOCK_SKEW_MS
+  const clock = createTrustedClock({ clock: adapters.clock, logger, isRight })
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
-  const { executor, isMine, hasLease } = cluster
+  const { executor, isMine, hasLease, clockSkewMs } = cluster
+  const undeclaredMs = config.retention.undeclaredSeconds * 1_000
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
@@ -90,6 +96,9 @@ export function compose(parts: Parts) {
     keys: secrets.auditKeys,
     events: config.audit.events,
     retentionDays: config.audit.retentionDays,
+    nodes: storage.nodes,
+    executor,
+    undeclaredMs,
   })
   const stores = { ...storage, unitOfWork: audit.unitOfWork }
   const recall: Recall = createRecall({ idempotency, clock, sealer, settleKeys: (id) => engine.settleKeys(id) })
@@ -97,7 +106,7 @@ export function compose(parts: Parts) {
 
   // Use cases
   const resolveSecret = secretReader(adapters)
-  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine }
+  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine, undeclaredMs }
   const services = createServices({
     ...domain,
     ...answers,
@@ -173,6 +182,8 @@ export function compose(parts: Parts) {
     checkConsolidator: consolidator.checkConsolidator,
     wasBlocked: adapters.watchdog.wasBlocked,
     hasLease,
+    clockSkewMs,
+    distrustedMs: clock.distrustedMs,
     readCluster: nodeWatch.health,
   })
 
@@ -291,10 +302,11 @@ export function compose(parts: Parts) {
     triggers.daemon,
     webhooks.daemon,
     ...services.daemons,
+    createDeclarationWatch({ ...domain, redeclare: [triggers.redeclare, webhooks.redeclare] }),
     retention,
     ...logWatch,
     ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),
     ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
-  return { app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
+  return { clock, app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
 }

@@ -28,7 +28,7 @@ const METRIC_ROWS = Object.entries<MetricSpec>(METRICS)
 
 /** Of a database server, which the server of this test does not use; see `storage-server-meter.test.ts`. */
 const OF_POSTGRES =
-  /^svc_(?:storage_(?:commits_unknown_total|connections|group_commits|retries_total)|cluster_.*|duty|node.*|runs_taken_over_total)$/
+  /^svc_(?:storage_(?:commits_unknown_total|connections(?:_refused_total)?|group_commits|retries_total)|cluster_.*|duty|node.*|runs_taken_over_total)$/
 const SAMPLE = /^(?<name>[a-z_]+)(?:\{(?<labels>(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>-?[\d.e+-]+|\+Inf)$/
 
 interface Sample {

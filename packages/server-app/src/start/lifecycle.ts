@@ -114,7 +114,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     watch(composition, storage)
     await composition.engine.start()
     for (const daemon of composition.daemons) daemon.start()
-    undo.push(startExpirySweep({ ...platform, unitOfWork: storage.unitOfWork }))
+    undo.push(startExpirySweep({ ...adapters, clock: composition.clock, unitOfWork: storage.unitOfWork }))
     if (storageFailure !== undefined) throw storageFailure
     hasStarted = true
     phase.enter('ready')

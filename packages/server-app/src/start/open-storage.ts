@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Logger, type NodeIdentity, type Refusal, StartError, type Storage } from '@perdure/ports'
 import type * as postgres from '@perdure/postgres'
@@ -40,7 +40,9 @@ export function openStorage({
   const { path, mode, synchronous, schema } = config.storage
   if (database !== undefined) {
     const { onFatal } = options
-    return openPostgres(config, database, { configDir, schema, isGuest: mode === 'lib', identity, onFatal, onWarning })
+    const isGuest = mode === 'lib'
+    const historyPath = isGuest ? undefined : resolve(configDir, dirname(path), `${schema}.history`)
+    return openPostgres(config, database, { configDir, schema, isGuest, historyPath, identity, onFatal, onWarning })
   }
   const file = path === ':memory:' ? path : resolve(configDir, path)
   return openSqliteStorage({ path: file, mode, synchronous, ...options })
@@ -50,6 +52,7 @@ export interface PostgresSchema {
   readonly configDir: string
   readonly schema: string
   readonly isGuest?: boolean | undefined
+  readonly historyPath?: string | undefined
   readonly identity?: NodeIdentity | undefined
   readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly onWarning?: ((message: string) => void) | undefined

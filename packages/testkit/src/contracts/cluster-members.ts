@@ -9,6 +9,8 @@ export interface ClusterMember {
   readonly storage: Storage
   /** Stops renewing the lease, like a process that is paused or cut off. */
   stall(): void
+  /** Sets by how many milliseconds the clock of the process is ahead of that of the storage. */
+  setClockSkew(ms: number): void
   /** Leaves in order. */
   leave(): Promise<void>
 }

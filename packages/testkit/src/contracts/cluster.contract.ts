@@ -122,6 +122,42 @@ const dutyCases: readonly ClusterCase[] = [
       expect([dutiesOf(one), one.cluster.hasLease(), await claim(one)]).toEqual([[], true, []])
     },
   },
+  {
+    title: 'takes the duties and claims from a process while its clock is wrong in either direction',
+    async run(cluster) {
+      const [one, other] = await joinTwo(cluster)
+      await eventually(cluster, () => expect(dutiesOf(one)).toEqual([...DUTIES]))
+      for (const skewMs of [90_000_000, -90_000_000]) {
+        one.setClockSkew(skewMs)
+        await eventually(cluster, () => expect(dutiesOf(other)).toEqual([...DUTIES]))
+        await insertRuns(other.storage, queued(`run at ${skewMs}`))
+        expect([dutiesOf(one), one.cluster.hasLease(), await claim(one)]).toEqual([[], true, []])
+        expect(Math.abs(one.cluster.clockSkewMs() - skewMs)).toBeLessThan(10_000)
+        expect(await claim(other)).toContain(`run at ${skewMs}`)
+
+        one.setClockSkew(0)
+        other.setClockSkew(skewMs)
+        await eventually(cluster, () => expect(dutiesOf(one)).toEqual([...DUTIES]))
+        expect(one.cluster.clockSkewMs()).toBe(0)
+        other.setClockSkew(0)
+        await eventually(cluster, () => expect(other.cluster.clockSkewMs()).toBe(0))
+      }
+    },
+  },
+  {
+    title: 'lets a process keep its duties while its clock differs by two seconds at most',
+    async run(cluster) {
+      const [one] = await joinTwo(cluster)
+      await eventually(cluster, () => expect(dutiesOf(one)).toEqual([...DUTIES]))
+      for (const skewMs of [1_000, -1_000]) {
+        one.setClockSkew(skewMs)
+        for (let passes = 0; passes < 60; passes++) {
+          await cluster.pass()
+          expect(dutiesOf(one)).toEqual([...DUTIES])
+        }
+      }
+    },
+  },
 ]
 
 const claimCases: readonly ClusterCase[] = [

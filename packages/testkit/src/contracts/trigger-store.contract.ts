@@ -14,6 +14,8 @@ const OPTIONALS: Optionals<TriggerRecord> = {
   event: 'order.paid',
   expiresAt: at(1),
   declared: toJsonText({ id: 'Grüße 🚢' }),
+  undeclaredAt: at(2),
+  superseded: ['a1', 'b2'],
   orphanedAt: at(2),
   failure: 'no such "zone"\n',
   decidedThrough: at(3),

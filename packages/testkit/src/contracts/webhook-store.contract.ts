@@ -10,6 +10,8 @@ const OPTIONALS: Optionals<WebhookRecord> = {
   owner: 'bob',
   disabledAt: at(5),
   disabledReason: 'answered 410 "Gone"',
+  undeclaredAt: at(6),
+  superseded: ['a1', 'b2'],
 }
 
 const insert = (storage: Storage, ...webhooks: readonly WebhookRecord[]) =>

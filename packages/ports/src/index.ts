@@ -171,7 +171,7 @@ export type { Storage, StorageServerStatus, StorageStatus } from './storage.ts'
 export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, storageBusy } from './storage-error.ts'
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
-export type { Timers } from './timers.ts'
+export type { Timers, YieldTurn } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
 export type {

@@ -45,7 +45,7 @@ export {
   PATCH_LIMITS,
   type Patched,
 } from './json-patch.ts'
-export { MAX_JSON_DEPTH } from './json-size.ts'
+export { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'

@@ -1,5 +1,5 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
-import { fromJsonText, type RunRecord } from '@perdure/ports'
+import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import { RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
@@ -50,6 +50,7 @@ export interface ProjectedStream {
   readonly cursor: FrameCursor | undefined
   /** The id of a frame as the reader receives it; `undefined` for none. */
   readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
+  readonly yieldTurn: YieldTurn
   /** Position of the newest event when the stream was opened. */
   readonly head: number
 }
@@ -61,6 +62,9 @@ export interface FrameCursor {
 }
 
 const CHUNK_LENGTH = 32_768
+
+/** How much of the log is projected before other requests get their turn. Characters. */
+const TURN_LENGTH = 131_072
 
 /** Parses the id of a frame, `<event id>/<place>`. `undefined` for an id of another log, and for anything else. */
 export function parseFrameId(id: string | undefined, epoch: string): FrameCursor | undefined {
@@ -74,12 +78,14 @@ export function parseFrameId(id: string | undefined, epoch: string): FrameCursor
  * earlier event; the reader gets the frames after its cursor, or from the start of its response.
  */
 export function createProjectedBlocks(stream: ProjectedStream, follower: Follower): BlockSource {
-  const { source, run, projector, start, cursor, head, frameIdOf = (id) => id } = stream
+  const { source, run, projector, start, cursor, head, yieldTurn, frameIdOf = (id) => id } = stream
   const { epoch } = source
   let isSkipping = true
   let last: FrameCursor = { position: 0, place: 0 }
   let page: readonly DeliveredEvent[] = []
   let hasEnded = false
+  /** Length of what was projected in this turn. */
+  let projected = 0
   /** The questions that the reader got before it resumed. */
   let asked: ProjectedFrame[] = []
 
@@ -125,6 +131,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
   const renderPage = (): string => {
     let blocks = ''
     for (const [index, { position, type, envelope }] of page.entries()) {
+      projected += envelope.length
       blocks += project(fromJsonText(envelope) as ProjectedEvent, position)
       hasEnded = RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
       if (!hasEnded && blocks.length < CHUNK_LENGTH) continue
@@ -167,15 +174,20 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     return renderPage()
   }
 
-  return {
-    next() {
-      if (hasEnded) return isSkipping ? beginAtEnd() : ENDED
-      if (page.length > 0) return renderPage()
-      const step = follower.next()
-      return step instanceof Promise ? step.then(take) : take(step)
-    },
-    close: follower.close,
+  const nextTurn = (): NextBlocks | Promise<NextBlocks> => {
+    projected = 0
+    return next()
   }
+
+  const next = (): NextBlocks | Promise<NextBlocks> => {
+    if (hasEnded) return isSkipping ? beginAtEnd() : ENDED
+    if (projected >= TURN_LENGTH) return yieldTurn().then(nextTurn)
+    if (page.length > 0) return renderPage()
+    const step = follower.next()
+    return step instanceof Promise ? step.then(take) : take(step)
+  }
+
+  return { next, close: follower.close }
 }
 
 /** The event that ended the run, from its record. */

@@ -25,7 +25,7 @@ import {
   withWebhookWake,
 } from '@perdure/core'
 import { convertSchema, createHttpApp } from '@perdure/http'
-import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
+import { createAsyncNesting, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -190,6 +190,7 @@ export function compose(parts: Parts) {
   const streams = createEventStreams({
     ...domain,
     ...live,
+    yieldTurn,
     watchCredential,
     maxStreams: realtime.maxSseStreams,
     maxStreamsPerToken: realtime.maxSseStreamsPerToken,
@@ -233,7 +234,7 @@ export function compose(parts: Parts) {
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
   const protocols = createLazyProtocols({
-    ...{ ...domain, ...config.protocols, ...streams },
+    ...{ ...domain, ...config.protocols, ...streams, yieldTurn },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,

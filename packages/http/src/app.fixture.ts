@@ -175,7 +175,12 @@ export function createTestApp(options: AppOptions = {}) {
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const protocols = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
-    ...{ maxAnswerBytes: 8_388_608, foldCacheBytes: 1_000_000, yieldTurn: async () => undefined },
+    ...{
+      maxResultBytes: 1_000_000,
+      maxAnswerBytes: 8_388_608,
+      foldCacheBytes: 1_000_000,
+      yieldTurn: async () => undefined,
+    },
     ...{
       startRun: engine.startRun,
       resumeRun: engine.resumeRun,

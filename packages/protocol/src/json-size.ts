@@ -23,8 +23,11 @@ export function jsonSize(value: unknown, maxBytes: number, maxDepth: number = MA
     return bytes <= maxBytes
   }
 
+  /** Spares a text that is too long from being printed. */
+  const isShort = (one: unknown) => typeof one !== 'string' || one.length <= maxBytes - bytes
+
   const isWithin = (one: unknown, level: number): boolean => {
-    if (typeof one !== 'object' || one === null) return count(scalarBytes(one))
+    if (typeof one !== 'object' || one === null) return isShort(one) && count(scalarBytes(one))
     if (level >= maxDepth || !count(2)) return false
     depth = Math.max(depth, level + 1)
     if (Array.isArray(one)) return one.every((item) => count(1) && isWithin(item, level + 1))

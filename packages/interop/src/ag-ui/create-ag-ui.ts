@@ -76,7 +76,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const messages = newMessages(body.messages).map(toChatMessage)
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
-    const chat = { ...chatInput(messages, {}, chatTools(body.tools)), ...offeredBy(body) }
+    const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
     const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -134,7 +134,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
       }
       if (await takesInput(deps, newest, body.runId)) {
-        const input = chatInput(newMessages(body.messages).map(toChatMessage))
+        const input = chatInput(deps, newMessages(body.messages).map(toChatMessage))
         return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
       }
       if (await hasOpenInterrupts(deps, newest)) {

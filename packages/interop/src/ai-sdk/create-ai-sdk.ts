@@ -89,7 +89,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
-    const chat = chatInput(asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
+    const chat = chatInput(deps, asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -136,7 +136,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
         return start(call, body, version)
       }
-      const chat = chatInput(newMessages(body.messages).map(toChatMessage))
+      const chat = chatInput(deps, newMessages(body.messages).map(toChatMessage))
       const begin = await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
       return open(call, { runId: run.id, sessionId, version, start: begin })
     },

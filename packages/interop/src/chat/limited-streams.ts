@@ -25,7 +25,8 @@ export function limitedStreams<
   const limited = <Request extends Projected>(request: Request): Request => {
     const { projector, runId } = request
     const limit = limitOf(limits, runId)
-    return { ...request, projector: { ...projector, next: (event) => limit.take(event).flatMap(projector.next) } }
+    const next: Projector['next'] = (event) => limit.take(event).flatMap(projector.next)
+    return { ...request, projector: { ...projector, next, needs: limit.needs } }
   }
   return {
     openProjectedStream: (request) => streams.openProjectedStream(limited(request)),

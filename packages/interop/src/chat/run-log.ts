@@ -1,9 +1,10 @@
 import { type RenderEnvelope, runSubject } from '@perdure/core'
 import { type EventLog, fromJsonText, type ListedRun, type RunRecord, type YieldTurn } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
+import type { ChatLimits } from './chat-input.ts'
 import { createLogLimit, type LogLimit } from './log-limit.ts'
 
-export interface RunLogDeps {
+export interface RunLogDeps extends ChatLimits {
   readonly events: EventLog
   readonly render: RenderEnvelope
   readonly yieldTurn: YieldTurn

@@ -50,7 +50,7 @@ export async function passInput(
   const ref = body.previous_response_id ?? ''
   const messages = inputMessages(newInput(body.input))
   if (run === undefined || messages.length === 0 || !(await takesInput(deps, run, ref))) return undefined
-  const { text } = chatInput(messages)
+  const { text } = chatInput(deps, messages)
   const isResumption = (event: LogEvent) =>
     event.type === 'run.resumed' && viaIn(event.payload) === ref && textOf(event) === text
   if (awaitsResume(run) && (previous === undefined || (await readResponse(deps, previous)).isNewest)) {

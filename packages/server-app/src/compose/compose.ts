@@ -235,6 +235,7 @@ export function compose(parts: Parts) {
   const registered = () => [...agents.list(), ...workflows.list()]
   const protocols = createLazyProtocols({
     ...{ ...domain, ...config.protocols, ...streams, yieldTurn },
+    maxResultBytes: config.runs.maxResultBytes,
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,

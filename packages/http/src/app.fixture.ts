@@ -44,7 +44,7 @@ import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE } from './console/console-data.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
-import { TEST_CONFIG } from './http-config.fixture.ts'
+import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
 import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
 
@@ -175,12 +175,7 @@ export function createTestApp(options: AppOptions = {}) {
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const protocols = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
-    ...{
-      maxResultBytes: 1_000_000,
-      maxAnswerBytes: 8_388_608,
-      foldCacheBytes: 1_000_000,
-      yieldTurn: async () => undefined,
-    },
+    ...PROTOCOL_LIMITS,
     ...{
       startRun: engine.startRun,
       resumeRun: engine.resumeRun,

@@ -13,15 +13,15 @@ export interface LogLimitOptions {
 
 /**
  * Limits the log of a run to what one answer may show. Beyond the limit, only the events remain that decide what state
- * the run is in and what it asks for, so that memory is bounded however long the log is. What remains follows from the
- * log alone: every reader, and a reader that resumes, gets the same events.
+ * the run is in and what it asks for, so that memory is bounded however long the log is. The remaining events
+ * follow from the log alone: every reader, and a reader that resumes, gets the same events.
  */
 export interface LogLimit {
   /** Whether the event may remain, so that it must be read. */
   needs(type: string): boolean
   /** The events that remain of the next event of the log. The first one that is left out leaves a mark. */
   take(event: LogEvent): readonly LogEvent[]
-  /** What has remained so far. */
+  /** Size of the events that have remained so far. */
   bytes(): number
 }
 

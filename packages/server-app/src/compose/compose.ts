@@ -97,7 +97,7 @@ export function compose(parts: Parts) {
 
   // Use cases
   const resolveSecret = secretReader(adapters)
-  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine }
+  const domain = { ...platform, yieldTurn, ...stores, ...limits, hub, render, phase, executor, isMine }
   const services = createServices({
     ...domain,
     ...answers,
@@ -190,7 +190,6 @@ export function compose(parts: Parts) {
   const streams = createEventStreams({
     ...domain,
     ...live,
-    yieldTurn,
     watchCredential,
     maxStreams: realtime.maxSseStreams,
     maxStreamsPerToken: realtime.maxSseStreamsPerToken,
@@ -234,8 +233,7 @@ export function compose(parts: Parts) {
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
   const protocols = createLazyProtocols({
-    ...{ ...domain, ...config.protocols, ...streams, yieldTurn },
-    maxResultBytes: config.runs.maxResultBytes,
+    ...{ ...domain, ...config.protocols, ...streams, maxResultBytes: config.runs.maxResultBytes },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,

@@ -186,8 +186,7 @@ export function createTestApp(options: AppOptions = {}) {
       deleteSession: services.deleteSession,
     },
     ...{
-      version: '0.1.0',
-      requireKey: 'warn',
+      ...{ version: '0.1.0', requireKey: 'warn' },
       mcpCallTimeoutMs: 50_000,
       registered: () => [...agents.list(), ...workflows.list()],
     },

@@ -10,7 +10,7 @@ const OWNER = 'e2e'
 const MAX_DELAY_MS = 50
 const MAX_GROWTH_MIB = 64
 /** A busy machine delays both processes, so the delay of this one is allowed for. */
-const ATTEMPTS = 4
+const ATTEMPTS = 6
 /** How long a stream without an end is read. */
 const READ_MS = 5_000
 

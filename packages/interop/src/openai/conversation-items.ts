@@ -9,7 +9,7 @@ import { viewOf } from './response-reader.ts'
 import { createSegments } from './segments.ts'
 
 /** The input and the output of every response of the run, from one fold of its log. */
-export async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly OutputItem[]> {
+async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly OutputItem[]> {
   const segments = createSegments(run.id)
   const answers = createAnswerItems()
   const items = [...inputItems(run)]

@@ -23,6 +23,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'flow-model-sqlite': 'opens the SQLite adapter',
   'generated-clients': 'tests generated code, not the storage',
   guides: 'executes the guides, which have a database file',
+  'large-rows': 'stores the rows in the database file',
   lifecycle: 'reads the permissions of the database file',
   'move-to-postgres': 'moves a database file to a schema',
   proxies: 'tests proxies, not the storage',

@@ -44,7 +44,7 @@ import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE } from './console/console-data.fixture.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
-import { TEST_CONFIG } from './http-config.fixture.ts'
+import { PROTOCOL_LIMITS, TEST_CONFIG } from './http-config.fixture.ts'
 import { receivedElsewhere } from './received-elsewhere.fixture.ts'
 import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
 
@@ -182,6 +182,7 @@ export function createTestApp(options: AppOptions = {}) {
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const protocols = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
+    ...PROTOCOL_LIMITS,
     ...{
       startRun: engine.startRun,
       resumeRun: engine.resumeRun,
@@ -192,8 +193,7 @@ export function createTestApp(options: AppOptions = {}) {
       deleteSession: services.deleteSession,
     },
     ...{
-      version: '0.1.0',
-      requireKey: 'warn',
+      ...{ version: '0.1.0', requireKey: 'warn' },
       mcpCallTimeoutMs: 50_000,
       registered: () => [...agents.list(), ...workflows.list()],
     },

@@ -36,6 +36,8 @@ export interface Exchange {
   body: unknown
   visibility: Visibility
   key: KeyedRequest | undefined
+  /** Counts a poll by the bytes that it has cost; `undefined` for any other request. */
+  charge: ((bytes: number) => void) | undefined
 }
 
 const EMPTY_ORIGIN: RequestOrigin = { requestId: '', method: '', route: '', ip: '' }
@@ -72,6 +74,7 @@ export function createExchange(
     body: undefined,
     visibility: EVERY_ROW,
     key: undefined,
+    charge: undefined,
   }
 }
 
@@ -108,6 +111,7 @@ export function toCall(exchange: Exchange): Call<Operation> {
     requestOrigin: exchange.origin,
     prefer: parsePrefer(head.header('prefer')),
     acceptsEventStream: acceptsEventStream(head.header('accept')),
+    charge: exchange.charge,
     hangUp: hangUpOf(exchange),
     origin: head.header('origin'),
     lastEventId: head.header('last-event-id') || undefined,

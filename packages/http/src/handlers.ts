@@ -27,6 +27,8 @@ export interface Call<Op extends Operation> {
   readonly acceptsEventStream: boolean
   /** The Origin header. */
   readonly origin: string | undefined
+  /** Counts a poll by the bytes that it has cost; `undefined` for any other request. */
+  readonly charge: ((bytes: number) => void) | undefined
   /** Destroys the client's connection; `undefined` without a listener. */
   readonly hangUp: (() => void) | undefined
   /** The Accept-Encoding header, or an empty text. */

@@ -135,6 +135,8 @@ export interface ProtocolCall {
   readonly traceparent: string | undefined
   readonly hangUp: (() => void) | undefined
   readonly lastEventId: string | undefined
+  /** Counts a poll by the bytes that it has cost. */
+  readonly charge?: ((bytes: number) => void) | undefined
 }
 
 type AiSdkBody = InferOutput<typeof AiSdkRequest>

@@ -22,3 +22,9 @@ export const TEST_CONFIG: HttpConfig = {
   protocols: perProtocol(() => true),
   metricsRequireAuth: true,
 }
+
+/** The limits of the protocols of other software. */
+export const PROTOCOL_LIMITS = {
+  ...{ maxResultBytes: 1_000_000, maxAnswerBytes: 8_388_608, foldCacheBytes: 1_000_000 },
+  yieldTurn: async () => undefined,
+}

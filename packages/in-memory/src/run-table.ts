@@ -258,6 +258,7 @@ const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
   (filter.threadId === undefined || run.threadId === filter.threadId) &&
   (filter.sessionId === undefined || run.sessionId === filter.sessionId) &&
   (filter.parentRunId === undefined || run.parentRunId === filter.parentRunId) &&
+  (filter.isRoot === undefined || run.parentRunId === undefined) &&
   (filter.owner === undefined || run.owner === filter.owner) &&
   (filter.ids === undefined || filter.ids.includes(run.id)) &&
   (filter.isParked === undefined || isParked(run)) &&

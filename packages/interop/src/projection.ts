@@ -36,4 +36,6 @@ export interface Projector {
   rest(): readonly Frame[] | undefined
   /** Whether the response has ended, although the run continues. Missing: it ends with the run. */
   isOver?(): boolean
+  /** Whether an event of this type can still change anything; if not, it need not be read. Missing: it can. */
+  needs?(type: string): boolean
 }

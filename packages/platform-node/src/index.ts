@@ -20,7 +20,7 @@ export { type Keyring, keyringSecretResolver } from './secrets/keyring-secret-re
 export { openServerLog, type ServerLog, type ServerLogOptions, unbufferedLog } from './server-log.ts'
 export { createFileSkillStore, type FileSkillStoreOptions } from './skills/file-skill-store.ts'
 export { systemClock } from './system-clock.ts'
-export { systemTimers } from './system-timers.ts'
+export { systemTimers, yieldTurn } from './system-timers.ts'
 export { openVitals, type Vitals } from './vitals.ts'
 export {
   createWatchdog,

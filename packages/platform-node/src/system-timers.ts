@@ -1,4 +1,4 @@
-import type { Timers } from '@perdure/ports'
+import type { Timers, YieldTurn } from '@perdure/ports'
 
 /** The longest delay that `setTimeout` supports; with a longer delay, Node.js fires the timer after one millisecond. */
 const MAX_DELAY_MS = 2 ** 31 - 1
@@ -21,3 +21,5 @@ export const systemTimers: Timers = {
     }
   },
 }
+
+export const yieldTurn: YieldTurn = () => new Promise((resolve) => setImmediate(resolve))

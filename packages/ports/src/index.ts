@@ -173,7 +173,7 @@ export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, sto
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
 export { jsonOrText, parseStrictJson, parseStrictText } from './strict-json.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
-export type { Timers } from './timers.ts'
+export type { Timers, YieldTurn } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
 export type {

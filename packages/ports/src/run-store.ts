@@ -168,6 +168,7 @@ export interface RunFilter {
   readonly threadId?: string | undefined
   readonly sessionId?: string | undefined
   readonly parentRunId?: string | undefined
+  readonly isRoot?: true | undefined // no run has started it
   readonly since?: EpochMs | undefined // createdAt >= since
   readonly until?: EpochMs | undefined // createdAt < until
   readonly ids?: readonly string[] | undefined

@@ -1,3 +1,4 @@
+import { MAX_JSON_DEPTH } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRefusal } from './perdure-error.ts'
@@ -96,8 +97,8 @@ describe('parseStrictJson', () => {
   })
 
   it('accepts a nesting depth of 64 and rejects 65', () => {
-    expect(problem(nested(64))).toBeUndefined()
-    expect(problem(nested(65))).toBe('nesting deeper than 64 at character 64')
+    expect(problem(nested(MAX_JSON_DEPTH))).toBeUndefined()
+    expect(problem(nested(MAX_JSON_DEPTH + 1))).toBe('nesting deeper than 64 at character 64')
   })
 
   it('rejects a megabyte of open brackets without recursion', () => {

@@ -5,3 +5,6 @@ export interface Timers {
    */
   after(delayMs: number, fn: () => void): () => void
 }
+
+/** Resolves once everything that waits for the event loop had its turn. Long work calls it between its pieces. */
+export type YieldTurn = () => Promise<void>

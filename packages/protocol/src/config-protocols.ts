@@ -17,8 +17,14 @@ export const ProtocolsSection = section({
   bodyLimitBytes: field(bytes, 8_388_608, {
     note: 'Maximum size of a request body on these routes, in bytes. Chat clients send the whole history with each message. runs.maxResultBytes limits the input that a run stores.',
   }),
+  maxAnswerBytes: field(bytes, 8_388_608, {
+    note: 'About the maximum size of one answer of these protocols, in bytes. Of a longer run, an answer shows the beginning and names the route that has the rest.',
+  }),
+  foldCacheBytes: field(bytes, 67_108_864, {
+    note: 'Memory in which the server keeps what clients of these protocols have polled, in bytes, so that a poll reads only the newer events of a run.',
+  }),
   pollsPerMinute: field(count(1), 600, {
-    note: 'Maximum number of requests per minute and client address that resume a stream of these protocols or poll a task. These requests do not count against server.rateLimit.perIpRequests; if that limit is higher, it applies instead.',
+    note: 'Maximum number of requests per minute and client address that resume a stream of these protocols or poll a task. A poll counts once for each MiB of the log that the server reads and shows for it. These requests do not count against server.rateLimit.perIpRequests; if that limit is higher, it applies instead.',
   }),
   historyRuns: field(count(1), 20, {
     note: 'Maximum number of runs in the history of a chat that a client reads with all parts. Up to 200 older runs are shown by their input and result.',

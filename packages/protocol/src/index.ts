@@ -38,7 +38,15 @@ export {
   TICKET_PREFIX,
 } from './frames.ts'
 export { ID_PREFIXES, IDEMPOTENCY_KEY, IdempotencyKey, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
-export { applyJsonPatch, type JsonPatch, JsonPatchOperation, type JsonPatchStep, type Patched } from './json-patch.ts'
+export {
+  applyJsonPatch,
+  type JsonPatch,
+  JsonPatchOperation,
+  type JsonPatchStep,
+  PATCH_LIMITS,
+  type Patched,
+} from './json-patch.ts'
+export { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ITEM_BYTES, jsonSize, MAX_JSON_DEPTH, memberBytes } from './json-size.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export const JsonPatchOperation = v.looseObject({
@@ -17,130 +18,227 @@ export interface JsonPatchStep {
   readonly value?: unknown
 }
 
-/** The document after the patch, or why the patch does not apply to it. */
-export type Patched = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string }
+/**
+ * The document after the patch and its size, or why the patch does not apply to it. `exceeds`: the patch goes beyond a limit of
+ * `PATCH_LIMITS`; otherwise it may apply to another document.
+ */
+export type Patched =
+  | { readonly ok: true; readonly value: unknown; readonly bytes: number }
+  | { readonly ok: false; readonly problem: string; readonly exceeds: boolean }
+
+/** A `copy` doubles what it copies, so a short patch could otherwise build a document of any size. */
+export const PATCH_LIMITS = {
+  operations: 1_000,
+  /** Of the document, and of everything together that the operations of a patch bring in. */
+  bytes: 1_048_576,
+  depth: MAX_JSON_DEPTH,
+} as const
 
 /**
  * Applies a JSON Patch to a JSON value without changing the value. All operations apply, or none.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): Patched {
-  if (!v.is(PATCH, patch)) return { ok: false, problem: 'the patch must be a list of JSON Patch operations' }
   try {
-    return { ok: true, value: (patch as JsonPatch).reduce<unknown>(applyStep, document) }
+    if (Array.isArray(patch) && patch.length > PATCH_LIMITS.operations) {
+      exceed(`the patch has ${patch.length} operations; at most ${PATCH_LIMITS.operations} are allowed`)
+    }
+    if (!v.is(PATCH, patch)) refuse('the patch must be a list of JSON Patch operations')
+    const patching: Patching = { document, bytes: bytesOf(document), broughtIn: 0, own: new Set() }
+    for (const step of patch as JsonPatch) APPLY[step.op](patching, step, keysOf(step.path))
+    if (patching.bytes > PATCH_LIMITS.bytes) exceed(`the patched document is longer than ${PATCH_LIMITS.bytes} bytes`)
+    remember(patching)
+    return { ok: true, value: patching.document, bytes: patching.bytes }
   } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) }
+    const problem = error instanceof Error ? error.message : String(error)
+    return { ok: false, problem, exceeds: error instanceof Refusal && error.exceeds }
   }
 }
 
 const PATCH = v.array(JsonPatchOperation)
 
-const refuse = (problem: string): never => {
-  throw new Error(problem)
+class Refusal extends Error {
+  readonly exceeds: boolean
+  constructor(problem: string, exceeds: boolean) {
+    super(problem)
+    this.exceeds = exceeds
+  }
 }
 
-function applyStep(document: unknown, step: JsonPatchStep): unknown {
-  const { op, path, value } = step
-  const keys = keysOf(path)
-  switch (op) {
-    case 'add':
-      return add(document, keys, operandOf(step))
-    case 'remove':
-      return remove(document, keys)
-    case 'replace':
-      read(document, keys)
-      return keys.length === 0 ? operandOf(step) : add(remove(document, keys), keys, operandOf(step))
-    case 'move':
-      return move(document, step, keys)
-    case 'copy':
-      return add(document, keys, read(document, keysOf(step.from)))
-    case 'test':
-      return isEqual(read(document, keys), value) ? document : refuse(`the test of ${path} fails`)
-  }
+const refuse = (problem: string): never => {
+  throw new Refusal(problem, false)
+}
+
+const exceed = (problem: string): never => {
+  throw new Refusal(problem, true)
+}
+
+type Parent = Record<string, unknown> | unknown[]
+
+interface Patching {
+  document: unknown
+  /** Size of the document. */
+  bytes: number
+  /** Size of everything that operations have added so far, even if a later operation removes it. */
+  broughtIn: number
+  /** The objects and lists that this patch has made, so that it may change them in place. */
+  readonly own: Set<unknown>
+}
+
+/** The sizes of documents that patches have made. The next patch then measures only what it changes. */
+const SIZES = new WeakMap<object, number>()
+
+function bytesOf(document: unknown): number {
+  const known = isParent(document) ? SIZES.get(document) : undefined
+  if (known !== undefined) return known
+  const { bytes, depth } = PATCH_LIMITS
+  return (
+    jsonSize(document, bytes, depth)?.bytes ??
+    exceed(`the document is longer than ${bytes} bytes, or nested deeper than ${depth}`)
+  )
+}
+
+function remember({ document, bytes }: Patching): void {
+  if (isParent(document)) SIZES.set(document, bytes)
+}
+
+type Apply = (patching: Patching, step: JsonPatchStep, keys: readonly string[]) => void
+
+const APPLY: Readonly<Record<JsonPatchStep['op'], Apply>> = {
+  add: (patching, step, keys) => put(patching, keys, broughtIn(patching, keys, operandOf(step))),
+  remove: (patching, _, keys) => take(patching, keys),
+  replace(patching, step, keys) {
+    read(patching.document, keys)
+    put(patching, keys, { ...broughtIn(patching, keys, operandOf(step)), isReplacement: true })
+  },
+  move,
+  copy(patching, { from }, keys) {
+    const brought = broughtIn(patching, keys, read(patching.document, keysOf(from)))
+    // A shared object would change in both places.
+    put(patching, keys, { ...brought, value: JSON.parse(JSON.stringify(brought.value)) })
+  },
+  test({ document }, { path, value }, keys) {
+    if (!isEqual(read(document, keys), value)) refuse(`the test of ${path} fails`)
+  },
 }
 
 const operandOf = (step: JsonPatchStep): unknown =>
   Object.hasOwn(step, 'value') ? step.value : refuse(`${step.op} ${step.path} has no value`)
 
-function move(document: unknown, { path, from }: JsonPatchStep, keys: readonly string[]): unknown {
+interface Operand {
+  readonly value: unknown
+  readonly bytes: number
+  readonly isReplacement?: boolean
+}
+
+/** Counts a value that an operation adds at the path. */
+function broughtIn(patching: Patching, keys: readonly string[], value: unknown): Operand {
+  const { bytes: max, depth } = PATCH_LIMITS
+  const size =
+    jsonSize(value, max - patching.broughtIn, depth - keys.length) ??
+    exceed(`the patch adds more than ${max} bytes, or nests the document deeper than ${depth}`)
+  patching.broughtIn += size.bytes
+  return { value, bytes: size.bytes }
+}
+
+function move(patching: Patching, { path, from }: JsonPatchStep, keys: readonly string[]): void {
   const source = keysOf(from)
   if (path.startsWith(`${from}/`)) refuse(`${from} cannot move into itself`)
-  return add(remove(document, source), keys, read(document, source))
+  const value = read(patching.document, source)
+  const { bytes, depth } = PATCH_LIMITS
+  if (keys.length > source.length && jsonSize(value, 2 * bytes, depth - keys.length) === undefined) {
+    exceed(`the patch nests the document deeper than ${depth}`)
+  }
+  if (keys.length > 0) take(patching, source, 0)
+  put(patching, keys, { value, bytes: keys.length > 0 ? 0 : measured(value) })
 }
 
 /** The keys of a JSON Pointer (RFC 6901). */
 function keysOf(pointer: string | undefined): readonly string[] {
   if (pointer === '') return []
   if (!pointer?.startsWith('/')) return refuse(`${JSON.stringify(pointer)} is not a JSON Pointer`)
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const keys = pointer.slice(1).split('/')
+  if (keys.length > PATCH_LIMITS.depth) {
+    return exceed(`a path has ${keys.length} keys; at most ${PATCH_LIMITS.depth} are allowed`)
+  }
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 const missing = (keys: readonly string[]): never => refuse(`/${keys.join('/')} does not exist`)
 
 function read(document: unknown, keys: readonly string[]): unknown {
   let value = document
-  for (const key of keys) {
-    if (Array.isArray(value)) value = value[indexIn(value, key, value.length - 1)]
-    else if (isObject(value) && Object.hasOwn(value, key)) value = value[key]
-    else return missing(keys)
-  }
+  for (const key of keys) value = isParent(value) ? childOf(value, key, keys) : missing(keys)
   return value
 }
 
-function add(document: unknown, keys: readonly string[], value: unknown): unknown {
-  return change(
-    document,
-    keys,
-    (parent, key) => {
-      if (!Array.isArray(parent)) return withMember(parent, key, value)
-      return parent.toSpliced(key === '-' ? parent.length : indexIn(parent, key, parent.length), 0, value)
-    },
-    value,
-  )
+function childOf(parent: Parent, key: string, path: readonly string[]): unknown {
+  if (Array.isArray(parent)) return parent[indexIn(parent, key, parent.length - 1)]
+  return Object.hasOwn(parent, key) ? parent[key] : missing(path)
 }
 
-function remove(document: unknown, keys: readonly string[]): unknown {
-  read(document, keys)
-  return change(
-    document,
-    keys,
-    (parent, key) => {
-      if (Array.isArray(parent)) return parent.toSpliced(indexIn(parent, key, parent.length - 1), 1)
-      const { [key]: _, ...rest } = parent as Readonly<Record<string, unknown>>
-      return rest
-    },
-    null,
-  )
-}
-
-type Parent = Readonly<Record<string, unknown>> | readonly unknown[]
-
-/** Copies the values on the path, and replaces the parent of the last key. */
-function change(
-  document: unknown,
-  keys: readonly string[],
-  edit: (parent: Parent, key: string) => unknown,
-  whole: unknown,
-): unknown {
-  const [key, ...rest] = keys
-  if (key === undefined) return whole
-  if (!Array.isArray(document) && !isObject(document)) return missing(keys)
-  if (rest.length === 0) return edit(document, key)
-  if (!Array.isArray(document)) {
-    if (!Object.hasOwn(document, key)) return missing(keys)
-    return withMember(document, key, change((document as Record<string, unknown>)[key], rest, edit, whole))
+function put(patching: Patching, keys: readonly string[], operand: Operand): void {
+  const { value, bytes, isReplacement = false } = operand
+  const key = keys.at(-1)
+  if (key === undefined) {
+    patching.document = value
+    patching.bytes = bytes
+    return
   }
-  const index = indexIn(document, key, document.length - 1)
-  return document.with(index, change(document[index], rest, edit, whole))
+  const parent = parentOf(patching, keys)
+  if (Array.isArray(parent)) {
+    const index = key === '-' && !isReplacement ? parent.length : indexIn(parent, key, parent.length)
+    patching.bytes += bytes + (isReplacement ? -measured(parent[index]) : ITEM_BYTES)
+    parent.splice(index, isReplacement ? 1 : 0, value)
+    return
+  }
+  const isNew = !Object.hasOwn(parent, key)
+  patching.bytes += bytes + (isNew ? memberBytes(key) : -measured(parent[key]))
+  setMember(parent, key, value)
 }
 
-/** Also for the key `__proto__`, which a literal would not store. */
-function withMember(parent: Parent, key: string, value: unknown): unknown {
-  const copy = { ...parent }
-  Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
+/** Removes the value at the path. `bytes`: its size, unless it must be measured. */
+function take(patching: Patching, keys: readonly string[], bytes?: number): void {
+  const value = read(patching.document, keys)
+  const key = keys.at(-1)
+  if (key === undefined) {
+    patching.document = null
+    patching.bytes = measured(null)
+    return
+  }
+  const parent = parentOf(patching, keys)
+  patching.bytes -= (bytes ?? measured(value)) + (Array.isArray(parent) ? ITEM_BYTES : memberBytes(key))
+  if (Array.isArray(parent)) parent.splice(indexIn(parent, key, parent.length - 1), 1)
+  else delete parent[key]
+}
+
+/** What a document is made of has been measured before, when it was added. */
+const measured = (value: unknown): number => jsonSize(value, Number.POSITIVE_INFINITY)?.bytes ?? 0
+
+/** The object or list of the last key. It and everything above it may be changed in place. */
+function parentOf(patching: Patching, keys: readonly string[]): Parent {
+  let parent = owned(patching, patching.document, keys)
+  patching.document = parent
+  for (const key of keys.slice(0, -1)) {
+    const child = owned(patching, childOf(parent, key, keys), keys)
+    if (Array.isArray(parent)) parent[indexIn(parent, key, parent.length - 1)] = child
+    else setMember(parent, key, child)
+    parent = child
+  }
+  return parent
+}
+
+function owned({ own }: Patching, value: unknown, path: readonly string[]): Parent {
+  if (!isParent(value)) return missing(path)
+  if (own.has(value)) return value
+  const copy = Array.isArray(value) ? [...value] : { ...value }
+  own.add(copy)
   return copy
+}
+
+/** Also for the key `__proto__`, which an assignment would not store. */
+function setMember(parent: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') parent[key] = value
+  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function indexIn(list: readonly unknown[], key: string, last: number): number {
@@ -148,8 +246,10 @@ function indexIn(list: readonly unknown[], key: string, last: number): number {
   return index >= 0 && index <= last ? index : refuse(`${key} is not an index of a list with ${list.length} items`)
 }
 
+const isParent = (value: unknown): value is Parent => typeof value === 'object' && value !== null
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isParent(value) && !Array.isArray(value)
 
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true

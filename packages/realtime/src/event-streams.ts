@@ -14,6 +14,7 @@ import {
   type SessionStore,
   type Timers,
   type Visibility,
+  type YieldTurn,
 } from '@perdure/ports'
 import { formatSubject, isTerminal } from '@perdure/protocol'
 import { type BlockSource, fromGenerator } from './block-source.ts'
@@ -42,6 +43,7 @@ export interface EventStreamsDeps {
   readonly feed: EventFeed
   readonly render: RenderEnvelope
   readonly timers: Timers
+  readonly yieldTurn: YieldTurn
   readonly logger: Logger
   readonly watchCredential: WatchCredential
   /** Maximum streams open at once. */
@@ -207,7 +209,8 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return (wake) => {
       const { isComplete } = followed
       const follower = createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
-      const stream = { source, run, projector, start, cursor, frameIdOf, head: head.position }
+      const { yieldTurn } = deps
+      const stream = { source, run, projector, start, cursor, frameIdOf, yieldTurn, head: head.position }
       const blocks = createProjectedBlocks(stream, follower)
       return deadline === undefined ? blocks : closeAfter(deps.timers, blocks, { ...deadline, wake })
     }

@@ -1,5 +1,5 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
-import { fromJsonText, type RunRecord } from '@perdure/ports'
+import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import { RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
@@ -33,6 +33,8 @@ export interface RunProjector {
   rest(): readonly ProjectedFrame[] | undefined
   /** Whether the response has ended, although the run continues. Missing: it ends with the run. */
   isOver?(): boolean
+  /** Whether an event of this type can still change anything; if not, it need not be read. Missing: it can. */
+  needs?(type: string): boolean
 }
 
 /**
@@ -50,6 +52,7 @@ export interface ProjectedStream {
   readonly cursor: FrameCursor | undefined
   /** The id of a frame as the reader receives it; `undefined` for none. */
   readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
+  readonly yieldTurn: YieldTurn
   /** Position of the newest event when the stream was opened. */
   readonly head: number
 }
@@ -61,6 +64,9 @@ export interface FrameCursor {
 }
 
 const CHUNK_LENGTH = 32_768
+
+/** How much of the log is projected before other requests get their turn. Characters. */
+const TURN_LENGTH = 131_072
 
 /** Parses the id of a frame, `<event id>/<place>`. `undefined` for an id of another log, and for anything else. */
 export function parseFrameId(id: string | undefined, epoch: string): FrameCursor | undefined {
@@ -74,65 +80,93 @@ export function parseFrameId(id: string | undefined, epoch: string): FrameCursor
  * earlier event; the reader gets the frames after its cursor, or from the start of its response.
  */
 export function createProjectedBlocks(stream: ProjectedStream, follower: Follower): BlockSource {
-  const { source, run, projector, start, cursor, head, frameIdOf = (id) => id } = stream
+  const { source, run, projector, start, cursor, head, yieldTurn, frameIdOf = (id) => id } = stream
   const { epoch } = source
   let isSkipping = true
   let last: FrameCursor = { position: 0, place: 0 }
   let page: readonly DeliveredEvent[] = []
+  /** Blocks that are ready. */
+  const queue: string[] = []
   let hasEnded = false
+  /** Length of what was projected in this turn. */
+  let projected = 0
   /** The questions that the reader got before it resumed. */
   let asked: ProjectedFrame[] = []
 
   const idOf = ({ position, place }: FrameCursor) => frameIdOf(`${formatEventId({ epoch, position })}/${place}`)
 
   /** Only the last frame has an id, so that a reader that lost one of them gets all of them again. */
-  const open = (of: 'rest' | 'all'): string => {
+  const open = (of: 'rest' | 'all'): readonly string[] => {
     isSkipping = false
     const frames = projector.opening(of)
-    return frames
-      .map((frame, index) => formatBlock(index === frames.length - 1 ? { ...frame, id: idOf(last) } : frame))
-      .join('')
+    return frames.map((frame, index) => formatBlock(index === frames.length - 1 ? { ...frame, id: idOf(last) } : frame))
   }
 
-  const toBlocks = (frames: readonly ProjectedFrame[]): string => {
-    let blocks = ''
+  const toBlocks = (frames: readonly ProjectedFrame[]): readonly string[] => {
+    const blocks: string[] = []
     for (const frame of frames) {
       last = { ...last, place: last.place + 1 }
       const isKnown = cursor?.position === last.position && last.place <= cursor.place
       if (cursor !== undefined && (isSkipping || isKnown) && frame.isUnanswered !== undefined) asked.push(frame)
-      if (!isSkipping && !isKnown && frame.isReceived !== true) blocks += formatBlock({ ...frame, id: idOf(last) })
+      if (!isSkipping && !isKnown && frame.isReceived !== true) blocks.push(formatBlock({ ...frame, id: idOf(last) }))
     }
     return blocks
   }
 
-  const beginsWith = (event: ProjectedEvent, position: number): boolean => {
+  /** Whether the response begins at this position, whatever the event is. */
+  const beginsAt = (position: number): boolean => {
     if (cursor !== undefined) return position >= cursor.position
-    if (start === 'now') return position > head
-    return start === 'first' || start(event)
+    return start === 'now' ? position > head : start === 'first'
   }
 
-  const project = (event: ProjectedEvent, position: number): string => {
+  const beginsWith = (event: ProjectedEvent, position: number): boolean =>
+    beginsAt(position) || (cursor === undefined && typeof start === 'function' && start(event))
+
+  const project = (event: ProjectedEvent, position: number): readonly string[] => {
     const begins = isSkipping && beginsWith(event, position)
-    const shown = begins && cursor === undefined && start === 'now' ? open('all') : ''
+    const shown = begins && cursor === undefined && start === 'now' ? open('all') : []
     const frames = projector.next(event)
     // The event with which a response begins can begin a message, which the opening names.
     const opening = begins && cursor === undefined && start !== 'now' ? open('rest') : shown
     if (begins) isSkipping = false
     last = { position, place: 0 }
-    return opening + toBlocks(frames)
+    return [...opening, ...toBlocks(frames)]
+  }
+
+  /** Joins short blocks. A long one waits for its turn, so that it is not copied together with the others. */
+  const enqueue = (blocks: readonly string[]): string => {
+    let joined = ''
+    for (const block of blocks) {
+      if (joined !== '' && joined.length + block.length > CHUNK_LENGTH) {
+        queue.push(joined)
+        joined = ''
+      }
+      joined += block
+    }
+    queue.push(joined)
+    return queue.shift() ?? ''
   }
 
   const renderPage = (): string => {
-    let blocks = ''
+    const blocks: string[] = []
+    let length = 0
     for (const [index, { position, type, envelope }] of page.entries()) {
-      blocks += project(fromJsonText(envelope) as ProjectedEvent, position)
+      projected += envelope.length
+      if (projector.needs?.(type) === false && !(isSkipping && beginsAt(position))) {
+        last = { position, place: 0 }
+        continue
+      }
+      for (const block of project(fromJsonText(envelope) as ProjectedEvent, position)) {
+        blocks.push(block)
+        length += block.length
+      }
       hasEnded = RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
-      if (!hasEnded && blocks.length < CHUNK_LENGTH) continue
+      if (!hasEnded && length < CHUNK_LENGTH) continue
       page = page.slice(index + 1)
-      return blocks
+      return enqueue(blocks)
     }
     page = []
-    return blocks
+    return enqueue(blocks)
   }
 
   /** The log has no more events for now. */
@@ -140,25 +174,26 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     if (step === ENDED) {
       // The event that ended the run has been deleted.
       hasEnded = true
-      return project(endOf(run, formatEventId({ epoch, position: head })), head) + (isSkipping ? beginAtEnd() : '')
+      const shown = project(endOf(run, formatEventId({ epoch, position: head })), head)
+      return enqueue([...shown, ...(isSkipping ? beginAtEnd() : [])])
     }
-    const opening = (isSkipping ? beginAtEnd() : '') + askAgain()
+    const opening = [...(isSkipping ? beginAtEnd() : []), ...askAgain()]
     const closing = projector.rest()
-    if (closing === undefined) return opening === '' ? WAITING : opening
+    if (closing === undefined) return opening.length === 0 ? WAITING : enqueue(opening)
     hasEnded = true
-    return opening + toBlocks(closing)
+    return enqueue([...opening, ...toBlocks(closing)])
   }
 
-  const beginAtEnd = (): string => {
+  const beginAtEnd = (): readonly string[] => {
     isSkipping = false
-    return cursor === undefined ? open(start === 'now' ? 'all' : 'rest') : ''
+    return cursor === undefined ? open(start === 'now' ? 'all' : 'rest') : []
   }
 
   /** The answer to a question can be lost together with the connection, so the reader is asked once more. */
-  const askAgain = (): string => {
+  const askAgain = (): readonly string[] => {
     const open = asked.filter(({ isUnanswered }) => isUnanswered?.())
     asked = []
-    return open.map((frame) => formatBlock({ ...frame, id: idOf(last) })).join('')
+    return open.map((frame) => formatBlock({ ...frame, id: idOf(last) }))
   }
 
   const take = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
@@ -167,15 +202,22 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     return renderPage()
   }
 
-  return {
-    next() {
-      if (hasEnded) return isSkipping ? beginAtEnd() : ENDED
-      if (page.length > 0) return renderPage()
-      const step = follower.next()
-      return step instanceof Promise ? step.then(take) : take(step)
-    },
-    close: follower.close,
+  const nextTurn = (): NextBlocks | Promise<NextBlocks> => {
+    projected = 0
+    return next()
   }
+
+  const next = (): NextBlocks | Promise<NextBlocks> => {
+    const queued = queue.shift()
+    if (queued !== undefined) return queued
+    if (hasEnded) return isSkipping ? enqueue(beginAtEnd()) : ENDED
+    if (projected >= TURN_LENGTH) return yieldTurn().then(nextTurn)
+    if (page.length > 0) return renderPage()
+    const step = follower.next()
+    return step instanceof Promise ? step.then(take) : take(step)
+  }
+
+  return { next, close: follower.close }
 }
 
 /** The event that ended the run, from its record. */

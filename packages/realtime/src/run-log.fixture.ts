@@ -32,6 +32,7 @@ export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const { events = storage.events } = over
   const feed = createEventFeed({ events, hub, render })
   const streams = createEventStreams({
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     ...{ runs: storage.runs, sessions: storage.sessions, events, feed, render, timers: clock, logger: silentLogger },
     ...{ maxStreams: 10, maxStreamsPerToken: 10, heartbeatMs: 15_000, projectedHeartbeatMs: 5_000, stallMs: 10_000 },
     watchCredential: () => () => undefined,

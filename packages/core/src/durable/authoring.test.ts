@@ -92,6 +92,67 @@ describe('ctx.state', () => {
   })
 })
 
+describe('a patch of the state that multiplies it', () => {
+  const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/b${index}` }) as const)
+
+  it.each([
+    ['ctx.state.patch', ({ state }: RunContext) => [state({ a: { x: 1 } }), state.patch(doubling)] as const],
+    [
+      'ctx.emit after ctx.state',
+      ({ state, emit }: RunContext) => [state({ a: { x: 1 } }), emit('part.state-delta', { patch: doubling })] as const,
+    ],
+    [
+      'ctx.emit alone',
+      ({ emit }: RunContext) =>
+        [emit('part.state', { state: { a: {} } }), emit('part.state-delta', { patch: doubling })] as const,
+    ],
+    [
+      'ctx.emit of a state that was built by patches',
+      ({ emit }: RunContext) =>
+        [
+          emit('part.state-delta', { patch: [{ op: 'add', path: '/a', value: {} }] }),
+          emit('part.state-delta', { patch: doubling }),
+        ] as const,
+    ],
+  ])('is rejected by %s without an event', async (_, call) => {
+    let refusal = ''
+    const events = await said(async (context) => {
+      const [first, second] = call(context)
+      await first
+      refusal = await refusalOf(second)
+      await context.emit('part.state-delta', { patch: [{ op: 'test', path: '/a/b0', value: 1 }] })
+    })
+    expect(refusal).toMatch(/^validation-failed: .*1048576 bytes/)
+    expect(events).toHaveLength(2)
+  })
+
+  it('is rejected with more operations than allowed, also of an unknown state', async () => {
+    const patch = Array.from({ length: 1_001 }, () => ({ op: 'remove', path: '/unknown' }))
+    let refusal = ''
+    const events = await said(async ({ emit }) => {
+      refusal = await refusalOf(emit('part.state-delta', { patch }))
+    })
+    expect(refusal).toContain('1001 operations')
+    expect(events).toEqual([])
+  })
+
+  it('is rejected again when the code is executed again after a wait', async () => {
+    const refusals: string[] = []
+    const boot = restarts()
+    const flow = workflowOf('flow', async (_, { state, sleep }) => {
+      await state({ a: {} })
+      refusals.push(await refusalOf(state.patch(doubling)))
+      await sleep('nap', 10)
+      refusals.push(await refusalOf(state.patch(doubling)))
+    })
+    const engine = await boot([flow])
+    await engine.execute('flow')
+    await untilIdle(engine.clock)
+    await engine.advance(10)
+    expect(refusals.map((refusal) => refusal.slice(0, 17))).toEqual(Array(3).fill('validation-failed'))
+  })
+})
+
 describe('ctx.data, ctx.source and ctx.file', () => {
   it('write parts with ids', async () => {
     const events = await said(async ({ data, source, file }) => {

@@ -1,17 +1,16 @@
 import { type EventPhase, perdureError, toJsonText } from '@perdure/ports'
-import { applyJsonPatch } from '@perdure/protocol'
+import { PATCH_LIMITS } from '@perdure/protocol'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension } from '../runs/stored-suspension.ts'
 import type { Authoring, StateWriter, TextWriter } from './authoring.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkMembers, refuseProblems } from './check-options.ts'
 import { handledRejection } from './handled-rejection.ts'
+import type { ShownState } from './shown-state.ts'
 import { callStream } from './stream-call.ts'
 
 /** Writes an event unless the run is replaying; its rejection need not be handled. */
 export type Emit = (type: string, payload: unknown, options?: { readonly phase?: EventPhase }) => Promise<void>
-
-const MAX_STATE_BYTES = 1_048_576
 
 /** The part of a run that its ids of blocks name, so that code that continues after `ctx.suspend` uses new ids. */
 export const partId = ({ run }: Pick<CallScope, 'run'>): string => {
@@ -19,7 +18,7 @@ export const partId = ({ run }: Pick<CallScope, 'run'>): string => {
   return part === 0 ? run.id : `${run.id}.part${part}`
 }
 
-export function createAuthoring(scope: CallScope, emit: Emit): Authoring {
+export function createAuthoring(scope: CallScope, emit: Emit, shown: ShownState): Authoring {
   const prefix = partId(scope)
   let items = 0
   const text = createTextWriter(scope, emit, { of: 'text', prefix })
@@ -39,7 +38,7 @@ export function createAuthoring(scope: CallScope, emit: Emit): Authoring {
       },
       { end: reasoning.end },
     ),
-    state: createStateWriter(emit),
+    state: createStateWriter(emit, shown),
     data: (name, data, options = {}) =>
       refusing(() => {
         checkMembers('ctx.data', options, ['id', 'transient'])
@@ -125,37 +124,29 @@ function createTextWriter({ ledger }: CallScope, emit: Emit, { of, prefix }: Wri
 
 const phaseOption = (phase: EventPhase | undefined) => (phase === undefined ? {} : { phase })
 
-function createStateWriter(emit: Emit): StateWriter {
-  let current: { readonly state: unknown } | undefined
-
+function createStateWriter(emit: Emit, shown: ShownState): StateWriter {
   const write = (state: unknown) =>
     refusing(() => {
-      current = { state: checkedState(state) }
-      return emit('part.state', current)
+      refuseProblems('ctx.state', [
+        isLongerThan(toJsonText(state ?? null), PATCH_LIMITS.bytes)
+          ? `the state is longer than ${PATCH_LIMITS.bytes} bytes`
+          : undefined,
+      ])
+      return emit('part.state', { state: state ?? null })
     })
 
   const patch: StateWriter['patch'] = (steps) =>
     refusing(() => {
-      if (current === undefined) {
+      if (!shown.isKnown()) {
         throw perdureError('validation-failed', {
           message: 'ctx.state.patch: there is no state to change',
           hint: 'call ctx.state with the whole state first',
         })
       }
-      const patched = applyJsonPatch(current.state, steps)
+      const patched = shown.patched(steps)
       refuseProblems('ctx.state.patch', [patched.ok ? undefined : patched.problem])
-      if (patched.ok) current = { state: checkedState(patched.value) }
       return emit('part.state-delta', { patch: steps })
     })
 
   return Object.assign(write, { patch })
-}
-
-/** A copy that later changes of the caller's object do not reach. */
-function checkedState(state: unknown): unknown {
-  const text = toJsonText(state ?? null)
-  refuseProblems('ctx.state', [
-    isLongerThan(text, MAX_STATE_BYTES) ? `the state is longer than ${MAX_STATE_BYTES} bytes` : undefined,
-  ])
-  return JSON.parse(text)
 }

@@ -7,6 +7,7 @@ import { callClientTool } from '../durable/client-tool-call.ts'
 import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
+import { createShownState } from '../durable/shown-state.ts'
 import type { StepFn } from '../durable/step.ts'
 import { callStep } from '../durable/step-call.ts'
 import { suspensionOf } from '../durable/suspension.ts'
@@ -44,6 +45,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     made ??= services(callerOf(scope))
     return made[name]
   }
+  const shown = createShownState()
   let said: Authoring | undefined
   const members: Omit<RunContext, keyof Lazy> & WithLazy = {
     runId: run.id,
@@ -62,9 +64,15 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     emit(type, payload, options: EmitOptions = {}) {
       try {
         checkMembers('ctx.emit', options, ['phase'])
-        if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
+        const keepState = shown.read(type, payload)
+        if (!ledger.isReplaying()) {
+          const durable = journal.emit(type, payload, options.phase)
+          keepState()
+          return durable
+        }
         // A replay must reject the same events as the first execution, even though it emits none.
         journal.check(type, payload, options.phase)
+        keepState()
         return ledger.yieldTurn()
       } catch (error) {
         logger.error('event refused', error, { runId: run.id, type })
@@ -100,7 +108,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     // This member must come last: V8 adds all members after a computed name one at a time.
     [LAZY]: (name) => {
       if (isServiceName(name)) return service(name)
-      said ??= createAuthoring(scope, members.emit)
+      said ??= createAuthoring(scope, members.emit, shown)
       return said[name]
     },
   }

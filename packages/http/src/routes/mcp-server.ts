@@ -18,6 +18,7 @@ const toMcpCall = ({
   lastEventId,
   acceptsEventStream,
   header,
+  charge,
 }: McpCall): McpCall => ({
-  ...{ principal, visibility, traceparent, hangUp, lastEventId, acceptsEventStream, header },
+  ...{ principal, visibility, traceparent, hangUp, lastEventId, acceptsEventStream, header, charge },
 })

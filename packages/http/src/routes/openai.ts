@@ -29,11 +29,20 @@ export const openaiRoutes = ({ openai }: Pick<UseCases, 'openai'>): Handlers<typ
   },
 })
 
-const toOpenaiCall = ({ principal, visibility, key, traceparent, hangUp, lastEventId }: OpenaiCall): OpenaiCall => ({
+const toOpenaiCall = ({
   principal,
   visibility,
   key,
   traceparent,
   hangUp,
   lastEventId,
+  charge,
+}: OpenaiCall): OpenaiCall => ({
+  principal,
+  visibility,
+  key,
+  traceparent,
+  hangUp,
+  lastEventId,
+  charge,
 })

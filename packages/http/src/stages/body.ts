@@ -1,7 +1,10 @@
+import { authorizeTarget } from '@perdure/core'
 import { parseStrictJson, perdureError } from '@perdure/ports'
+import { namedTarget } from '@perdure/protocol'
 import type { GenericSchema } from 'valibot'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
+import { topLevelText } from '../request/top-level-text.ts'
 import { validate } from '../request/validate.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -22,6 +25,9 @@ export const createBody: CreateStage =
       exchange,
       operation.dialect === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
     )
+    const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
+    // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.
+    if (target !== undefined) authorizeTarget(exchange.principal, namedTarget(target))
     exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
     if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
     return undefined

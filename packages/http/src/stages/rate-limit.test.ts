@@ -111,6 +111,31 @@ describe('the rate limit', () => {
     expect((await app.fetch(post('/agents/echo/chat', {}))).status).toBe(429)
   })
 
+  it('counts a poll once for each started MiB that it costs', async () => {
+    const charged = [0, 1_048_576, 1_048_577, 5 * 1_048_576, 1_000 * 1_048_576]
+    const remaining = await Promise.all(
+      charged.map(async (bytes) => {
+        const { app } = createTestApp({
+          config: { pollsPerMinute: 10 },
+          deps: {
+            openai: {
+              responses: {
+                get: async ({ charge }: { readonly charge?: (bytes: number) => void }) => {
+                  charge?.(bytes)
+                  return new Response('{}')
+                },
+              },
+            } as never,
+          },
+        })
+        await app.fetch(get('/openai/responses/resp_run_1'))
+        const next = await app.fetch(get('/openai/responses/resp_run_1'))
+        return next.status === 429 ? 'refused' : Number(/r=(\d+)/.exec(next.headers.get('ratelimit') ?? '')?.[1])
+      }),
+    )
+    expect(remaining).toEqual([8, 8, 7, 4, 'refused'])
+  })
+
   it('admits exactly the limit per minute, and sends an accurate Retry-After', async () => {
     const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 45_000 })), { maxLength: 40 })
     await fc.assert(

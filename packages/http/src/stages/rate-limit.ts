@@ -38,13 +38,22 @@ export const createRateLimit: CreateStage = ({ clock, config }) => {
   return (exchange) => {
     const { clientAddress, headers } = exchange
     if (clientAddress === UNKNOWN_ADDRESS) return undefined
-    const { limit, take } = windowFor(exchange)
+    const window = windowFor(exchange)
+    const { limit, take } = window
     const { allowed, remaining, resetMs } = take(clientAddress)
     headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)
     headers.set('RateLimit', `"per-ip";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`)
     if (!allowed) throw perdureError('rate-limit-exceeded', { retryAfter: resetMs })
+    if (window === polls) exchange.charge = (bytes) => chargeFor(bytes, () => take(clientAddress).allowed)
     return undefined
   }
+}
+
+const POLL_BYTES = 1_048_576
+
+/** The request itself has paid for the first part. */
+function chargeFor(bytes: number, take: () => boolean): void {
+  for (let charged = POLL_BYTES; charged < bytes && take(); charged += POLL_BYTES);
 }
 
 const isPoll = ({ header }: RequestHead, { polls }: Operation): boolean =>

@@ -10,21 +10,20 @@ import {
 import { EVERY_ROW, fromJsonText, type ListedRun, perdureError, type RunRecord } from '@perdure/ports'
 import { type AwaitedInputDeps, takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
+import { type ChatHistory, type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { chatInput, chatTools, messagesIn, offeredNames, targetInput } from '../chat/chat-input.ts'
 import {
-  type ChatSessionDeps,
   chatSessionId,
   EXTERNAL_ID,
   MAX_METADATA,
   MESSAGE_REF,
+  newestRun,
   newestRuns,
   PROTOCOL,
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
-import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
-import { resultText, type ShownRuns, shownRuns } from '../chat/shown-runs.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
@@ -32,14 +31,13 @@ import type { AgUiMessage } from './message.ts'
 import { createAgUiProjector } from './projector.ts'
 import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage, toolResultsIn } from './request.ts'
 
-export interface AgUiDeps extends ChatSessionDeps, RunLogDeps, DecideDeps, ClientKeyDeps {
+export interface AgUiDeps extends HistoryDeps, DecideDeps, ClientKeyDeps {
   readonly targets: RunTargets
   readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
-  readonly runs: ChatSessionDeps['runs']
+  readonly runs: HistoryDeps['runs']
   readonly startRun: StartRun
   readonly resumeRun: ResumeRun
   readonly openProjectedStream: OpenProjectedStream
-  readonly historyRuns: number
 }
 
 /** The routes of AG-UI. */
@@ -65,7 +63,8 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         ...{ runId: run, agentId, sessionId, threadId, clientRunId },
         offered: input === undefined ? new Set() : offeredNames(fromJsonText(input)),
         performed: new Set(toolResultsIn(body.messages).map(({ toolCallId }) => toolCallId)),
-        history: history ?? asked(body.messages),
+        history: history?.messages ?? asked(body.messages),
+        rest: history?.rest,
       }),
       headers: { 'X-Perdure-Run-Id': run },
     })
@@ -77,7 +76,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const messages = newMessages(body.messages).map(toChatMessage)
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
-    const chat = { ...chatInput(messages, {}, chatTools(body.tools)), ...offeredBy(body) }
+    const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
     const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -124,7 +123,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const { agentId, visibility, principal } = call
       const sessionId = await chatSessionId(deps, principal, body.threadId)
       const runs = await newestRuns(deps, { agentId, sessionId, visibility }, LIMIT)
-      const [newest] = runs
+      const newest = await newestRun(deps, { agentId, sessionId, visibility })
       if (body.resume !== undefined && body.resume.length > 0) return resume(call, body, { newest, sessionId })
       const known = runs.find(({ metadata }) => metadata[MESSAGE_REF] === body.runId)
       if (known !== undefined) return open(call, body, { run: known.id, sessionId, start: 'now' })
@@ -135,7 +134,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
       }
       if (await takesInput(deps, newest, body.runId)) {
-        const input = chatInput(newMessages(body.messages).map(toChatMessage))
+        const input = chatInput(deps, newMessages(body.messages).map(toChatMessage))
         return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
       }
       if (await hasOpenInterrupts(deps, newest)) {
@@ -150,9 +149,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const run = await findRun(deps, { agentId, visibility }, runId)
       if (run === undefined) throw perdureError('run-not-found')
       const { sessionId = '' } = run
-      const shown =
-        sessionId === '' ? NO_RUNS : await shownRuns(deps, { agentId, sessionId, visibility }, deps.historyRuns)
-      const history = await historyBefore(deps, run, shown)
+      const history = await historyBefore(deps, run, visibility)
       const session = sessionId === '' ? undefined : await deps.sessions.find(sessionId, EVERY_ROW)
       const threadId = session?.metadata[EXTERNAL_ID] ?? sessionId
       const clientRunId = run.metadata[MESSAGE_REF] ?? run.id
@@ -174,7 +171,7 @@ interface Opening {
   readonly run: string
   readonly sessionId: string
   readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
-  readonly history?: readonly AgUiMessage[]
+  readonly history?: ChatHistory<AgUiMessage>
 }
 
 interface Thread {
@@ -240,34 +237,25 @@ async function findRun(
 
 /** The messages of the earlier runs, oldest first, and those that started this run. */
 async function historyBefore(
-  deps: RunLogDeps,
+  deps: HistoryDeps,
   run: ListedRun,
-  { newest, older }: ShownRuns,
-): Promise<readonly AgUiMessage[]> {
-  const outlined = new Set(older)
-  const earlier = [...newest, ...older].filter((one) => one.createdAt < run.createdAt).toReversed()
-  const told = await Promise.all(
-    earlier.map(async (one) => [
-      ...questionsOf(one),
-      ...(outlined.has(one) ? outlineOf(one) : await answersOf(deps, one)),
-    ]),
+  visibility: ChatCall['visibility'],
+): Promise<ChatHistory<AgUiMessage>> {
+  const { targetId: agentId, sessionId } = run
+  if (sessionId === undefined) return { messages: questionsOf(run) }
+  const { messages, rest } = await readHistory<AgUiMessage>(
+    deps,
+    { agentId, sessionId, visibility },
+    {
+      select: (runs) => runs.filter(({ createdAt }) => createdAt < run.createdAt),
+      questions: questionsOf,
+      outline: ({ id }, content) => (content === '' ? [] : [{ id: `${id}.result`, role: 'assistant', content }]),
+      answers: ({ id: runId }) =>
+        createAgUiProjector({ runId, agentId, sessionId, threadId: '', clientRunId: '', history: [] }),
+    },
   )
-  return [...told.flat(), ...questionsOf(run)]
-}
-
-const NO_RUNS: ShownRuns = { newest: [], older: [] }
-
-function outlineOf(run: ListedRun): readonly AgUiMessage[] {
-  const content = resultText(run)
-  return content === '' ? [] : [{ id: `${run.id}.result`, role: 'assistant', content }]
+  return { messages: [...messages, ...questionsOf(run)], ...(rest === undefined ? {} : { rest }) }
 }
 
 const questionsOf = ({ id, input }: ListedRun): readonly AgUiMessage[] =>
   messagesIn(fromJsonText(input)).map((message, index) => toAgUiMessage(message, `${id}.user.${index}`))
-
-async function answersOf(deps: RunLogDeps, run: ListedRun): Promise<readonly AgUiMessage[]> {
-  const { id: runId, targetId: agentId, sessionId } = run
-  const projector = createAgUiProjector({ runId, agentId, sessionId, threadId: '', clientRunId: '', history: [] })
-  for await (const event of eventsOf(deps, run)) projector.next(event)
-  return projector.messages()
-}

@@ -1,3 +1,4 @@
+import { TRUNCATED } from '../chat/log-limit.ts'
 import { type AppendedDelta, appendDelta } from '../fold/append-delta.ts'
 import { appendedText } from '../fold/appended-text.ts'
 import type { Block } from '../fold/content.ts'
@@ -33,6 +34,8 @@ export interface AgUiView extends RunView {
   readonly performed?: ReadonlySet<string>
   /** The messages of the thread before this run. */
   readonly history: readonly AgUiMessage[]
+  /** Where the messages can be read that the history lacks, because it would be too long. */
+  readonly rest?: string | undefined
 }
 
 export interface AgUiProjector extends Projector {
@@ -171,6 +174,7 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
       const { state } = fold.content
       const frames = [
         started,
+        ...(view.rest === undefined ? [] : [{ type: 'CUSTOM', name: TRUNCATED, value: { rest: view.rest } }]),
         { type: 'MESSAGES_SNAPSHOT', messages: messages() },
         ...(state.length === 0 ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]),
         ...reopened(),

@@ -1,35 +1,31 @@
 import { fromJsonText, type ListedRun } from '@perdure/ports'
+import { type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { messagesIn } from '../chat/chat-input.ts'
-import { MESSAGE_REF } from '../chat/chat-session.ts'
-import { eventsOf, type RunLogDeps } from '../chat/run-log.ts'
-import { resultText, type ShownRuns } from '../chat/shown-runs.ts'
+import { type BriefRun, type ChatRuns, MESSAGE_REF } from '../chat/chat-session.ts'
 import { isFields } from '../fold/log-event.ts'
 import { answerParts } from './answer-message.ts'
 import { createAiSdkProjector } from './projector.ts'
 import { toUiMessage, type UiMessage } from './ui-message.ts'
 
-export type ChatHistoryDeps = RunLogDeps
-
-/** The messages of these runs, oldest first. */
-export async function chatHistory(deps: ChatHistoryDeps, { newest, older }: ShownRuns): Promise<readonly UiMessage[]> {
-  const outlined = new Set(older)
-  const shown = withoutReplaced([...newest, ...older]).toReversed()
-  const answered = await Promise.all(
-    shown.map(async (run) => [
-      ...questionsOf(run),
-      ...(outlined.has(run) ? [outlineOf(run)] : await answersOf(deps, run)),
-    ]),
-  )
-  return answered.flat().filter(({ parts }) => parts.length > 0)
-}
-
-function outlineOf(run: ListedRun): UiMessage {
-  const text = resultText(run)
-  return { id: `msg_${run.id}`, role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }] }
+/** The messages of a chat, oldest first. If there are more, the metadata of the first one names the route that has them. */
+export async function chatHistory(deps: HistoryDeps, chat: ChatRuns): Promise<readonly UiMessage[]> {
+  const { messages, rest } = await readHistory<UiMessage>(deps, chat, {
+    select: withoutReplaced,
+    questions: questionsOf,
+    outline: ({ id }, text) => [
+      { id: `msg_${id}`, role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }] },
+    ],
+    answers: createAnswers,
+  })
+  const shown = messages.filter(({ parts }) => parts.length > 0)
+  const [first, ...others] = shown
+  if (rest === undefined || first === undefined) return shown
+  const metadata = { ...(isFields(first.metadata) ? first.metadata : {}), perdureTruncated: { rest } }
+  return [{ ...first, metadata }, ...others]
 }
 
 /** Another answer to the same message replaces the earlier one. */
-function withoutReplaced(runs: readonly ListedRun[]): readonly ListedRun[] {
+function withoutReplaced(runs: readonly BriefRun[]): readonly BriefRun[] {
   const refs = new Set<string>()
   return runs.filter(({ metadata }) => {
     const ref = metadata[MESSAGE_REF]
@@ -54,14 +50,16 @@ const uiMessagesIn = (input: unknown, id: string): readonly UiMessage[] =>
   messagesIn(input).map((message, index) => toUiMessage(message, `${id}.${index}`))
 
 /** The answers of the run, and between them what the user has answered to its questions. */
-async function answersOf(deps: ChatHistoryDeps, run: ListedRun): Promise<readonly UiMessage[]> {
-  const { id: runId, targetId: agentId, sessionId } = run
+function createAnswers({ id: runId, targetId: agentId, sessionId }: ListedRun) {
   const projector = createAiSdkProjector({ runId, agentId, sessionId }, 7)
-  for await (const event of eventsOf(deps, run)) projector.next(event)
-  return projector
-    .messages()
-    .flatMap(({ id, metadata, parts, answer }) => [
-      { id, role: 'assistant', metadata, parts: answerParts(parts) } as const,
-      ...uiMessagesIn(answer, id),
-    ])
+  return {
+    next: projector.next,
+    messages: () =>
+      projector
+        .messages()
+        .flatMap(({ id, metadata, parts, answer }) => [
+          { id, role: 'assistant', metadata, parts: answerParts(parts) } as const,
+          ...uiMessagesIn(answer, id),
+        ]),
+  }
 }

@@ -12,36 +12,27 @@ import { type ApprovalStore, type Clock, perdureError, type RunRecord } from '@p
 import { isTerminal } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
+import type { HistoryDeps } from '../chat/chat-history.ts'
 import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
-import {
-  type ChatSessionDeps,
-  chatSessionId,
-  EXTERNAL_ID,
-  MAX_METADATA,
-  MESSAGE_REF,
-  newestRuns,
-  PROTOCOL,
-} from '../chat/chat-session.ts'
+import { chatSessionId, EXTERNAL_ID, MAX_METADATA, MESSAGE_REF, newestRun, PROTOCOL } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
-import { shownRuns } from '../chat/shown-runs.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import { type ChatHistoryDeps, chatHistory } from './chat-history.ts'
+import { chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
 import { createAiSdkProjector, runIdIn } from './projector.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface AiSdkDeps extends ChatSessionDeps, ChatHistoryDeps, DecideDeps, ClientKeyDeps {
+export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
-  readonly runs: ChatSessionDeps['runs']
+  readonly runs: HistoryDeps['runs']
   readonly clock: Clock
   readonly startRun: StartRun
   readonly resumeRun: ResumeRun
   readonly abortRun: AbortRun
   readonly openProjectedStream: OpenProjectedStream
-  readonly historyRuns: number
   readonly replayEndedMs: number
 }
 
@@ -69,13 +60,13 @@ export interface AiSdk {
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
 export function createAiSdk(deps: AiSdkDeps): AiSdk {
-  const { targets, clock, startRun, resumeRun, abortRun, historyRuns, replayEndedMs } = deps
+  const { targets, clock, startRun, resumeRun, abortRun, replayEndedMs } = deps
 
   const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string) => {
     const target = offeredAgent(targets, agentId, 'aiSdk')
     const sessionId = await chatSessionId(deps, principal, chatId)
     const chat = { agentId, sessionId, visibility }
-    return { target, sessionId, chat, newest: async () => (await newestRuns(deps, chat, 1))[0] }
+    return { target, sessionId, chat, newest: () => newestRun(deps, chat) }
   }
 
   const open = (
@@ -98,7 +89,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
-    const chat = chatInput(asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
+    const chat = chatInput(deps, asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
@@ -145,7 +136,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
         return start(call, body, version)
       }
-      const chat = chatInput(newMessages(body.messages).map(toChatMessage))
+      const chat = chatInput(deps, newMessages(body.messages).map(toChatMessage))
       const begin = await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
       return open(call, { runId: run.id, sessionId, version, start: begin })
     },
@@ -158,7 +149,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     },
     async messages(call, chatId) {
       const { chat } = await chatOf(call, chatId)
-      return chatHistory(deps, await shownRuns(deps, chat, historyRuns))
+      return chatHistory(deps, chat)
     },
     async stop(call, chatId) {
       const { principal, visibility, key } = call

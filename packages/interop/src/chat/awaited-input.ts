@@ -1,21 +1,19 @@
 import { awaitsResume } from '@perdure/core'
-import { type ApprovalStore, EVERY_ROW, type EventLog, fromJsonText, type RunRecord } from '@perdure/ports'
+import { type ApprovalStore, EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { isFields } from '../fold/log-event.ts'
 import { MESSAGE_REF } from './chat-session.ts'
+import { beginLog, type RunLogDeps, readLog } from './run-log.ts'
 
-export interface AwaitedInputDeps {
+export interface AwaitedInputDeps extends RunLogDeps {
   readonly approvals: Pick<ApprovalStore, 'list'>
-  readonly events: Pick<EventLog, 'read'>
 }
 
+type Asking = Pick<RunRecord, 'id' | 'kind' | 'targetId' | 'status' | 'suspension' | 'resumption' | 'metadata'>
+
 /** Whether the message answers the question for input that the run has asked, now or when it was sent before. */
-export async function takesInput(
-  deps: AwaitedInputDeps,
-  run: Pick<RunRecord, 'id' | 'status' | 'suspension' | 'resumption' | 'metadata'>,
-  messageId: string,
-): Promise<boolean> {
+export async function takesInput(deps: AwaitedInputDeps, run: Asking, messageId: string): Promise<boolean> {
   if (run.suspension === undefined || run.metadata[MESSAGE_REF] === messageId) return false
-  if (!awaitsResume(run as RunRecord)) return wasResumedBy(deps, run.id, messageId)
+  if (!awaitsResume(run as RunRecord)) return wasResumedBy(deps, run, messageId)
   const { items } = await deps.approvals.list(
     { runId: run.id, status: 'pending' },
     { limit: 1, order: 'asc' },
@@ -24,22 +22,13 @@ export async function takesInput(
   return items.length === 0
 }
 
-const PAGE = 500
-
-async function wasResumedBy(
-  { events }: Pick<AwaitedInputDeps, 'events'>,
-  runId: string,
-  messageId: string,
-): Promise<boolean> {
-  for (let after = 0; ; ) {
-    const page = await events.read({ runId }, { after, limit: PAGE })
-    const isResumption = ({ type, payload }: (typeof page)[number]) =>
-      type === 'run.resumed' && viaIn(fromJsonText(payload)) === messageId
-    if (page.some(isResumption)) return true
-    const last = page.at(-1)
-    if (last === undefined) return false
-    after = last.position
-  }
+async function wasResumedBy(deps: RunLogDeps, run: Asking, messageId: string): Promise<boolean> {
+  let wasResumed = false
+  await readLog(deps, run, await beginLog(deps, run.id), ({ type, payload }) => {
+    wasResumed = type === 'run.resumed' && viaIn(payload) === messageId
+    return !wasResumed
+  })
+  return wasResumed
 }
 
 /** The id of the message that the payload names as its source. */

@@ -1,12 +1,21 @@
 import { type ChatInput, type ChatMessage, type ChatTool, checkInput, type RunTarget } from '@perdure/core'
 import { isRefusal, parseStrictText, perdureError } from '@perdure/ports'
+import { jsonSize } from '@perdure/protocol'
 import { isFields } from '../fold/log-event.ts'
 
+export interface ChatLimits {
+  /** Maximum size of the input of a run. */
+  readonly maxResultBytes: number
+}
+
+/** What a chat passes to a run. @throws PerdureError `body-too-large` */
 export function chatInput(
+  { maxResultBytes }: ChatLimits,
   messages: readonly ChatMessage[],
   settings: Readonly<Record<string, unknown>> = {},
   tools: readonly ChatTool[] = [],
 ): ChatInput {
+  checkSize(messages, maxResultBytes)
   return {
     ...{ text: textOf(messages.at(-1)), messages },
     ...(tools.length === 0 ? {} : { tools }),
@@ -34,6 +43,25 @@ export const offeredNames = (input: unknown): ReadonlySet<string> =>
 
 const textOf = (message: ChatMessage | undefined): string =>
   (message?.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+
+/**
+ * Refuses messages that no run can store, before their text is copied: the input of a run has the text of the last one
+ * twice, in `text` and in `messages`.
+ *
+ * @throws PerdureError `body-too-large`
+ */
+function checkSize(messages: readonly ChatMessage[], maxBytes: number): void {
+  const whole = jsonSize(messages, maxBytes)
+  const last = jsonSize(messages.at(-1) ?? null, maxBytes)
+  if (whole !== undefined && last !== undefined && whole.bytes + textLength(messages.at(-1)) <= maxBytes) return
+  throw perdureError('body-too-large', {
+    message: `the new messages need more than ${maxBytes} bytes; the text of the last one counts twice`,
+    hint: 'send a shorter message, or raise runs.maxResultBytes',
+  })
+}
+
+const textLength = (message: ChatMessage | undefined): number =>
+  (message?.content ?? []).reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
 
 /** The input of a run from a chat. @throws PerdureError `invalid-input` */
 export async function targetInput(target: RunTarget, chat: ChatInput): Promise<unknown> {

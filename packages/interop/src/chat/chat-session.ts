@@ -53,19 +53,34 @@ export interface ChatRuns {
   readonly visibility: Visibility
 }
 
+/** A run without its input and its result, which can be long. */
+export type BriefRun = ListedRun<never>
+
 /** The newest runs of a chat, newest first, without the children of runs. */
 export async function newestRuns(
   { runs }: ChatSessionDeps,
   { agentId, sessionId, visibility }: ChatRuns,
   limit: number,
-): Promise<readonly ListedRun[]> {
-  const filter = { kind: 'agent', targetId: agentId, sessionId } as const
-  const found: ListedRun[] = []
+): Promise<readonly BriefRun[]> {
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isRoot: true } as const
+  const found: BriefRun[] = []
   let cursor: string | undefined
   do {
-    const page = await runs.list(filter, { limit, order: 'desc', cursor }, visibility)
-    found.push(...page.items.filter(({ parentRunId }) => parentRunId === undefined))
+    const pageLimit = Math.min(limit - found.length, MAX_PAGE)
+    const page = await runs.list(filter, { limit: pageLimit, order: 'desc', cursor, content: [] }, visibility)
+    found.push(...page.items)
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined && found.length < limit)
-  return found.slice(0, limit)
+  return found
+}
+
+const MAX_PAGE = 200
+
+/** The newest run of a chat that no run has started. */
+export async function newestRun(
+  { runs }: ChatSessionDeps,
+  { agentId, sessionId, visibility }: ChatRuns,
+): Promise<ListedRun | undefined> {
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isRoot: true } as const
+  return (await runs.list(filter, { limit: 1, order: 'desc' }, visibility)).items[0]
 }

@@ -226,6 +226,17 @@ describe('the transcript', () => {
     })
   })
 
+  it('ignores a patch of an old log that multiplies the state, and folds the events after it', () => {
+    const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '/a', path: `/a/b${index}` }))
+    const nested = [{ op: 'add', path: '/deep', value: JSON.parse('['.repeat(64) + ']'.repeat(64)) as unknown }]
+    const patches = [doubling, nested, [{ op: 'add', path: '/b', value: 1 }]]
+    const { state } = fold([
+      ['part.state', { state: { a: { x: 'x' } } }],
+      ...patches.map((patch) => ['part.state-delta', { patch }] as const),
+    ])
+    expect(state).toEqual({ a: { x: 'x' }, b: 1 })
+  })
+
   it('has data, sources and files once per id, and leaves out transient data', () => {
     expect(
       itemsOf([

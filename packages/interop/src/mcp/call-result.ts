@@ -1,3 +1,4 @@
+import { TRUNCATED } from '../chat/log-limit.ts'
 import { isFields } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
 import type { ApprovalItem, Transcript } from '../fold/transcript.ts'
@@ -31,9 +32,17 @@ export function resultOf(transcript: Transcript): CallResult {
 
 function completedResult(transcript: Transcript): CallResult {
   const { result } = transcript
-  const said = textResult(outputText(transcript))
-  return isFields(result) ? { ...said, structuredContent: result } : said
+  const content = [...textResult(outputText(transcript)).content, ...truncationOf(transcript)]
+  return isFields(result) ? { content, structuredContent: result } : { content }
 }
+
+/** Tells the model, and through it the user, that the answer was cut off. */
+const truncationOf = ({ items }: Transcript): CallResult['content'] =>
+  items.flatMap((item) => {
+    if (item.kind !== 'custom' || item.type !== TRUNCATED || !isFields(item.payload)) return []
+    const { message, rest } = item.payload
+    return textResult(`[The answer is cut off: ${message}. The rest is at ${rest}.]`).content
+  })
 
 function failureText(error: unknown): string {
   const { code, message } = isFields(error) ? error : {}

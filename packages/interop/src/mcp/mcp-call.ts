@@ -14,6 +14,8 @@ export interface McpCall {
   readonly traceparent?: string | undefined
   readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
+  /** Counts a poll by the bytes that it has cost. */
+  readonly charge?: ((bytes: number) => void) | undefined
   readonly acceptsEventStream: boolean
   readonly header: ReadHeader
 }

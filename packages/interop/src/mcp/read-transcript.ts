@@ -1,33 +1,46 @@
-import { type RenderEnvelope, runSubject } from '@perdure/core'
-import { type EventLog, fromJsonText, type RunRecord } from '@perdure/ports'
-import { beginFold, foldEvent, transcriptOf } from '../fold/fold.ts'
-import type { LogEvent } from '../fold/log-event.ts'
+import { fromJsonText, type RunRecord } from '@perdure/ports'
+import type { FoldCache } from '../chat/fold-cache.ts'
+import { beginLog, type LogCursor, logName, type RunLogDeps, readLog } from '../chat/run-log.ts'
+import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
 import type { Transcript } from '../fold/transcript.ts'
 
-export interface ReadTranscriptDeps {
-  readonly events: EventLog
-  readonly render: RenderEnvelope
+export interface ReadTranscriptDeps extends RunLogDeps {
+  readonly foldCache: FoldCache
 }
 
-const PAGE = 500
+interface Folded {
+  readonly cursor: LogCursor
+  state: FoldState
+}
 
-/** Folds the log of the run as it is now. If its events have been deleted, the transcript contains only its record. */
-export async function readTranscript({ events, render }: ReadTranscriptDeps, run: RunRecord): Promise<Transcript> {
-  const { epoch } = await events.head()
-  const subject = runSubject(run)
-  let state = beginFold(run.id)
-  for (let after = 0; ; ) {
-    const page = await events.read({ runId: run.id }, { after, limit: PAGE })
-    for (const event of page) {
-      state = foldEvent(state, fromJsonText(render(event, { subject, epoch, isRepeat: true })) as LogEvent)
-    }
-    const last = page.at(-1)
-    if (last === undefined) break
-    after = last.position
-  }
-  const transcript = transcriptOf(state)
+/**
+ * Folds the log of the run as it is now. If its events have been deleted, the transcript contains only its record.
+ *
+ * @param charge is called with the length of what was read and is shown
+ */
+export async function readTranscript(
+  deps: ReadTranscriptDeps,
+  run: RunRecord,
+  charge?: (bytes: number) => void,
+): Promise<Transcript> {
+  const { foldCache } = deps
+  const kept = foldCache.take('transcript', run.id) as Folded | undefined
+  const folded = kept?.cursor.log === (await logName(deps)) ? kept : await beginTranscript(deps, run)
+  const { cursor } = folded
+  const readBefore = cursor.read
+  await readLog(deps, run, cursor, (event) => {
+    folded.state = foldEvent(folded.state, event)
+  })
+  charge?.(cursor.read - readBefore + cursor.limit.bytes())
+  foldCache.keep('transcript', run.id, folded, cursor.limit.bytes())
+  const transcript = transcriptOf(folded.state)
   return transcript.status === run.status ? transcript : { ...transcript, ...recordOf(run) }
 }
+
+const beginTranscript = async (deps: ReadTranscriptDeps, { id }: RunRecord): Promise<Folded> => ({
+  cursor: await beginLog(deps, id),
+  state: beginFold(id),
+})
 
 function recordOf({ status, result, error, abortReason }: RunRecord): Partial<Transcript> {
   return {

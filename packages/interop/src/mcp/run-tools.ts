@@ -1,13 +1,14 @@
 import type { AbortRun, Principal } from '@perdure/core'
 import { type ApprovalRecord, type ApprovalStore, fromJsonText, isRefusal, type RunStore } from '@perdure/ports'
 import { approvalsFor, findRun } from '../chat/rights.ts'
+import type { RunLogDeps } from '../chat/run-log.ts'
 import { structuredResult } from './call-result.ts'
 import type { Client } from './era.ts'
 import { invalidParams, type RpcRequest } from './json-rpc.ts'
 import type { Answer, Followed, McpCall } from './mcp-call.ts'
 import { MAX_WAIT_MS } from './server-tools.ts'
 
-export interface RunToolsDeps {
+export interface RunToolsDeps extends Pick<RunLogDeps, 'basePath' | 'maxAnswerBytes' | 'yieldTurn'> {
   readonly runs: Pick<RunStore, 'find'>
   readonly approvals: ApprovalStore
   readonly abortRun: AbortRun
@@ -20,27 +21,39 @@ type RunTool = (
 ) => Promise<Answer>
 
 const MAX_LISTED = 100
+/** A page of long payloads is read in one piece. */
+const PAGE = 10
 
 /** The tools by which a client follows runs that it has started. */
 export function createRunTools(
-  { runs, approvals, abortRun }: RunToolsDeps,
+  { runs, approvals, abortRun, basePath, maxAnswerBytes, yieldTurn }: RunToolsDeps,
   follow: (call: McpCall, followed: Followed) => Promise<Answer>,
 ): Readonly<Record<string, RunTool>> {
   const find = async (call: McpCall, runId: unknown) =>
     typeof runId === 'string' ? findRun({ runs }, call, runId) : undefined
 
-  const pendingApprovals = async (principal: Principal): Promise<readonly ApprovalRecord[]> => {
+  /** Each payload is printed three times: in the text for the model, in its escaped form, and as structured content. */
+  const listPending = async (principal: Principal): Promise<readonly object[]> => {
     const { rows, includes } = approvalsFor(principal)
-    const found: ApprovalRecord[] = []
+    const listed: object[] = []
+    let room = maxAnswerBytes / 8
     let cursor: string | undefined
     do {
-      const query = { limit: MAX_LISTED, order: 'asc', cursor } as const
+      const query = { limit: PAGE, order: 'asc', cursor } as const
       const { items, nextCursor } = await approvals.list({ status: 'pending' }, query, rows)
-      found.push(...items.filter(includes))
+      for (const approval of items.filter(includes).slice(0, MAX_LISTED - listed.length)) {
+        const { id, payload = '' } = approval
+        const fits = payload.length <= room
+        if (fits) room -= payload.length
+        listed.push(fits ? outlineOf(approval) : { ...outlineOf({ ...approval, payload: undefined }), ...restOf(id) })
+      }
       cursor = nextCursor ?? undefined
-    } while (cursor !== undefined && found.length < MAX_LISTED)
-    return found.slice(0, MAX_LISTED)
+      await yieldTurn()
+    } while (cursor !== undefined && listed.length < MAX_LISTED)
+    return listed
   }
+
+  const restOf = (id: string): object => ({ payloadLeftOut: `too long: read it at ${basePath}/approvals/${id}` })
 
   return {
     async perdure_run_wait(call, { runId, waitMs = MAX_WAIT_MS }, { request, client }) {
@@ -63,14 +76,15 @@ export function createRunTools(
     },
 
     async perdure_approvals({ principal }) {
-      const listed = (await pendingApprovals(principal)).map(({ id, runId, name, title, payload, createdAt }) => ({
-        ...{ approvalId: id, runId, name, title, createdAt: new Date(createdAt).toISOString() },
-        payload: payload === undefined ? undefined : fromJsonText(payload),
-      }))
-      return { result: structuredResult({ approvals: listed }) }
+      return { result: structuredResult({ approvals: await listPending(principal) }) }
     },
   }
 }
+
+const outlineOf = ({ id, runId, name, title, payload, createdAt }: ApprovalRecord): object => ({
+  ...{ approvalId: id, runId, name, title, createdAt: new Date(createdAt).toISOString() },
+  payload: payload === undefined ? undefined : fromJsonText(payload),
+})
 
 const unknownRun = invalidParams('params.arguments.runId: no such run, or the token may not see it')
 

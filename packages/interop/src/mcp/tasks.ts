@@ -30,8 +30,8 @@ export function createTasks(deps: TasksDeps): { readonly [Verb in 'get' | 'updat
     }
 
   return {
-    get: withRun(async (_, run) => {
-      const transcript = await readTranscript(deps, run)
+    get: withRun(async ({ charge }, run) => {
+      const transcript = await readTranscript(deps, run, charge)
       return { result: detailedTask(toTask(run, transcript), transcript) }
     }),
 

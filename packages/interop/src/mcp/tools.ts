@@ -1,6 +1,6 @@
 import type { RunTargets } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
-import { chatInput, targetInput } from '../chat/chat-input.ts'
+import { type ChatLimits, chatInput, targetInput } from '../chat/chat-input.ts'
 import { isOffered } from '../chat/offered-agent.ts'
 import { mayStart } from '../chat/rights.ts'
 import type { McpCall } from './mcp-call.ts'
@@ -10,7 +10,7 @@ export type Target = ReturnType<RunTargets['get']>
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-export interface ToolsDeps {
+export interface ToolsDeps extends ChatLimits {
   /** The default versions of the registered agents and workflows. */
   readonly registered: () => readonly Target[]
   /** The JSON Schema of the input; `undefined` if there is none. */
@@ -30,7 +30,7 @@ export interface Tools {
   inputOf(target: Target, args: Readonly<Record<string, unknown>>): Promise<unknown>
 }
 
-export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
+export function createTools({ registered, inputSchemaOf, ...limits }: ToolsDeps): Tools {
   const named = (): ReadonlyMap<string, Target> => {
     const tools = new Map<string, Target>()
     for (const target of registered()) {
@@ -76,7 +76,7 @@ export function createTools({ registered, inputSchemaOf }: ToolsDeps): Tools {
     async inputOf(target, args) {
       const isText = typeof args.text === 'string' && Object.keys(args).length === 1
       if (objectSchema(target) !== undefined || !isText || !takesText(target)) return args
-      const chat = chatInput([{ role: 'user', content: [{ type: 'text', text: String(args.text) }] }])
+      const chat = chatInput(limits, [{ role: 'user', content: [{ type: 'text', text: String(args.text) }] }])
       return targetInput(target, chat)
     },
   }

@@ -1,7 +1,7 @@
 import { EVERY_ROW, perdureError, type RunRecord, type Visibility } from '@perdure/ports'
 import { isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { mayStart } from '../chat/rights.ts'
-import { eventsOf } from '../chat/run-log.ts'
+import { beginLog, readLog } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { createSegments } from './segments.ts'
@@ -65,9 +65,9 @@ export async function segmentOf(
 ): Promise<number> {
   const segments = createSegments(run.id)
   let found = 1
-  for await (const event of eventsOf(deps, run)) {
+  await readLog(deps, run, await beginLog(deps, run.id), (event) => {
     segments.next(event)
     if (isMeant(event)) found = segments.current()
-  }
+  })
   return found
 }

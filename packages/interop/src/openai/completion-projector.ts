@@ -1,3 +1,4 @@
+import { TRUNCATED } from '../chat/log-limit.ts'
 import { appendedText } from '../fold/appended-text.ts'
 import type { Block } from '../fold/content.ts'
 import { find } from '../fold/content.ts'
@@ -69,6 +70,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   let end: RunEnd | undefined
   let isOver = false
   let hasRestarted = false
+  let isTruncated = false
   let isStreaming = view.isStreamed && !view.isCatchingUp
   let last: readonly Frame[] = []
 
@@ -174,7 +176,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     return last
   }
 
-  const finish = (reason: 'stop' | 'tool_calls'): readonly Frame[] => {
+  const finish = (reason: 'stop' | 'length' | 'tool_calls'): readonly Frame[] => {
     isOver = true
     const called = calls.map((call, index) => ({ index, ...call }))
     last = [
@@ -186,10 +188,15 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     return last
   }
 
+  const reasonOf = () => {
+    if (calls.length > 0) return 'tool_calls'
+    return isTruncated ? 'length' : 'stop'
+  }
+
   const closeAtRest = (fold: FoldState): readonly Frame[] => {
     calls = transcriptOf(fold).items.flatMap((item) => questionOf(item, fold, view.runId))
     end = { status: 'completed' }
-    return [...sayBlocks(), ...finish(calls.length === 0 ? 'stop' : 'tool_calls')]
+    return [...sayBlocks(), ...finish(reasonOf())]
   }
 
   const closeAtEnd = (): readonly Frame[] => {
@@ -197,12 +204,13 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     end = endOf(transcript)
     if (end.status !== 'completed') return fail(failureOf(end))
     const result = resultBlock(transcript)
-    return [...sayBlocks(), ...(result === undefined ? [] : say(result.text)), ...finish('stop')]
+    return [...sayBlocks(), ...(result === undefined ? [] : say(result.text)), ...finish(reasonOf())]
   }
 
   return {
     next(event) {
       if (isOver) return []
+      if (event.type === TRUNCATED) isTruncated = true
       const before = segments.fold()
       segments.next(event)
       const later = segments.current() - view.segment
@@ -224,14 +232,13 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     hasRestarted: () => hasRestarted,
     completion() {
       if (!isOver) return undefined
-      if (end === undefined || end.status !== 'completed')
-        return { failure: end ?? { status: 'failed', code: 'run-failed' } }
+      if (end?.status !== 'completed') return { failure: end ?? { status: 'failed', code: 'run-failed' } }
       const message = {
         ...{ role: 'assistant', content: content === '' && calls.length > 0 ? null : content, refusal: null },
         ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       }
-      const finish_reason = calls.length === 0 ? 'stop' : 'tool_calls'
+      const finish_reason = reasonOf()
       const choices = [{ index: 0, message, logprobs: null, finish_reason }]
       return { completion: { ...common('chat.completion'), choices, usage: usage() } }
     },

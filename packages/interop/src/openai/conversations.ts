@@ -1,14 +1,11 @@
 import type { Reply } from '@perdure/core'
-import { EVERY_ROW, type ListedRun, perdureError, type SessionRecord } from '@perdure/ports'
-import { chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
-import { readLog } from '../chat/run-log.ts'
-import { answerItems, inputItems } from './input-items.ts'
-import { type ListQuery, toList } from './lists.ts'
+import { EVERY_ROW, perdureError, type SessionRecord } from '@perdure/ports'
+import { type BriefRun, chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
+import { readItemPage } from './conversation-items.ts'
+import { type ListQuery, toPage } from './lists.ts'
 import type { OpenaiCall, OpenaiDeps } from './openai-call.ts'
-import type { OutputItem } from './output-items.ts'
 import { unsupported } from './refusals.ts'
-import { createResponseProjector } from './response-projector.ts'
-import { ownMetadata, viewOf } from './response-reader.ts'
+import { ownMetadata } from './response-reader.ts'
 
 export interface ConversationBody {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined
@@ -24,6 +21,8 @@ export interface Conversations {
   items(call: OpenaiCall, id: string, query: ListQuery): Promise<object>
 }
 
+const MAX_RUNS = 200
+
 export function createConversations(deps: OpenaiDeps): Conversations {
   const { sessions, runs, createSession, updateSession, deleteSession, historyRuns } = deps
 
@@ -35,24 +34,10 @@ export function createConversations(deps: OpenaiDeps): Conversations {
     return found
   }
 
-  /** The newest runs of the conversation, oldest first, without the children of runs. */
-  const runsOf = async ({ id: sessionId }: SessionRecord): Promise<readonly ListedRun[]> => {
-    const { items } = await runs.list({ sessionId }, { limit: historyRuns, order: 'desc' }, EVERY_ROW)
-    return items.filter(({ parentRunId }) => parentRunId === undefined).toReversed()
-  }
-
-  /** The input and the output of every response of the run. */
-  const itemsOf = async (run: ListedRun): Promise<readonly OutputItem[]> => {
-    const events = await readLog(deps, run)
-    const answers = answerItems(run.id, events)
-    const items = [...inputItems(run)]
-    for (let segment = 1; ; segment++) {
-      const projector = createResponseProjector(viewOf({ run, segment } as Parameters<typeof viewOf>[0]))
-      for (const event of events) projector.next(event)
-      projector.rest()
-      if (projector.response() === undefined) return items
-      items.push(...(answers.get(segment) ?? []), ...projector.items())
-    }
+  /** The newest runs of the conversation, newest first, without the children of runs. */
+  const runsOf = async ({ id: sessionId }: SessionRecord): Promise<readonly BriefRun[]> => {
+    const page = { limit: Math.min(historyRuns, MAX_RUNS), order: 'desc', content: [] } as const
+    return (await runs.list({ sessionId, isRoot: true }, page, EVERY_ROW)).items
   }
 
   return {
@@ -78,9 +63,9 @@ export function createConversations(deps: OpenaiDeps): Conversations {
       return deleteSession({ sessionId, principal, visibility, key, reply })
     },
     async items(call, id, query) {
-      const told = await runsOf(await find(call, id))
-      const items = await Promise.all(told.map(itemsOf))
-      return toList(items.flat(), query)
+      const newest = await runsOf(await find(call, id))
+      const ordered = query.order === 'asc' ? newest.toReversed() : newest
+      return toPage(await readItemPage(deps, ordered, (runId) => runs.find(runId, EVERY_ROW), query))
     },
   }
 }

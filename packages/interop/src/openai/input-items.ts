@@ -1,6 +1,7 @@
 import type { ChatMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
+import { beginLog, type RunLogDeps, readLog } from '../chat/run-log.ts'
 import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 import { approvalRequestId, type OutputItem, valueText } from './output-items.ts'
 import { ANSWERS, createSegments } from './segments.ts'
@@ -9,18 +10,43 @@ import { ANSWERS, createSegments } from './segments.ts'
 export const inputItems = ({ id, input }: Pick<ListedRun, 'id' | 'input'>): readonly OutputItem[] =>
   messageItems(`msg_${id}.input`, fromJsonText(input))
 
-/** What the clients have answered to the questions of a run, by the segment that begins with the answer. */
-export function answerItems(runId: string, log: readonly LogEvent[]): ReadonlyMap<number, readonly OutputItem[]> {
-  const segments = createSegments(runId)
-  const answers = new Map<number, readonly OutputItem[]>()
+/** Collects what the clients have answered to the questions of a run, by the segment that begins with the answer. */
+export interface AnswerItems {
+  /** @param begins whether a segment begins with the event @param segment the segment to which it belongs */
+  next(event: LogEvent, begins: boolean, segment: number): void
+  of(segment: number): readonly OutputItem[]
+}
+
+export function createAnswerItems(): AnswerItems {
+  const answers = new Map<number, OutputItem[]>()
   let isAnswered = false
-  for (const event of log) {
-    if (segments.next(event)) isAnswered = true
-    else if (!ANSWERS.has(event.type)) isAnswered = false
-    const current = segments.current()
-    if (isAnswered) answers.set(current, [...(answers.get(current) ?? []), ...itemsOf(event)])
+  return {
+    next(event, begins, segment) {
+      if (begins) isAnswered = true
+      else if (!ANSWERS.has(event.type)) isAnswered = false
+      if (!isAnswered) return
+      const items = answers.get(segment) ?? []
+      items.push(...itemsOf(event))
+      answers.set(segment, items)
+    },
+    of: (segment) => answers.get(segment) ?? [],
   }
-  return answers
+}
+
+/** The answers with which a segment of the run begins. */
+export async function readAnswerItems(
+  deps: RunLogDeps,
+  run: Pick<ListedRun, 'id' | 'kind' | 'targetId'>,
+  segment: number,
+): Promise<readonly OutputItem[]> {
+  const segments = createSegments(run.id)
+  const answers = createAnswerItems()
+  await readLog(deps, run, await beginLog(deps, run.id), (event) => {
+    const begins = segments.next(event)
+    answers.next(event, begins, segments.current())
+    return segments.current() <= segment
+  })
+  return answers.of(segment)
 }
 
 function itemsOf({ eventId, type, payload }: LogEvent): readonly OutputItem[] {

@@ -14,8 +14,15 @@ export function toList<Item extends { readonly id: string }>(
   const ordered = order === 'asc' ? items : items.toReversed()
   const rest = after === undefined ? ordered : ordered.slice(ordered.findIndex(({ id }) => id === after) + 1)
   const data = rest.slice(0, limit)
-  return {
-    ...{ object: 'list', data },
-    ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: rest.length > data.length },
-  }
+  return toPage({ items: data, hasMore: rest.length > data.length })
+}
+
+export const toPage = ({ items, hasMore }: ListPage): object => ({
+  ...{ object: 'list', data: items },
+  ...{ first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null, has_more: hasMore },
+})
+
+interface ListPage {
+  readonly items: readonly { readonly id: string }[]
+  readonly hasMore: boolean
 }

@@ -14,6 +14,7 @@ import type { IdGenerator, RunRecord, RunStore, Visibility } from '@perdure/port
 import type { AwaitedInputDeps } from '../chat/awaited-input.ts'
 import type { OpenProjectedStream, ReadProjectedStream } from '../chat/chat-call.ts'
 import type { ChatSessionDeps } from '../chat/chat-session.ts'
+import type { FoldCache } from '../chat/fold-cache.ts'
 import type { DecideDeps } from '../chat/pass-answers.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 
@@ -28,9 +29,12 @@ export interface OpenaiCall {
   readonly traceparent?: string | undefined
   readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
+  /** Counts a poll by the bytes that it has cost. */
+  readonly charge?: ((bytes: number) => void) | undefined
 }
 
 export interface OpenaiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
+  readonly foldCache: FoldCache
   readonly targets: RunTargets
   readonly registered: () => readonly ModelTarget[]
   readonly runs: RunStore

@@ -3,7 +3,7 @@ import type { ListedRun, RunRecord } from '@perdure/ports'
 import { isTerminal, namedTarget } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import { chatInput } from '../chat/chat-input.ts'
-import { chatSessionId, MAX_METADATA, newestRuns } from '../chat/chat-session.ts'
+import { chatSessionId, MAX_METADATA, newestRun } from '../chat/chat-session.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { segmentOf } from './answers.ts'
 import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
@@ -46,11 +46,11 @@ export async function passInput(
 ): Promise<AnsweringRun | undefined> {
   const { principal, visibility, key } = call
   const { previous } = context
-  const run = (previous?.run ?? (await newestRun(deps, call, body, context))) as RunRecord | undefined
+  const run = (previous?.run ?? (await newestOf(deps, call, body, context))) as RunRecord | undefined
   const ref = body.previous_response_id ?? ''
   const messages = inputMessages(newInput(body.input))
   if (run === undefined || messages.length === 0 || !(await takesInput(deps, run, ref))) return undefined
-  const { text } = chatInput(messages)
+  const { text } = chatInput(deps, messages)
   const isResumption = (event: LogEvent) =>
     event.type === 'run.resumed' && viaIn(event.payload) === ref && textOf(event) === text
   if (awaitsResume(run) && (previous === undefined || (await readResponse(deps, previous)).isNewest)) {
@@ -75,7 +75,7 @@ const textOf = (event: LogEvent): unknown => {
   return isFields(payload) ? payload.text : undefined
 }
 
-async function newestRun(
+async function newestOf(
   deps: OpenaiDeps,
   { visibility }: OpenaiCall,
   { model }: ResponseBody,
@@ -83,6 +83,6 @@ async function newestRun(
 ): Promise<ListedRun | undefined> {
   const { kind, id: agentId } = namedTarget(model)
   if (session === undefined || kind !== 'agent') return undefined
-  const [newest] = await newestRuns(deps, { agentId, sessionId: session.id, visibility }, 1)
+  const newest = await newestRun(deps, { agentId, sessionId: session.id, visibility })
   return newest === undefined || isTerminal(newest.status) ? undefined : newest
 }

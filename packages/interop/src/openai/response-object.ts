@@ -28,26 +28,35 @@ export interface ResponseState {
   readonly usage: readonly Usage[]
   readonly error?: object | undefined
   readonly reason?: string | undefined
+  /** Where a client reads what the response leaves out, because it would be too long. */
+  readonly rest?: string | undefined
 }
 
 /** A response as OpenAI describes it. Members that have no meaning here have the value that says so. */
 export function toResponse(view: ResponseView, state: ResponseState): object {
   const { metadata, previousResponseId, conversationId, isBackground, model } = view
-  const { status, createdAt, completedAt, output, usage, error, reason } = state
+  const { status, createdAt, completedAt, output, usage, error, reason, rest } = state
   return {
     ...{ id: formatResponseId(view), object: 'response', created_at: createdAt, status, model },
     background: isBackground,
     ...(completedAt === undefined ? {} : { completed_at: completedAt }),
-    ...{ error: error ?? null, incomplete_details: null, instructions: null },
+    ...{ error: error ?? null, incomplete_details: rest === undefined ? null : TOO_LONG, instructions: null },
     ...{ output, output_text: textOf(output), parallel_tool_calls: true, tool_choice: 'auto', tools: [] },
     previous_response_id: previousResponseId ?? null,
     ...(conversationId === undefined ? {} : { conversation: { id: conversationId } }),
-    metadata: reason === undefined ? metadata : { ...metadata, perdure_reason: reason },
+    metadata: {
+      ...metadata,
+      ...(reason === undefined ? {} : { perdure_reason: reason }),
+      ...(rest === undefined ? {} : { perdure_rest: rest }),
+    },
     ...{ temperature: null, top_p: null, max_output_tokens: null, store: true, truncation: 'disabled' },
     ...{ reasoning: { effort: null, summary: null }, text: { format: { type: 'text' } } },
     ...(usage.length === 0 ? {} : { usage: responseUsage(usage) }),
   }
 }
+
+/** The reason that clients know for an answer that was cut off. */
+const TOO_LONG = { reason: 'max_output_tokens' }
 
 /** The text of the messages, as the client computes it. */
 const textOf = (output: readonly OutputItem[]): string =>

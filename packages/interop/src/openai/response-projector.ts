@@ -1,8 +1,9 @@
+import { TRUNCATED } from '../chat/log-limit.ts'
 import { appendedText } from '../fold/appended-text.ts'
 import type { Block } from '../fold/content.ts'
 import { type FoldState, transcriptOf } from '../fold/fold.ts'
 import { itemChanges } from '../fold/item-changes.ts'
-import type { LogEvent } from '../fold/log-event.ts'
+import { fieldsOf, type LogEvent, textIn } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
 import type { TextItem, Transcript } from '../fold/transcript.ts'
 import type { Frame, Projector } from '../projection.ts'
@@ -17,7 +18,7 @@ import {
   toResponse,
 } from './response-object.ts'
 import { createResponseOutput } from './response-output.ts'
-import { createSegments } from './segments.ts'
+import { createSegments, type Segments } from './segments.ts'
 
 export interface ResponseProjector extends Projector {
   /** Whether the response has ended, also when its run has not. */
@@ -38,9 +39,28 @@ export interface ResponseOptions {
 
 export function createResponseProjector(
   view: ResponseView,
-  { after = -1, firstSegment = 1 }: ResponseOptions = {},
+  { after, firstSegment = 1 }: ResponseOptions = {},
 ): ResponseProjector {
   const segments = createSegments(view.runId, firstSegment)
+  const response = createSegmentProjector(view, segments, after)
+  return {
+    ...response,
+    next(event) {
+      if (response.isOver()) return []
+      const before = segments.fold()
+      segments.next(event)
+      return segments.fold() === before ? [] : response.show(before, event)
+    },
+  }
+}
+
+/** A response over a fold that several responses can share. */
+export interface SegmentProjector extends Omit<ResponseProjector, 'next'> {
+  /** Shows an event after it was folded. */
+  show(before: FoldState, event: LogEvent): readonly Frame[]
+}
+
+export function createSegmentProjector(view: ResponseView, segments: Segments, after = -1): SegmentProjector {
   const output = createResponseOutput()
   let number = -1
   let usageBefore = 0
@@ -48,6 +68,8 @@ export function createResponseProjector(
   let status: ResponseStatus = 'queued'
   let end: Pick<ResponseState, 'error' | 'reason' | 'completedAt'> = {}
   let isOver = false
+  /** Where a client reads what this response leaves out. */
+  let rest: string | undefined
   /** The fold that the client has, while a new attempt can still withdraw what the last one left open. */
   let known: FoldState | undefined
 
@@ -61,7 +83,7 @@ export function createResponseProjector(
 
   const response = (): object => {
     const usage = segments.fold().run.usage.slice(usageBefore)
-    return toResponse(view, { status, createdAt: begun?.createdAt ?? 0, output: output.items(), usage, ...end })
+    return toResponse(view, { status, createdAt: begun?.createdAt ?? 0, output: output.items(), usage, rest, ...end })
   }
 
   const lifecycle = (type: string): ItemEvent => ({ type: `response.${type}`, response: response() })
@@ -114,15 +136,14 @@ export function createResponseProjector(
     const error = last === 'failed' ? { code: 'server_error', message } : undefined
     const said = last === 'completed' ? resultBlock(transcript) : undefined
     const events = [...(said === undefined ? [] : output.showResult(said)), ...output.end()]
-    return close(last, events, { error, reason, completedAt: secondsOf(event) })
+    const shown = last === 'completed' && rest !== undefined ? 'incomplete' : last
+    return close(shown, events, { error, reason, completedAt: secondsOf(event) })
   }
 
   return {
-    next(event) {
+    show(before, event) {
       if (isOver) return []
-      const before = segments.fold()
-      segments.next(event)
-      if (segments.fold() === before) return []
+      if (event.type === TRUNCATED) rest = restOf(event)
       const current = segments.current()
       if (current > view.segment) return closeAtRest(before)
       if (current < view.segment) return []
@@ -145,6 +166,8 @@ export function createResponseProjector(
 
 /** The events between two attempts. They close what the last attempt left open, before `run.rewound` withdraws it. */
 const BETWEEN_ATTEMPTS: ReadonlySet<string> = new Set(['run.retrying', 'run.queued', 'run.started'])
+
+const restOf = (event: LogEvent): string | undefined => textIn(fieldsOf(event), 'rest')
 
 /** The event that ends a response; for a response that was cancelled the client knows none. */
 const LAST_EVENTS: Readonly<Partial<Record<ResponseStatus, string>>> = { cancelled: 'incomplete' }

@@ -1,7 +1,7 @@
 import { fromJsonText, type RunRecord } from '@perdure/ports'
 import { isTerminal, targetName } from '@perdure/protocol'
 import { findRun } from '../chat/rights.ts'
-import { eventsOf } from '../chat/run-log.ts'
+import { beginLog, type LogCursor, logName, readLog } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { noSuchResponse } from './refusals.ts'
@@ -50,24 +50,64 @@ export async function projectorOf(
   after?: number,
 ): Promise<ResponseProjector> {
   const { run, segment } = answering
-  const hasLog = !isTerminal(run.status) || (await events.read({ runId: run.id }, { after: 0, limit: 1 })).length > 0
+  const hasLog =
+    !isTerminal(run.status) || (await events.read({ runId: run.id }, { after: 0, limit: 1, maxLength: 1 })).length > 0
   return createResponseProjector(viewOf(answering), { after, firstSegment: hasLog ? 1 : segment })
 }
 
-/** The response as the log has it now. @throws PerdureError `run-not-found` if the run has no such segment */
-export async function readResponse(deps: OpenaiDeps, answering: AnsweringRun): Promise<ReadResponse> {
-  const projector = await projectorOf(deps, answering)
-  let isEmpty = true
-  for await (const event of eventsOf(deps, answering.run)) {
-    isEmpty = false
-    projector.next(event)
-  }
-  if (isEmpty && isTerminal(answering.run.status)) projector.next(endEvent(answering.run))
-  projector.rest()
-  const response = projector.response()
-  if (response === undefined) throw noSuchResponse()
-  return { response, isNewest: projector.isNewest() }
+/** A response as far as the log was read. */
+interface Folded {
+  readonly cursor: LogCursor
+  /** Missing when the projector has ended the response, although the run can continue. */
+  readonly projector: ResponseProjector | undefined
+  readonly answer: ReadResponse | undefined
 }
+
+/** The response as the log has it now. @throws PerdureError `run-not-found` if the run has no such segment */
+export async function readResponse(
+  deps: OpenaiDeps,
+  answering: AnsweringRun,
+  charge?: OpenaiCall['charge'],
+): Promise<ReadResponse> {
+  const { foldCache } = deps
+  const id = `${answering.run.id} ${answering.segment}`
+  const kept = foldCache.take('response', id) as Folded | undefined
+  const known = kept?.cursor.log === (await logName(deps)) ? kept : undefined
+  const folded = await continueResponse(deps, answering, known, charge)
+  foldCache.keep('response', id, folded, folded.cursor.limit.bytes())
+  if (folded.answer === undefined) throw noSuchResponse()
+  return folded.answer
+}
+
+async function continueResponse(
+  deps: OpenaiDeps,
+  answering: AnsweringRun,
+  known: Folded | undefined,
+  charge: OpenaiCall['charge'],
+): Promise<Folded> {
+  const { run } = answering
+  const cursor = known?.cursor ?? (await beginLog(deps, run.id))
+  const projector = known === undefined ? await projectorOf(deps, answering, EVERY_FRAME) : known.projector
+  const readBefore = cursor.read
+  const hasMore = await readLog(deps, run, cursor, (event) => projector?.next(event))
+  charge?.(cursor.read - readBefore + cursor.limit.bytes())
+  if (known !== undefined && !hasMore) return known
+  // The events after the end of a response can change it, so it is folded again.
+  if (projector === undefined) return continueResponse(deps, answering, undefined, charge)
+  if (cursor.position === 0 && isTerminal(run.status)) projector.next(endEvent(run))
+  const wasOver = projector.isOver()
+  projector.rest()
+  const isClosedByReading = projector.isOver() && !wasOver
+  const response = projector.response()
+  return {
+    cursor,
+    projector: isClosedByReading ? undefined : projector,
+    answer: response === undefined ? undefined : { response, isNewest: projector.isNewest() },
+  }
+}
+
+/** The client has every frame: none is printed. */
+const EVERY_FRAME = Number.MAX_SAFE_INTEGER
 
 export interface ReadResponse {
   readonly response: object

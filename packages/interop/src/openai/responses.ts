@@ -1,10 +1,9 @@
 import type { Reply } from '@perdure/core'
 import { isRefusal } from '@perdure/ports'
-import { readLog } from '../chat/run-log.ts'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
-import { answerItems, inputItems } from './input-items.ts'
+import { inputItems, readAnswerItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
 import { functionsIn, refuseParts, settingsOf } from './messages.ts'
 import { type AnsweringRun, isReply, type OpenaiCall, type OpenaiDeps, type Outcome } from './openai-call.ts'
@@ -78,7 +77,7 @@ export function createResponses(deps: OpenaiDeps): Responses {
     },
     async get(call, id, query) {
       const found = await findResponse(deps, call, id)
-      const { response } = await readResponse(deps, found)
+      const { response } = await readResponse(deps, found, call.charge)
       return query.stream === 'true' ? stream(call, found, query.starting_after) : jsonAnswer(response, found)
     },
     async cancel(call, id) {
@@ -95,8 +94,7 @@ export function createResponses(deps: OpenaiDeps): Responses {
       const found = await findResponse(deps, call, id)
       if (found.segment === 1) return toList(inputItems(found.run), query)
       await readResponse(deps, found)
-      const answers = answerItems(found.run.id, await readLog(deps, found.run))
-      return toList(answers.get(found.segment) ?? [], query)
+      return toList(await readAnswerItems(deps, found.run, found.segment), query)
     },
   }
 }

@@ -31,7 +31,7 @@ export async function startAnswer(deps: OpenaiDeps, call: OpenaiCall, asked: Ask
   const { kind, id } = namedTarget(body.model)
   const target = offeredTarget(targets, { kind, id }, 'openai')
   if (messages.length === 0) throw invalid(param, 'has no new message and answers nothing')
-  const chat = { ...chatInput(messages, settings, tools), ...offered }
+  const chat = { ...chatInput(deps, messages, settings, tools), ...offered }
   const input = await targetInput(target, chat)
   const metadata = { ...body.metadata, [PROTOCOL]: 'openai', ...remembered }
   const { externalId = '' } = session ?? {}

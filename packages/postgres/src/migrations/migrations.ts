@@ -8,6 +8,7 @@ import { webhooks } from './0007-webhooks.ts'
 import { nodes } from './0008-nodes.ts'
 import { approved } from './0009-approved.ts'
 import { declarations } from './0010-declarations.ts'
+import { rootRuns } from './0011-root-runs.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   nodes,
   approved,
   declarations,
+  rootRuns,
 ]

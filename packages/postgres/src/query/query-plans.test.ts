@@ -41,6 +41,10 @@ const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[]
     ['runs_by_owner', listQuery({ filter: { owner: 'o' }, page, visibility: EVERY_ROW })] as const,
     ['runs_by_target', listQuery({ filter: { targetId: 't', kind: 'agent' }, page, visibility: ME })] as const,
     ['runs_by_session', listQuery({ filter: { sessionId: 's' }, page, visibility: ME })] as const,
+    [
+      'runs_roots_by_session',
+      listQuery({ filter: { isRoot: true, sessionId: 's', targetId: 't', kind: 'agent' }, page, visibility: ME }),
+    ] as const,
     ['runs_by_thread', listQuery({ filter: { threadId: 't', targetId: 'n' }, page, visibility: ME })] as const,
     ['runs_by_parent', listQuery({ filter: { parentRunId: 'r' }, page, visibility: ME })] as const,
     ['runs_active', listQuery({ filter: { statuses: ['queued'] }, page, visibility: EVERY_ROW })] as const,

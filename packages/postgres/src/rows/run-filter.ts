@@ -42,6 +42,7 @@ export type RunPath =
   | FieldPath
   | 'ids'
   | 'isParked'
+  | 'roots'
   | 'active'
   | 'unsuccessful'
   | 'visible'
@@ -65,7 +66,7 @@ export const isVisibleRun = (visibility: Visibility, param: Param<AccessValues>)
 
 /** Cache key of the conditions that a filter adds to a query. */
 export function filterVariant(filter: RunFilter): string {
-  const given = [...COLUMN_NAMES, 'since', 'until', 'ids', 'isParked'] as const
+  const given = [...COLUMN_NAMES, 'since', 'until', 'ids', 'isParked', 'isRoot'] as const
   const flags = given.map((name) => (filter[name] === undefined ? '-' : '+')).join('')
   return `${filter.statuses?.join()} ${flags} ${isCompleted(filter)} ${filterFields(filter).length}`
 }
@@ -85,6 +86,7 @@ const FEW = ['ids', 'parentRunId', 'threadId', 'isParked', 'sessionId'] as const
 
 /** The paths among which a list chooses, in order of preference; none if it can only walk all runs. */
 export function runPaths({ filter, visibility }: FilteredRuns): readonly RunPath[] {
+  if (filter.isRoot && filter.sessionId !== undefined && filter.ids === undefined) return ['roots']
   const few = FEW.find((name) => filter[name] !== undefined)
   if (few !== undefined) return [few]
   const has = (isPath: boolean, path: RunPath) => (isPath ? [path] : [])
@@ -109,16 +111,21 @@ export function listConditions(
     ['visible', isVisibleRun(visibility, param)] as const,
     ...(filter.ids === undefined ? [] : [['ids', isListed(param)] as const]),
     ...(filter.isParked === undefined ? [] : [['isParked', IS_PARKED] as const]),
+    ...(filter.isRoot === undefined ? [] : [['isRoot', IS_ROOT] as const]),
   ]
   const fields = filterFields(filter)
   return [
     ...fieldConditions(RUN_FIELDS, { count: fields.length, path }, param),
-    ...named.map(([name, condition]) => (name === path ? condition : unindexed(condition))),
+    ...named.map(([name, condition]) => (isOfPath(name, path) ? condition : unindexed(condition))),
     ...hasStatus(filter.statuses).map((condition) => (path === statusPath(filter) ? condition : unindexed(condition))),
     ...createdBetween(filter, createdColumn(path), param),
     ...(isCompleted(filter) ? [sql<SqlBool>`finish_reason = 'completed'`] : []),
   ]
 }
+
+/** The index on roots covers two conditions. */
+const isOfPath = (name: string, path: RunPath | undefined): boolean =>
+  name === path || (path === 'roots' && (name === 'sessionId' || name === 'isRoot'))
 
 /** The rows of the index of one path, whatever the other conditions of the filter. */
 export function rowsOfPath(
@@ -159,6 +166,9 @@ const isColumn = (name: ColumnName, param: Param<FilterValues>): Condition =>
 const isListed = (param: Param<FilterValues>): Condition => sql`(id = any(${param('idsFilter')}))`
 
 const isCompleted = ({ finishReason }: RunFilter): boolean => finishReason === 'completed'
+
+/** The exact `WHERE` text of the partial index on the runs of a session that no run has started. No other query uses it. */
+const IS_ROOT = sql<SqlBool>`(coalesce(parent_run_id, '') = '')`
 
 /** The exact `WHERE` text of the partial index on parked runs. */
 const IS_PARKED = sql<SqlBool>`(parked IS NOT NULL AND parked <> 'null' AND status = 'suspended')`

@@ -27,7 +27,7 @@ import {
   withWebhookWake,
 } from '@perdure/core'
 import { convertSchema, createHttpApp } from '@perdure/http'
-import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
+import { createAsyncNesting, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
 import { MAX_CLOCK_SKEW_MS } from '@perdure/ports'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
@@ -106,7 +106,7 @@ export function compose(parts: Parts) {
 
   // Use cases
   const resolveSecret = secretReader(adapters)
-  const domain = { ...platform, ...stores, ...limits, hub, render, phase, executor, isMine, undeclaredMs }
+  const domain = { ...platform, yieldTurn, ...stores, ...limits, hub, render, phase, executor, isMine, undeclaredMs }
   const services = createServices({
     ...domain,
     ...answers,
@@ -244,7 +244,7 @@ export function compose(parts: Parts) {
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
   const protocols = createLazyProtocols({
-    ...{ ...domain, ...config.protocols, ...streams },
+    ...{ ...domain, ...config.protocols, ...streams, maxResultBytes: config.runs.maxResultBytes },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
     resumeRun: engine.resumeRun,

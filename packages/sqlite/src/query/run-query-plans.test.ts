@@ -84,6 +84,8 @@ describe('the list of runs', () => {
     ['runs_by_owner', { owner: 'bob' }],
     ['runs_by_session', { sessionId: 'ses', finishReason: 'error', owner: 'bob' }],
     ['runs_parked', { isParked: true }],
+    ['runs_roots_by_session', { isRoot: true, sessionId: 'ses', targetId: 'echo', kind: 'agent' }],
+    ['runs_by_creation', { isRoot: true }],
     ['runs_by_creation', { until: at }],
     ['runs_by_creation', { finishReason: 'completed' }],
   ] as const)('uses the order of index %s for filter %o', (index, filter) => {

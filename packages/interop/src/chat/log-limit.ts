@@ -1,0 +1,88 @@
+import { isAgentEventType, jsonSize } from '@perdure/protocol'
+import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
+
+/** The type of the event that stands for everything that a limited log leaves out. */
+export const TRUNCATED = 'perdure.truncated'
+
+export interface LogLimitOptions {
+  readonly runId: string
+  /** How much of the log is shown: the length of its payloads in JSON. */
+  readonly maxBytes: number
+  readonly basePath: string
+}
+
+/**
+ * Limits the log of a run to what one answer may show. Beyond the limit, only the events remain that decide what state
+ * the run is in and what it asks for, so that memory is bounded however long the log is. The remaining events
+ * follow from the log alone: every reader, and a reader that resumes, gets the same events.
+ */
+export interface LogLimit {
+  /** Whether the event may remain, so that it must be read. */
+  needs(type: string): boolean
+  /** The events that remain of the next event of the log. The first one that is left out leaves a mark. */
+  take(event: LogEvent): readonly LogEvent[]
+  /** Size of the events that have remained so far. */
+  bytes(): number
+}
+
+/** A longer member of an event beyond the limit is left out. */
+const SHORT_BYTES = 1_024
+/** What an event costs besides its payload: an item in memory, and frames that name it. */
+const EVENT_BYTES = 1_024
+
+export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): LogLimit {
+  let bytes = 0
+  let isTruncated = false
+
+  const truncate = ({ eventId, at }: LogEvent): readonly LogEvent[] => {
+    if (isTruncated) return []
+    isTruncated = true
+    const message = `only the first ${maxBytes} bytes of this run are shown`
+    return [{ eventId, at, type: TRUNCATED, payload: { message, rest: `${basePath}/runs/${runId}/events` } }]
+  }
+
+  const isBeyond = (size: number) => bytes + size > maxBytes
+
+  return {
+    needs: (type) => !isTruncated || isState(type) || isQuestion(type),
+    take(event) {
+      if (isState(event.type)) return [event]
+      if (isTruncated && !isQuestion(event.type)) return []
+      const size = sizeOf(event)
+      if (!isTruncated && !isBeyond(size)) {
+        bytes += size
+        return [event]
+      }
+      const mark = truncate(event)
+      if (!isQuestion(event.type)) return mark
+      const short = shortened(event)
+      // Questions have as much room again.
+      if (bytes + sizeOf(short) > 2 * maxBytes) return mark
+      bytes += sizeOf(short)
+      return [...mark, short]
+    },
+    bytes: () => bytes,
+  }
+}
+
+/** The events of which a fold keeps only the newest. */
+const isState = (type: string): boolean =>
+  (type.startsWith('run.') && !type.startsWith('run.child.')) || type.startsWith('step.') || type === 'usage'
+
+/** The events that ask the client for something, or answer it. */
+const isQuestion = (type: string): boolean =>
+  type.startsWith('approval.') || type === 'tool.approval.requested' || type === 'tool.result'
+
+function sizeOf(event: LogEvent): number {
+  const { delta } = fieldsOf(event)
+  if (typeof delta === 'string' && isAgentEventType(event.type)) return delta.length
+  return EVENT_BYTES + (jsonSize(event.payload, Number.POSITIVE_INFINITY)?.bytes ?? Number.POSITIVE_INFINITY)
+}
+
+function shortened(event: LogEvent): LogEvent {
+  const members = Object.entries(fieldsOf(event)).map(([name, value]) => {
+    const isShort = jsonSize(value, SHORT_BYTES) !== undefined
+    return [name, isShort ? value : '[left out: the answer would be too long]'] as const
+  })
+  return { ...event, payload: Object.fromEntries(members) }
+}

@@ -1,0 +1,11 @@
+import type { Migration } from './migration.ts'
+
+/** An index on the runs of a session that no run has started, because such a run can start any number of runs. */
+export const rootRuns: Migration = {
+  version: 27,
+  name: 'root-runs',
+  sql: `
+CREATE INDEX runs_roots_by_session ON runs (session_id, created_at, id)
+  WHERE session_id IS NOT NULL AND coalesce(parent_run_id, '') = '';
+`,
+}

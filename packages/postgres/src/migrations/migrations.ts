@@ -7,6 +7,7 @@ import { cluster } from './0006-cluster.ts'
 import { webhooks } from './0007-webhooks.ts'
 import { nodes } from './0008-nodes.ts'
 import { approved } from './0009-approved.ts'
+import { askedHash } from './0010-asked-hash.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   nodes,
   approved,
+  askedHash,
 ]

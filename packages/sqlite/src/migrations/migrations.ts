@@ -24,6 +24,7 @@ import { flowControl } from './0023-flow-control.ts'
 import { sharedStorage } from './0024-shared-storage.ts'
 import { webhooks } from './0025-webhooks.ts'
 import { approved } from './0026-approved.ts'
+import { askedHash } from './0027-asked-hash.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedStorage,
   webhooks,
   approved,
+  askedHash,
 ]

@@ -2,6 +2,7 @@ import {
   type Clock,
   type Cluster,
   type CommitSignal,
+  type Digest,
   type Duty,
   type EpochMs,
   type IdGenerator,
@@ -83,6 +84,7 @@ export interface EngineDeps
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator
+  readonly digest: Pick<Digest, 'sha256'>
   readonly logger: Logger
   readonly meter: Meter
   /** Detects durable calls inside durable calls; if missing, they are not detected. */

@@ -27,6 +27,7 @@ import {
   type RunContext,
   type RunServices,
   targetsOf,
+  type WorkflowRegistration,
 } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createProtocols } from '@perdure/interop'
@@ -69,6 +70,8 @@ export interface AppOptions {
   readonly blockValid?: boolean
   /** Besides `echo` and `hold`. */
   readonly agents?: readonly AgentRegistration[]
+  /** Besides `steps`. */
+  readonly workflows?: readonly WorkflowRegistration[]
 }
 
 /** The complete app with real use cases on in-memory storage; only opening streams is a stub. */
@@ -92,6 +95,7 @@ export function createTestApp(options: AppOptions = {}) {
   const workflows = createWorkflowRegistry()
   const steps = { id: 'steps', execute: async (_: unknown, { step }: RunContext) => step('one', () => 1) }
   workflows.register({ id: 'steps', description: 'Makes one step.', workflow: steps })
+  for (const registration of options.workflows ?? []) workflows.register(registration)
   const phase = createPhase()
   phase.enter('ready')
 
@@ -107,6 +111,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
+    digest: testDigest,
     render,
     limits: {
       ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },

@@ -28,6 +28,8 @@ export interface StepRecord {
   /** While waiting: the named event that ends the call. For a client tool: `tool:` and the id of the tool call. */
   readonly eventName?: string | undefined
   readonly approvalId?: string | undefined
+  /** SHA-256 of what the approval was requested for; missing in calls of earlier releases. */
+  readonly askedHash?: string | undefined
   readonly childRunId?: string | undefined
   readonly usage?: RunUsage | undefined // after the end: usage of the child run
   readonly endOrder?: number | undefined // position in the order in which the calls of the run ended, from 1
@@ -39,7 +41,17 @@ export interface StepRecord {
 export type StepChange = Partial<
   Pick<
     StepRecord,
-    'status' | 'attempt' | 'recoveries' | 'result' | 'error' | 'usage' | 'dueAt' | 'approvalId' | 'endedAt'
+    | 'status'
+    | 'attempt'
+    | 'recoveries'
+    | 'result'
+    | 'error'
+    | 'usage'
+    | 'dueAt'
+    | 'eventName'
+    | 'approvalId'
+    | 'askedHash'
+    | 'endedAt'
   >
 >
 

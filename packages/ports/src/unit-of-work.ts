@@ -50,8 +50,8 @@ export type Write =
   | { readonly type: 'step.insert'; readonly step: StepRecord }
   /**
    * Changes the call if its status is `from`; conflicts otherwise. A change to `completed` or `failed` also assigns the
-   * next `endOrder` of the run. A change to `started` also removes `result`, `error`, `endedAt` and `endOrder`, except
-   * for those that it sets, because the call executes again.
+   * next `endOrder` of the run. A change to `started` also removes `result`, `error`, `dueAt`, `endedAt` and `endOrder`,
+   * except for those that it sets, because the call executes again.
    */
   | {
       readonly type: 'step.change'

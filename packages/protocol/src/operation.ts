@@ -46,6 +46,11 @@ export interface Operation {
    */
   readonly sight?: readonly string[]
   /**
+   * Scopes that some requests need besides `scope`, depending on their body and on the rows that they name, where `{name}`
+   * stands for a field of the row. The use case checks them.
+   */
+  readonly mayNeed?: readonly string[]
+  /**
    * The member of the body that names what the operation starts: the id of an agent, or `workflow:` and the id of a
    * workflow. The caller needs the scope to start it.
    */

@@ -15,6 +15,11 @@ export const SCOPES = {
   'agents:read': { third: 'id', summary: 'See agents, their state, their runs and events.' },
   'agents:invoke': { third: 'id', summary: 'Run, stream and abort agents.' },
   'runs:read': { third: 'id', owned: true, summary: 'See runs and their events.' },
+  'runs:repair': {
+    third: 'id',
+    owned: true,
+    summary: 'Fork runs behind a decision, and replace their input or recorded results in a fork.',
+  },
   'approvals:read': { third: 'id', owned: true, summary: 'See approvals.' },
   'approvals:resolve': { third: 'id', owned: true, summary: 'Decide approvals.' },
   'workflows:read': { third: 'id', summary: 'See workflows, their threads and events.' },

@@ -17,6 +17,7 @@ export const operationsPage = (): string =>
     `Every operation can answer ${codes(errorsOfAll())}. The OpenAPI document also lists the [errors](errors.md) that follow from a scope, ` +
       'a body or a key. In a scope, `{name}` is the id in the path. A scope shown as *rows of* covers single rows: ' +
       '`{name}` is then the id of the row, and rows that no grant covers are answered as if they did not exist. ' +
+      '*Some requests also need* lists scopes that depend on the body and on what the run has recorded. ' +
       '*Sees* lists the runs that a caller can act on; other runs are answered as if they did not exist.',
     ...Object.entries(OPERATION_TABLES).flatMap(([group, operations]) => [
       `## ${group}`,
@@ -32,7 +33,7 @@ const errorsOfAll = () =>
 
 const toRow = (operation: Operation): readonly string[] => [
   `${code(`${operation.method} ${operation.path}`)}<br>${operation.summary}`,
-  describeScope(operation.scope) + describeSight(operation),
+  describeScope(operation.scope) + describeFurtherScopes(operation) + describeSight(operation),
   operation.idempotent ? 'yes' : '',
   Object.entries(operation.responses)
     .map(([status, { description }]) => `${status}: ${description}`)
@@ -40,6 +41,9 @@ const toRow = (operation: Operation): readonly string[] => [
   codes(operation.errors),
   operation.refused ? '**501 by contract**' : '',
 ]
+
+const describeFurtherScopes = ({ mayNeed = [] }: Operation): string =>
+  mayNeed.length === 0 ? '' : `<br>Some requests also need one or more of ${mayNeed.map(code).join(', ')}`
 
 const describeSight = ({ sight }: Operation): string =>
   sight === undefined ? '' : `<br>Sees its own runs and those of ${sight.map(code).join(' or ')}`

@@ -4,7 +4,12 @@ import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, runFilterFlags } from './server-rows.ts'
 
 const REPEAT_FLAGS: readonly FlagSpec[] = [
-  { name: 'input', type: 'string', value: 'input', note: 'replace the input: JSON or text, @file, or - for stdin' },
+  {
+    name: 'input',
+    type: 'string',
+    value: 'input',
+    note: 'replace the input: JSON or text, @file, or - for stdin; needs runs:repair if calls are kept',
+  },
   { name: 'session', type: 'string', value: 'id', note: 'use this session instead of the one of the run' },
   { name: 'thread', type: 'string', value: 'id', note: 'continue this thread of the workflow instead of a new one' },
 ]
@@ -12,7 +17,7 @@ const RESULT: FlagSpec = {
   name: 'result',
   type: 'pairs',
   value: 'seq=json',
-  note: 'replace the recorded result of a call, such as 2=\'{"ok":true}\'',
+  note: 'replace the recorded result of a step or tool, such as 2=\'{"ok":true}\'; needs runs:repair',
 }
 const BULK_FLAGS: readonly FlagSpec[] = [
   {
@@ -32,7 +37,8 @@ const BulkResult = v.object({ retried: v.number(), refused: v.array(Refused) })
 export const repeatCommands = (run: ArgumentSpec): readonly CommandSpec[] => [
   {
     path: 'runs retry',
-    summary: 'repeat a run from its failure, or many runs; repeating the command for many runs retries none twice',
+    summary:
+      'repeat a run from its failure, or many runs; repeating the command for many runs retries none twice; behind a decision, it needs runs:repair',
     ...CHANGES,
     arguments: [{ ...run, optional: true }],
     flags: [...BULK_FLAGS, RESULT, ...REPEAT_FLAGS],
@@ -52,7 +58,8 @@ export const repeatCommands = (run: ArgumentSpec): readonly CommandSpec[] => [
   },
   {
     path: 'runs fork',
-    summary: 'repeat a run from a point: its recorded calls before that point are kept',
+    summary:
+      'repeat a run from a point: its recorded calls before that point are kept; behind a decision, it needs runs:repair and asks again unless you may decide',
     ...CHANGES,
     arguments: [run],
     flags: [

@@ -1,16 +1,7 @@
-import {
-  type ApprovalRecord,
-  type ApprovalStore,
-  EVERY_ROW,
-  perdureError,
-  type RunRecord,
-  type Visibility,
-} from '@perdure/ports'
-import { OPERATION_TABLES } from '@perdure/protocol'
-import { authorize } from '../auth/authorize.ts'
+import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, perdureError, type RunRecord } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
-import { isRefusalWith } from '../runs/thrown-value.ts'
 import type { SubmittedDecision } from './decision.ts'
+import { mayDecide } from './may-decide.ts'
 
 /** A decision that names its approval by id or by the tool call that requested it. */
 export interface DecisionRef extends SubmittedDecision {
@@ -69,8 +60,6 @@ async function newestOf(approvals: ApprovalStore, { id: runId }: RunRecord, tool
   return items[0]
 }
 
-const RESOLVE = OPERATION_TABLES.approvals.resolveApproval.scope
-
 /**
  * An approval of `ctx.suspend` needs only the right to resume the run. An approval requested by a call (`ctx.approval`,
  * `ctx.tool`, a step that asks to run again) also needs the scope for resolving the approval in the inbox.
@@ -80,19 +69,6 @@ async function requireMayDecide(
   principal: Principal,
   approval: ApprovalRecord,
 ): Promise<void> {
-  if (approval.seq === undefined) return
-  const visibility = visibilityOf(principal)
-  const mayDecide = visibility !== undefined && (await approvals.find(approval.id, visibility)) !== undefined
-  if (mayDecide) return
+  if (approval.seq === undefined || (await mayDecide(approvals, principal, approval.id))) return
   throw perdureError('scope-denied', { hint: `use a token with the scope approvals:resolve:${approval.id}` })
-}
-
-/** The approvals that the principal may decide in the inbox; `undefined` if there are none. */
-function visibilityOf(principal: Principal): Visibility | undefined {
-  try {
-    return authorize(principal, RESOLVE, {})
-  } catch (error) {
-    if (isRefusalWith(error, 'scope-denied')) return undefined
-    throw error
-  }
 }

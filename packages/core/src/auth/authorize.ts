@@ -1,4 +1,4 @@
-import { EVERY_ROW, perdureError, type RowAccess, type RunKind, type Visibility } from '@perdure/ports'
+import { EVERY_ROW, perdureError, type RowAccess, type RunKind, type RunRecord, type Visibility } from '@perdure/ports'
 import {
   ADMIN_SCOPE,
   OPERATION_TABLES,
@@ -84,6 +84,12 @@ function authorizeRows(
   const access = rowsOf(principal, anyOf, {})
   if (access === EVERY_ROW || Object.keys(access).length > 0) return access
   throw denied(anyOf.map((template) => filled(template, params)))
+}
+
+/** Whether a principal may repair a run, that is, start a fork of it that keeps a decision or replaces what it had recorded. */
+export function mayRepair(principal: Principal, { id, owner }: Pick<RunRecord, 'id' | 'owner'>): boolean {
+  const access = rowsOf(principal, [OPERATION_TABLES.runs.forkRun.mayNeed[0]], {})
+  return access === EVERY_ROW || access.ids?.includes(id) === true || access.owner === owner
 }
 
 /** The triggers that a principal may read; no id if it may read none. */

@@ -9,6 +9,8 @@ export interface ApprovalEventDetail {
   readonly at: EpochMs
   /** The arguments of the tool call that requires the approval. */
   readonly args?: JsonText | undefined
+  /** The approval that is asked again. */
+  readonly replaces?: string | undefined
   /** The protocol through which the decision came. */
   readonly via?: Via | undefined
   /** The runs that wait for the run of the approval. Their logs get a copy of the events. */
@@ -22,11 +24,11 @@ export interface ApprovalEventDetail {
 export function approvalEvents(
   approval: ApprovalRecord,
   type: ApprovalEventType,
-  { at, args, via, ancestors }: ApprovalEventDetail,
+  { at, args, via, replaces, ancestors }: ApprovalEventDetail,
 ): readonly NewEvent[] {
   const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId, decision: answer } = approval
   const decision = status === 'approved' || status === 'denied' ? status : undefined
-  const fields = { approvalId: id, runId, name, title, decision, by, reason, toolCallId, via }
+  const fields = { approvalId: id, runId, name, title, decision, by, reason, toolCallId, via, replaces }
   const event: NewEvent = {
     runId,
     sessionId,

@@ -4,7 +4,10 @@ import type { Duration } from '@perdure/protocol'
 export interface ApprovalOptions {
   /** One line that tells the approver what to decide. */
   readonly title?: string
-  /** What the approver decides on; JSON. */
+  /**
+   * What the approver decides on; JSON. The decision counts only for this payload: with another one, such as one with the
+   * current time, the run asks again.
+   */
   readonly payload?: unknown
   /** Time until the approval expires; by default it never expires. */
   readonly timeout?: Duration

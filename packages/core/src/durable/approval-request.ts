@@ -13,6 +13,8 @@ export interface ApprovalAsk extends ApprovalOptions {
   readonly toolCallId?: string
   /** The arguments of that tool call; those in a payload `{ toolName, args }` when missing. */
   readonly args?: unknown
+  /** The approval whose decision does not count, because it was requested for something else. */
+  readonly replaces?: string | undefined
 }
 
 /** A new approval of a run, and its events. */
@@ -36,7 +38,10 @@ export function approvalRequest(
     expiresAt: timeout === undefined ? undefined : instantAfter(createdAt, timeout),
   }
   const args = toolCallId === undefined ? undefined : jsonOrUndefined(ask.args ?? argsIn(payload))
-  return { approval, events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, ancestors }) }
+  return {
+    approval,
+    events: approvalEvents(approval, 'approval.requested', { at: createdAt, args, replaces: ask.replaces, ancestors }),
+  }
 }
 
 const argsIn = (payload: unknown): unknown => (isToolCall(payload) ? payload.args : undefined)

@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
+import type { Clock, Digest, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
 import type { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import type { RequireTimers } from './require-timers.ts'
@@ -21,6 +21,7 @@ export interface CallScope {
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator
+  readonly digest: Pick<Digest, 'sha256'>
   readonly budget: Budget
   readonly runMeter: RunMeter
   readonly maxResultBytes: number

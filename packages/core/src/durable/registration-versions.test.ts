@@ -120,9 +120,10 @@ describe('versions of a registration', () => {
     const request = { runId: source, from: 'failure', action: 'runs.retry', principal: ALICE } as const
     const { runId } = outcomeOf(await second.forkRun({ ...request, visibility: EVERY_ROW }))
     await untilIdle(second.clock)
-    const [asked] = (await second.readApprovals.list({ runId }, { limit: 1, order: 'asc' }, EVERY_ROW)).items
 
     const third = await boot([flowOf(changed, { version: 'b' }), flowOf(code)])
+    await untilIdle(third.clock)
+    const [asked] = (await third.readApprovals.list({ runId }, { limit: 1, order: 'asc' }, EVERY_ROW)).items
     await third.resolveApproval({ approvalId: asked?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW })
     await untilIdle(third.clock)
 

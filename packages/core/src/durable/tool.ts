@@ -25,7 +25,10 @@ export interface ToolCall<Args = unknown, Result = unknown> extends Pick<RepeatO
    * decline.
    */
   readonly onCrash?: RepeatOptions['onCrash']
-  /** Asks a person for approval first; `true` asks without a title or payload. */
+  /**
+   * Asks a person for approval first; `true` asks without a title or payload. The decision counts only for the arguments of
+   * this call.
+   */
   readonly approval?: boolean | ApprovalOptions
 }
 

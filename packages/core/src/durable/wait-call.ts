@@ -1,8 +1,9 @@
-import { type EpochMs, fromJsonText, type NewEvent, type StepRecord, type Write } from '@perdure/ports'
+import { type EpochMs, fromJsonText, type NewEvent, type StepChange, type StepRecord, type Write } from '@perdure/ports'
 import type { Duration } from '@perdure/protocol'
 import { toolCallWait, waitingToolCallId } from '../runs/tool-call-wait.ts'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
+import { askedHashOf } from './asked-hash.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkApprovalOptions } from './check-approval-options.ts'
@@ -13,7 +14,7 @@ import type { Entry } from './journal.ts'
 import { stepEvent } from './step-events.ts'
 
 type WaitKind = Exclude<StepRecord['kind'], 'step' | 'version'>
-type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
+type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'askedHash' | 'childRunId'>
 
 /** The writes and events of a wait besides its own record. */
 interface Waiting extends Entry {
@@ -24,37 +25,58 @@ interface Waiting extends Entry {
   readonly onRecorded?: () => void
 }
 
+interface WaitCall {
+  readonly kind: WaitKind
+  readonly name: string
+  /** Whether a recorded outcome is one of this call; any outcome is when missing. The call waits anew otherwise. */
+  readonly accepts?: (ended: StepRecord) => boolean
+}
+
 /** Waits until something outside resolves the call. The run is suspended when all of its code waits. */
 export async function callWait(
   scope: CallScope,
-  call: { readonly kind: WaitKind; readonly name: string },
-  begin: (seq: number) => Waiting,
+  call: WaitCall,
+  begin: (seq: number, refused?: StepRecord) => Waiting,
 ): Promise<StepRecord> {
-  const { ledger, run, journal, clock, onDue } = scope
-  const { kind, name } = call
+  const { ledger } = scope
+  const { kind, name, accepts = () => true } = call
   checkCall(scope, name)
   const { seq, recorded } = await ledger.claim(kind, name)
-  if (recorded?.status === 'waiting') return ledger.wait(seq)
-  if (recorded !== undefined) return ledger.replay(recorded)
+  if (recorded === undefined) return beginWait(scope, { seq, kind, name }, begin(seq))
+  // A fork asks for a decision of its own: its call is recorded, but nothing was asked yet.
+  if (recorded.status === 'started') return beginWait(scope, recorded, begin(seq))
 
-  const { detail, writes = [], said = [], events = [], onRecorded } = begin(seq)
+  const ended = await (recorded.status === 'waiting' ? ledger.wait(seq) : ledger.replay(recorded))
+  return accepts(ended) ? ended : beginWait(scope, ended, begin(seq, ended))
+}
+
+type BegunCall = Pick<StepRecord, 'seq' | 'kind' | 'name'> & Partial<Pick<StepRecord, 'status'>>
+
+async function beginWait(
+  { ledger, run, journal, clock, onDue }: CallScope,
+  { seq, kind, name, status }: BegunCall,
+  { detail, writes = [], said = [], events = [], onRecorded }: Waiting,
+): Promise<StepRecord> {
   const startedAt = clock.now()
-  const step: StepRecord = {
-    runId: run.id,
-    seq,
-    kind,
-    name,
-    status: 'waiting',
-    attempt: run.attempt,
-    startedAt,
-    ...detail,
-  }
-  const insert: Write = { type: 'step.insert', step }
+  const { id: runId, attempt } = run
+  const step: StepRecord = { runId, seq, kind, name, status: 'waiting', attempt, startedAt, ...detail }
+  const own: readonly Write[] = status === undefined ? [{ type: 'step.insert', step }] : restart(step, status)
   const started = stepEvent(run, 'step.start', { step, at: startedAt, detail: { dueAt: isoOf(step.dueAt) } })
-  await ledger.busy(() => journal.record({ writes: [insert, ...writes], events: [...said, started, ...events] }))
+  await ledger.busy(() => journal.record({ writes: [...own, ...writes], events: [...said, started, ...events] }))
   onRecorded?.()
   if (step.dueAt !== undefined) onDue(step.dueAt)
   return ledger.wait(seq)
+}
+
+/** The change to `started` removes the recorded outcome. */
+function restart({ runId, seq, attempt, ...step }: StepRecord, before: StepRecord['status']): readonly Write[] {
+  const { dueAt, eventName, approvalId, askedHash } = step
+  const waiting: StepChange = { status: 'waiting', attempt, dueAt, eventName, approvalId, askedHash }
+  const change = (from: StepRecord['status'], changed: StepChange): Write => ({
+    ...{ type: 'step.change', runId, seq, from },
+    change: changed,
+  })
+  return [...(before === 'started' ? [] : [change(before, { status: 'started' })]), change('started', waiting)]
 }
 
 const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
@@ -83,7 +105,10 @@ export async function callWaitForEvent(scope: CallScope, name: string, options: 
   return ended.result === undefined ? null : fromJsonText(ended.result)
 }
 
-/** `ctx.approval`: the decision of a person; `approved` is false without a decision in time. */
+/**
+ * `ctx.approval`: the decision of a person; `approved` is false without a decision in time. A decision on another payload
+ * does not count: a person is asked again.
+ */
 export async function callApproval(
   scope: CallScope,
   name: string,
@@ -115,13 +140,17 @@ function waitForDecision(
   toolCallIdAt?: (seq: number) => string,
 ): Promise<StepRecord> {
   if (options.timeout !== undefined) scope.requireTimers()
-  return callWait(scope, { kind: 'approval', name }, (seq) => {
+  const askedHash = askedHashOf(scope.digest, options)
+  // Calls of earlier releases have no hash.
+  const accepts = (ended: StepRecord) => ended.askedHash === undefined || ended.askedHash === askedHash
+  return callWait(scope, { kind: 'approval', name, accepts }, (seq, refused) => {
     const toolCallId = toolCallIdAt?.(seq)
     const ofCall = toolCallId === undefined ? {} : { toolCallId }
-    const { approval, events } = approvalRequest(scope, { ...options, name, seq, ...ofCall })
+    const replaces = refused?.approvalId
+    const { approval, events } = approvalRequest(scope, { ...options, name, seq, ...ofCall, replaces })
     const eventName = toolCallId === undefined ? undefined : toolCallWait(toolCallId)
     return {
-      detail: { approvalId: approval.id, dueAt: approval.expiresAt, eventName },
+      detail: { approvalId: approval.id, dueAt: approval.expiresAt, eventName, askedHash },
       writes: [{ type: 'approval.insert', approval }],
       events,
     }

@@ -40,16 +40,15 @@ export interface OpenWaits {
   readonly dueAts: readonly number[]
 }
 
-/** An open wait of the source, with the approval or the child that it waits for. */
+/** An open wait of the source, with the child that it waits for. */
 interface Wait {
   readonly step: StepRecord
-  readonly approval?: ApprovalRecord | undefined
   readonly child?: RunRecord | undefined
 }
 
 /**
- * Plans the waits of a fork that were open in its source: timers and events go on, approvals are asked again, and
- * children start again.
+ * Plans the waits of a fork that were open in its source: timers and events go on, children start again, and the approvals of a
+ * suspension are asked again. The code of the fork itself asks for the approvals of its calls.
  */
 export async function askAgain(
   { runs, approvals, ...deps }: WaitsDeps,
@@ -58,10 +57,9 @@ export async function askAgain(
 ): Promise<(fork: RunRecord) => OpenWaits> {
   const waits = await Promise.all(
     waiting.map(async (step): Promise<Wait> => {
-      const { approvalId, childRunId } = step
+      const { childRunId } = step
       return {
         step,
-        approval: approvalId === undefined ? undefined : await approvals.find(approvalId, EVERY_ROW),
         child: childRunId === undefined ? undefined : await runs.find(childRunId, EVERY_ROW),
       }
     }),
@@ -87,38 +85,23 @@ const NONE: OpenWaits = { writes: [], events: [], children: [], dueAts: [] }
 
 type CopyDeps = Pick<WaitsDeps, 'clock' | 'ids' | 'targets'>
 
-function copyWait(deps: CopyDeps, fork: RunRecord, { step, approval, child }: Wait): OpenWaits {
+function copyWait(deps: CopyDeps, fork: RunRecord, { step, child }: Wait): OpenWaits {
   const open: StepRecord = {
     ...{ runId: fork.id, seq: step.seq, kind: step.kind, name: step.name, status: 'waiting', attempt: fork.attempt },
     ...{ startedAt: fork.createdAt, dueAt: step.dueAt, eventName: step.eventName },
   }
-  if (approval !== undefined) return copyApproval(deps, fork, { step: open, approval })
   if (child !== undefined) return copyChild(deps, fork, { step: open, child })
   return { ...NONE, writes: [insert(open)], dueAts: open.dueAt === undefined ? [] : [open.dueAt] }
 }
 
 const insert = (step: StepRecord): Write => ({ type: 'step.insert', step })
 
-function copyApproval(
-  deps: CopyDeps,
-  fork: RunRecord,
-  { step, approval: old }: { readonly step: StepRecord; readonly approval: ApprovalRecord },
-): OpenWaits {
-  const { approval, events } = requestAgain(deps, fork, old)
-  const { id: approvalId, expiresAt: dueAt } = approval
-  return {
-    ...{ events, children: [], dueAts: dueAt === undefined ? [] : [dueAt] },
-    writes: [{ type: 'approval.insert', approval }, insert({ ...step, approvalId, dueAt })],
-  }
-}
-
 function requestAgain({ clock, ids }: CopyDeps, run: RunRecord, old: ApprovalRecord) {
-  const { name, seq, title, payload, toolCallId, createdAt, expiresAt } = old
+  const { name, title, payload, toolCallId, createdAt, expiresAt } = old
   return approvalRequest(
     { run, clock, ids, ancestors: [] },
     {
       name,
-      ...(seq === undefined ? {} : { seq }),
       ...(title === undefined ? {} : { title }),
       ...(payload === undefined ? {} : { payload: fromJsonText(payload) }),
       ...(toolCallId === undefined ? {} : { toolCallId }),

@@ -1,6 +1,7 @@
 import {
   type ApprovalStore,
   type Clock,
+  type Digest,
   fromJsonText,
   type IdGenerator,
   type Logger,
@@ -41,6 +42,7 @@ export interface CheckRunsDeps {
   readonly timers: Timers
   readonly logger: Logger
   readonly ids: IdGenerator
+  readonly digest: Pick<Digest, 'sha256'>
   readonly nesting: Nesting
   readonly targets: RunTargets
   readonly services: CreateRunServices
@@ -161,7 +163,7 @@ interface ReplayParts extends Pick<CallScope, 'ledger' | 'signal'> {
 }
 
 function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastRecord }: ReplayParts): CallScope {
-  const { clock, timers, ids, nesting, maxResultBytes } = deps
+  const { clock, timers, ids, digest, nesting, maxResultBytes } = deps
   const journal: Journal = {
     emit: pastRecord,
     check: ignore,
@@ -184,8 +186,8 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
   }
   const runMeter = createRunMeter(noMeter, () => true)
   return {
-    ...{ run, journal, ledger, signal, span: noSpan, nesting, clock, timers, ids, budget, runMeter, maxResultBytes },
-    ...{ ancestors: [], toolCallIds: new Set<string>() },
+    ...{ run, journal, ledger, signal, span: noSpan, nesting, clock, timers, ids, digest, budget, runMeter },
+    ...{ maxResultBytes, ancestors: [], toolCallIds: new Set<string>() },
     requireTimers: ignore,
     onDue: ignore,
   }

@@ -1,5 +1,6 @@
 import {
   type ApprovalStore,
+  type Digest,
   type EventLog,
   fromJsonText,
   type JsonText,
@@ -47,6 +48,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly timers: Timers
+  readonly digest: Pick<Digest, 'sha256'>
   readonly nesting: Nesting
   readonly logger: Logger
   readonly maxResultBytes: number
@@ -165,9 +167,10 @@ async function startCode(
 }
 
 /** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
-const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
-  ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
-})
+const sharedBy = (deps: ExecutionDeps) => {
+  const { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, requireTimers, onDue } = deps
+  return { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, requireTimers, onDue }
+}
 
 const countLogLines = ({ events, captureLogs, ...deps }: ExecutionDeps, { id }: RunRecord): number | Promise<number> =>
   captureLogs

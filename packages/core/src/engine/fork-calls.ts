@@ -1,6 +1,7 @@
 import { type JsonText, perdureError, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import { readSuspension, type StoredSuspension } from '../runs/stored-suspension.ts'
+import { isMadeByCode, OUTCOME_SOURCES } from './outcome-source.ts'
 
 /** Where a fork leaves the run that it repeats. */
 export type ForkPoint = 'failure' | 'start' | { readonly seq: number }
@@ -16,7 +17,10 @@ export interface ForkedCalls {
   readonly settled: readonly StepRecord[]
   /** Calls that still waited, and children that ended because the budget of the run or of an ancestor was used up. */
   readonly waiting: readonly StepRecord[]
-  /** Steps before the last copied call that had begun and did not end, or that ended the run: they execute again. */
+  /**
+   * Calls that the code makes again: approvals that were not decided or whose decision is not copied, and steps before the
+   * last copied call that had begun and did not end, or that ended the run.
+   */
   readonly open: readonly StepRecord[]
   /** The suspension of the whole run, if the point lies behind it. */
   readonly suspension: StoredSuspension | undefined
@@ -26,22 +30,28 @@ export interface ForkedCalls {
  * Selects the calls that a fork copies: the calls before the point. If the point is a failure, the fork also copies the
  * calls that parallel branches had made before the call that ended the run failed.
  *
+ * @param again the numbers of approvals whose decision is not copied
  * @throws PerdureError `validation-failed` for a point behind the last call
  */
-export function selectCalls(source: RunRecord, recorded: readonly StepRecord[], from: ForkPoint): ForkedCalls {
+export function selectCalls(
+  source: RunRecord,
+  recorded: readonly StepRecord[],
+  from: ForkPoint,
+  again: ReadonlySet<number> = new Set(),
+): ForkedCalls {
   const failed = from === 'failure' ? recorded.find(({ seq }) => seq === source.error?.step?.seq) : undefined
   const through = failed === undefined ? lastSeqOf(recorded, from) : failed.seq - 1
   const parallel = failed === undefined ? undefined : recorded.findLast((call) => isConcurrent(call, failed))
   const calls = recorded.filter(({ seq }) => seq <= Math.max(through, parallel?.seq ?? 0))
-  const open = calls.filter((call) => call === failed || !isSettled(call))
+  const open = calls.filter((call) => call === failed || !isSettled(call) || again.has(call.seq))
   const settled = calls.filter((call) => !open.includes(call))
   const lastCopied = calls.findLast((call) => !open.includes(call) || isWait(call))?.seq ?? 0
   const suspension = readSuspension(source)
   return {
     seq: through,
     settled: settled.toSorted((one, other) => (one.endOrder ?? 0) - (other.endOrder ?? 0)),
-    waiting: open.filter(isWait),
-    open: open.filter((call) => !isWait(call) && call.seq < lastCopied),
+    waiting: open.filter((call) => isWait(call) && call.kind !== 'approval'),
+    open: open.filter((call) => call.kind === 'approval' || (!isWait(call) && call.seq < lastCopied)),
     suspension: from !== 'start' && (suspension?.throughSeq ?? 0) <= through ? suspension : undefined,
   }
 }
@@ -76,8 +86,8 @@ const isWait = ({ kind }: StepRecord): boolean => kind !== 'step'
 /**
  * The outcomes to copy, with the given results in place of the recorded ones.
  *
- * @throws PerdureError `validation-failed` for a result of a call that is not copied, one that is too long, or a decision:
- *   only `approvals.resolve` decides, because it checks who may
+ * @throws PerdureError `validation-failed` for a result of a call that is not copied, one that is too long, or one that
+ *   comes from outside: only the operation that brings it checks who may
  */
 export function withResults(
   settled: readonly StepRecord[],
@@ -91,11 +101,12 @@ export function withResults(
       hint: `copied calls: ${settled.map(({ seq }) => seq).join(', ') || 'none'}`,
     })
   }
-  const decided = settled.find(({ kind, seq }) => kind === 'approval' && Object.hasOwn(results, String(seq)))
-  if (decided !== undefined) {
+  const foreign = settled.find(({ kind, seq }) => !isMadeByCode(kind) && Object.hasOwn(results, String(seq)))
+  if (foreign !== undefined) {
+    const { seq, kind, name } = foreign
     throw perdureError('validation-failed', {
-      message: `results.${decided.seq} would replace the decision of an approval`,
-      hint: `fork from { "seq": ${decided.seq} }: the new run asks for a decision of its own`,
+      message: `results.${seq} would replace the outcome of the ${kind} ${name}, which comes from ${OUTCOME_SOURCES[kind]}`,
+      hint: `fork from { "seq": ${seq} }: the new run waits for an outcome of its own`,
     })
   }
   return settled.map((call) => {

@@ -3,12 +3,15 @@ import { EVERY_ROW } from '@perdure/ports'
 import type { ForkRunRequest } from './fork-run.ts'
 import { ALICE, createTestEngine, type EngineOptions, outcomeOf } from './test-engine.fixture.ts'
 
+/** May start, repair and decide the runs of this engine. */
+export const REPAIRER = { subject: 'alice', scopes: [...ALICE.scopes, 'runs:repair', 'approvals:resolve'] }
+
 export async function startEngine(options: EngineOptions) {
   const engine = createTestEngine(options)
   await engine.start()
   const fork = async (runId: string, over: Partial<ForkRunRequest> = {}) => {
     const reply = await engine.forkRun({
-      ...{ runId, from: 'failure', action: 'runs.fork', principal: ALICE, visibility: EVERY_ROW },
+      ...{ runId, from: 'failure', action: 'runs.fork', principal: REPAIRER, visibility: EVERY_ROW },
       ...over,
     })
     return { reply, runId: outcomeOf(reply).runId }

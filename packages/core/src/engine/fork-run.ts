@@ -21,7 +21,8 @@ import { lifecycleEvent } from '../runs/run-events.ts'
 import { isUnresumed } from '../runs/stored-suspension.ts'
 import { askAgain, type OpenWaits, type WaitsDeps } from './ask-again.ts'
 import { withoutDebounce } from './flow-keys.ts'
-import { type ForkedCalls, type ForkPoint, type ForkResults, selectCalls, withResults } from './fork-calls.ts'
+import { type ForkedCalls, type ForkPoint, type ForkResults, withResults } from './fork-calls.ts'
+import { selectCallsFor } from './fork-decisions.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRun } from './start-run.ts'
 
@@ -58,7 +59,7 @@ export interface ForkRunRequest {
  * Starts a new run that repeats another one: one commit stores the new run with the calls that the other run had
  * recorded before the point. The other run is not changed.
  *
- * @throws PerdureError `run-not-found`, `run-active`, `validation-failed`; and as `StartRun`
+ * @throws PerdureError `run-not-found`, `run-active`, `validation-failed`, `scope-denied`; and as `StartRun`
  */
 export type ForkRun = (request: ForkRunRequest) => Promise<Reply>
 
@@ -102,12 +103,11 @@ async function findSource(deps: ForkRunDeps, request: ForkRunRequest): Promise<R
   })
 }
 
-async function planFork(deps: ForkRunDeps, source: RunRecord, { from, results = {} }: ForkRunRequest): Promise<Plan> {
-  const recorded = from === 'start' ? [] : await deps.steps.list(source.id)
-  const calls = selectCalls(source, recorded, from)
+async function planFork(deps: ForkRunDeps, source: RunRecord, request: ForkRunRequest): Promise<Plan> {
+  const calls = await selectCallsFor(deps, source, request)
   return {
     calls,
-    settled: withResults(calls.settled, results, deps.maxResultBytes),
+    settled: withResults(calls.settled, request.results ?? {}, deps.maxResultBytes),
     waits: await askAgain(deps, source, calls),
   }
 }
@@ -145,7 +145,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
         at,
         action: request.action,
         target: source.id,
-        detail: { runId: fork.id, seq: calls.seq, ...replacedBy(request) },
+        detail: { runId: fork.id, seq: calls.seq, ...replacedBy(request), ...keptBy(calls) },
       }),
     ],
     onStored() {
@@ -161,6 +161,12 @@ const replacedBy = ({ input, results = {} }: ForkRunRequest) => ({
   ...(input === undefined ? {} : { hasNewInput: true }),
   ...(Object.keys(results).length === 0 ? {} : { newResults: Object.keys(results).join(',') }),
 })
+
+/** The calls whose decisions the fork keeps, for the audit log. */
+function keptBy({ settled }: ForkedCalls): { readonly keptDecisions?: string } {
+  const kept = settled.filter(({ kind }) => kind === 'approval').map(({ seq }) => seq)
+  return kept.length === 0 ? {} : { keptDecisions: kept.toSorted((one, other) => one - other).join(',') }
+}
 
 const eventsOf = (
   fork: RunRecord,
@@ -178,16 +184,18 @@ const suspendedMembers = (source: RunRecord, at: EpochMs): Partial<RunRecord> =>
   ...(isUnresumed(source) ? { status: 'suspended', suspendedAt: at } : {}),
 })
 
-/** A call of the fork. The usage, the child and the approval of a settled call belong to the source. */
-function insert({ id: runId, attempt }: RunRecord, step: StepRecord): Write {
-  const { usage: _usage, childRunId: _child, approvalId: _approval, ...own } = step
-  return { type: 'step.insert', step: { ...own, runId, attempt } }
+/**
+ * A call of the fork. The usage of a settled call belongs to the source; its child and its approval are kept, because they
+ * tell whose decision the fork acts on.
+ */
+function insert({ id: runId, attempt }: RunRecord, { usage: _, ...step }: StepRecord): Write {
+  return { type: 'step.insert', step: { ...step, runId, attempt } }
 }
 
-/** A step that executes again; `onCrash` does not apply to it, because this run has not executed it. */
-const restarted = (step: StepRecord, startedAt: EpochMs): StepRecord => ({
-  ...step,
-  ...{ status: 'started', startedAt, result: undefined, error: undefined, endedAt: undefined, endOrder: undefined },
+/** A call that the code makes again; `onCrash` does not apply to a step, because this run has not executed it. */
+const restarted = ({ runId, seq, kind, name, attempt }: StepRecord, startedAt: EpochMs): StepRecord => ({
+  ...{ runId, seq, kind, name, attempt, startedAt },
+  status: 'started',
 })
 
 /** Conflicts when a suspended source has continued since its calls were read. */

@@ -33,10 +33,12 @@ describe('the open waits of a fork', () => {
     ])
     expect(await hashOf(engine, source)).toBe(before)
     const types = (await engine.eventsOf(runId)).map(({ type }) => type)
-    expect(types.slice(0, 3)).toEqual(['run.forked', 'approval.requested', 'run.queued'])
+    expect(types.slice(0, 5)).toEqual([
+      ...['run.forked', 'run.queued', 'run.started', 'step.start', 'approval.requested'],
+    ])
   })
 
-  it('copies what a person has decided', async () => {
+  it('copies what a person has decided for a caller that may decide', async () => {
     let isDown = true
     const approved = workflowOf('approved', async (_, ctx) => {
       const decision = await ctx.approval('release')
@@ -114,7 +116,9 @@ describe('the open waits of a fork', () => {
     )
     expect(children.items).toMatchObject([{ parentSeq: 2, depth: 1, status: 'completed' }])
     const [copied] = await engine.storage.steps.list(runId)
-    expect([copied?.status, copied?.childRunId, copied?.usage]).toEqual(['completed', undefined, undefined])
+    const [original] = await engine.storage.steps.list(source)
+    expect([copied?.status, copied?.usage]).toEqual(['completed', undefined])
+    expect(copied?.childRunId).toBe(original?.childRunId)
   })
 
   it('starts a child again whose failure ended its parent', async () => {
@@ -211,13 +215,15 @@ describe('the open waits of a fork', () => {
 
     await expect(engine.fork(source, { from: { seq: 3 }, results: { 2: { approved: true } } })).rejects.toMatchObject({
       code: 'validation-failed',
-      message: 'results.2 would replace the decision of an approval',
+      message: 'results.2 would replace the outcome of the approval go, which comes from a person',
     })
     const { runId } = await engine.fork(source, { from: { seq: 3 }, results: { 1: 'b' }, input: { n: 2 } })
     await engine.advance(0)
 
     expect((await engine.find(runId))?.result).toBe(toJsonText(['b', false]))
     const entries = await engine.storage.audit.read({ afterSeq: 0, limit: 99 })
-    expect(entries.map(({ detail }) => detail)).toContainEqual({ runId, seq: 2, hasNewInput: true, newResults: '1' })
+    expect(entries.map(({ detail }) => detail)).toContainEqual({
+      ...{ runId, seq: 2, hasNewInput: true, newResults: '1', keptDecisions: '2' },
+    })
   })
 })

@@ -97,6 +97,7 @@ export function createTestEngine(options: EngineOptions) {
     captureLogs: options.captureLogs,
     createSessionOnInvoke: options.createSessionOnInvoke,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
+    digest: testDigest,
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     unitOfWork: withPublication(storage.unitOfWork, hub, { hasTail: storage.tail !== undefined }),

@@ -176,7 +176,9 @@ function noteCopy({ copied, replaced, offences }: Witness, copy: StepRecord, sou
   const id = idempotencyKeyOf(copy)
   const call = source.find(({ seq }) => seq === copy.seq)
   if (call === undefined || !isEnded(call)) offences.push(`${id} has an outcome that its source does not have`)
-  if (copy.usage !== undefined || copy.childRunId !== undefined) offences.push(`${id} has the usage of its source`)
+  if (copy.usage !== undefined) offences.push(`${id} has the usage of its source`)
+  if (copy.childRunId !== call?.childRunId || copy.approvalId !== call?.approvalId)
+    offences.push(`${id} hides whose outcome it copies`)
   copied.set(id, copy)
   if (call?.result !== copy.result || call?.status !== copy.status) replaced.set(id, copy)
 }

@@ -10,7 +10,7 @@ import {
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { RetryOptions } from '../durable/step.ts'
-import { agentOf, workflowOf } from '../engine/test-engine.fixture.ts'
+import { agentOf, testDigest, workflowOf } from '../engine/test-engine.fixture.ts'
 import { createEngine, type Engine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -253,6 +253,7 @@ export function startProcess(environment: Environment): Process {
   const engine: Engine = createEngine({
     recall,
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
+    digest: testDigest,
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),

@@ -81,6 +81,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const engine = createEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
+    digest: testDigest,
     recall: createRecall({ idempotency: storage.idempotency, clock }),
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),

@@ -28,7 +28,8 @@ export interface ForkRequest extends ThreadRef {
 }
 
 /**
- * Starts a new thread with the input and the ended calls of another thread. The source thread is not modified.
+ * Starts a new thread with the input and the ended calls of another thread. The source thread is not modified. Decisions are
+ * not copied: the new thread asks again.
  *
  * @returns the run of the new thread
  * @throws PerdureError `thread-not-found`
@@ -64,9 +65,15 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
       createdAt,
     },
   }
-  const inEndOrder = [...copied].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
+  const asked = copied.filter(({ kind }) => kind === 'approval')
+  const inEndOrder = copied
+    .filter((call) => !asked.includes(call))
+    .sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
   const writes: Write[] = [
     insertRun(targets, fork),
+    ...asked.map(({ seq, kind, name, attempt }): Write => {
+      return { type: 'step.insert', step: { runId, seq, kind, name, attempt, status: 'started', startedAt: createdAt } }
+    }),
     ...inEndOrder.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
       { type: 'step.insert', step: { ...step, runId, status: 'started', endedAt: undefined } },
       {

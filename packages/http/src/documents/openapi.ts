@@ -78,7 +78,7 @@ function operationObject(operation: Operation, { schemas, parameters, responses 
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    description: describeScope(operation) + describeVisibility(operation),
+    description: describeScope(operation) + describeFurtherScopes(operation) + describeVisibility(operation),
     ...(scope === null ? { security: [] } : {}),
     ...(refused === true ? { 'x-perdure-refused': true } : {}),
     parameters: parameters.of(operation),
@@ -86,6 +86,11 @@ function operationObject(operation: Operation, { schemas, parameters, responses 
     responses: responses.of(operation),
   }
 }
+
+const describeFurtherScopes = ({ mayNeed = [] }: Operation): string =>
+  mayNeed.length === 0
+    ? ''
+    : ` Some requests also need one or more of ${mayNeed.map((one) => `\`${one}\``).join(', ')}.`
 
 const describeVisibility = ({ sight }: Operation): string => {
   if (sight === undefined) return ''

@@ -115,7 +115,9 @@ const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
   recoveries: 'integer',
   order: 'integer',
   due_at: 'bigint',
+  event_name: 'text',
   approval_id: 'text',
+  asked_hash: 'text',
   settled_at: 'bigint',
   error: 'text',
   result: 'text',
@@ -126,7 +128,6 @@ const STEPS: RowColumns<StepRow> = {
   ...STEP_KEY,
   kind: 'text',
   name: 'text',
-  event_name: 'text',
   child_run_id: 'text',
   started_at: 'bigint',
   ...STEP_CHANGES,
@@ -202,7 +203,7 @@ export const SET_WRITES = {
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
   steps: insertRows<StepRow>('steps', STEPS),
   restarts: rowSet<StepKeyRow>(
-    `update steps set result = null, error = null, settled_at = null, "order" = null
+    `update steps set result = null, error = null, due_at = null, settled_at = null, "order" = null
       from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
     ['run_id', 'seq'],
   ),

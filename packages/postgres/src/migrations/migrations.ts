@@ -9,6 +9,7 @@ import { nodes } from './0008-nodes.ts'
 import { approved } from './0009-approved.ts'
 import { declarations } from './0010-declarations.ts'
 import { rootRuns } from './0011-root-runs.ts'
+import { askedHash } from './0012-asked-hash.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   approved,
   declarations,
   rootRuns,
+  askedHash,
 ]

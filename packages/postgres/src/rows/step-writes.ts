@@ -47,7 +47,9 @@ export const CHANGING_STEP_COLUMNS = [
   'recoveries',
   'order',
   'due_at',
+  'event_name',
   'approval_id',
+  'asked_hash',
   'settled_at',
   'error',
   'result',
@@ -99,7 +101,7 @@ const updateStep = compile<ChangedStepColumns & { key: number }, unknown>((param
 const removeEnd = compile<{ key: number }, unknown>((param) =>
   from
     .updateTable('steps')
-    .set({ result: null, error: null, settled_at: null, order: null })
+    .set({ result: null, error: null, due_at: null, settled_at: null, order: null })
     .where('key', '=', param('key')),
 )
 
@@ -108,7 +110,9 @@ export const toChangedStepColumns = (change: StepChange): Omit<ChangedStepColumn
   attempt: change.attempt ?? null,
   recoveries: change.recoveries ?? null,
   due_at: change.dueAt ?? null,
+  event_name: change.eventName ?? null,
   approval_id: change.approvalId ?? null,
+  asked_hash: change.askedHash ?? null,
   settled_at: change.endedAt ?? null,
   error: change.error === undefined ? null : JSON.stringify(change.error),
   result: change.result ?? null,

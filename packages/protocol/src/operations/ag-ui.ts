@@ -1,6 +1,7 @@
 import type { OperationTable } from '../operation.ts'
 import { AgUiCapabilities, AgUiRequest } from '../resources/ag-ui.ts'
 import { RUN_REFUSALS } from './agents.ts'
+import { DECIDE } from './approvals.ts'
 import { RUN_SIGHT } from './runs.ts'
 
 const AG_UI = { scope: 'agents:invoke:{agentId}', sight: RUN_SIGHT, dialect: 'ag-ui' } as const
@@ -10,6 +11,7 @@ export const agUiOperations = {
   runAgUi: {
     ...AG_UI,
     id: 'ag-ui.run',
+    mayNeed: DECIDE,
     method: 'POST',
     path: '/agents/:agentId/ag-ui',
     idempotent: true,

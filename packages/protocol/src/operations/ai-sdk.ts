@@ -2,6 +2,7 @@ import type { OperationTable } from '../operation.ts'
 import { AiSdkRequest, AiSdkStreamQuery, UiMessages } from '../resources/ai-sdk.ts'
 import { RunOutcome } from '../resources/runs.ts'
 import { RUN_REFUSALS } from './agents.ts'
+import { DECIDE } from './approvals.ts'
 import { RUN_SIGHT } from './runs.ts'
 
 const AI_SDK = {
@@ -15,6 +16,7 @@ export const aiSdkOperations = {
   sendChat: {
     ...AI_SDK,
     id: 'ai-sdk.send',
+    mayNeed: DECIDE,
     method: 'POST',
     path: '/agents/:agentId/chat',
     idempotent: true,

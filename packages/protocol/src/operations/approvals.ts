@@ -4,6 +4,9 @@ import type { OperationTable } from '../operation.ts'
 import { Approval, ApprovalStatus, ResolveApprovalRequest } from '../resources/approvals.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
 
+/** What an operation may need to answer an approval that it names. */
+export const DECIDE = ['approvals:resolve:{approvalId}'] as const
+
 export const approvalOperations = {
   listApprovals: {
     id: 'approvals.list',
@@ -30,7 +33,7 @@ export const approvalOperations = {
     id: 'approvals.resolve',
     method: 'POST',
     path: '/approvals/:approvalId/resolve',
-    scope: { anyOf: ['approvals:resolve:{approvalId}'] },
+    scope: { anyOf: DECIDE },
     idempotent: true,
     privileged: true,
     body: ResolveApprovalRequest,

@@ -1,5 +1,6 @@
 import type { OperationTable } from '../operation.ts'
 import { McpMessage } from '../resources/mcp-message.ts'
+import { DECIDE } from './approvals.ts'
 import { RUN_SIGHT } from './runs.ts'
 
 const MCP = { sight: RUN_SIGHT, dialect: 'mcp' } as const
@@ -50,6 +51,7 @@ export const mcpServerOperations = {
     ...SEND,
     ...ALL,
     id: 'mcp-server.send',
+    mayNeed: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}', ...DECIDE],
     errors: SEND_ERRORS,
     summary: 'Send a message of the Model Context Protocol.',
   },
@@ -64,6 +66,7 @@ export const mcpServerOperations = {
     ...SEND,
     ...ONE,
     id: 'mcp-server.send-agent',
+    mayNeed: DECIDE,
     errors: ['agent-not-found', ...SEND_ERRORS],
     summary: 'Send a message of the Model Context Protocol to a server with one agent.',
   },

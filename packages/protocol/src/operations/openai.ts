@@ -8,6 +8,7 @@ import {
   OpenaiResponseRequest,
 } from '../resources/openai.ts'
 import { RUN_REFUSALS } from './agents.ts'
+import { DECIDE } from './approvals.ts'
 import { RUN_SIGHT } from './runs.ts'
 
 const OPENAI = { dialect: 'openai' } as const
@@ -19,7 +20,7 @@ const RUNS = {
   sight: RUN_SIGHT,
 } as const
 
-const START = { ...RUNS, method: 'POST', idempotent: true, targetFrom: 'model' } as const
+const START = { ...RUNS, method: 'POST', idempotent: true, targetFrom: 'model', mayNeed: DECIDE } as const
 
 const START_ERRORS = [
   ...RUN_REFUSALS,

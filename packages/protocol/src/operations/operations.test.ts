@@ -81,7 +81,9 @@ describe('OPERATIONS', () => {
 
   it('uses every scope in SCOPES', () => {
     const used = new Set(
-      OPERATIONS.flatMap(({ scope }) => scopesOf(scope)).map((scope) => scope.split(':', 2).join(':')),
+      OPERATIONS.flatMap(({ scope, mayNeed = [] }) => [...scopesOf(scope), ...mayNeed]).map((scope) =>
+        scope.split(':', 2).join(':'),
+      ),
     )
     expect(Object.keys(SCOPES).filter((name) => !used.has(name))).toEqual([])
   })

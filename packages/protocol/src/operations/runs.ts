@@ -19,12 +19,16 @@ import {
   RunOutcome,
   RunStatus,
 } from '../resources/runs.ts'
+import { DECIDE } from './approvals.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
 /** The scopes that make a run visible. */
 export const RUN_SIGHT = READ.anyOf
 
 const ACT = { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] } as const
+
+/** A fork that keeps a decision also needs the scope to decide. */
+const REPAIR = ['runs:repair:{runId}', ...DECIDE] as const
 
 /** What the operations that repeat a run have in common. */
 const REPEAT = {
@@ -155,6 +159,7 @@ export const runOperations = {
     id: 'runs.fork',
     path: '/runs/:runId/fork',
     ...REPEAT,
+    mayNeed: REPAIR,
     body: ForkRunRequest,
     summary: 'Start a new run with the recorded calls of this run before a point.',
   },
@@ -162,6 +167,7 @@ export const runOperations = {
     id: 'runs.retry',
     path: '/runs/:runId/retry',
     ...REPEAT,
+    mayNeed: REPAIR,
     body: RetryRunRequest,
     summary: 'Repeat a run from its failure.',
   },
@@ -178,6 +184,7 @@ export const runOperations = {
     path: '/runs/:runId/resume',
     scope: ACT,
     sight: RUN_SIGHT,
+    mayNeed: DECIDE,
     idempotent: true,
     body: ResumeRequest,
     responses: { 200: { schema: RunOutcome, description: 'The outcome of the resumed run.' } },

@@ -84,6 +84,7 @@ export const ApprovalEvent = v.object({
   toolName: v.optional(v.string()),
   args: v.optional(v.unknown()),
   via: v.optional(Via),
+  replaces: v.optional(v.string()),
 })
 
 export const StepEvent = v.object({

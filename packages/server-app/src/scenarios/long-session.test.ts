@@ -103,7 +103,7 @@ async function openWorld() {
   phase.enter('ready')
   const sessionOf = createSessionService({ ...counting, clock, ids, maxResultBytes: 1_000_000 })
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
-  const shared = { ...counting, clock, ids, render, meter: noMeter, basePath: '/v1' }
+  const shared = { ...counting, clock, ids, digest: nodeDigest, render, meter: noMeter, basePath: '/v1' }
   const engine = createEngine({
     ...shared,
     ...{ timers: clock, logger, agents, workflows: createWorkflowRegistry(), phase },

@@ -13,6 +13,7 @@ export interface StepRow {
   readonly due_at: number | null
   readonly event_name: string | null
   readonly approval_id: string | null
+  readonly asked_hash: string | null
   readonly child_run_id: string | null
   readonly started_at: number
   readonly settled_at: number | null
@@ -33,6 +34,7 @@ export const STEP_COLUMNS = [
   'due_at',
   'event_name',
   'approval_id',
+  'asked_hash',
   'child_run_id',
   'started_at',
   'settled_at',
@@ -53,6 +55,7 @@ export const toStepRow = (step: StepRecord): StepRow => ({
   due_at: step.dueAt ?? null,
   event_name: step.eventName ?? null,
   approval_id: step.approvalId ?? null,
+  asked_hash: step.askedHash ?? null,
   child_run_id: step.childRunId ?? null,
   started_at: step.startedAt,
   settled_at: step.endedAt ?? null,
@@ -74,6 +77,7 @@ export const toStep = (row: StepRow): StepRecord => ({
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
   eventName: row.event_name ?? undefined,
   approvalId: row.approval_id ?? undefined,
+  askedHash: row.asked_hash ?? undefined,
   childRunId: row.child_run_id ?? undefined,
   usage: row.usage === null ? undefined : JSON.parse(row.usage),
   endOrder: row.order ?? undefined,

@@ -25,6 +25,7 @@ import { sharedStorage } from './0024-shared-storage.ts'
 import { webhooks } from './0025-webhooks.ts'
 import { approved } from './0026-approved.ts'
 import { rootRuns } from './0027-root-runs.ts'
+import { askedHash } from './0028-asked-hash.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   approved,
   rootRuns,
+  askedHash,
 ]

@@ -15,7 +15,9 @@ const CHANGE: Required<StepChange> = {
   result: toJsonText(['late']),
   error: { code: 'timeout', message: 'too slow' },
   dueAt: at(10),
+  eventName: 'tool:call_2',
   approvalId: 'apr_2',
+  askedHash: 'c3d4',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
   endedAt: at(20),
 }
@@ -26,6 +28,7 @@ const WHOLE = aStep({
   dueAt: at(1),
   eventName: 'invoice.paid',
   approvalId: 'apr_1',
+  askedHash: 'a1b2',
   endOrder: 3,
   endedAt: at(2),
 })
@@ -187,7 +190,7 @@ const restartCases: readonly ContractCase[] = [
   {
     title: 'removes the outcome of a call that is changed to started',
     async run(storage) {
-      const gone = { result: undefined, error: undefined, endedAt: undefined, endOrder: undefined }
+      const gone = { result: undefined, error: undefined, dueAt: undefined, endedAt: undefined, endOrder: undefined }
       await insertRuns(storage, aRun())
       for (const [index, status] of STATUSES.entries()) {
         const step: StepRecord = { ...WHOLE, seq: index + 1, status }

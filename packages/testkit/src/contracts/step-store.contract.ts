@@ -15,6 +15,7 @@ const OPTIONALS: Optionals<StepRecord> = {
   dueAt: at(60_000),
   eventName: 'invoice.paid',
   approvalId: 'apr_1',
+  askedHash: 'a1b2',
   childRunId: 'run_child',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
   recoveries: 3,

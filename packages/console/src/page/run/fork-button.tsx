@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../api/failure.ts'
 import type { Run } from '../api/resources.ts'
-import { useApp } from '../app-context.ts'
+import { mayChange, useApp } from '../app-context.ts'
 import { FailureNote } from '../parts/basics.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { goTo, hrefOf } from '../route.ts'
@@ -38,10 +38,13 @@ export function ForkButton({ run, seq }: { readonly run: Run; readonly seq: numb
       {isOpen ? (
         <Dialog title={`Fork from call ${seq}`} onClose={() => setOpen(false)}>
           <p>A new run starts with the recorded results of every call before call {seq}. This run stays as it is.</p>
-          <label class="stacked">
-            Another input (JSON, optional)
-            <textarea rows={4} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
-          </label>
+          <p>If a person has decided before call {seq}, the new run asks again unless you may decide.</p>
+          {mayChange(app, 'runs:repair') ? (
+            <label class="stacked">
+              Another input (JSON, optional)
+              <textarea rows={4} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+            </label>
+          ) : null}
           {failure === undefined ? null : <FailureNote failure={failure} />}
           <p class="actions">
             <button type="button" onClick={() => setOpen(false)}>

@@ -1,0 +1,10 @@
+import type { Migration } from './migration.ts'
+
+/** A decision counts only for what was asked: the waiting call stores its hash. */
+export const askedHash: Migration = {
+  version: 28,
+  name: 'asked-hash',
+  sql: `
+ALTER TABLE steps ADD COLUMN asked_hash TEXT;
+`,
+}

@@ -16,7 +16,6 @@ const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-
 const JSON_PARSE = {
   'packages/core/src/audit/audit-resource.ts': 'entries of the audit, which the server wrote',
   'packages/core/src/audit/check-link.ts': 'entries of the audit, whose hash is checked',
-  'packages/core/src/durable/create-authoring.ts': 'the copy of a value',
   'packages/core/src/idempotency/first-use.ts': 'marks that the server wrote',
   'packages/core/src/targets/describe-schema.ts': 'the copy of a value',
   'packages/core/src/triggers/declare-triggers.ts': 'definitions that the server wrote',

@@ -282,10 +282,7 @@ export function createEngine(given: EngineDeps) {
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },
-    /**
-     * Stops starting runs and waits for the runs that execute. Resolves with false when runs still execute after
-     * `timeoutMs`.
-     */
+    /** Stops starting runs and waits for those that execute. Resolves with false if some still do after `timeoutMs`. */
     async drain(timeoutMs: number) {
       admission.close()
       await Promise.all([timerDriver.stop(), claimRuns?.stop(), recoverDeparted?.stop()])

@@ -31,16 +31,7 @@ import {
 } from '@perdure/core'
 import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createProtocols } from '@perdure/interop'
-import {
-  type CronSchedule,
-  type LogFields,
-  type Logger,
-  NO_AUDIT_KEY,
-  noMeter,
-  perdureError,
-  type Storage,
-  type Timers,
-} from '@perdure/ports'
+import { type CronSchedule, NO_AUDIT_KEY, noMeter, perdureError, type Storage, type Timers } from '@perdure/ports'
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import { TEST_CONSOLE } from './console/console-data.fixture.ts'
@@ -51,13 +42,8 @@ import { mcpClient, noWebhookSender } from './test-clients.fixture.ts'
 
 export { bodyOf } from '@perdure/testkit'
 
+import { type LogLine, recordingLogger } from './recorded-log.fixture.ts'
 import { testDigest, testSealer } from './test-crypto.fixture.ts'
-
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error'
-  readonly message: string
-  readonly fields: LogFields | undefined
-}
 
 export interface AppOptions {
   readonly config?: Partial<HttpConfig>
@@ -280,15 +266,6 @@ function testSkills() {
 export const PEPPER: Uint8Array = new Uint8Array(32).fill(7)
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-
-function recordingLogger(lines: LogLine[]): Logger {
-  return {
-    debug: (message, fields) => lines.push({ level: 'debug', message, fields }),
-    info: (message, fields) => lines.push({ level: 'info', message, fields }),
-    warn: (message, fields) => lines.push({ level: 'warn', message, fields }),
-    error: (message, _error, fields) => lines.push({ level: 'error', message, fields }),
-  }
-}
 
 export const ORIGIN = 'http://127.0.0.1:8080'
 

@@ -46,7 +46,7 @@ export const servedOperations = (config: HttpConfig): readonly Operation[] =>
     .flatMap(([, operations]) => Object.values(operations))
 
 /** Whether the configuration serves the operations of the group. */
-export function isServed(config: HttpConfig, group: string): boolean {
+function isServed(config: HttpConfig, group: string): boolean {
   const switches: Readonly<Record<string, boolean>> = {
     docs: config.docsEnabled,
     metrics: config.metricsEnabled,

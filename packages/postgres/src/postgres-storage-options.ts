@@ -34,7 +34,7 @@ export interface PostgresStorageOptions {
   readonly requireSyncStandby?: boolean | undefined
   /** Called with a warning for the operator, such as a commit that was not replicated. */
   readonly onWarning?: ((message: string) => void) | undefined
-  /** File that remembers the newest primary and position over a restart. */
+  /** File that remembers the newest primary and position across a restart. */
   readonly historyPath?: string | undefined
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined

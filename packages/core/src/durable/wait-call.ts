@@ -28,7 +28,7 @@ interface Waiting extends Entry {
 interface WaitCall {
   readonly kind: WaitKind
   readonly name: string
-  /** Whether a recorded outcome is one of this call; any outcome is when missing. The call waits anew otherwise. */
+  /** Whether a recorded outcome is one of this call; any outcome is when missing. Otherwise the call waits again. */
   readonly accepts?: (ended: StepRecord) => boolean
 }
 

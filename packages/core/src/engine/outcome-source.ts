@@ -1,6 +1,6 @@
 import type { StepKind } from '@perdure/ports'
 
-/** Who brings about the outcome of a call. A fork can replace only an outcome that the code of the run has made. */
+/** The origin of the outcome of each kind of call. A fork can replace only an outcome that the code of the run has made. */
 export const OUTCOME_SOURCES = {
   step: 'the code',
   version: 'the code',

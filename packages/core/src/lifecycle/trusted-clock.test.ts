@@ -26,7 +26,7 @@ describe('createTrustedClock', () => {
   })
 
   it.each(STEPS)(
-    'goes on with the monotonic clock after a step of %d ms, until the step has lasted for a minute',
+    'follows the monotonic clock after a step of %d ms, until the step has lasted for a minute',
     (ms) => {
       const { machine, clock, step, warnings } = setUp()
       const before = clock.now()

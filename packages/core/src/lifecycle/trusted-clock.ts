@@ -23,7 +23,7 @@ interface Step {
 
 /**
  * The wall clock as far as it can be trusted. What expires, starts or is deleted by a wrong clock cannot be restored, so a
- * step of the wall clock is not followed at once: until it has lasted for a minute, the time goes on with the monotonic
+ * step of the wall clock is not followed at once: until it has lasted for a minute, the time follows the monotonic
  * clock. A step away from the clock of the storage is never followed. Drifts and small steps are followed at once.
  */
 export function createTrustedClock({ clock, logger, isRight = () => true }: TrustedClockDeps): TrustedClock {

@@ -29,7 +29,6 @@ import { type CommitKind, createWitness, kindOf, type Witness, withWitness } fro
 
 type Options = Partial<RegistrationOptions>
 const RETRY: RetryOptions = { max: 2, delay: 500, jitter: 'none' }
-
 export const AGENTS = {
   parallel: { onCrash: 'retry', recoveries: 4 },
   fragile: {},

@@ -84,7 +84,7 @@ describe('openServerHistory', () => {
     expect(closed).toEqual(['one', 'other'])
   })
 
-  it('remembers over a restart, and only warns if the file cannot be written or read', async () => {
+  it('remembers across a restart, and only warns if the file cannot be written or read', async () => {
     const { path, folder, open, warnings } = setUp()
     const history = await open()
     await history.requireTimeline(server())

@@ -15,7 +15,7 @@ interface Seen {
 }
 
 export interface HistoryOptions {
-  /** File that keeps what was seen over a restart; if missing, only this process remembers it. */
+  /** File that keeps what was seen across a restart; if missing, only this process remembers it. */
   readonly path?: string | undefined
   readonly onWarning?: ((message: string) => void) | undefined
 }

@@ -150,6 +150,7 @@ export {
   LOG_LEVELS,
   type LogLevel,
   Metadata,
+  RESERVED_METADATA,
   RerunRequest,
   RetryRunRequest,
   Run,

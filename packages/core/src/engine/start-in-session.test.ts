@@ -55,6 +55,19 @@ describe('startRun in a session', () => {
     expect((await engine.run('echo', { body: { sessionId: 'chat' }, principal: writer })).status).toBe(200)
   })
 
+  it('creates no session under an id that the server keeps for chats, except for a chat', async () => {
+    const engine = createTestEngine({ agents: [echo] })
+    const sessionId = `x${'0'.repeat(26)}`
+    const body = { input: 'one', sessionId }
+
+    await expect(engine.run('echo', { body })).rejects.toMatchObject({
+      code: 'session-not-found',
+      hint: expect.stringContaining('for chats'),
+    })
+    expect((await engine.run('echo', { body, newSession: { metadata: {} } })).status).toBe(200)
+    expect((await engine.run('echo', { body })).status).toBe(200)
+  })
+
   it('joins only a session of the caller when the run may create its session', async () => {
     const engine = createTestEngine({ agents: [echo] })
     await engine.run('echo', { body: { sessionId: 'taken' } })

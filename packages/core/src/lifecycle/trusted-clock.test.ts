@@ -25,23 +25,20 @@ describe('createTrustedClock', () => {
     expect([clock.distrustedMs(), warnings]).toEqual([0, []])
   })
 
-  it.each(STEPS)(
-    'follows the monotonic clock after a step of %d ms, until the step has lasted for a minute',
-    (ms) => {
-      const { machine, clock, step, warnings } = setUp()
-      const before = clock.now()
-      step(ms)
+  it.each(STEPS)('follows the monotonic clock after a step of %d ms, until the step has lasted for a minute', (ms) => {
+    const { machine, clock, step, warnings } = setUp()
+    const before = clock.now()
+    step(ms)
 
-      expect(clock.now()).toBe(before)
-      machine.advance(CONFIRM_STEP_MS - 1)
-      expect(clock.now()).toBe(before + CONFIRM_STEP_MS - 1)
-      expect(clock.distrustedMs()).toBe(ms)
-      expect(warnings).toHaveLength(1)
-      machine.advance(1)
-      expect(clock.now()).toBe(machine.now())
-      expect(clock.distrustedMs()).toBe(0)
-    },
-  )
+    expect(clock.now()).toBe(before)
+    machine.advance(CONFIRM_STEP_MS - 1)
+    expect(clock.now()).toBe(before + CONFIRM_STEP_MS - 1)
+    expect(clock.distrustedMs()).toBe(ms)
+    expect(warnings).toHaveLength(1)
+    machine.advance(1)
+    expect(clock.now()).toBe(machine.now())
+    expect(clock.distrustedMs()).toBe(0)
+  })
 
   it('starts the minute again after another step, and ends it when the clock is right again', () => {
     const { machine, clock, step } = setUp()

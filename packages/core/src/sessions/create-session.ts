@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { CHAT_SESSION_HINT, isChatSessionId } from './chat-session-id.ts'
 import { insertSession } from './session-insertion.ts'
 import { toSessionResource } from './session-resource.ts'
 
@@ -37,6 +38,7 @@ export function createCreateSession(deps: CreateSessionDeps): CreateSession {
   return async ({ body, principal, key, replyOf = created }) => {
     const once = await commitOnce(deps, key, async () => {
       const { id = ids.newId('session'), metadata = {}, ...rest } = body
+      if (isChatSessionId(id)) throw perdureError('session-exists', { hint: CHAT_SESSION_HINT })
       if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw perdureError('session-exists', { hint: TAKEN_HINT })
       const now = clock.now()
       const session: SessionRecord = {

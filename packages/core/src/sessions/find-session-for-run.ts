@@ -1,6 +1,7 @@
 import { EVERY_ROW, perdureError, type SessionRecord, type SessionStore } from '@perdure/ports'
 import { authorizeSessionCreation, authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
+import { CHAT_SESSION_HINT, isChatSessionId } from './chat-session-id.ts'
 
 export interface FindSessionForRunDeps {
   readonly sessions: Pick<SessionStore, 'find'>
@@ -21,12 +22,14 @@ export async function findSessionForRun(
   principal: Principal,
   sessionId: string,
 ): Promise<SessionRecord | undefined> {
-  const mayCreate = createSessionOnInvoke || authorizeSessionCreation(principal, sessionId)
+  const isReserved = !ownOnly && isChatSessionId(sessionId)
+  const mayCreate = !isReserved && (createSessionOnInvoke || authorizeSessionCreation(principal, sessionId))
   const mayUse = (found: SessionRecord) =>
     ownOnly ? found.owner === principal.subject : authorizeSessionUse(principal, found)
   const session = await sessions.find(sessionId, EVERY_ROW)
   if (session === undefined ? mayCreate : mayUse(session)) return session
-  throw perdureError('session-not-found', { hint: mayCreate ? otherSessionHint(sessionId) : CREATION_HINT })
+  const hint = isReserved ? CHAT_SESSION_HINT : mayCreate ? otherSessionHint(sessionId) : CREATION_HINT
+  throw perdureError('session-not-found', { hint })
 }
 
 /** The hints depend on the principal alone, so that they do not tell whether the session exists. */

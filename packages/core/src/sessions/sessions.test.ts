@@ -26,6 +26,15 @@ describe('createSession', () => {
     expect(await refusal(createSession({ body: { id: 'chat' }, principal: ALICE }))).toBe('session-exists')
   })
 
+  it('keeps the ids of chats for chats', async () => {
+    const { createSession } = await worldWith()
+    const create = (id: string) => createSession({ body: { id }, principal: ALICE })
+
+    const refusal = { code: 'session-exists', hint: 'choose another id: the server keeps ids of this form for chats' }
+    await expect(create(`x${'0'.repeat(26)}`)).rejects.toMatchObject(refusal)
+    expect(await create(`x${'0'.repeat(25)}`)).toMatchObject({ status: 201 })
+  })
+
   it('creates one session for repeated requests with the same key', async () => {
     const { createSession, storage } = await worldWith()
     const replies = await Promise.all(
@@ -75,6 +84,14 @@ describe('updateSession', () => {
       'session.updated',
       { id: 'chat', owner: 'alice', title: 'old', metadata: { b: '2' } },
     ])
+  })
+
+  it('keeps the metadata of the server', async () => {
+    const { updateSession, storage } = await worldWith({ metadata: { a: '1', 'interop.id': 'thread-1' } })
+
+    await updateSession({ sessionId: 'chat', change: { metadata: {} }, visibility: ME })
+
+    expect((await storage.sessions.find('chat', ME))?.metadata).toEqual({ 'interop.id': 'thread-1' })
   })
 
   it('applies many concurrent changes', async () => {

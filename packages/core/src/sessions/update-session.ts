@@ -1,4 +1,5 @@
 import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@perdure/ports'
+import { RESERVED_METADATA } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -49,9 +50,10 @@ export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
  */
 export function changeSession(
   session: SessionRecord,
-  { title = session.title, metadata = session.metadata }: SessionChange,
+  { title = session.title, metadata: sent = session.metadata }: SessionChange,
   at: SessionRecord['updatedAt'],
 ): { readonly changed: SessionRecord; readonly write: Write; readonly event: NewEvent } {
+  const metadata = { ...sent, ...reservedIn(session.metadata) }
   const changed: SessionRecord = { ...session, title, metadata, updatedAt: at }
   const from = { title: session.title, metadata: session.metadata }
   return {
@@ -60,3 +62,7 @@ export function changeSession(
     event: recordEvent(changed, 'session.updated'),
   }
 }
+
+/** The values of the server, which no caller replaces. */
+const reservedIn = (metadata: SessionRecord['metadata']): SessionRecord['metadata'] =>
+  Object.fromEntries(Object.entries(metadata).filter(([key]) => key.startsWith(RESERVED_METADATA)))

@@ -146,7 +146,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     async connect(call, runId) {
       const { agentId, visibility } = call
       offeredAgent(targets, agentId, 'agUi')
-      const run = await findRun(deps, { agentId, visibility }, runId)
+      const run = await findRun(deps, call, runId)
       if (run === undefined) throw perdureError('run-not-found')
       const { sessionId = '' } = run
       const history = await historyBefore(deps, run, visibility)
@@ -226,13 +226,16 @@ async function hasCalled(
 /** Finds a run by its own id, or by the id that the client gave it. */
 async function findRun(
   { runs }: Pick<AgUiDeps, 'runs'>,
-  { agentId, visibility }: Pick<ChatCall, 'agentId' | 'visibility'>,
+  { agentId, visibility, principal }: Pick<ChatCall, 'agentId' | 'visibility' | 'principal'>,
   runId: string,
 ): Promise<ListedRun | undefined> {
   const run = await runs.find(runId, visibility)
   if (run !== undefined) return run.kind === 'agent' && run.targetId === agentId ? run : undefined
   const filter = { kind: 'agent', targetId: agentId, metadata: { [MESSAGE_REF]: runId } } as const
-  return (await runs.list(filter, { limit: 1, order: 'desc' }, visibility)).items[0]
+  const newest = async (owner?: string) =>
+    (await runs.list({ ...filter, owner }, { limit: 1, order: 'desc' }, visibility)).items[0]
+  // Any caller chooses the ids of its own runs, so a run of somebody else may have the same id.
+  return (await newest(principal.subject)) ?? newest()
 }
 
 /** The messages of the earlier runs, oldest first, and those that started this run. */

@@ -24,8 +24,8 @@ export const MAX_METADATA = 512
 
 /**
  * The session of a chat. An id of a session that the caller owns names that session. Any other id names a session of the
- * caller: equal ids of two callers never meet, and an id can have any form. A session that somebody else has created
- * under the derived id is left alone: the next derived id is used.
+ * caller: equal ids of two callers never meet, and an id can have any form. Only chats create sessions under derived ids.
+ * Sessions that others had created under them before that was so are left alone, and the next derived id is used.
  */
 export async function chatSessionId(
   { sessions, digest }: ChatSessionDeps,

@@ -50,9 +50,7 @@ export function createConversations(deps: OpenaiDeps): Conversations {
     async update(call, id, { metadata }) {
       const { visibility, key } = call
       const session = await find(call, id)
-      const { [EXTERNAL_ID]: externalId } = session.metadata
-      const kept: Record<string, string> = externalId === undefined ? {} : { [EXTERNAL_ID]: externalId }
-      const change = { metadata: { ...metadata, ...kept } }
+      const change = { metadata: metadata ?? {} }
       const replyOf = (changed: SessionRecord) => ({ status: 200, body: toConversation(changed, id) })
       return updateSession({ sessionId: session.id, change, visibility, key, replyOf })
     },

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Metadata } from './runs.ts'
+import { SentMetadata } from './runs.ts'
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
 
@@ -34,7 +34,7 @@ export const ChatCompletionRequest = v.objectWithRest(
     messages: v.pipe(v.array(OpenaiMessage), v.minLength(1, 'must have at least one message')),
     stream: v.nullish(v.boolean()),
     stream_options: v.nullish(OpenaiStreamOptions),
-    metadata: v.nullish(Metadata),
+    metadata: v.nullish(SentMetadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
     tools: OpenaiTools,
   },
@@ -66,7 +66,7 @@ export const OpenaiResponseRequest = v.objectWithRest(
     store: v.nullish(v.boolean()),
     previous_response_id: v.nullish(Name),
     conversation: v.nullish(v.union([Name, OpenaiConversationRef])),
-    metadata: v.nullish(Metadata),
+    metadata: v.nullish(SentMetadata),
     user: v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
     tools: OpenaiTools,
   },
@@ -102,7 +102,7 @@ const ListQuery = {
 export const OpenaiItemsQuery = v.strictObject({ ...ListQuery, ...Include })
 
 export const OpenaiConversationRequest = v.objectWithRest(
-  { metadata: v.nullish(Metadata), items: v.nullish(v.array(v.unknown())) },
+  { metadata: v.nullish(SentMetadata), items: v.nullish(v.array(v.unknown())) },
   v.unknown(),
 )
 

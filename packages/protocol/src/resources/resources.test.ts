@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { PageEntries } from './list.ts'
 import { BindMcpServerRequest } from './mcp.ts'
 import { CreateFactRequest, UpdateFactRequest } from './memory.ts'
+import { OpenaiConversationRequest } from './openai.ts'
 import { Metadata, RunRequest } from './runs.ts'
+import { CreateSessionRequest, UpdateSessionRequest } from './sessions.ts'
 import { MintTokenRequest } from './tokens.ts'
 import { CreateTriggerRequest } from './triggers.ts'
 import { ExecuteRequest } from './workflows.ts'
@@ -37,6 +39,15 @@ describe('Metadata', () => {
     expect(v.is(Metadata, entries(17, 'x'))).toBe(false)
     expect(v.is(Metadata, entries(1, 'x'.repeat(513)))).toBe(false)
     expect(v.is(Metadata, { key: 1 })).toBe(false)
+  })
+
+  it('reserves the keys of the server in every request', () => {
+    const metadata = { 'interop.ref': 'message-1' }
+    const requests = [RunRequest, ExecuteRequest, CreateSessionRequest, UpdateSessionRequest]
+
+    expect(requests.map((schema) => v.is(schema, { metadata }))).toEqual([false, false, false, false])
+    expect(requests.map((schema) => v.is(schema, { metadata: { ref: 'x' } }))).toEqual([true, true, true, true])
+    expect(v.is(OpenaiConversationRequest, { metadata })).toBe(false)
   })
 
   it('rejects an array, whose indexes would become keys', () => {

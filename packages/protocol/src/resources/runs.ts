@@ -23,6 +23,18 @@ export const Metadata = v.pipe(
   v.maxEntries(16, 'must have at most 16 keys'),
 )
 
+/** Metadata that the server keeps about a chat has keys with this prefix. */
+export const RESERVED_METADATA = 'interop.'
+
+/** Metadata in a request. */
+export const SentMetadata = v.pipe(
+  Metadata,
+  v.check(
+    (metadata) => Object.keys(metadata).every((key) => !key.startsWith(RESERVED_METADATA)),
+    `must have no key that starts with ${RESERVED_METADATA}: the server keeps its own values there`,
+  ),
+)
+
 /** A value to filter by. */
 export const FilterValue = v.pipe(v.string(), v.minLength(1), v.maxLength(512))
 
@@ -173,7 +185,7 @@ export const StartEntries = {
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
   userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
-  metadata: v.optional(Metadata),
+  metadata: v.optional(SentMetadata),
   timeoutMs: v.optional(TimeoutMs),
   budget: v.optional(Budget),
   version: v.optional(OperatorId),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Count } from './count.ts'
-import { Metadata } from './runs.ts'
+import { Metadata, SentMetadata } from './runs.ts'
 
 const Title = v.pipe(v.string(), v.maxLength(512))
 const UserId = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
@@ -23,11 +23,11 @@ export const CreateSessionRequest = strictObject({
   title: v.optional(Title),
   userId: v.optional(UserId),
   agentId: v.optional(OperatorId),
-  metadata: v.optional(Metadata),
+  metadata: v.optional(SentMetadata),
 })
 
 /** A missing member stays unchanged. */
-export const UpdateSessionRequest = strictObject({ title: v.optional(Title), metadata: v.optional(Metadata) })
+export const UpdateSessionRequest = strictObject({ title: v.optional(Title), metadata: v.optional(SentMetadata) })
 
 export const MessageRole = v.picklist(['user', 'assistant'])
 

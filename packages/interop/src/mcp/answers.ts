@@ -2,7 +2,7 @@ import { awaitsResume, type Principal } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
 import { type AnswerRunDeps, answerRun, isLate } from '../chat/answer-run.ts'
 import { isFields } from '../fold/log-event.ts'
-import { type Decision, parsePauseId, readAnswer } from './elicitation.ts'
+import { type Decision, isTooLong, parsePauseId, readAnswer } from './elicitation.ts'
 import { invalidParams, type RpcRefusal } from './json-rpc.ts'
 import { type ReadTranscriptDeps, readTranscript } from './read-transcript.ts'
 
@@ -55,6 +55,8 @@ export async function takeAnswer(deps: AnswersDeps, caller: Answering, id: strin
   if (decision.kind === 'none' || approval.status !== 'pending') return 'nothing'
   const verdict = verdictOf(decision)
   if (verdict === undefined) return 'malformed'
+  // Its user has not seen the whole request.
+  if (verdict.approved && isTooLong(approval.payload ?? '')) return 'nothing'
   const isTaken = await answerRun(deps, { ...caller, via: VIA }, approval.runId, {
     decisions: [{ approval, ...verdict }],
   })

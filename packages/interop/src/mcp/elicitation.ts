@@ -26,9 +26,22 @@ const INPUT = {
 const MAX_PAYLOAD = 2_000
 
 export function approvalQuestion({ id, name, title, payload }: ApprovalItem): Question {
-  const details = payload === undefined ? '' : `\n\n${JSON.stringify(payload).slice(0, MAX_PAYLOAD)}`
-  return { id, params: { mode: 'form', message: `${title ?? name}${details}`, requestedSchema: DECISION } }
+  const message = [title ?? name, ...detailsOf(id, payload)].join('\n\n')
+  return { id, params: { mode: 'form', message, requestedSchema: DECISION } }
 }
+
+function detailsOf(id: string, payload: unknown): readonly string[] {
+  if (payload === undefined) return []
+  const text = JSON.stringify(payload)
+  if (!isTooLong(text)) return [text]
+  return [
+    text.slice(0, MAX_PAYLOAD),
+    `… cut: the request has ${text.length} characters. It cannot be approved here: decide it in the console, or with \`perdure approvals approve ${id}\`.`,
+  ]
+}
+
+/** Whether a question shows only the beginning of a payload, so that its reader cannot approve it. */
+export const isTooLong = (payload: string): boolean => payload.length > MAX_PAYLOAD
 
 export const inputQuestion = (runId: string, continuation: number, text: string): Question => ({
   id: pauseId(runId, continuation),

@@ -1,6 +1,6 @@
 import type { Reply } from '@perdure/core'
 import { EVERY_ROW, perdureError, type SessionRecord } from '@perdure/ports'
-import { type BriefRun, chatSessionId, EXTERNAL_ID } from '../chat/chat-session.ts'
+import { type BriefRun, chatSessionId } from '../chat/chat-session.ts'
 import { readItemPage } from './conversation-items.ts'
 import { type ListQuery, toPage } from './lists.ts'
 import type { OpenaiCall, OpenaiDeps } from './openai-call.ts'

@@ -11,7 +11,7 @@ export interface DiffTableProps {
 
 /** Two JSON values side by side; members that differ are marked with a word and a colour. */
 export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
-  const rows = differencesOf(before, after)
+  const { rows, isCut } = differencesOf(before, after)
   if (rows.length === 0) return <Empty>Both are empty.</Empty>
   return (
     <Scroll label={caption}>
@@ -36,6 +36,7 @@ export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
           ))}
         </tbody>
       </table>
+      {isCut ? <p class="note warn">Only the first {rows.length.toLocaleString()} members are compared.</p> : null}
     </Scroll>
   )
 }

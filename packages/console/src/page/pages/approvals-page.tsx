@@ -6,7 +6,7 @@ import { mayChange, useApp } from '../app-context.ts'
 import { DiffTable } from '../diff/diff-table.tsx'
 import type { PendingApprovals } from '../live/pending-approvals.ts'
 import { Empty, Facts, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
-import { JsonView } from '../parts/json-view.tsx'
+import { isLong, JsonView } from '../parts/json-view.tsx'
 import { Ago } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { useReloadOn } from '../parts/use-reload.ts'
@@ -76,8 +76,9 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
   const { client, notify } = app
   const [reason, setReason] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [isShown, setShown] = useState(isFlat(approval.payload) || !isLong(approval.payload))
   const decide = async (approved: boolean) => {
-    if (isBusy) return
+    if (isBusy || (approved && !isShown)) return
     setBusy(true)
     try {
       await client.approvals.resolve(approval.id, { approved, ...(reason === '' ? {} : { reason }) })
@@ -95,8 +96,6 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
     if (event.key === 'd') void decide(false)
   }
   const canDecide = mayChange(app, 'approvals:resolve')
-  // The comparison has all arguments.
-  const isChanged = last !== undefined && JSON.stringify(last.payload) !== JSON.stringify(approval.payload)
   return (
     <article
       class="card approval"
@@ -115,8 +114,9 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
           ['Expires', approval.expiresAt === undefined ? undefined : <Ago at={approval.expiresAt} />],
         ]}
       />
-      {isChanged ? null : <Arguments payload={approval.payload} />}
+      <Arguments payload={approval.payload} onWhole={() => setShown(true)} />
       {last === undefined || approval.payload === undefined ? null : <Comparison approval={approval} last={last} />}
+      {canDecide && !isShown ? <p class="note warn">Show all of the request before you approve it.</p> : null}
       {canDecide ? (
         <div class="decide">
           <input
@@ -127,7 +127,7 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
             value={reason}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void decide(true)}>
+          <button type="button" class="primary" disabled={isBusy || !isShown} onClick={() => void decide(true)}>
             Approve{' '}
             <span class="key" aria-hidden="true">
               a
@@ -148,12 +148,16 @@ function ApprovalCard({ approval, last, onDecided }: ApprovalCardProps) {
 }
 
 /** The payload as a list of names and values if it is a flat object, otherwise as JSON. */
-function Arguments({ payload }: { readonly payload: unknown }) {
+function Arguments({ payload, onWhole }: { readonly payload: unknown; readonly onWhole: () => void }) {
   if (payload === undefined || payload === null) return null
-  const entries = typeof payload === 'object' && !Array.isArray(payload) ? Object.entries(payload) : []
-  const isFlat = entries.length > 0 && entries.every(([, value]) => typeof value !== 'object' || value === null)
-  if (!isFlat) return <JsonView value={payload} label="What would be done" />
-  return <Facts rows={entries.map(([name, value]) => [name, String(value)] as const)} />
+  if (!isFlat(payload)) return <JsonView value={payload} label="What would be done" onWhole={onWhole} />
+  return <Facts rows={Object.entries(payload).map(([name, value]) => [name, String(value)] as const)} />
+}
+
+function isFlat(payload: unknown): payload is Readonly<Record<string, unknown>> {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return false
+  const values = Object.values(payload)
+  return values.length > 0 && values.every((value) => typeof value !== 'object' || value === null)
 }
 
 /** The arguments beside those of the last call that was approved. */

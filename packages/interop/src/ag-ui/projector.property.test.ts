@@ -24,6 +24,23 @@ function streamOf(log: readonly LogEvent[], k?: number): readonly Shown[] {
   return eventsOf([...frames, ...(projector.rest() ?? [])])
 }
 
+/** As `streamOf`, for a client whose connection is cut behind a frame of the event `cut`, and that resumes at its cursor. */
+function resumedStream(
+  log: readonly LogEvent[],
+  { k, cut, place }: { readonly k: number; readonly cut: number; readonly place: number },
+): readonly Shown[] {
+  if (cut >= log.length) return streamOf(log, k)
+  const joined: Projector = createAgUiProjector(VIEW)
+  for (const event of log.slice(0, k)) joined.next(event)
+  const opening = joined.opening('all')
+  const shown = log.slice(k, cut).flatMap((event) => joined.next(event))
+  const lost = log.slice(cut, cut + 1).flatMap((event) => joined.next(event))
+  const resumed: Projector = createAgUiProjector(VIEW)
+  const frames = log.map((event) => resumed.next(event))
+  const rest = [...(frames[cut] ?? []).slice(place), ...frames.slice(cut + 1).flat(), ...(resumed.rest() ?? [])]
+  return eventsOf([...opening, ...shown, ...lost.slice(0, place), ...rest])
+}
+
 const verified = (events: readonly Shown[]) => lastValueFrom(from(events as never[]).pipe(verifyEvents(), toArray()))
 
 describe('the stream for AG-UI', () => {
@@ -42,6 +59,16 @@ describe('the stream for AG-UI', () => {
     await fc.assert(
       fc.asyncProperty(anyLog, fc.option(fc.nat({ max: 40 }), { nil: undefined }), async (log, k) => {
         await verified(streamOf(log, k))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('passes the official verification for a client that joins later and resumes after a cut', async () => {
+    const at = fc.nat({ max: 60 })
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyLog, runScript), at, at, fc.nat({ max: 4 }), async (log, k, more, place) => {
+        await verified(resumedStream(log, { k, cut: k + more, place }))
       }),
       { numRuns: 1_000 },
     )

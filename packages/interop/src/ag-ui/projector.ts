@@ -148,6 +148,10 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     open = nothingOpen()
     return closed
   }
+  const nameOfChild = (id: string) => {
+    const item = shown.get(itemKey({ kind: 'child', id } as TranscriptItem))
+    return item?.kind === 'child' ? item.agentId : undefined
+  }
   const hasEnded = () => ENDED.has(fold.run.status ?? '')
 
   return {
@@ -169,11 +173,21 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     },
     opening(of) {
       const started = { type: 'RUN_STARTED', ...run, protocolVersion: '1.0', metadata: { perdureRunId: view.runId } }
-      open = nothingOpen()
-      if (of === 'rest') return [toFrame(started)]
+      // The frames behind the opening are those of a reader that was there from the beginning, so it can resume at any of them.
+      const { steps, children, ended } = open
+      open = { ...nothingOpen(), steps, children, ended }
+      const going = [
+        ...[...steps.values()].map((stepName) => ({ type: 'STEP_STARTED', stepName })),
+        ...[...children].map((subagentRunId) => ({
+          ...{ type: 'SUBAGENT_STARTED', subagentRunId },
+          name: nameOfChild(subagentRunId),
+        })),
+      ]
+      if (of === 'rest') return [started, ...going].map(toFrame)
       const { state } = fold.content
       const frames = [
         started,
+        ...going,
         ...(view.rest === undefined ? [] : [{ type: 'CUSTOM', name: TRUNCATED, value: { rest: view.rest } }]),
         { type: 'MESSAGES_SNAPSHOT', messages: messages() },
         ...(state.length === 0 ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]),

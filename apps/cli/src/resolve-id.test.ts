@@ -10,6 +10,7 @@ const agents = [
     description: 'Runs a child.',
     agent: { id: 'parent', run: (_: unknown, { invoke }: RunContext) => invoke('one', {}) },
   },
+  { id: 'asks', run: (_: unknown, ctx: RunContext) => ctx.approval('go on', { title: 'Go on?' }) },
 ]
 
 describe('the id of a run', () => {
@@ -93,6 +94,18 @@ describe('the id of a run', () => {
     const parent = await start('parent')
 
     expect(await show('last')).toMatchObject({ exitCode: 0, id: parent })
+  })
+
+  it('is last for the newest pending approval, whose title the command prints', async () => {
+    const ask = async (): Promise<string> => {
+      const runId = JSON.parse((await perdure('agents', 'run', 'asks', '--json')).out).runId
+      return JSON.parse((await perdure('approvals', 'list', '--run', runId, '--json')).out).items[0].id
+    }
+    const [older, newer] = [await ask(), await ask()]
+
+    expect((await perdure('approvals', 'deny', newer)).out).toBe(`denied ${newer}  Go on?\n`)
+    expect((await perdure('approvals', 'approve', 'last')).out).toBe(`approved ${older}  Go on?\n`)
+    expect(JSON.parse((await perdure('approvals', 'show', 'last', '--json')).out)).toMatchObject({ id: newer })
   })
 
   it('is rejected when it is empty', async () => {

@@ -16,7 +16,8 @@ interface Row {
 
 /**
  * The whole id for `last` or for the beginning of an id. Other values, such as an id that the user has chosen, are
- * returned unchanged; so is a value that matches nothing, for the server to reject. `last` means no child run.
+ * returned unchanged; so is a value that matches nothing, for the server to reject. `last` means no child run, and the
+ * newest pending approval if there is one.
  *
  * @throws a usage error if several ids begin like that, or if the id is empty
  */
@@ -40,6 +41,9 @@ export async function resolveId(call: Call, kind: IdKind, given: string): Promis
 }
 
 async function last(call: Call, kind: IdKind): Promise<string | undefined> {
+  if (kind === 'approval') {
+    for await (const { id } of call.client().approvals.list({ status: 'pending', limit: 1 })) return id
+  }
   for await (const { id, parentRunId } of newest(call, kind, kind === 'run' ? 20 : 1)) {
     if (parentRunId === undefined) return id
   }

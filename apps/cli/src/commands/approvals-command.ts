@@ -51,5 +51,6 @@ async function decide(call: Call, { approval: id, reason, payload }: DecisionFla
     ...(reason === undefined ? {} : { reason }),
     ...(read === undefined ? {} : { payload: read }),
   })
-  call.out.document(approval, () => `${approval.status} ${approval.id}\n`)
+  const { status, id: decided, title, name } = approval
+  call.out.document(approval, () => `${status} ${decided}  ${title ?? name}\n`)
 }

@@ -2,7 +2,11 @@ import { Approval, ApprovalStatus, listOf } from '@perdure/protocol'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'approval', note: 'approval id, its beginning, or last', idOf: 'approval' }
+const ID: ArgumentSpec = {
+  name: 'approval',
+  note: 'approval id, its beginning, or last for the newest pending one',
+  idOf: 'approval',
+}
 const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'record this reason with the decision' }
 
 export const approvalCommands: readonly CommandSpec[] = [

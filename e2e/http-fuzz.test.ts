@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ERRORS, type ErrorCode } from '../packages/protocol/src/index.ts'
+import { ERRORS, type ErrorSpec } from '../packages/protocol/src/index.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
 import { bearer, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 import { exchange, type RawAnswer, type RawExchange } from './raw-http.ts'
@@ -91,16 +91,24 @@ interface RpcError {
 
 /** An error in the form of OpenAI. */
 interface OpenaiError {
-  readonly code: ErrorCode
+  readonly code: string
 }
+
+/** By the id of the error, and by its word of OpenAI. */
+const STATUS_OF: ReadonlyMap<string, number> = new Map(
+  Object.entries<ErrorSpec>(ERRORS).flatMap(([id, { status, openai = id }]) => [
+    [id, status],
+    [openai, status],
+  ]),
+)
 
 function isEnvelope({ status, body, head }: RawAnswer): boolean {
   if (body === '') return true
-  const answer = JSON.parse(body) as { readonly error: ErrorCode | OpenaiError; readonly requestId: string } | RpcError
+  const answer = JSON.parse(body) as { readonly error: string | OpenaiError; readonly requestId: string } | RpcError
   if ('jsonrpc' in answer) return Number.isInteger(answer.error.code) && typeof answer.error.message === 'string'
   const { error: shown, requestId } = answer
   const error = typeof shown === 'object' ? shown.code : shown
-  return ERRORS[error]?.status === status && head.includes(requestId)
+  return STATUS_OF.get(error) === status && head.includes(requestId)
 }
 
 describe('the HTTP interface of the binary', () => {

@@ -44,10 +44,10 @@ describe('the OpenAI client gets', () => {
   })
 
   it.each([
-    ['an unknown token', AuthenticationError, 'invalid_api_key', ask('plain'), { apiKey: 'perdure_none' }],
+    ['an unknown token', AuthenticationError, 'auth-invalid', ask('plain'), { apiKey: 'perdure_none' }],
     ['an agent that the token may not start', PermissionDeniedError, 'scope-denied', ask('plain'), undefined],
-    ['an unknown agent', NotFoundError, 'model_not_found', ask('none'), {}],
-    ['an unknown workflow', NotFoundError, 'model_not_found', ask('workflow:none'), {}],
+    ['an unknown agent', NotFoundError, 'agent-not-found', ask('none'), {}],
+    ['an unknown workflow', NotFoundError, 'workflow-not-found', ask('workflow:none'), {}],
     ['an empty input', BadRequestError, 'validation-failed', ask('plain', { input: [] }), {}],
     ['an unknown response', NotFoundError, 'run-not-found', ask('plain', { previous_response_id: 'resp_none' }), {}],
   ])('the refusal of %s as its own class', async (_, ErrorClass, code, body, more) => {

@@ -12,6 +12,8 @@ export interface ErrorSpec {
   readonly family: 'code' | 'kind'
   /** A second identifier, sent in `kind`, for an error whose family is `code`. */
   readonly alias?: string
+  /** The `code` in an answer to an OpenAI client, where its clients compare with a word of OpenAI. */
+  readonly openai?: string
   /** Whether the same request, unchanged, can succeed later. */
   readonly retryable: boolean
   readonly summary: string
@@ -27,7 +29,7 @@ export const ERRORS = {
   'idempotency-key-required': { status: 400, family: 'kind', retryable: false, summary: 'The Idempotency-Key header is missing, and the server requires it on this route.' },
   'invalid-input': { status: 400, family: 'code', retryable: false, summary: 'The input does not match the schema registered for the agent or workflow.' },
   'invalid-json': { status: 400, family: 'kind', retryable: false, summary: 'The body is not strict JSON: it is malformed, has a duplicate or forbidden key, or is nested too deeply.' },
-  'unsupported-parameter': { status: 400, family: 'kind', retryable: false, summary: 'The server does not support this value of a parameter.' },
+  'unsupported-parameter': { status: 400, family: 'kind', retryable: false, openai: 'unsupported_parameter', summary: 'The server does not support this value of a parameter.' },
   'validation-failed': { status: 400, family: 'kind', retryable: false, summary: 'A parameter, header or body member is missing, malformed or unknown.' },
   'version-unknown': { status: 400, family: 'code', retryable: false, summary: 'This version of the agent or workflow is not registered.' },
   'auth-expired': { status: 401, family: 'kind', retryable: false, summary: 'The token has expired.' },
@@ -90,7 +92,7 @@ export const ERRORS = {
   'unsupported-media-type': { status: 415, family: 'kind', retryable: false, summary: 'The body is not application/json, or has a Content-Encoding.' },
   'host-denied': { status: 421, family: 'kind', retryable: false, summary: 'The Host header names a host that this server does not serve.' },
   'auth-locked-out': { status: 429, family: 'kind', retryable: true, summary: 'Too many failed authentication attempts from this address.' },
-  'rate-limit-exceeded': { status: 429, family: 'kind', retryable: true, summary: 'Too many requests from this address.' },
+  'rate-limit-exceeded': { status: 429, family: 'kind', retryable: true, openai: 'rate_limit_exceeded', summary: 'Too many requests from this address.' },
   'ticket-limit-exceeded': { status: 429, family: 'kind', retryable: true, summary: 'This token has too many unused WebSocket tickets.' },
   'headers-too-large': { status: 431, family: 'kind', retryable: false, summary: 'The header block or the number of header fields exceeds the limit.' },
   'attempts-exhausted': { status: 500, family: 'code', retryable: false, summary: 'The run used all of its attempts without finishing.' },

@@ -34,12 +34,12 @@ export const errorsPage = (): string =>
     table(['Status', 'Kind', 'Retry', 'Retry-After'], PROVIDER_STATUS_RULES.map(toRuleRow)),
   )
 
-const toErrorRow = ([error, { status, family, retryable, summary }]: [string, ErrorSpec]) => [
+const toErrorRow = ([error, { status, family, retryable, summary, openai }]: [string, ErrorSpec]) => [
   code(error),
   String(status),
   code(family),
   retryable ? 'yes' : '',
-  summary,
+  openai === undefined ? summary : `${summary} OpenAI clients get ${code(openai)}.`,
   describeUse(error as ErrorCode),
 ]
 

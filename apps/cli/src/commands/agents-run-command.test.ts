@@ -37,7 +37,11 @@ describe('perdure agents run', () => {
       3,
       /waiting for "go on": perdure approvals approve \S+\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
     ],
-    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not finished: perdure runs tail run_\w+ --follow\n/],
+    [
+      'pauses',
+      3,
+      /… run_\w+ {2}suspended\n {2}waiting for resume\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
+    ],
   ])('runs an agent that %s and exits with %i, with and without --stream', async (agent, exitCode, streamed) => {
     const ran = await run(agent, '--stream')
 

@@ -22,12 +22,17 @@ export function finishWithStatus({ finish, out }: Call, { runId, status }: Pick<
   finish(EXIT_CODES.unreachable.code)
 }
 
-/** Prints `✓ run_… completed` to stderr, with the command that approves each pending approval. */
-export function noteOutcome({ out }: Call, outcome: Outcome): void {
-  const { runId, status, error, approvals = [], waitingFor = [] } = outcome
+/** Prints `✓ run_… completed` to stderr, and what the run waits for. */
+export function noteOutcome(call: Call, outcome: Outcome): void {
+  const { runId, status, error } = outcome
   const mark = status === 'completed' ? '✓' : status === 'failed' || status === 'aborted' ? '✗' : '…'
-  out.note(`${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code}: ${error.message}`}`)
-  for (const wait of waitingFor) if (wait.kind === 'code') out.note(`  waiting for ${waitText(wait)}`)
+  call.out.note(`${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code}: ${error.message}`}`)
+  noteWaits(call, outcome)
+}
+
+/** Prints what a suspended run waits for to stderr, with the command that approves each pending approval. */
+export function noteWaits({ out }: Call, { approvals = [], waitingFor = [] }: Outcome): void {
+  for (const wait of waitingFor) if (wait.kind !== 'approval') out.note(`  waiting for ${waitText(wait)}`)
   for (const { id, name } of approvals) out.note(`  waiting for "${name}": perdure approvals approve ${id}`)
 }
 

@@ -6,7 +6,7 @@ import { type Column, pairsText } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
-import { showOutcome } from './run-result.ts'
+import { noteWaits, showOutcome } from './run-result.ts'
 
 export interface RunsListFlags extends PageFlags {
   readonly status?: InferOutput<typeof RunStatus>
@@ -84,6 +84,7 @@ export async function runsShowCommand(call: Call, { run: id }: RunFlags): Promis
   const run = await call.client().runs.get(id)
   const { links: _, ...shown } = run
   call.out.document(run, (paint) => pairsText(Object.entries(shown), paint))
+  if (run.status === 'suspended' && !call.out.isJson) noteWaits(call, await call.client().runs.state(id))
 }
 
 export async function runsAbortCommand(call: Call, { run, reason }: RunFlags & { reason?: string }): Promise<void> {

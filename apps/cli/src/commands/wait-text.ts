@@ -5,7 +5,8 @@ type Wait = NonNullable<InferOutput<typeof RunOutcome>['waitingFor']>[number]
 
 /** Describes one thing that a suspended run waits for. */
 export function waitText({ kind, name, ...code }: Wait): string {
-  return kind === 'code' ? `code: ${missingCodeText(code)}` : `${kind} ${name}`
+  if (kind === 'code') return `code: ${missingCodeText(code)}`
+  return name === undefined || name === kind ? kind : `${kind} ${name}`
 }
 
 /** Why the registered code cannot continue a run. */

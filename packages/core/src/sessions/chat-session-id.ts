@@ -2,8 +2,8 @@
 const CHAT_SESSION_ID = /^x[0-9a-v]{26}$/
 
 /**
- * Whether only a chat may create a session under this id. Anybody can compute the id of a chat, so a caller who could create
- * sessions under it would take the place of the chat.
+ * Whether only a chat may create a session under this id. Anybody can compute the id of a chat. A caller who could create
+ * sessions under such ids could keep the chat from its own.
  */
 export const isChatSessionId = (id: string): boolean => CHAT_SESSION_ID.test(id)
 

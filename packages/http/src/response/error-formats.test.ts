@@ -22,8 +22,8 @@ describe('errorBody', () => {
 
   it.each([
     ['unsupported-parameter', 'unsupported_parameter'],
-    ['agent-not-found', 'model_not_found'],
-    ['run-not-found', 'run-not-found'],
+    ['rate-limit-exceeded', 'rate_limit_exceeded'],
+    ['agent-not-found', 'agent-not-found'],
   ] as const)('has the code that OpenAI clients know for %s', (code, shown) => {
     const { text } = errorBody(perdureError(code), 'req_1', { dialect: 'openai' })
 

@@ -1,7 +1,6 @@
 import type { Refusal } from '@perdure/ports'
-import { type Dialect, ERRORS, errorLine } from '@perdure/protocol'
+import { type Dialect, ERRORS, type ErrorSpec, errorLine } from '@perdure/protocol'
 import { toEnvelope } from './envelope.ts'
-import { openaiCodeOf } from './openai-codes.ts'
 
 export interface ErrorBody {
   readonly text: string
@@ -53,12 +52,8 @@ const FORMATS: { readonly [Name in Dialect]: (error: Refusal, requestId: string,
     } = toEnvelope(error, requestId)
     const [, param = null] = PARAM.exec(message) ?? []
     const text = hint === undefined ? message : `${message.replace(/\.$/, '')}: ${hint}`
-    const shown = {
-      message: text,
-      type: openaiTypeOf(ERRORS[error.code].status),
-      code: openaiCodeOf(error.code),
-      param,
-    }
+    const { status, openai = code }: ErrorSpec = ERRORS[error.code]
+    const shown = { message: text, type: openaiTypeOf(status), code: openai, param }
     return {
       text: JSON.stringify({ error: shown, requestId }),
       contentType: 'application/json; charset=utf-8',

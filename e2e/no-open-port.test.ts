@@ -7,7 +7,7 @@ import { startProcess } from './started-process.ts'
 
 /** A program around a server, in a folder that has the packages. */
 const PROGRAM = `
-import { createServer } from '@perdure/server-app'
+import { createServer } from 'perdure'
 const server = await createServer({
   config: { auth: { kind: 'none' }, server: { port: 0 }, storage: { path: process.env.DATABASE }, log: { level: 'error' } },
   agents: [{ id: 'echo', description: 'Answers its input.', agent: { run: async (input) => input } }],

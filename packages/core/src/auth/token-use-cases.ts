@@ -6,6 +6,7 @@ import {
   plusMs,
   type TokenRecord,
   type TokenStore,
+  type WebhookStore,
 } from '@perdure/ports'
 import { ADMIN_SCOPE, type TokenEnv } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
@@ -15,13 +16,16 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { checkAttenuation, escalationDenied } from './attenuation.ts'
 import { mayReadToken } from './authorize.ts'
+import { isExpired, readCallerTokens } from './caller-token.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 import type { Principal } from './principal.ts'
 import { type IsRegistered, scopeWarnings } from './scope-warnings.ts'
 import { renderToken, type TokenResource } from './token-resource.ts'
+import { webhooksOfToken } from './webhooks-of-token.ts'
 
 export interface TokenUseCasesDeps extends CommitOnceDeps, NewTokenDeps {
   readonly tokens: TokenStore
+  readonly webhooks: Pick<WebhookStore, 'list'>
   readonly basePath: string
   readonly isRegistered: IsRegistered
 }
@@ -72,7 +76,7 @@ export interface TokenUseCases {
    */
   rotate(request: RotateTokenRequest): Promise<Reply>
   /**
-   * Revokes a token and its descendants. A token that the caller may neither read nor revoke counts as missing.
+   * Revokes a token and its descendants. The reply lists the webhooks that end with them. A token that the caller may neither read nor revoke counts as missing.
    *
    * @throws PerdureError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
    */
@@ -86,17 +90,6 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const token = await tokens.find(id)
     if (token === undefined) throw perdureError('token-not-found')
     return token
-  }
-
-  /**
-   * The caller's own token, read again because it may have been revoked or may have expired since the request began. For
-   * a session of the console, the token that signed in: what the session creates outlives it.
-   */
-  const callerOf = async ({ tokenId, browserSession }: Principal): Promise<TokenRecord | undefined> => {
-    const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
-    if (caller?.revokedAt !== undefined) throw perdureError('auth-revoked')
-    if (isExpired(caller, clock.now())) throw perdureError('auth-expired')
-    return browserSession === undefined || caller?.parentId === undefined ? caller : tokens.find(caller.parentId)
   }
 
   const commit = async ({ key }: KeyedChange, decide: () => Promise<Decision>): Promise<Reply> => {
@@ -117,7 +110,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     auditWrite(principal, { at: clock.now(), action, target })
 
   const mint = async ({ principal, key: _, expiresAt, ...request }: MintTokenRequest): Promise<Decision> => {
-    const caller = await callerOf(principal)
+    const { creator: caller } = await readCallerTokens(deps, principal)
     const minted = newToken(
       deps,
       { ...request, expiresAt: expiryWithin(expiresAt, [caller]) },
@@ -137,7 +130,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const { principal, tokenId, graceSeconds = 0 } = request
     const now = clock.now()
     const old = await find(tokenId)
-    const caller = await callerOf(principal)
+    const { creator: caller } = await readCallerTokens(deps, principal)
     if (caller?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
     if (!isActive(old, now)) throw perdureError('token-not-active', { hint: 'create a new token instead' })
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
@@ -164,9 +157,10 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
       if (!token.scopes.includes(ADMIN_SCOPE) || principal.scopes.includes(ADMIN_SCOPE)) return
       throw escalationDenied(`only a token with ${ADMIN_SCOPE} can revoke a token with ${ADMIN_SCOPE}`)
     })
+    const webhooks = await webhooksOfToken(deps, tokenId)
     return {
       writes: [{ type: 'token.revoke', id: tokenId, at: clock.now() }, audit(principal, 'tokens.revoke', tokenId)],
-      reply: { status: 204 },
+      reply: webhooks.length === 0 ? { status: 204 } : { status: 200, body: { id: tokenId, webhooks } },
       remember: true,
     }
   }
@@ -195,9 +189,6 @@ function hideUnlessReadable(principal: Principal, { id }: TokenRecord, check: ()
     throw mayReadToken(principal, id) ? error : perdureError('token-not-found')
   }
 }
-
-const isExpired = (token: TokenRecord | undefined, now: EpochMs) =>
-  token?.expiresAt !== undefined && token.expiresAt <= now
 
 const isActive = (token: TokenRecord, now: EpochMs) =>
   token.revokedAt === undefined && token.replacedBy === undefined && !isExpired(token, now)

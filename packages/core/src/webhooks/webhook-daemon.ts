@@ -4,7 +4,6 @@ import {
   type EpochMs,
   type Meter,
   plusMs,
-  type UnitOfWork,
   type WebhookRecord,
   type WebhookStore,
 } from '@perdure/ports'
@@ -12,11 +11,11 @@ import { createLongestLimit, type LongestLimitDeps } from '../declarations/longe
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { QueueDeliveries } from './queue-deliveries.ts'
 import type { SendDelivery } from './send-delivery.ts'
+import { type WithdrawWebhooksDeps, withdrawWebhooks } from './withdraw-webhooks.ts'
 
-export interface WebhookDaemonDeps extends SupervisedLoopDeps, LongestLimitDeps {
+export interface WebhookDaemonDeps extends SupervisedLoopDeps, LongestLimitDeps, WithdrawWebhooksDeps {
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
-  readonly unitOfWork: UnitOfWork
   readonly meter: Meter
   readonly queueDeliveries: QueueDeliveries
   readonly sendDelivery: SendDelivery
@@ -120,8 +119,9 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
     async work() {
       const all = await webhooks.list()
       isActive = all.length > 0
-      const active = all.filter(({ disabledAt }) => disabledAt === undefined)
       if (all.length === 0) return isStorageShared ? POLL_MS : undefined
+      const enabled = all.filter(({ disabledAt }) => disabledAt === undefined)
+      const active = await withdrawWebhooks(deps, enabled)
       const hasMore = active.length > 0 && (await queueDeliveries(active))
       const delayMs = await openDueLanes(active)
       await maintain()

@@ -15,7 +15,7 @@ import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createWebhooks, withWebhookWake } from './webhooks.ts'
 
-export const ALICE = { subject: 'alice', scopes: ['webhooks:write'] }
+export const ALICE = { subject: 'alice', scopes: ['webhooks:write', 'runs:read', 'approvals:read', 'triggers:read'] }
 export const BY_ALICE = { principal: ALICE, visibility: EVERY_ROW } as const
 export const URL = 'https://hooks.example/in'
 
@@ -67,6 +67,7 @@ export function createWebhookWorld({
   return {
     ...webhooks,
     storage,
+    unitOfWork,
     clock,
     receiver,
     ids,

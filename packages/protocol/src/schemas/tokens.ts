@@ -1,4 +1,11 @@
-import { MintedToken, MintTokenRequest, RotateTokenRequest, Token, TokenEnvName } from '../resources/tokens.ts'
+import {
+  MintedToken,
+  MintTokenRequest,
+  RevokedToken,
+  RotateTokenRequest,
+  Token,
+  TokenEnvName,
+} from '../resources/tokens.ts'
 import { WsTicket } from '../resources/ws-ticket.ts'
 import { type NamedSchemas, namedObject, namedValue } from './named-schema.ts'
 
@@ -46,6 +53,15 @@ export const tokenSchemas = {
         'One sentence for each scope that names an agent or workflow that is not registered. Absent when there is none.',
     },
     example: { ...token, token: 'perdure_live_v1_…x9Qz' },
+  }),
+  RevokedToken: namedObject(RevokedToken, {
+    description: 'What ends with a revoked token.',
+    members: {
+      id: 'Id of the token.',
+      webhooks:
+        'Ids of the webhooks that are disabled, because they use the rights of the token or of one minted with it.',
+    },
+    example: { id: token.id, webhooks: ['billing'] },
   }),
   MintTokenRequest: namedObject(MintTokenRequest, {
     description: 'Mints a token within the scopes and the lifetime of the caller.',

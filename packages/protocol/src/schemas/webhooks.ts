@@ -37,6 +37,8 @@ const WEBHOOK_MEMBERS = {
   disabledReason: 'Why the webhook is disabled. Absent while it is enabled.',
   undeclaredAt:
     'Since when no running server declares this webhook of the configuration. It is removed after `retention.undeclaredSeconds`. Absent while one declares it.',
+  createdByToken:
+    'Token whose rights it uses: the one that created it, or that changed or enabled it last. Absent if there is none.',
   createdAt: 'When it was added.',
 } as const
 

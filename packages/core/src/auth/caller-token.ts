@@ -7,11 +7,16 @@ export interface CallerTokenDeps {
 }
 
 export interface CallerTokens {
-  /** The token of the request; `undefined` if the caller has none. */
-  readonly credential: TokenRecord | undefined
   /** The token that what the caller creates belongs to: for a session of the console, the token that signed in. */
   readonly creator: TokenRecord | undefined
+  /** The session of the console that sent the request, if a session did. */
+  readonly session: TokenRecord | undefined
+  /** The tokens that a token of the caller may not outlive. */
+  readonly limiting: readonly (TokenRecord | undefined)[]
 }
+
+/** So long after a sign-in, its session may create tokens that outlive the session. */
+const RECENT_SIGN_IN_MS = 10 * 60_000
 
 /**
  * The tokens of the caller, read again because they may have been revoked or may have expired since the request began.
@@ -25,8 +30,12 @@ export async function readCallerTokens(
   const credential = tokenId === undefined ? undefined : await tokens.find(tokenId)
   if (credential?.revokedAt !== undefined) throw perdureError('auth-revoked')
   if (isExpired(credential, clock.now())) throw perdureError('auth-expired')
-  const isSession = browserSession !== undefined && credential?.parentId !== undefined
-  return { credential, creator: isSession ? await tokens.find(credential.parentId) : credential }
+  if (browserSession === undefined || credential?.parentId === undefined) {
+    return { creator: credential, session: undefined, limiting: [credential] }
+  }
+  const creator = await tokens.find(credential.parentId)
+  const isRecent = clock.now() - credential.createdAt <= RECENT_SIGN_IN_MS
+  return { creator, session: credential, limiting: isRecent ? [creator] : [creator, credential] }
 }
 
 export const isExpired = (token: TokenRecord | undefined, now: EpochMs): boolean =>

@@ -51,7 +51,8 @@ export interface RotateTokenRequest extends KeyedChange {
 }
 
 /**
- * Token management over the API. No token gets more scopes or a later expiry than the token that creates it. Every
+ * Token management over the API. No token gets more scopes or a later expiry than the token that creates it; a token
+ * that a session of the console creates may outlive the session only if the user has signed in recently. Every
  * change writes an audit entry.
  */
 export interface TokenUseCases {
@@ -110,11 +111,11 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     auditWrite(principal, { at: clock.now(), action, target })
 
   const mint = async ({ principal, key: _, expiresAt, ...request }: MintTokenRequest): Promise<Decision> => {
-    const { creator: caller } = await readCallerTokens(deps, principal)
+    const { creator, session, limiting } = await readCallerTokens(deps, principal)
     const minted = newToken(
       deps,
-      { ...request, expiresAt: expiryWithin(expiresAt, [caller]) },
-      { createdBy: principal.subject, parentId: caller?.id },
+      { ...request, expiresAt: expiryWithin(expiresAt, limiting, { session }) },
+      { createdBy: session?.id ?? principal.subject, parentId: creator?.id },
     )
     const { record } = minted
     // A new subject owns nothing yet, so the token's `own` scopes allow nothing beyond the caller's scopes.
@@ -130,14 +131,17 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const { principal, tokenId, graceSeconds = 0 } = request
     const now = clock.now()
     const old = await find(tokenId)
-    const { creator: caller } = await readCallerTokens(deps, principal)
-    if (caller?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
+    const { creator, session, limiting } = await readCallerTokens(deps, principal)
+    if (creator?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
     if (!isActive(old, now)) throw perdureError('token-not-active', { hint: 'create a new token instead' })
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
     const within = parent === undefined || mayReadToken(principal, parent.id) ? {} : { hidden: parent }
-    const expiresAt = expiryWithin(request.expiresAt, [caller, parent], { ...within, fallback: old.expiresAt })
+    const expiresAt = expiryWithin(request.expiresAt, [...limiting, parent], {
+      ...{ ...within, session, fallback: old.expiresAt },
+    })
     const { name, scopes, subject, env, parentId } = old
-    const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy: principal.subject, parentId })
+    const createdBy = session?.id ?? principal.subject
+    const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy, parentId })
     const { record } = minted
     const until = plusMs(now, graceSeconds * 1_000)
     return {
@@ -193,6 +197,12 @@ function hideUnlessReadable(principal: Principal, { id }: TokenRecord, check: ()
 const isActive = (token: TokenRecord, now: EpochMs) =>
   token.revokedAt === undefined && token.replacedBy === undefined && !isExpired(token, now)
 
+interface ExpiryOptions {
+  readonly fallback?: EpochMs | undefined
+  readonly hidden?: TokenRecord | undefined
+  readonly session?: TokenRecord | undefined
+}
+
 /**
  * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`. The
  * error does not show the expiry of `hidden`, which the caller may not read.
@@ -202,7 +212,7 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
 function expiryWithin(
   requested: string | undefined,
   limitingTokens: readonly (TokenRecord | undefined)[],
-  { fallback, hidden }: { readonly fallback?: EpochMs | undefined; readonly hidden?: TokenRecord | undefined } = {},
+  { fallback, hidden, session }: ExpiryOptions,
 ): number | undefined {
   const limit = Math.min(...limitingTokens.map((token) => token?.expiresAt ?? Number.POSITIVE_INFINITY))
   if (requested === undefined) {
@@ -212,5 +222,6 @@ function expiryWithin(
   const expiresAt = Date.parse(requested)
   if (expiresAt <= limit) return expiresAt
   const shown = hidden?.expiresAt === limit ? 'the expiry of the parent token' : new Date(limit).toISOString()
-  throw escalationDenied(`expiresAt must not be later than ${shown}`)
+  const hint = session?.expiresAt === limit ? 'to create a token that outlives this session, sign in again' : undefined
+  throw escalationDenied(`expiresAt must not be later than ${shown}`, hint)
 }

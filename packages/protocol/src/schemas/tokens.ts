@@ -16,7 +16,7 @@ const MEMBERS = {
   env: 'Environment in the prefix of the token.',
   scopes: 'Scopes of the token.',
   createdAt: 'When the token was minted.',
-  createdBy: 'Subject that minted the token.',
+  createdBy: 'Subject that minted the token, or the id of the console session in which it was minted.',
   expiresAt: 'When the token expires. Absent when it never expires.',
   lastUsedAt: 'When the token was last used. Absent when it was never used.',
   revokedAt: 'When the token was revoked. Absent when it was not.',

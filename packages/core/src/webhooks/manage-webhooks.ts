@@ -17,6 +17,7 @@ import { requireAudit } from '../audit/require-audit.ts'
 import { type CallerTokenDeps, readCallerTokens } from '../auth/caller-token.ts'
 import type { Principal } from '../auth/principal.ts'
 import { pageByName } from '../collections/page-by-name.ts'
+import { createMutex } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -35,6 +36,8 @@ export interface ManageWebhooksDeps extends CommitOnceDeps, CallerTokenDeps {
   readonly isSealerDurable: boolean
   readonly sender: Pick<WebhookSender, 'refusalOf'>
   readonly basePath: string
+  /** For callers with a grant for their own webhooks. */
+  readonly maxPerSubject: number
   /** Wakes the daemon to pick up the change. */
   readonly wake: () => void
 }
@@ -90,6 +93,8 @@ export interface ManageWebhooks {
 }
 
 const MAX_WEBHOOKS = 1_000
+/** Only callers with a grant for every webhook may use the last ones. */
+const RESERVED_WEBHOOKS = 100
 
 export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
   const { webhooks, events, clock, ids, sealer, sender, basePath } = deps
@@ -115,6 +120,19 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
         remember: true,
       }
     })
+
+  const creating = createMutex()
+
+  const checkLimits = (existing: readonly WebhookRecord[], { subject }: Principal, visibility: Visibility) => {
+    const isUnrestricted = visibility === EVERY_ROW
+    if (existing.length >= MAX_WEBHOOKS - (isUnrestricted ? 0 : RESERVED_WEBHOOKS)) throw perdureError('webhook-limit')
+    const own = existing.filter(({ source, createdBy }) => source === 'api' && createdBy === subject)
+    if (isUnrestricted || own.length < deps.maxPerSubject) return
+    throw perdureError('webhook-limit', {
+      message: `the subject already has ${own.length} webhooks, the maximum`,
+      hint: 'delete a webhook, or ask the operator to raise webhooks.maxPerSubject',
+    })
+  }
 
   const checkUrl = (url: string) => {
     const refusal = sender.refusalOf(url)
@@ -155,12 +173,16 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       }
       const selection = { events: patterns, owner: owner === EVERY_OWNER ? undefined : owner }
       checkWebhookRights(principal, selection)
+      if (webhook.id !== undefined && visibility !== EVERY_ROW) {
+        const hint = 'leave out the id: only a token with the scope webhooks:write may choose one'
+        throw perdureError('scope-denied', { hint })
+      }
       const { secret, stored } = newSecret(id)
-      return once(key, async () => {
+      const decide = async (): Promise<Decision> => {
         const createdByToken = await tokenOf(principal)
         const existing = await webhooks.list()
         if (existing.some((other) => other.id === id)) throw perdureError('webhook-exists')
-        if (existing.length >= MAX_WEBHOOKS) throw perdureError('webhook-limit')
+        checkLimits(existing, principal, visibility)
         const { position } = await events.head()
         const now = clock.now()
         const record: WebhookRecord = {
@@ -186,7 +208,9 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
           },
           remember: true,
         }
-      })
+      }
+      // Concurrent requests would count the same webhooks.
+      return creating(() => once(key, decide))
     },
     async update({ change: { url, events: patterns, targets }, ...call }) {
       if (url !== undefined) checkUrl(url)

@@ -54,7 +54,14 @@ export function createWebhookWorld({
   const webhooks = createWebhooks({
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },
     ...{ logger: silentLogger, meter: noMeter, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
-    ...{ basePath: '/v1', idempotencyTtlMs: DAY_MS, version: '1.2.3', timeoutMs: 15_000, retentionDays: 30 },
+    ...{
+      basePath: '/v1',
+      idempotencyTtlMs: DAY_MS,
+      version: '1.2.3',
+      timeoutMs: 15_000,
+      retentionDays: 30,
+      maxPerSubject: 3,
+    },
     ...{
       isSealerDurable: true,
       isStorageShared: false,

@@ -59,7 +59,7 @@ export const webhookSchemas: NamedSchemas = {
   CreateWebhookRequest: namedObject(CreateWebhookRequest, {
     description: 'Adds a webhook.',
     members: {
-      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a generated id.',
+      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a generated id. Only a token with `webhooks:write` may choose one.',
       url: 'Address that receives the events: `https:` and public, unless its host is in `webhooks.allowHosts`.',
       events: `${FILTERS.events} Default: \`["*"]\`.`,
       targets: FILTERS.targets,

@@ -44,6 +44,7 @@ export type { MintToken, NewToken } from './auth/new-token.ts'
 export { isSubjectName, type Principal, SUBJECT_NAME_RULE } from './auth/principal.ts'
 export { type IsRegistered, scopeWarnings } from './auth/scope-warnings.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
+export { webhooksOfToken } from './auth/webhooks-of-token.ts'
 export { type BoundedMap, createBoundedMap } from './collections/bounded-map.ts'
 export {
   type ConsoleSession,

@@ -140,6 +140,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{
       timeoutMs: 1_000,
       retentionDays: 30,
+      maxPerSubject: 20,
       isStorageShared: false,
       undeclaredMs: 0,
       isSealerDurable: true,

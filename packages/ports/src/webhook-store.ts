@@ -23,6 +23,8 @@ export interface WebhookRecord {
   readonly undeclaredAt?: EpochMs | undefined // since when no living process declares this one of the configuration
   readonly superseded?: readonly string[] | undefined // fingerprints of its earlier declarations, newest last
   readonly createdBy: string // subject that may manage it with a grant for its own endpoints
+  /** The token whose rights it uses, or a token that this one replaced; without one, its rights do not end. */
+  readonly createdByToken?: string | undefined
   readonly version: number // from 1, incremented by every change
   readonly createdAt: EpochMs
 }

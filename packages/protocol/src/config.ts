@@ -102,6 +102,9 @@ export const ServerConfigSchema = strictObject({
     timeoutMs: field(milliseconds(1), 15_000, {
       note: 'How long an endpoint may take to answer a delivery, in milliseconds.',
     }),
+    maxPerSubject: field(within(1, 900), 20, {
+      note: 'Maximum number of webhooks that a subject adds with webhooks:write:own. Tokens with webhooks:write are not bound by it.',
+    }),
     retentionDays: field(days(4), 30, {
       note: 'Days after which ended webhook deliveries are removed. The server retries a pending delivery for about 3 days.',
     }),

@@ -85,7 +85,7 @@ export const ERRORS = {
   'webhook-configured': { status: 409, family: 'kind', retryable: false, summary: 'The webhook is defined in the configuration and cannot be changed over the API.' },
   'webhook-disabled': { status: 409, family: 'kind', retryable: false, summary: 'The webhook is disabled, so the server sends nothing to it.' },
   'webhook-exists': { status: 409, family: 'kind', retryable: false, summary: 'A webhook already exists under this id.' },
-  'webhook-limit': { status: 409, family: 'kind', retryable: false, summary: 'The server already has the maximum number of webhooks.' },
+  'webhook-limit': { status: 409, family: 'kind', retryable: false, summary: 'The server already has the maximum number of webhooks, or the subject its own maximum.' },
   'webhook-pepper-missing': { status: 409, family: 'kind', retryable: false, summary: 'The server has no pepper, so it cannot store the secret of a webhook.' },
   'workflow-divergence': { status: 409, family: 'code', retryable: false, summary: 'The workflow code no longer matches the recorded steps.' },
   'body-too-large': { status: 413, family: 'kind', retryable: false, summary: 'The request body exceeds the limit.' },

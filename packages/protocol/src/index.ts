@@ -240,4 +240,4 @@ export {
   scopesOfSubject,
 } from './subjects.ts'
 export { formatToken, isWellFormedToken, TOKEN_ENVS, TOKEN_PREFIX, type TokenEnv } from './token-format.ts'
-export { matchesEvent, WEBHOOK_EVENTS, type WebhookEventType } from './webhook-events.ts'
+export { matchesEvent, scopesOfEvents, WEBHOOK_EVENTS, type WebhookEventType } from './webhook-events.ts'

@@ -73,8 +73,14 @@ export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promi
 }
 
 export async function tokenRevokeCommand(call: Call, { id }: TokenFlags): Promise<void> {
-  const record = await withTokens(call, async (admin) => admin.revoke((await tokenOf(admin, id)).id))
-  call.out.document(tokenDocument(record), () => `revoked ${record.id}\n`)
+  const { record, webhooks } = await withTokens(call, async (admin) => {
+    const token = await tokenOf(admin, id)
+    return { webhooks: await admin.webhooksOf(token.id), record: await admin.revoke(token.id) }
+  })
+  const ended = webhooks.length === 0 ? '' : `disabled with it: ${webhooks.map((one) => `webhook ${one}`).join(', ')}\n`
+  call.out.document({ ...tokenDocument(record), ...(webhooks.length === 0 ? {} : { webhooks }) }, () => {
+    return `revoked ${record.id}\n${ended}`
+  })
 }
 
 /** The token with this id, the only one whose id begins like this, or the newest for `last`. */

@@ -8,7 +8,7 @@ import { useStore } from './api/store.ts'
 import { type AppContext, Context } from './app-context.ts'
 import { createLiveFeed } from './live/live-feed.ts'
 import { usePendingApprovals } from './live/pending-approvals.ts'
-import { SignInPage } from './pages/sign-in-page.tsx'
+import { type CreatedToken, SignInPage } from './pages/sign-in-page.tsx'
 import { FailureNote } from './parts/basics.tsx'
 import { watchRoute } from './route.ts'
 import { Shell } from './shell.tsx'
@@ -20,7 +20,7 @@ const MAX_FOLLOWED = 150
 
 type SignInState =
   | { readonly kind: 'reading' }
-  | { readonly kind: 'out'; readonly failure?: Failure }
+  | { readonly kind: 'out'; readonly failure?: Failure; readonly created?: readonly CreatedToken[] }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'in'; readonly session: Session; readonly targets: readonly Target[] }
 
@@ -103,12 +103,13 @@ export function App() {
   }, [message])
 
   const signOut = useCallback(async () => {
-    await client.console.signOut().catch(() => undefined)
-    location.reload()
+    const ended = await client.console.signOut().catch(() => undefined)
+    if (ended === undefined) location.reload()
+    else setState({ kind: 'out', created: ended.tokens })
   }, [client])
 
   if (state.kind === 'reading') return <p class="quiet loading">Loading…</p>
-  if (state.kind === 'out') return <SignInPage failure={state.failure} onSignIn={signIn} />
+  if (state.kind === 'out') return <SignInPage failure={state.failure} created={state.created} onSignIn={signIn} />
   if (state.kind === 'failed') {
     return (
       <main class="sign-in">

@@ -38,8 +38,8 @@ export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): 
 /** Scopes that a caller needs to create a token for another subject. */
 const ANOTHER_SUBJECT_SCOPES = ['sessions:write', 'runs:read']
 
-export const escalationDenied = (message: string) =>
-  perdureError('scope-escalation-denied', { message, hint: 'request fewer rights, or use a token with more scopes' })
+export const escalationDenied = (message: string, hint = 'request fewer rights, or use a token with more scopes') =>
+  perdureError('scope-escalation-denied', { message, hint })
 
 function isWithin(grant: string, wanted: string): boolean {
   const wide = parseScope(grant)

@@ -1,4 +1,4 @@
-import type { LockoutStore, Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/ports'
+import type { LockoutStore, Logger, Sealer, Timers, TokenStore, UnitOfWork, WebhookStore } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { type Authenticate, authenticateAnyone, createAuthenticate } from './authenticate.ts'
 import { type CookieTags, createCookieTags } from './cookie-tags.ts'
@@ -22,6 +22,7 @@ export interface AuthDeps extends NewTokenDeps {
   /** Whether requests from a locked-out address are refused even with a valid token. */
   readonly blockValid: boolean
   readonly tokens: TokenStore
+  readonly webhooks: Pick<WebhookStore, 'list'>
   readonly unitOfWork: UnitOfWork
   readonly timers: Timers
   readonly logger: Logger

@@ -11,6 +11,7 @@ import {
 import { isWellFormedToken } from '@perdure/protocol'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Principal } from './principal.ts'
+import { type CredentialKind, tokenDigest } from './token-digest.ts'
 
 export interface AuthenticateDeps {
   readonly tokens: TokenStore
@@ -23,12 +24,17 @@ export interface AuthenticateDeps {
 }
 
 /**
- * Turns the Authorization header into a principal.
+ * Turns the Authorization header, or a cookie in the form of that header, into a principal.
  *
  * @param clientAddress the address that a failed attempt counts against; an attempt without an address is not counted
+ * @param kind default: `bearer`
  * @throws PerdureError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
  */
-export type Authenticate = (authorization: string | undefined, clientAddress: string | undefined) => Promise<Principal>
+export type Authenticate = (
+  authorization: string | undefined,
+  clientAddress: string | undefined,
+  kind?: CredentialKind,
+) => Promise<Principal>
 
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
@@ -37,7 +43,9 @@ const MAX_TOUCHED = 10_000
  * Finds a token by its digest under each pepper. A token found under an earlier pepper is rehashed with the current
  * pepper.
  */
-export function createAuthenticate(deps: AuthenticateDeps): (authorization: string | undefined) => Promise<Principal> {
+export function createAuthenticate(
+  deps: AuthenticateDeps,
+): (authorization: string | undefined, clientAddress?: string, kind?: CredentialKind) => Promise<Principal> {
   const { clock, logger, unitOfWork } = deps
   /**
    * When the last use of each token was sent to the storage. Ensures that only one of many concurrent requests writes.
@@ -59,8 +67,8 @@ export function createAuthenticate(deps: AuthenticateDeps): (authorization: stri
     inBackground({ type: 'token.touch', id: token.id, at }, token, 'cannot record the use of a token')
   }
 
-  return async (authorization) => {
-    const { token, rehash } = await findToken(deps, bearerOf(authorization))
+  return async (authorization, _, kind = 'bearer') => {
+    const { token, rehash } = await findToken(deps, { token: bearerOf(authorization), kind })
     if (token.revokedAt !== undefined) throw perdureError('auth-revoked')
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
     touch(token)
@@ -93,8 +101,11 @@ interface Found {
   readonly rehash?: Write | undefined
 }
 
-async function findToken({ tokens, digest, peppers }: AuthenticateDeps, text: string): Promise<Found> {
-  const digests = peppers.map((pepper) => digest.hmacSha256(pepper, text))
+async function findToken(
+  { tokens, digest, peppers }: AuthenticateDeps,
+  credential: Parameters<typeof tokenDigest>[2],
+): Promise<Found> {
+  const digests = peppers.map((pepper) => tokenDigest(digest, pepper, credential))
   const [current = '', ...earlier] = digests
   // Another request may rehash the token between two lookups, so try the current digest again at the end.
   const lookups = earlier.length === 0 ? digests : [...digests, current]

@@ -123,11 +123,11 @@ export function createAttemptLimiter(lockout: Lockout, blockValid: boolean): Att
 }
 
 export function withAttemptLimit(authenticate: Authenticate, attempts: AttemptLimiter): Authenticate {
-  return async (authorization, address) => {
-    if (address === undefined) return authenticate(authorization, address)
+  return async (authorization, address, kind) => {
+    if (address === undefined) return authenticate(authorization, address, kind)
     if (authorization !== undefined) attempts.admit(address)
     try {
-      return await authenticate(authorization, address)
+      return await authenticate(authorization, address, kind)
     } catch (error) {
       if (isFailure(error)) attempts.recordRefusal(address)
       throw error

@@ -1,6 +1,7 @@
 import { type Clock, type Digest, type EpochMs, type IdGenerator, perdureError, type TokenRecord } from '@perdure/ports'
 import { formatToken, isGrantable, type TokenEnv } from '@perdure/protocol'
 import { isSubjectName, SUBJECT_NAME_RULE } from './principal.ts'
+import { type CredentialKind, tokenDigest } from './token-digest.ts'
 
 export interface NewTokenDeps {
   readonly digest: Digest
@@ -17,6 +18,7 @@ export interface MintToken {
   readonly subject?: string | undefined
   readonly env?: TokenEnv | undefined // default: 'live'
   readonly expiresAt?: number | undefined // epoch milliseconds
+  readonly kind?: CredentialKind | undefined // default: 'bearer'
 }
 
 /** The token text, which is shown once, and the record with its digest. */
@@ -41,7 +43,7 @@ export function newToken(
   const token = formatToken(env, ids.randomBytes(32))
   const record: TokenRecord = {
     id,
-    digest: digest.hmacSha256(pepper, token),
+    digest: tokenDigest(digest, pepper, { token, kind: request.kind ?? 'bearer' }),
     name: request.name,
     subject: request.subject ?? id,
     env,

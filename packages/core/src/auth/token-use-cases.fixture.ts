@@ -25,6 +25,7 @@ export async function setUp(...tokens: readonly Partial<TokenRecord>[]) {
   for (const token of records) await storage.unitOfWork.commit([{ type: 'token.insert', token }])
   const deps = {
     ...shared,
+    webhooks: storage.webhooks,
     ids: createSequenceIds(),
     peppers: [PEPPER],
     basePath: '/v1',

@@ -6,6 +6,7 @@ import {
   plusMs,
   type TokenRecord,
   type TokenStore,
+  type WebhookStore,
 } from '@perdure/ports'
 import { ADMIN_SCOPE, type TokenEnv } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
@@ -15,13 +16,16 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { checkAttenuation, escalationDenied } from './attenuation.ts'
 import { mayReadToken } from './authorize.ts'
+import { isExpired, readCallerTokens } from './caller-token.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 import type { Principal } from './principal.ts'
 import { type IsRegistered, scopeWarnings } from './scope-warnings.ts'
 import { renderToken, type TokenResource } from './token-resource.ts'
+import { webhooksOfToken } from './webhooks-of-token.ts'
 
 export interface TokenUseCasesDeps extends CommitOnceDeps, NewTokenDeps {
   readonly tokens: TokenStore
+  readonly webhooks: Pick<WebhookStore, 'list'>
   readonly basePath: string
   readonly isRegistered: IsRegistered
 }
@@ -47,7 +51,8 @@ export interface RotateTokenRequest extends KeyedChange {
 }
 
 /**
- * Token management over the API. No token gets more scopes or a later expiry than the token that creates it. Every
+ * Token management over the API. No token gets more scopes or a later expiry than the token that creates it; a token
+ * that a session of the console creates may outlive the session only if the user has signed in recently. Every
  * change writes an audit entry.
  */
 export interface TokenUseCases {
@@ -72,7 +77,7 @@ export interface TokenUseCases {
    */
   rotate(request: RotateTokenRequest): Promise<Reply>
   /**
-   * Revokes a token and its descendants. A token that the caller may neither read nor revoke counts as missing.
+   * Revokes a token and its descendants. The reply lists the webhooks that end with them. A token that the caller may neither read nor revoke counts as missing.
    *
    * @throws PerdureError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
    */
@@ -86,17 +91,6 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const token = await tokens.find(id)
     if (token === undefined) throw perdureError('token-not-found')
     return token
-  }
-
-  /**
-   * The caller's own token, read again because it may have been revoked or may have expired since the request began. For
-   * a session of the console, the token that signed in: what the session creates outlives it.
-   */
-  const callerOf = async ({ tokenId, browserSession }: Principal): Promise<TokenRecord | undefined> => {
-    const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
-    if (caller?.revokedAt !== undefined) throw perdureError('auth-revoked')
-    if (isExpired(caller, clock.now())) throw perdureError('auth-expired')
-    return browserSession === undefined || caller?.parentId === undefined ? caller : tokens.find(caller.parentId)
   }
 
   const commit = async ({ key }: KeyedChange, decide: () => Promise<Decision>): Promise<Reply> => {
@@ -117,11 +111,11 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     auditWrite(principal, { at: clock.now(), action, target })
 
   const mint = async ({ principal, key: _, expiresAt, ...request }: MintTokenRequest): Promise<Decision> => {
-    const caller = await callerOf(principal)
+    const { creator, session, limiting } = await readCallerTokens(deps, principal)
     const minted = newToken(
       deps,
-      { ...request, expiresAt: expiryWithin(expiresAt, [caller]) },
-      { createdBy: principal.subject, parentId: caller?.id },
+      { ...request, expiresAt: expiryWithin(expiresAt, limiting, { session }) },
+      { createdBy: session?.id ?? principal.subject, parentId: creator?.id },
     )
     const { record } = minted
     // A new subject owns nothing yet, so the token's `own` scopes allow nothing beyond the caller's scopes.
@@ -137,14 +131,17 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const { principal, tokenId, graceSeconds = 0 } = request
     const now = clock.now()
     const old = await find(tokenId)
-    const caller = await callerOf(principal)
-    if (caller?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
+    const { creator, session, limiting } = await readCallerTokens(deps, principal)
+    if (creator?.id !== old.id) hideUnlessReadable(principal, old, () => checkAttenuation(principal, old))
     if (!isActive(old, now)) throw perdureError('token-not-active', { hint: 'create a new token instead' })
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
     const within = parent === undefined || mayReadToken(principal, parent.id) ? {} : { hidden: parent }
-    const expiresAt = expiryWithin(request.expiresAt, [caller, parent], { ...within, fallback: old.expiresAt })
+    const expiresAt = expiryWithin(request.expiresAt, [...limiting, parent], {
+      ...{ ...within, session, fallback: old.expiresAt },
+    })
     const { name, scopes, subject, env, parentId } = old
-    const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy: principal.subject, parentId })
+    const createdBy = session?.id ?? principal.subject
+    const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy, parentId })
     const { record } = minted
     const until = plusMs(now, graceSeconds * 1_000)
     return {
@@ -164,9 +161,10 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
       if (!token.scopes.includes(ADMIN_SCOPE) || principal.scopes.includes(ADMIN_SCOPE)) return
       throw escalationDenied(`only a token with ${ADMIN_SCOPE} can revoke a token with ${ADMIN_SCOPE}`)
     })
+    const webhooks = await webhooksOfToken(deps, tokenId)
     return {
       writes: [{ type: 'token.revoke', id: tokenId, at: clock.now() }, audit(principal, 'tokens.revoke', tokenId)],
-      reply: { status: 204 },
+      reply: webhooks.length === 0 ? { status: 204 } : { status: 200, body: { id: tokenId, webhooks } },
       remember: true,
     }
   }
@@ -196,11 +194,14 @@ function hideUnlessReadable(principal: Principal, { id }: TokenRecord, check: ()
   }
 }
 
-const isExpired = (token: TokenRecord | undefined, now: EpochMs) =>
-  token?.expiresAt !== undefined && token.expiresAt <= now
-
 const isActive = (token: TokenRecord, now: EpochMs) =>
   token.revokedAt === undefined && token.replacedBy === undefined && !isExpired(token, now)
+
+interface ExpiryOptions {
+  readonly fallback?: EpochMs | undefined
+  readonly hidden?: TokenRecord | undefined
+  readonly session?: TokenRecord | undefined
+}
 
 /**
  * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`. The
@@ -211,7 +212,7 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
 function expiryWithin(
   requested: string | undefined,
   limitingTokens: readonly (TokenRecord | undefined)[],
-  { fallback, hidden }: { readonly fallback?: EpochMs | undefined; readonly hidden?: TokenRecord | undefined } = {},
+  { fallback, hidden, session }: ExpiryOptions,
 ): number | undefined {
   const limit = Math.min(...limitingTokens.map((token) => token?.expiresAt ?? Number.POSITIVE_INFINITY))
   if (requested === undefined) {
@@ -221,5 +222,6 @@ function expiryWithin(
   const expiresAt = Date.parse(requested)
   if (expiresAt <= limit) return expiresAt
   const shown = hidden?.expiresAt === limit ? 'the expiry of the parent token' : new Date(limit).toISOString()
-  throw escalationDenied(`expiresAt must not be later than ${shown}`)
+  const hint = session?.expiresAt === limit ? 'to create a token that outlives this session, sign in again' : undefined
+  throw escalationDenied(`expiresAt must not be later than ${shown}`, hint)
 }

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type EpochMs,
   isRefusal,
   perdureError,
   plusMs,
@@ -10,9 +11,11 @@ import {
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
+import { isExpired } from '../auth/caller-token.ts'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import { type NewTokenDeps, newToken } from '../auth/new-token.ts'
 import type { Principal } from '../auth/principal.ts'
+import { renderToken, type TokenResource } from '../auth/token-resource.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -20,7 +23,7 @@ import { createTickets } from '../realtime/tickets.ts'
 
 export interface ConsoleSessionsDeps extends CommitOnceDeps, NewTokenDeps {
   readonly clock: Clock
-  readonly tokens: Pick<TokenStore, 'find'>
+  readonly tokens: Pick<TokenStore, 'find' | 'list'>
   /** Codes are stored like WebSocket tickets, and count against the same limits. */
   readonly ticketStore: TicketStore
   /** Whether other processes take codes from the store, so that it uses the clock that they share. */
@@ -45,6 +48,8 @@ export interface SignedIn {
   readonly maxAgeSeconds: number
 }
 
+export type CreatedToken = Pick<TokenResource, 'id' | 'name' | 'expiresAt'>
+
 export interface ConsoleSession {
   readonly subject: string
   readonly scopes: readonly string[]
@@ -54,7 +59,7 @@ export interface ConsoleSession {
 
 /**
  * Sessions of the web console. A session is a token of its own: minted with the scopes of the token that signed in,
- * revoked together with that token, and sent as a cookie.
+ * revoked together with that token, and accepted only as a cookie.
  */
 export interface ConsoleSessions {
   /**
@@ -66,11 +71,15 @@ export interface ConsoleSessions {
   /** @throws PerdureError `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`, `audit-unavailable` */
   signIn(request: SignInRequest): Promise<SignedIn>
   read(principal: Principal): Promise<ConsoleSession>
-  /** Revokes the session; does nothing for a caller who has sent a bearer token. */
-  signOut(principal: Principal): Promise<void>
+  /**
+   * Revokes the session, and returns the tokens that it created and that are still valid. Does nothing for a caller who
+   * has sent a bearer token.
+   */
+  signOut(principal: Principal): Promise<readonly CreatedToken[]>
 }
 
 const CODE_TTL_MS = 300_000
+const PAGE_SIZE = 200
 const SESSION_MS = 12 * 3_600_000
 
 /** A WebSocket ticket must not sign in, and a code must not open a WebSocket. */
@@ -135,7 +144,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
       const { scopes, env } = parent
       const minted = newToken(
         deps,
-        { name: 'console', scopes, subject: principal.subject, env, expiresAt },
+        { name: 'console', scopes, subject: principal.subject, env, expiresAt, kind: 'cookie' },
         { createdBy: principal.subject, parentId: parent.id },
       )
       const outcome = await requireAudit(() =>
@@ -157,7 +166,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
 
     async signOut(principal) {
       const { browserSession } = principal
-      if (browserSession === undefined) return
+      if (browserSession === undefined) return []
       const at = clock.now()
       await requireAudit(() =>
         unitOfWork.commit([
@@ -165,8 +174,30 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
           auditWrite(principal, { at, action: 'console.sign-out', target: browserSession }),
         ]),
       )
+      const session = await tokens.find(browserSession)
+      return session === undefined ? [] : validTokensOf(tokens, session, at)
     },
   }
+}
+
+/** Walks back through the tokens to the sign-in, at most 12 hours. */
+async function validTokensOf(
+  tokens: Pick<TokenStore, 'list'>,
+  { id: sessionId, createdAt }: TokenRecord,
+  now: EpochMs,
+): Promise<readonly CreatedToken[]> {
+  const found: TokenRecord[] = []
+  let cursor: string | undefined
+  do {
+    const { items, nextCursor } = await tokens.list({ limit: PAGE_SIZE, order: 'desc', cursor })
+    const isDone = items.some((token) => token.createdAt < createdAt)
+    found.push(...items.filter((token) => token.createdBy === sessionId && token.revokedAt === undefined))
+    cursor = isDone ? undefined : (nextCursor ?? undefined)
+  } while (cursor !== undefined)
+  return found
+    .filter((token) => !isExpired(token, now))
+    .map(renderToken)
+    .map(({ id, name, expiresAt }) => ({ id, name, expiresAt }))
 }
 
 const sessionOf = ({ subject, scopes }: Principal, token: TokenRecord | undefined): ConsoleSession => ({

@@ -14,17 +14,20 @@ import {
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
+import { type CallerTokenDeps, readCallerTokens } from '../auth/caller-token.ts'
 import type { Principal } from '../auth/principal.ts'
 import { pageByName } from '../collections/page-by-name.ts'
+import { createMutex } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { disabledWebhook, enabledWebhook } from './disabled-webhook.ts'
 import { findWebhook, isVisibleWebhook } from './find-webhook.ts'
 import { EVERY_OWNER, toWebhookResource, type WebhookResource } from './webhook-resource.ts'
+import { checkWebhookRights } from './webhook-rights.ts'
 import { generateSecret, sealSecret } from './webhook-secret.ts'
 
-export interface ManageWebhooksDeps extends CommitOnceDeps {
+export interface ManageWebhooksDeps extends CommitOnceDeps, CallerTokenDeps {
   readonly webhooks: WebhookStore
   readonly events: Pick<EventLog, 'head'>
   readonly ids: IdGenerator
@@ -33,6 +36,8 @@ export interface ManageWebhooksDeps extends CommitOnceDeps {
   readonly isSealerDurable: boolean
   readonly sender: Pick<WebhookSender, 'refusalOf'>
   readonly basePath: string
+  /** For callers with a grant for their own webhooks. */
+  readonly maxPerSubject: number
   /** Wakes the daemon to pick up the change. */
   readonly wake: () => void
 }
@@ -62,14 +67,21 @@ export interface ManageWebhooks {
   get(webhookId: string, visibility: Visibility): Promise<WebhookResource>
   /**
    * Adds a webhook, which receives the events from now on. The answer contains its secret, which is shown only once.
-   * @throws PerdureError `webhook-exists`, `webhook-limit`, `webhook-pepper-missing`, `webhook-url-denied`, `scope-denied`
+   * @throws PerdureError `webhook-exists`, `webhook-limit`, `webhook-pepper-missing`, `webhook-url-denied`, `scope-denied`,
+   *   `scope-escalation-denied` if the caller may not read what the webhook would send
    */
   create(call: Omit<WebhookCall, 'webhookId'> & { readonly webhook: NewWebhook }): Promise<Reply>
-  /** @throws PerdureError `webhook-not-found`, `webhook-configured`, `webhook-url-denied` */
+  /**
+   * Changes the webhook, which has the rights of the caller from then on.
+   * @throws PerdureError `webhook-not-found`, `webhook-configured`, `webhook-url-denied`, `scope-escalation-denied`
+   */
   update(call: WebhookCall & { readonly change: Partial<WebhookUpdate> }): Promise<Reply>
   /** Deletes the webhook and its deliveries. @throws PerdureError `webhook-not-found`, `webhook-configured` */
   remove(call: WebhookCall): Promise<Reply>
-  /** Delivers events from now on. @throws PerdureError `webhook-not-found` */
+  /**
+   * Delivers events from now on, with the rights of the caller.
+   * @throws PerdureError `webhook-not-found`, `scope-escalation-denied`
+   */
   enable(call: WebhookCall): Promise<Reply>
   /** Sends nothing until the webhook is enabled. @throws PerdureError `webhook-not-found` */
   disable(call: WebhookCall): Promise<Reply>
@@ -81,6 +93,8 @@ export interface ManageWebhooks {
 }
 
 const MAX_WEBHOOKS = 1_000
+/** Only callers with a grant for every webhook may use the last ones. */
+const RESERVED_WEBHOOKS = 100
 
 export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
   const { webhooks, events, clock, ids, sealer, sender, basePath } = deps
@@ -107,12 +121,34 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       }
     })
 
+  const creating = createMutex()
+
+  const checkLimits = (existing: readonly WebhookRecord[], { subject }: Principal, visibility: Visibility) => {
+    const isUnrestricted = visibility === EVERY_ROW
+    if (existing.length >= MAX_WEBHOOKS - (isUnrestricted ? 0 : RESERVED_WEBHOOKS)) throw perdureError('webhook-limit')
+    const own = existing.filter(({ source, createdBy }) => source === 'api' && createdBy === subject)
+    if (isUnrestricted || own.length < deps.maxPerSubject) return
+    throw perdureError('webhook-limit', {
+      message: `the subject already has ${own.length} webhooks, the maximum`,
+      hint: 'delete a webhook, or ask the operator to raise webhooks.maxPerSubject',
+    })
+  }
+
   const checkUrl = (url: string) => {
     const refusal = sender.refusalOf(url)
     if (refusal !== undefined) {
       const hint = 'use a public https: address, or ask the operator to add its host to webhooks.allowHosts'
       throw perdureError('webhook-url-denied', { message: refusal, hint })
     }
+  }
+
+  /** A token that was removed since the request began is kept too: the webhook is then disabled before it sends. */
+  const tokenOf = async (principal: Principal) =>
+    (await readCallerTokens(deps, principal)).creator?.id ?? principal.tokenId
+
+  const withRightsOf = async (principal: Principal, webhook: WebhookRecord): Promise<WebhookRecord> => {
+    checkWebhookRights(principal, webhook)
+    return { ...webhook, createdByToken: await tokenOf(principal) }
   }
 
   const newSecret = (webhookId: string) => {
@@ -135,23 +171,30 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       if (!isOwn && visibility !== EVERY_ROW) {
         throw perdureError('scope-denied', { hint: 'use a token with the scope webhooks:write to name another owner' })
       }
+      const selection = { events: patterns, owner: owner === EVERY_OWNER ? undefined : owner }
+      checkWebhookRights(principal, selection)
+      if (webhook.id !== undefined && visibility !== EVERY_ROW) {
+        const hint = 'leave out the id: only a token with the scope webhooks:write may choose one'
+        throw perdureError('scope-denied', { hint })
+      }
       const { secret, stored } = newSecret(id)
-      return once(key, async () => {
+      const decide = async (): Promise<Decision> => {
+        const createdByToken = await tokenOf(principal)
         const existing = await webhooks.list()
         if (existing.some((other) => other.id === id)) throw perdureError('webhook-exists')
-        if (existing.length >= MAX_WEBHOOKS) throw perdureError('webhook-limit')
+        checkLimits(existing, principal, visibility)
         const { position } = await events.head()
         const now = clock.now()
         const record: WebhookRecord = {
           id,
           url,
-          events: patterns,
+          ...selection,
           targets,
-          owner: owner === EVERY_OWNER ? undefined : owner,
           source: 'api',
           secrets: [stored],
           position,
           createdBy: principal.subject,
+          createdByToken,
           version: 1,
           createdAt: now,
         }
@@ -165,17 +208,21 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
           },
           remember: true,
         }
-      })
+      }
+      // Concurrent requests would count the same webhooks.
+      return creating(() => once(key, decide))
     },
     async update({ change: { url, events: patterns, targets }, ...call }) {
       if (url !== undefined) checkUrl(url)
-      return change(call, 'webhooks.update', (webhook) => ({
-        ...refuseConfigured(webhook),
-        url: url ?? webhook.url,
-        events: patterns ?? webhook.events,
-        targets: targets ?? webhook.targets,
-        version: webhook.version + 1,
-      }))
+      return change(call, 'webhooks.update', (webhook) =>
+        withRightsOf(call.principal, {
+          ...refuseConfigured(webhook),
+          url: url ?? webhook.url,
+          events: patterns ?? webhook.events,
+          targets: targets ?? webhook.targets,
+          version: webhook.version + 1,
+        }),
+      )
     },
     remove: ({ webhookId, principal, visibility, key }) =>
       once(key, async () => {
@@ -189,7 +236,10 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
         }
       }),
     enable: (call) =>
-      change(call, 'webhooks.enable', async (webhook) => enabledWebhook(webhook, (await events.head()).position)),
+      change(call, 'webhooks.enable', async (webhook) => {
+        const enabled = enabledWebhook(webhook, (await events.head()).position)
+        return webhook.source === 'code' ? enabled : withRightsOf(call.principal, enabled)
+      }),
     disable: (call) =>
       change(call, 'webhooks.disable', (webhook) => disabledWebhook(webhook, clock.now(), 'disabled by an operator')),
     async rotate({ graceSeconds, ...call }) {

@@ -15,9 +15,12 @@ import {
 } from '@perdure/ports'
 import { type DeliveryBodyDeps, deliveryContent } from './delivery-body.ts'
 import { disabledWebhook } from './disabled-webhook.ts'
+import type { LostRights } from './webhook-rights.ts'
 import { type SigningDeps, signedHeaders } from './webhook-secret.ts'
+import { withdrawWebhooks } from './withdraw-webhooks.ts'
 
 export interface SendDeliveryDeps extends DeliveryBodyDeps, SigningDeps {
+  readonly lostRights: LostRights
   readonly webhooks: Pick<WebhookStore, 'find'>
   readonly unitOfWork: UnitOfWork
   readonly ids: IdGenerator
@@ -30,7 +33,7 @@ export interface SendDeliveryDeps extends DeliveryBodyDeps, SigningDeps {
 
 /**
  * Claims the delivery, sends it once and stores the outcome. Resolves with `false` if nothing was sent: another process
- * has the lease, or the webhook is disabled or deleted.
+ * has the lease, or the webhook is disabled or deleted, or has lost its rights, for which it is disabled.
  */
 export type SendDelivery = (delivery: DeliveryRecord, stopping: AbortSignal) => Promise<boolean>
 
@@ -70,6 +73,7 @@ export function createSendDelivery(deps: SendDeliveryDeps): SendDelivery {
   return async (delivery, stopping) => {
     const webhook = await webhooks.find(delivery.webhookId)
     if (webhook === undefined || webhook.disabledAt !== undefined) return false
+    if ((await withdrawWebhooks(deps, [webhook])).length === 0) return false
     const { id } = delivery
     const lease = ids.newId('delivery')
     const now = clock.now()

@@ -4,7 +4,6 @@ import {
   type EpochMs,
   type Meter,
   plusMs,
-  type UnitOfWork,
   type WebhookRecord,
   type WebhookStore,
 } from '@perdure/ports'
@@ -12,11 +11,12 @@ import { createLongestLimit, type LongestLimitDeps } from '../declarations/longe
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { QueueDeliveries } from './queue-deliveries.ts'
 import type { SendDelivery } from './send-delivery.ts'
+import { createWebhookLanes } from './webhook-lanes.ts'
+import { type WithdrawWebhooksDeps, withdrawWebhooks } from './withdraw-webhooks.ts'
 
-export interface WebhookDaemonDeps extends SupervisedLoopDeps, LongestLimitDeps {
+export interface WebhookDaemonDeps extends SupervisedLoopDeps, LongestLimitDeps, WithdrawWebhooksDeps {
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
-  readonly unitOfWork: UnitOfWork
   readonly meter: Meter
   readonly queueDeliveries: QueueDeliveries
   readonly sendDelivery: SendDelivery
@@ -36,15 +36,17 @@ const PRUNED_PER_COMMIT = 500
 /** Beside the first attempt in progress, this many retries of a webhook are sent at the same time. */
 const RETRIES_AT_ONCE = 3
 const POLL_MS = 1_000
+/** Then a lane closes, so that other webhooks of its subject get a turn. */
+const ATTEMPTS_PER_LANE = 30
 const FAR_FUTURE = Number.MAX_SAFE_INTEGER as EpochMs
 
 /**
- * Queues deliveries and sends them. Each webhook has a lane of its own, so that a slow endpoint delays no other. Within a
- * lane, first attempts are sent one after the other, in the order of the log; retries may overtake.
+ * Queues deliveries and sends them. Each webhook has a lane of its own, so that a slow endpoint delays no other; a subject
+ * has a limited number of lanes at a time, which its webhooks take in turn. Within a lane, first attempts are sent one after the other, in the order of the log; retries may overtake.
  */
 export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
   const { webhooks, deliveries, clock, queueDeliveries, sendDelivery, isStorageShared } = deps
-  const lanes = new Map<string, Promise<void>>()
+  const lanes = createWebhookLanes()
   const stopping = new AbortController()
   const longestLimit = createLongestLimit(deps)
   let isActive = true
@@ -54,7 +56,7 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
     (await deliveries.unattempted(webhookId, 1))[0]
 
   const sendFirstAttempts = async (webhookId: string) => {
-    for (;;) {
+    for (let sent = 0; sent < ATTEMPTS_PER_LANE; sent++) {
       const next = await unattempted(webhookId)
       if (next === undefined || next.dueAt > clock.now() || stopping.signal.aborted) return
       if (!(await sendDelivery(next, stopping.signal))) return
@@ -62,22 +64,23 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
   }
 
   const sendRetries = async (webhookId: string) => {
-    for (;;) {
+    for (let sent = 0; sent < ATTEMPTS_PER_LANE; sent += RETRIES_AT_ONCE) {
       const due = await deliveries.retries(webhookId, clock.now(), RETRIES_AT_ONCE)
       if (due.length === 0 || stopping.signal.aborted) return
-      const sent = await Promise.all(due.map((delivery) => sendDelivery(delivery, stopping.signal)))
-      if (sent.includes(false)) return
+      const outcomes = await Promise.all(due.map((delivery) => sendDelivery(delivery, stopping.signal)))
+      if (outcomes.includes(false)) return
     }
   }
 
-  const openLane = (webhookId: string) => {
+  const openLane = (webhook: WebhookRecord) => {
+    const { id: webhookId } = webhook
     const lane = Promise.allSettled([sendFirstAttempts(webhookId), sendRetries(webhookId)]).then((outcomes) => {
-      lanes.delete(webhookId)
+      lanes.close(webhookId)
       const failure = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failure === undefined) loop.wake()
       else deps.logger.error('a webhook delivery could not be stored; retrying', failure.reason)
     })
-    lanes.set(webhookId, lane)
+    lanes.open(webhook, lane)
   }
 
   /** When the webhook has something to send; `undefined` if there is nothing. */
@@ -89,10 +92,13 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
 
   const openDueLanes = async (active: readonly WebhookRecord[]): Promise<number> => {
     let next: EpochMs = FAR_FUTURE
-    for (const { id } of active) {
-      if (lanes.has(id)) continue
-      const dueAt = (await nextDueAt(id)) ?? FAR_FUTURE
-      if (dueAt <= clock.now()) openLane(id)
+    for (const webhook of lanes.inFairOrder(active)) {
+      if (lanes.isOpen(webhook.id)) continue
+      // Looks again at the latest after this time, in case that a lane of the subject ends with an error.
+      const dueAt = lanes.mayOpen(webhook)
+        ? ((await nextDueAt(webhook.id)) ?? FAR_FUTURE)
+        : plusMs(clock.now(), POLL_MS)
+      if (dueAt <= clock.now()) openLane(webhook)
       else if (dueAt < next) next = dueAt
     }
     return next - clock.now()
@@ -120,8 +126,9 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
     async work() {
       const all = await webhooks.list()
       isActive = all.length > 0
-      const active = all.filter(({ disabledAt }) => disabledAt === undefined)
       if (all.length === 0) return isStorageShared ? POLL_MS : undefined
+      const enabled = all.filter(({ disabledAt }) => disabledAt === undefined)
+      const active = await withdrawWebhooks(deps, enabled)
       const hasMore = active.length > 0 && (await queueDeliveries(active))
       const delayMs = await openDueLanes(active)
       await maintain()
@@ -138,7 +145,7 @@ export function createWebhookDaemon(deps: WebhookDaemonDeps): WebhookDaemon {
     async stop() {
       stopping.abort()
       await loop.stop()
-      await Promise.all(lanes.values())
+      await lanes.settled()
     },
   }
 }

@@ -10,6 +10,7 @@ export interface WebhookResource {
   readonly enabled: boolean
   readonly disabledReason?: string | undefined
   readonly undeclaredAt?: string | undefined
+  readonly createdByToken?: string | undefined
   readonly createdAt: string
 }
 
@@ -20,7 +21,11 @@ export const toWebhookResource = (webhook: WebhookRecord): WebhookResource => ({
   id: webhook.id,
   url: webhook.url,
   events: webhook.events,
-  ...definedMembers({ targets: webhook.targets, disabledReason: webhook.disabledReason }),
+  ...definedMembers({
+    targets: webhook.targets,
+    disabledReason: webhook.disabledReason,
+    createdByToken: webhook.createdByToken,
+  }),
   owner: webhook.owner ?? EVERY_OWNER,
   source: webhook.source,
   enabled: webhook.disabledAt === undefined,

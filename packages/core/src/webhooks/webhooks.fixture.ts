@@ -15,7 +15,7 @@ import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createWebhooks, withWebhookWake } from './webhooks.ts'
 
-export const ALICE = { subject: 'alice', scopes: ['webhooks:write'] }
+export const ALICE = { subject: 'alice', scopes: ['webhooks:write', 'runs:read', 'approvals:read', 'triggers:read'] }
 export const BY_ALICE = { principal: ALICE, visibility: EVERY_ROW } as const
 export const URL = 'https://hooks.example/in'
 
@@ -54,7 +54,14 @@ export function createWebhookWorld({
   const webhooks = createWebhooks({
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },
     ...{ logger: silentLogger, meter: noMeter, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
-    ...{ basePath: '/v1', idempotencyTtlMs: DAY_MS, version: '1.2.3', timeoutMs: 15_000, retentionDays: 30 },
+    ...{
+      basePath: '/v1',
+      idempotencyTtlMs: DAY_MS,
+      version: '1.2.3',
+      timeoutMs: 15_000,
+      retentionDays: 30,
+      maxPerSubject: 3,
+    },
     ...{
       isSealerDurable: true,
       isStorageShared: false,
@@ -67,6 +74,7 @@ export function createWebhookWorld({
   return {
     ...webhooks,
     storage,
+    unitOfWork,
     clock,
     receiver,
     ids,

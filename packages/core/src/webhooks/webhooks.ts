@@ -11,19 +11,23 @@ import { createManageWebhooks, type ManageWebhooksDeps } from './manage-webhooks
 import { createQueueDeliveries, type QueueDeliveriesDeps } from './queue-deliveries.ts'
 import { createSendDelivery, type SendDeliveryDeps } from './send-delivery.ts'
 import { createWebhookDaemon, type WebhookDaemonDeps } from './webhook-daemon.ts'
+import { createLostRights, type WebhookRightsDeps } from './webhook-rights.ts'
 
 export type WebhooksDeps = Omit<ManageWebhooksDeps & ManageDeliveriesDeps, 'wake'> &
   QueueDeliveriesDeps &
-  SendDeliveryDeps &
+  Omit<SendDeliveryDeps, 'lostRights'> &
+  WebhookRightsDeps &
   Pick<DeclareWebhooksDeps, 'nodes' | 'executor' | 'undeclaredMs' | 'digest'> &
-  Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery'>
+  Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery' | 'lostRights'>
 
 /** Wires the use cases of webhooks. */
 export function createWebhooks(deps: WebhooksDeps) {
+  const lostRights = createLostRights(deps)
   const daemon = createWebhookDaemon({
     ...deps,
+    lostRights,
     queueDeliveries: createQueueDeliveries(deps),
-    sendDelivery: createSendDelivery(deps),
+    sendDelivery: createSendDelivery({ ...deps, lostRights }),
   })
   const { wake } = daemon
   let declared: readonly ConfiguredWebhook[] | undefined
@@ -46,7 +50,10 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 
 const DELIVERED: ReadonlySet<string> = new Set(WEBHOOK_EVENTS)
 
-/** Calls `wake` after each commit with an event that webhooks deliver, while `isActive`. */
+/**
+ * Calls `wake` after each commit with an event that webhooks deliver, or after which a token has fewer rights, while
+ * `isActive`.
+ */
 export const withWebhookWake = (
   unitOfWork: UnitOfWork,
   daemon: () => { isActive(): boolean; wake(): void } | undefined,
@@ -54,7 +61,9 @@ export const withWebhookWake = (
   async commit(writes) {
     const outcome = await unitOfWork.commit(writes)
     const target = daemon()
-    if (target?.isActive() && outcome.committed && outcome.events.some(({ type }) => DELIVERED.has(type))) target.wake()
+    if (!target?.isActive() || !outcome.committed) return outcome
+    const endsRights = writes.some(({ type }) => type === 'token.revoke' || type === 'token.retire')
+    if (endsRights || outcome.events.some(({ type }) => DELIVERED.has(type))) target.wake()
     return outcome
   },
 })

@@ -1,3 +1,4 @@
+import { OPERATIONS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, bearer, bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
 import { TEST_CONSOLE } from '../console/console-data.fixture.ts'
@@ -161,6 +162,56 @@ describe('signing in to the console', () => {
 })
 
 describe('a session of the console', () => {
+  it('is refused as a bearer token, also with console.readOnly, by every operation and as a sign-in', async () => {
+    const { app, signIn } = await setUp(['admin:*'], { config: { consoleReadOnly: true } })
+    const { session } = await signIn()
+    const value = session.slice(session.indexOf('=') + 1)
+
+    const refused: string[] = []
+    let addresses = 0
+    // Ten refusals would lock an address out.
+    const fromOwnAddress = () => ({ incoming: { socket: { remoteAddress: `192.0.2.${++addresses}` } } })
+    for (const { id, method, path, scope } of OPERATIONS) {
+      if (scope === null) continue
+      const url = `${ORIGIN}/v1${path.replaceAll(/:\w+/g, 'x')}`
+      const request = new Request(url, { method, headers: { ...bearer(value), cookie: session } })
+      const answer = await app.fetch(request, fromOwnAddress())
+      const { error } = await refusalOf(answer)
+      // The protocols of other packages are not mounted here.
+      if (error === 'route-not-found') continue
+      expect([id, answer.status]).toEqual([id, 401])
+      refused.push(id)
+    }
+    expect(refused.length).toBeGreaterThan(80)
+    const signInAgain = await app.fetch(post('/console/session', { token: value }), fromOwnAddress())
+    expect(await refusalOf(signInAgain)).toEqual({ status: 401, error: 'auth-invalid' })
+    expect((await app.fetch(get('/agents', { cookie: session }))).status).toBe(200)
+  })
+
+  it('is no bearer token in its cookie', async () => {
+    const { app, token, signIn } = await setUp()
+    const { session } = await signIn()
+    const cookie = `${session.slice(0, session.indexOf('='))}=${token}`
+
+    expect(await refusalOf(await app.fetch(get('/agents', { cookie })))).toEqual({ status: 401, error: 'auth-invalid' })
+  })
+
+  it('survives a change of the pepper, and is still refused as a bearer token', async () => {
+    const [old, current] = ['o', 'n'].map((text) => new TextEncoder().encode(text.repeat(32))) as [
+      Uint8Array,
+      Uint8Array,
+    ]
+    const { signIn, storage, clock } = await setUp(['admin:*'], { peppers: [old] })
+    const { session } = await signIn()
+    const { app } = createTestApp({ auth: 'token', on: { storage, clock }, peppers: [current, old] })
+
+    for (let times = 0; times < 2; times++) {
+      expect((await app.fetch(get('/agents', { cookie: session }))).status).toBe(200)
+      const value = session.slice(session.indexOf('=') + 1)
+      expect((await refusalOf(await app.fetch(get('/agents', bearer(value))))).error).toBe('auth-invalid')
+    }
+  })
+
   it('needs the CSRF token of its cookie for every change', async () => {
     const { app, signIn } = await setUp()
     const { cookie, csrf, session } = await signIn()
@@ -195,7 +246,7 @@ describe('a session of the console', () => {
     expect(await refusalOf(await read(second.cookie))).toEqual({ status: 401, error: 'auth-revoked' })
   })
 
-  it('creates tokens that outlive it, and ends them with the token that signed in', async () => {
+  it('creates tokens that outlive it soon after the sign-in, and ends them with the token that signed in', async () => {
     const { app, manage, clock, record, signIn } = await setUp()
     const { cookie, csrf } = await signIn()
     const headers = { cookie, 'X-CSRF-Token': csrf }
@@ -204,11 +255,67 @@ describe('a session of the console', () => {
     clock.advance(13 * 3_600_000)
     const read = async () => (await app.fetch(get('/agents', bearer(String(minted.token))))).status
 
-    expect(minted).toMatchObject({ parentId: record.id })
+    expect(minted).toMatchObject({ parentId: record.id, createdBy: expect.stringMatching(/^tok_/) })
     expect(minted).not.toHaveProperty('expiresAt')
     expect(await read()).toBe(200)
     await manage.revoke(record.id, 'test')
     expect(await read()).toBe(401)
+  })
+
+  it('creates only tokens that end with it later on, until the user signs in again', async () => {
+    const { app, clock, signIn, token } = await setUp()
+    const { cookie, csrf, response } = await signIn()
+    const headers = { cookie, 'X-CSRF-Token': csrf }
+    const { expiresAt } = await bodyOf(response)
+    const mint = (over: object = {}, by: Record<string, string> = headers) =>
+      app.fetch(post('/tokens', { name: 'ci', scopes: ['agents:read'], ...over }, by))
+    clock.advance(10 * 60_000 + 1)
+
+    const minted = await bodyOf(await mint())
+    expect(minted).toMatchObject({ expiresAt })
+    const later = await mint({ expiresAt: new Date(Date.parse(String(expiresAt)) + 1).toISOString() })
+    expect(await later.clone().json()).toMatchObject({ hint: expect.stringContaining('sign in again') })
+    expect((await refusalOf(later)).error).toBe('scope-escalation-denied')
+    const permanent = await bodyOf(await mint({}, bearer(token)))
+    const rotated = await app.fetch(post(`/tokens/${permanent.id}/rotate`, {}, headers))
+    expect(await bodyOf(rotated)).toMatchObject({ expiresAt })
+
+    // A session that signs in with a code of the session is not a new sign-in of the user.
+    const { code } = await bodyOf(await app.fetch(post('/console/codes', {}, headers)))
+    const second = await signIn({ code })
+    const bySecond = { cookie: second.cookie, 'X-CSRF-Token': second.csrf }
+    expect(await bodyOf(await mint({}, bySecond))).toMatchObject({ expiresAt })
+
+    const again = await signIn()
+    const byAgain = { cookie: again.cookie, 'X-CSRF-Token': again.csrf }
+    expect(await bodyOf(await mint({}, byAgain))).not.toHaveProperty('expiresAt')
+  })
+
+  it('lists the valid tokens that it has created when it signs out', async () => {
+    const { app, token, clock, signIn } = await setUp()
+    const other = await signIn()
+    const { cookie, csrf } = await signIn()
+    clock.advance(1)
+    const headers = { cookie, 'X-CSRF-Token': csrf }
+    const mint = async (name: string, by: Record<string, string>, over: object = {}) =>
+      bodyOf(await app.fetch(post('/tokens', { name, scopes: ['agents:read'], ...over }, by)))
+    const end = (by: Record<string, string>) =>
+      app.fetch(new Request(`${ORIGIN}/v1/console/session`, { method: 'DELETE', headers: by }))
+    const kept = await mint('kept', headers)
+    const brief = await mint('brief', headers, { expiresAt: new Date(clock.now() + 1_000).toISOString() })
+    const revoked = await mint('revoked', headers)
+    await mint('by-bearer', bearer(token))
+    await app.fetch(new Request(`${ORIGIN}/v1/tokens/${revoked.id}`, { method: 'DELETE', headers: bearer(token) }))
+    for (let n = 0; n < 210; n++) await mint(`many-${n}`, bearer(token))
+    clock.advance(1_000)
+
+    const answer = await end(headers)
+
+    expect(answer.status).toBe(200)
+    expect(answer.headers.getSetCookie()[0]).toContain('Max-Age=0;')
+    expect(await answer.json()).toEqual({ tokens: [{ id: kept.id, name: 'kept' }] })
+    expect(brief).toHaveProperty('expiresAt')
+    expect((await end({ cookie: other.cookie, 'X-CSRF-Token': other.csrf })).status).toBe(204)
   })
 
   it('leaves a bearer token alone when its owner signs out', async () => {

@@ -13,6 +13,8 @@ type Deps = Pick<
   'config' | 'version' | 'cookieTags' | 'consoleSessions' | 'consoleData' | 'readAgents' | 'readWorkflows'
 >
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** `/console`: codes and sessions of the web console. */
 export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> => {
   const { config, version, cookieTags, consoleSessions, consoleData, readAgents, readWorkflows } = deps
@@ -33,7 +35,7 @@ export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> =>
       const request = { credential: body, clientAddress, origin: requestOrigin }
       const { session, cookie, maxAgeSeconds } = await consoleSessions.signIn(request)
       return textAnswer(JSON.stringify(describe(session, session)), 201, {
-        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Type': JSON_TYPE,
         'Set-Cookie': setSessionCookie({ value: cookie, maxAgeSeconds, host, isSecure }, cookieTags),
       })
     },
@@ -44,12 +46,10 @@ export const consoleRoutes = (deps: Deps): Handlers<typeof consoleOperations> =>
     getConsoleSystem: async () => ({ status: 200, body: await dataOf(consoleData).readSystem() }),
     getMetricHistory: () => ({ status: 200, body: dataOf(consoleData).readMetricHistory() }),
     async signOut({ principal, host, isSecure }) {
-      await consoleSessions.signOut(principal)
-      return {
-        status: 204,
-        headers: { 'Set-Cookie': setSessionCookie({ value: '', maxAgeSeconds: 0, host, isSecure }, cookieTags) },
-        text: null,
-      }
+      const tokens = await consoleSessions.signOut(principal)
+      const headers = { 'Set-Cookie': setSessionCookie({ value: '', maxAgeSeconds: 0, host, isSecure }, cookieTags) }
+      if (tokens.length === 0) return { status: 204, headers, text: null }
+      return textAnswer(JSON.stringify({ tokens }), 200, { 'Content-Type': JSON_TYPE, ...headers })
     },
   }
 }

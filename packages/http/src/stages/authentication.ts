@@ -18,12 +18,12 @@ export const createAuthentication: CreateStage =
     if (env.caller !== undefined) return undefined
     if (route === undefined) return undefined
     const isPublic = scopeRuleOf(route.mounted.operation, config) === null
-    const { authorization, isCookie } = credentialOf(exchange, config, cookieTags)
+    const { authorization, kind } = credentialOf(exchange, config, cookieTags)
     const isKnown = authorization !== undefined || config.authKind === 'none'
     if (isPublic && !(route.mounted.operation.showsMore && isKnown)) return undefined
     const address = clientAddress === UNKNOWN_ADDRESS ? undefined : clientAddress
-    const authenticated = authenticate(authorization, address).then((principal) => {
-      exchange.principal = { ...principal, origin: exchange.origin, ...(isCookie ? sessionOf(principal) : {}) }
+    const authenticated = authenticate(authorization, address, kind).then((principal) => {
+      exchange.principal = { ...principal, origin: exchange.origin, ...sessionOf(principal, kind) }
       return undefined
     })
     // A public operation needs no valid token.
@@ -33,8 +33,9 @@ export const createAuthentication: CreateStage =
 /** The header wins over the cookie, so that a page can also call with a token. */
 function credentialOf(exchange: Exchange, { consoleEnabled }: HttpConfig, cookieTags: CookieTags) {
   const header = exchange.head.header('authorization')
-  if (header !== undefined || !consoleEnabled) return { authorization: header, isCookie: false }
-  return { authorization: sessionCookieOf(exchange, cookieTags), isCookie: true }
+  if (header !== undefined || !consoleEnabled) return { authorization: header, kind: 'bearer' } as const
+  return { authorization: sessionCookieOf(exchange, cookieTags), kind: 'cookie' } as const
 }
 
-const sessionOf = ({ tokenId }: Principal) => (tokenId === undefined ? {} : { browserSession: tokenId })
+const sessionOf = ({ tokenId }: Principal, kind: 'bearer' | 'cookie') =>
+  kind === 'bearer' || tokenId === undefined ? {} : { browserSession: tokenId }

@@ -1,5 +1,12 @@
 import type { OperationTable } from '../operation.ts'
-import { ConsoleCode, ConsoleSession, ConsoleSystem, MetricHistory, SignInRequest } from '../resources/console.ts'
+import {
+  ConsoleCode,
+  ConsoleSession,
+  ConsoleSystem,
+  MetricHistory,
+  SignedOut,
+  SignInRequest,
+} from '../resources/console.ts'
 
 /** Mounted when `console.enabled` is true. */
 export const consoleOperations = {
@@ -56,7 +63,10 @@ export const consoleOperations = {
     idempotent: false,
     changesNothing: true,
     privileged: true,
-    responses: { 204: { description: 'The session has ended, and its cookie is deleted.' } },
+    responses: {
+      200: { schema: SignedOut, description: 'As 204; the session has created these tokens, which stay valid.' },
+      204: { description: 'The session has ended, and its cookie is deleted.' },
+    },
     errors: [],
     summary: 'End the session of this browser.',
   },

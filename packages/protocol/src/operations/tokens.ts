@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
-import { MintedToken, MintTokenRequest, RotateTokenRequest, Token } from '../resources/tokens.ts'
+import { MintedToken, MintTokenRequest, RevokedToken, RotateTokenRequest, Token } from '../resources/tokens.ts'
 
 export const tokenOperations = {
   listTokens: {
@@ -80,7 +80,10 @@ export const tokenOperations = {
     scope: 'tokens:revoke:{tokenId}',
     idempotent: true,
     privileged: true,
-    responses: { 204: { description: 'The token is revoked.' } },
+    responses: {
+      200: { schema: RevokedToken, description: 'The token is revoked, and these webhooks end with it.' },
+      204: { description: 'The token is revoked, and no webhook ends with it.' },
+    },
     errors: ['token-not-found', 'scope-escalation-denied'],
     summary: 'Revoke a token and every token minted with it.',
   },

@@ -42,7 +42,13 @@ export const webhookOperations = {
         description: 'The webhook with its secret, which no later response shows.',
       },
     },
-    errors: ['webhook-exists', 'webhook-limit', 'webhook-pepper-missing', 'webhook-url-denied'],
+    errors: [
+      'webhook-exists',
+      'webhook-limit',
+      'webhook-pepper-missing',
+      'webhook-url-denied',
+      'scope-escalation-denied',
+    ],
     summary: 'Add a webhook: an endpoint outside the server that receives events.',
   },
   getWebhook: {
@@ -64,7 +70,7 @@ export const webhookOperations = {
     privileged: true,
     body: UpdateWebhookRequest,
     responses: { 200: { schema: Webhook, description: 'The changed webhook.' } },
-    errors: ['webhook-not-found', 'webhook-configured', 'webhook-url-denied'],
+    errors: ['webhook-not-found', 'webhook-configured', 'webhook-url-denied', 'scope-escalation-denied'],
     summary: 'Change the address or the filters of a webhook.',
   },
   deleteWebhook: {
@@ -86,7 +92,7 @@ export const webhookOperations = {
     idempotent: true,
     privileged: true,
     responses: { 200: { schema: Webhook, description: 'The webhook receives events from now on.' } },
-    errors: ['webhook-not-found'],
+    errors: ['webhook-not-found', 'scope-escalation-denied'],
     summary: 'Enable a webhook.',
   },
   disableWebhook: {

@@ -30,6 +30,11 @@ export const ConsoleSession = v.object({
   workflows: v.array(ConsoleTarget),
 })
 
+/** The valid tokens that an ended session has created. */
+export const SignedOut = v.object({
+  tokens: v.array(v.object({ id: v.string(), name: v.string(), expiresAt: v.optional(Timestamp) })),
+})
+
 /** A server that shares the storage with this one. */
 export const ConsoleNode = v.object({ id: v.string(), name: v.string(), startedAt: Timestamp, isThis: v.boolean() })
 

@@ -32,6 +32,13 @@ export const MintedToken = v.object({
   warnings: v.optional(v.array(v.string())),
 })
 
+/** What else ends with a revoked token. */
+export const RevokedToken = v.object({
+  id: v.string(),
+  /** Ids of the webhooks that are disabled because they had the rights of the token or of one minted with it. */
+  webhooks: v.array(v.string()),
+})
+
 export const MintTokenRequest = strictObject({
   name: Label,
   scopes: v.pipe(v.array(Grant), v.minLength(1), v.maxLength(64)),

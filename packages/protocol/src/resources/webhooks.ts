@@ -24,6 +24,7 @@ export const Webhook = v.object({
   enabled: v.boolean(),
   disabledReason: v.optional(v.string()),
   undeclaredAt: v.optional(Timestamp),
+  createdByToken: v.optional(v.string()),
   createdAt: Timestamp,
 })
 

@@ -8,6 +8,7 @@ import {
   ConsoleTarget,
   MetricHistory,
   MetricSeries,
+  SignedOut,
   SignInRequest,
 } from '../resources/console.ts'
 import { type NamedSchemas, namedObject } from './named-schema.ts'
@@ -47,6 +48,11 @@ export const consoleSchemas = {
     description: 'An agent or workflow that the caller may read.',
     members: { id: 'Id of the agent or workflow.', description: 'Purpose of the agent or workflow.' },
     example: { id: 'support', description: 'Answers questions about orders.' },
+  }),
+  SignedOut: namedObject(SignedOut, {
+    description: 'What remains of a session of the console that has ended.',
+    members: { tokens: 'The tokens that it created and that are still valid.' },
+    example: { tokens: [{ id: 'tok_01k5x3v8qk7m2n9b4c6d8f0g1h', name: 'ci', expiresAt: '2026-06-01T00:00:00.000Z' }] },
   }),
   ConsoleSession: namedObject(ConsoleSession, {
     description: 'The session of a caller in the console.',

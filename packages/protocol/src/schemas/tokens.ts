@@ -1,4 +1,11 @@
-import { MintedToken, MintTokenRequest, RotateTokenRequest, Token, TokenEnvName } from '../resources/tokens.ts'
+import {
+  MintedToken,
+  MintTokenRequest,
+  RevokedToken,
+  RotateTokenRequest,
+  Token,
+  TokenEnvName,
+} from '../resources/tokens.ts'
 import { WsTicket } from '../resources/ws-ticket.ts'
 import { type NamedSchemas, namedObject, namedValue } from './named-schema.ts'
 
@@ -9,7 +16,7 @@ const MEMBERS = {
   env: 'Environment in the prefix of the token.',
   scopes: 'Scopes of the token.',
   createdAt: 'When the token was minted.',
-  createdBy: 'Subject that minted the token.',
+  createdBy: 'Subject that minted the token, or the id of the console session in which it was minted.',
   expiresAt: 'When the token expires. Absent when it never expires.',
   lastUsedAt: 'When the token was last used. Absent when it was never used.',
   revokedAt: 'When the token was revoked. Absent when it was not.',
@@ -46,6 +53,15 @@ export const tokenSchemas = {
         'One sentence for each scope that names an agent or workflow that is not registered. Absent when there is none.',
     },
     example: { ...token, token: 'perdure_live_v1_…x9Qz' },
+  }),
+  RevokedToken: namedObject(RevokedToken, {
+    description: 'What ends with a revoked token.',
+    members: {
+      id: 'Id of the token.',
+      webhooks:
+        'Ids of the webhooks that are disabled, because they use the rights of the token or of one minted with it.',
+    },
+    example: { id: token.id, webhooks: ['billing'] },
   }),
   MintTokenRequest: namedObject(MintTokenRequest, {
     description: 'Mints a token within the scopes and the lifetime of the caller.',

@@ -37,6 +37,8 @@ const WEBHOOK_MEMBERS = {
   disabledReason: 'Why the webhook is disabled. Absent while it is enabled.',
   undeclaredAt:
     'Since when no running server declares this webhook of the configuration. It is removed after `retention.undeclaredSeconds`. Absent while one declares it.',
+  createdByToken:
+    'Token whose rights it uses: the one that created it, or that changed or enabled it last. Absent if there is none.',
   createdAt: 'When it was added.',
 } as const
 
@@ -57,7 +59,7 @@ export const webhookSchemas: NamedSchemas = {
   CreateWebhookRequest: namedObject(CreateWebhookRequest, {
     description: 'Adds a webhook.',
     members: {
-      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a generated id.',
+      id: 'Id of the webhook: at most 128 letters, digits, `_` or `-`. Default: a generated id. Only a token with `webhooks:write` may choose one.',
       url: 'Address that receives the events: `https:` and public, unless its host is in `webhooks.allowHosts`.',
       events: `${FILTERS.events} Default: \`["*"]\`.`,
       targets: FILTERS.targets,

@@ -196,6 +196,22 @@ describe('WebSocket authentication', () => {
   const closeOf = async (url: string, ticket?: string) =>
     (await connect(url, ticket === undefined ? {} : { ticket })).closed
 
+  it('closes with 4002 for the cookie of a console session, sent as a bearer token or as a ticket', async () => {
+    const { url, mint } = await start({ console: { enabled: true } })
+    const { token } = await mint('agents:read')
+    const headers = { 'content-type': 'application/json' }
+    const signedIn = await fetch(`${url}/console/session`, { method: 'POST', headers, body: JSON.stringify({ token }) })
+    const cookie = /=([^;]+)/.exec(signedIn.headers.getSetCookie()[0] ?? '')?.[1] ?? ''
+
+    expect(cookie).toMatch(/^perdure_/)
+    expect(await closeOf(url, cookie)).toEqual({ code: 4002, reason: 'auth.invalid' })
+    const { closed } = await connect(url, { headers: bearer(cookie) })
+    expect(await closed).toEqual({ code: 4002, reason: 'auth.invalid' })
+    const valid = await connect(url, { headers: bearer(token) })
+    await valid.initialize()
+    valid.socket.close()
+  })
+
   it('closes with 4001 without a credential', async () => {
     expect(await closeOf((await start()).url)).toEqual({ code: 4001, reason: 'auth.required' })
   })

@@ -33,12 +33,13 @@ export interface SocketClient {
 export interface ConnectOptions {
   readonly ticket?: string
   readonly protocols?: readonly string[]
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Opens a WebSocket to the server at `url`. */
-export async function connect(url: string, { ticket, protocols }: ConnectOptions = {}): Promise<SocketClient> {
+export async function connect(url: string, { ticket, protocols, headers }: ConnectOptions = {}): Promise<SocketClient> {
   const offered = protocols ?? ['svc.protocol.v1', ...(ticket === undefined ? [] : [`ticket.${ticket}`])]
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, [...offered])
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, { protocols: [...offered], headers } as never)
   const frames: Frame[] = []
   const texts: string[] = []
   const waiting = new Set<() => void>()

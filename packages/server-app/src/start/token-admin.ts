@@ -1,4 +1,4 @@
-import { auditingUnitOfWork, createManageTokens, type MintToken } from '@perdure/core'
+import { auditingUnitOfWork, createManageTokens, type MintToken, webhooksOfToken } from '@perdure/core'
 import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
@@ -13,6 +13,8 @@ export interface TokenAdmin {
   mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
   list(page: PageQuery): Promise<Page<TokenRecord>>
   revoke(id: string): Promise<TokenRecord>
+  /** The ids of the webhooks that end when the token is revoked. */
+  webhooksOf(id: string): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -41,6 +43,7 @@ export async function openTokenAdmin(
     mint: (request) => manage.mint(request, 'cli'),
     list: manage.list,
     revoke: (id) => manage.revoke(id, 'cli'),
+    webhooksOf: (id) => webhooksOfToken(storage, id),
     close: async () => {
       if (adapters.storage === undefined) await storage.close()
     },

@@ -12,6 +12,7 @@ const OPTIONALS: Optionals<WebhookRecord> = {
   disabledReason: 'answered 410 "Gone"',
   undeclaredAt: at(6),
   superseded: ['a1', 'b2'],
+  createdByToken: 'tok_1',
 }
 
 const insert = (storage: Storage, ...webhooks: readonly WebhookRecord[]) =>

@@ -2,12 +2,22 @@ import { useState } from 'preact/hooks'
 import type { Failure } from '../api/failure.ts'
 import { FailureNote } from '../parts/basics.tsx'
 
+/** A token that a session created. */
+export interface CreatedToken {
+  readonly id: string
+  readonly name: string
+  readonly expiresAt?: string | undefined
+}
+
 /** Asks for a token or a code. Neither is kept in the page. */
 export function SignInPage({
   failure,
+  created = [],
   onSignIn,
 }: {
   readonly failure: Failure | undefined
+  /** Tokens that the session before created and that are still valid. */
+  readonly created?: readonly CreatedToken[] | undefined
   readonly onSignIn: (credential: { readonly token: string } | { readonly code: string }) => Promise<void>
 }) {
   const [text, setText] = useState('')
@@ -25,6 +35,19 @@ export function SignInPage({
     <main class="sign-in">
       <form onSubmit={(event) => void submit(event)}>
         <h1>Sign in to Perdure</h1>
+        {created.length === 0 ? null : (
+          <div role="status">
+            <p>You are signed out. Your session created these tokens, which are still valid:</p>
+            <ul>
+              {created.map(({ id, name, expiresAt }) => (
+                <li key={id}>
+                  {name} <span class="quiet id">{id}</span>{' '}
+                  {expiresAt === undefined ? 'does not expire' : `expires ${expiresAt}`}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
         <p class="quiet">
           Paste an access token, or a single-use code from <code>perdure console</code>.
         </p>

@@ -1,5 +1,5 @@
 import { perdureError } from '@perdure/ports'
-import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@perdure/protocol'
+import { ERRORS, type ErrorCode, type ErrorSpec, errorsOf, OPERATIONS, type Operation } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, bodyOf, createTestApp } from './app.fixture.ts'
 import type { HttpAppDeps, UseCases } from './http-app-deps.ts'
@@ -224,8 +224,9 @@ describe('an operation', () => {
     const response = await app.fetch(toRequest(operation, scenario))
 
     expect(response.status).toBe(ERRORS[code].status)
+    const { openai = code }: ErrorSpec = ERRORS[code]
     expect(await bodyOf(response)).toMatchObject({
-      error: code,
+      error: id.startsWith('openai.') ? openai : code,
       message: expect.stringMatching(/./),
       requestId: response.headers.get('x-request-id'),
     })

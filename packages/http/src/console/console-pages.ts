@@ -134,7 +134,7 @@ function fileAnswer(name: string, asset: ConsoleAsset, { acceptEncoding, ifNoneM
     ETag: tag,
     Vary: 'Accept-Encoding',
   }
-  if (ifNoneMatch.split(/\s*,\s*/).includes(tag)) return new Response(null, { status: 304, headers })
+  if (ifNoneMatch.split(',').some((one) => one.trim() === tag)) return new Response(null, { status: 304, headers })
   return new Response(new Uint8Array(bytes), {
     headers: {
       ...headers,

@@ -20,7 +20,7 @@ export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number]
 type EventFamily = WebhookEventType extends `${infer Family}.${string}` ? Family : never
 
 /** What a caller must be able to read to have the events of a family sent to a webhook. */
-export const WEBHOOK_EVENT_SCOPES = {
+const WEBHOOK_EVENT_SCOPES = {
   run: 'runs:read',
   approval: 'approvals:read',
   trigger: 'triggers:read',

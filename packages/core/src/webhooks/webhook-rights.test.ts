@@ -174,7 +174,7 @@ describe('the rights of a webhook', () => {
     expect(await hook()).toMatchObject({ disabledReason: 'its token alice was revoked' })
   })
 
-  it('go on with the token that replaces the token, and end with it', async () => {
+  it('continue with the token that replaces the token, and end with it', async () => {
     const { create, delivered, tokenUseCases, principalOf, hook } = await setUp({ id: 'alice' })
     await create('alice')
     const rotated = await tokenUseCases.rotate({ principal: principalOf('alice'), tokenId: 'alice' })

@@ -133,10 +133,8 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
   }
 
   const resultEvents = (): readonly AgUiEvent[] => {
-    const hasText = [...shown.values()].some(
-      (item) => item.kind === 'text' && item.phase === undefined && item.text !== '',
-    )
-    const text = hasText ? '' : outputText({ items: [], result: fold.run.result })
+    const isAnswer = (item: TranscriptItem) => item.kind === 'text' && item.phase === undefined && item.text !== ''
+    const text = [...shown.values()].some(isAnswer) ? '' : outputText({ items: [], result: fold.run.result })
     if (text === '' || fold.run.status !== 'completed') return []
     const id = `${view.runId}.result`
     const item: TextItem = { kind: 'text', id, messageId: id, text, isOpen: false, isExplicit: true, restarts: 0 }

@@ -1,13 +1,13 @@
-import { type ApprovalRecord, EVERY_ROW, toJsonText } from '@perdure/ports'
+import { type ApprovalRecord, toJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { ApprovalItem } from '../fold/transcript.ts'
-import { type AnswersDeps, takeAnswer } from './answers.ts'
+import { type Answering, type AnswersDeps, takeAnswer } from './answers.ts'
 import { approvalQuestion } from './elicitation.ts'
 
 const LONG = { letter: 'x'.repeat(2_500), andAlso: 'WIRE 1000000 TO MALLORY' }
 
 const questionOf = (payload: unknown) => {
-  const item: ApprovalItem = { kind: 'approval', id: 'apr_1', name: 'pay', status: 'pending', payload }
+  const item: ApprovalItem = { kind: 'approval', id: 'apr_1', runId: 'run_1', name: 'pay', status: 'pending', payload }
   return (approvalQuestion(item).params as { readonly message: string }).message
 }
 
@@ -35,7 +35,7 @@ describe('takeAnswer', () => {
       resolveApproval: async (request: unknown) => void decided.push(request),
       resumeRun: async (request: unknown) => void decided.push(request),
     } as unknown as AnswersDeps
-    const caller = { principal: { subject: 'ann', scopes: [] }, visibility: EVERY_ROW }
+    const caller: Answering = { principal: { subject: 'ann', scopes: [] }, visibility: { owner: 'ann' } }
     return takeAnswer(deps, caller, 'apr_1', { action: 'accept', content }).then((taken) => ({ taken, decided }))
   }
 

@@ -138,11 +138,8 @@ async function readServer(execute: Execute): Promise<Seen> {
   return { system, table, timeline: Number.parseInt(timeline, 16), position: Number(position) }
 }
 
-/**
- * The first eight digits in the name of a file of the write-ahead log are the timeline. The position comes from the sequence,
- * because the newest events can have been deleted.
- */
+/** The first eight digits in the name of a file of the write-ahead log are the timeline. */
 const SERVER = `select (select system_identifier::text from pg_control_system()) as "system",
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as "timeline",
   'meta'::regclass::oid::text as "table",
-  coalesce(pg_sequence_last_value(pg_get_serial_sequence('events', 'position')::regclass), 0)::text as "position"`
+  coalesce((select position from events order by position desc limit 1), 0)::text as "position"`

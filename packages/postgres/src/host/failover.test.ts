@@ -231,9 +231,6 @@ needsTool('PostgreSQL').describe('a database that lacks acknowledged events', ()
     await (await open()).close()
 
     await schema.query(`delete from "${schema.name}".events where position > 1`)
-    // The newest events can be deleted: the sequence tells that they were there.
-    await (await open()).close()
-    await schema.query(`select setval(pg_get_serial_sequence('"${schema.name}".events', 'position'), 1)`)
 
     await expect(open()).rejects.toMatchObject({
       kind: 'config-invalid',

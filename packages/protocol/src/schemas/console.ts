@@ -50,7 +50,7 @@ export const consoleSchemas = {
     example: { id: 'support', description: 'Answers questions about orders.' },
   }),
   SignedOut: namedObject(SignedOut, {
-    description: 'What remains of a session of the console that has ended.',
+    description: 'The tokens that outlive a session of the console that has ended.',
     members: { tokens: 'The tokens that it created and that are still valid.' },
     example: { tokens: [{ id: 'tok_01k5x3v8qk7m2n9b4c6d8f0g1h', name: 'ci', expiresAt: '2026-06-01T00:00:00.000Z' }] },
   }),

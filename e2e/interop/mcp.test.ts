@@ -176,11 +176,13 @@ describe.each(CLIENTS)('the MCP client %s', (name) => {
 /** Clients without a handshake do not resume: the protocol has nothing for it. */
 describe.each(CLIENTS.filter((name) => name !== '2.4.0 auto'))('the MCP client %s resumes, and', (name) => {
   it('gets the result over a network that cuts its connections', async () => {
-    const proxy = await openCuttingProxy(() => 400)
+    let connectionMs = 5_000 // time for the handshake, which the client does not repeat
+    const proxy = await openCuttingProxy(() => connectionMs)
     proxy.target = Number(new URL(server.url()).port)
     onTestFinished(() => proxy.close())
     const url = `http://127.0.0.1:${proxy.port}/v1/mcp`
     const client = await connect(name, optionsOf({ url }))
+    connectionMs = 400
     const gate = newGate()
     const called = client.call('gated', { text: gate }, { onprogress: () => undefined })
     await eventually(() => proxy.cuts()).toBeGreaterThan(0)

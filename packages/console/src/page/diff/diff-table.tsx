@@ -1,6 +1,6 @@
 import { Empty } from '../parts/basics.tsx'
 import { Scroll } from '../parts/scroll.tsx'
-import { type Difference, differencesOf, isChanged } from './differences.ts'
+import { type Difference, differencesOf, isChanged, shownTexts } from './differences.ts'
 
 export interface DiffTableProps {
   readonly before: unknown
@@ -29,8 +29,8 @@ export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
           {rows.map((row) => (
             <tr key={row.path} class={isChanged(row) ? 'is-changed' : undefined}>
               <th scope="row">{row.path === '' ? 'value' : row.path}</th>
-              <td class="long">{row.before ?? '–'}</td>
-              <td class="long">{row.after ?? '–'}</td>
+              <td class="long">{shownTexts(row)[0] ?? '–'}</td>
+              <td class="long">{shownTexts(row)[1] ?? '–'}</td>
               <td>{changeText(row)}</td>
             </tr>
           ))}

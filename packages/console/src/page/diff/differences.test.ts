@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { differencesOf, isChanged } from './differences.ts'
+import { differencesOf, isChanged, shownTexts } from './differences.ts'
 
 describe('differencesOf', () => {
   it('lists every member with its old and new value', () => {
@@ -40,6 +40,17 @@ describe('differencesOf', () => {
 
   it('tells a text from the value that it looks like', () => {
     expect(differencesOf({ amount: '10' }, { amount: 10 }).rows.every(isChanged)).toBe(true)
+  })
+
+  it('shows texts without quotes, except where another value would look the same', () => {
+    const shown = (before: unknown, after: unknown) => differencesOf(before, after).rows.map(shownTexts)
+
+    expect(shown({ to: '1.2' }, { to: '1.3' })).toEqual([['1.2', '1.3']])
+    expect(shown({ to: '10' }, { to: 10 })).toEqual([['"10"', '10']])
+    expect(shown({}, { to: 'Ann' })).toEqual([
+      [undefined, 'Ann'],
+      ['{}', undefined],
+    ])
   })
 
   it('stops after 1,000 members, and says so', () => {

@@ -24,6 +24,20 @@ export function differencesOf(before: unknown, after: unknown): Differences {
 
 export const isChanged = ({ before, after }: Difference): boolean => before !== after
 
+/** The values as the table shows them: texts without quotes, unless different values would look the same. */
+export function shownTexts({
+  before,
+  after,
+}: Difference): readonly [before: string | undefined, after: string | undefined] {
+  const [old, now] = [withoutQuotes(before), withoutQuotes(after)]
+  return old === now && before !== after ? [before, after] : [old, now]
+}
+
+function withoutQuotes(json: string | undefined): string | undefined {
+  const value: unknown = json === undefined ? undefined : JSON.parse(json)
+  return typeof value === 'string' ? value : json
+}
+
 /** A member whose name needs no quotes, so that different members never have the same path. */
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u
 

@@ -28,32 +28,28 @@ type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 /** Pairs every operation with its handler. An unimplemented operation passes all stages, then answers 501. */
 export function mountAll(handlers: AllHandlers, config: HttpConfig): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
-  return Object.entries<OperationTable>(OPERATION_TABLES)
-    .filter(([group]) => isServed(config, group))
-    .flatMap(([group, operations]) =>
-      Object.entries(operations).map(([name, operation]) => ({
-        operation,
-        pattern: config.basePath + operation.path,
-        handle: byGroup[group]?.[name] ?? refuse,
-      })),
-    )
+  return servedTables(config).flatMap(([group, operations]) =>
+    Object.entries(operations).map(([name, operation]) => ({
+      operation,
+      pattern: config.basePath + operation.path,
+      handle: byGroup[group]?.[name] ?? refuse,
+    })),
+  )
 }
 
 /** The operations of the groups that the server serves. */
 export const servedOperations = (config: HttpConfig): readonly Operation[] =>
-  Object.entries<OperationTable>(OPERATION_TABLES)
-    .filter(([group]) => isServed(config, group))
-    .flatMap(([, operations]) => Object.values(operations))
+  servedTables(config).flatMap(([, operations]) => Object.values(operations))
 
-/** Whether the configuration serves the operations of the group. */
-function isServed(config: HttpConfig, group: string): boolean {
+/** The groups of operations that the configuration does not turn off. */
+function servedTables(config: HttpConfig): readonly [group: string, operations: OperationTable][] {
   const switches: Readonly<Record<string, boolean>> = {
     docs: config.docsEnabled,
     metrics: config.metricsEnabled,
     console: config.consoleEnabled,
     ...Object.fromEntries(PROTOCOL_NAMES.map((name) => [PROTOCOLS[name].group, config.protocols[name]])),
   }
-  return switches[group] ?? true
+  return Object.entries<OperationTable>(OPERATION_TABLES).filter(([group]) => switches[group] ?? true)
 }
 
 function refuse(): never {

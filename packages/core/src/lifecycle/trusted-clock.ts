@@ -49,22 +49,20 @@ export function createTrustedClock({ clock, logger, isRight = () => true }: Trus
     follow(offset)
   }
 
-  const read = (): number => {
+  const now = (): EpochMs => {
     const monotonicMs = clock.monotonicMs()
-    const offset = clock.now() - monotonicMs
+    const wallMs = clock.now()
+    const offset = wallMs - monotonicMs
     if (Math.abs(offset - trusted) <= MAX_CLOCK_SKEW_MS) follow(offset)
     else distrust(offset, monotonicMs)
-    return monotonicMs
+    return step === undefined ? wallMs : (Math.floor(monotonicMs + trusted) as EpochMs)
   }
 
   return {
-    now() {
-      const monotonicMs = read()
-      return (step === undefined ? clock.now() : Math.floor(monotonicMs + trusted)) as EpochMs
-    },
+    now,
     monotonicMs: () => clock.monotonicMs(),
     distrustedMs() {
-      read()
+      now()
       return step === undefined ? 0 : step.offset - trusted
     },
   }

@@ -50,16 +50,18 @@ const CODE_OWNER = 'system'
  * left unchanged. A trigger that no living process declares becomes an orphan after a grace period; until then it fires,
  * so that a server that starts with an earlier configuration stops no schedule.
  *
+ * @returns the definitions, with their defaults
  * @throws StartError `config-invalid` that names the invalid trigger; nothing is written in that case
  */
 export async function declareTriggers(
   deps: DeclareTriggersDeps,
   registrations: readonly TriggerRegistration[],
-): Promise<void> {
+): Promise<readonly TriggerDefinition[]> {
   const definitions = await checkTriggers(deps, registrations)
   const others = await readOtherDeclarations(deps)
   for (const definition of definitions) await declare(deps, definition, others)
   await followDeclarations(deps, definitions, others)
+  return definitions
 }
 
 /** Compares the stored triggers with what the living processes declare by now. */

@@ -15,7 +15,7 @@ import {
 import type { StartRun } from '../engine/start-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { createCreateTrigger } from './create-trigger.ts'
-import { checkTriggers, type DeclareTriggersDeps, declareTriggers, redeclareTriggers } from './declare-triggers.ts'
+import { type DeclareTriggersDeps, declareTriggers, redeclareTriggers } from './declare-triggers.ts'
 import { createFireByHand } from './fire-by-hand.ts'
 import { createFireEventTriggers } from './fire-event-triggers.ts'
 import { createManageTriggers } from './manage-triggers.ts'
@@ -65,8 +65,7 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     fireEventTriggers: createFireEventTriggers(deps),
     /** Must be called before the daemon starts. @throws StartError `config-invalid` */
     async declare(registrations: readonly TriggerRegistration[]) {
-      await declareTriggers(deps, registrations)
-      declared = await checkTriggers(deps, registrations)
+      declared = await declareTriggers(deps, registrations)
       await daemon.refresh()
     },
     /** Compares the triggers with what the living processes declare by now. */

@@ -146,10 +146,6 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     open = nothingOpen()
     return closed
   }
-  const nameOfChild = (id: string) => {
-    const item = shown.get(itemKey({ kind: 'child', id } as TranscriptItem))
-    return item?.kind === 'child' ? item.agentId : undefined
-  }
   const hasEnded = () => ENDED.has(fold.run.status ?? '')
 
   return {
@@ -172,14 +168,13 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
     opening(of) {
       const started = { type: 'RUN_STARTED', ...run, protocolVersion: '1.0', metadata: { perdureRunId: view.runId } }
       // The frames behind the opening are those of a reader that was there from the beginning, so it can resume at any of them.
-      const { steps, children, ended } = open
-      open = { ...nothingOpen(), steps, children, ended }
+      const { steps, ended, children } = open
+      open = { ...nothingOpen(), steps, ended }
       const going = [
         ...[...steps.values()].map((stepName) => ({ type: 'STEP_STARTED', stepName })),
-        ...[...children].map((subagentRunId) => ({
-          ...{ type: 'SUBAGENT_STARTED', subagentRunId },
-          name: nameOfChild(subagentRunId),
-        })),
+        ...[...shown.values()].flatMap((item) =>
+          item.kind === 'child' && children.has(item.id) ? childEvents(item, open) : [],
+        ),
       ]
       if (of === 'rest') return [started, ...going].map(toFrame)
       const { state } = fold.content

@@ -27,17 +27,24 @@ export function DiffTable({ before, after, caption, heads }: DiffTableProps) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.path} class={isChanged(row) ? 'is-changed' : undefined}>
-              <th scope="row">{row.path === '' ? 'value' : row.path}</th>
-              <td class="long">{shownTexts(row)[0] ?? '–'}</td>
-              <td class="long">{shownTexts(row)[1] ?? '–'}</td>
-              <td>{changeText(row)}</td>
-            </tr>
+            <Row key={row.path} row={row} />
           ))}
         </tbody>
       </table>
       {isCut ? <p class="note warn">Only the first {rows.length.toLocaleString()} members are compared.</p> : null}
     </Scroll>
+  )
+}
+
+function Row({ row }: { readonly row: Difference }) {
+  const [before, after] = shownTexts(row)
+  return (
+    <tr class={isChanged(row) ? 'is-changed' : undefined}>
+      <th scope="row">{row.path === '' ? 'value' : row.path}</th>
+      <td class="long">{before ?? '–'}</td>
+      <td class="long">{after ?? '–'}</td>
+      <td>{changeText(row)}</td>
+    </tr>
   )
 }
 

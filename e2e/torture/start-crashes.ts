@@ -24,12 +24,14 @@ export interface StartCrashReport extends Report {
 }
 
 const MAX_DEATHS = 3
+/** Not every start repeats every system call of the first one, so a server can listen before it is killed. */
+const MAX_TRIES = 20
 const TRACE = `trace=${FILE_CALLS.join(',')}`
 const strace = (...args: readonly string[]) => [toolPath('strace'), '-f', '-qq', '-e', TRACE, ...args]
 
 /**
- * Runs clients while the server is killed, then killed one to three more times during startup. Each startup kill
- * happens at a system call of any thread: while it opens files, recovers the WAL, migrates or recovers runs. Checks
+ * Runs clients while the server is killed, then killed one to three more times during startup, at least once before it
+ * listens. Each startup kill happens at a system call of any thread: while it opens files, recovers the WAL, migrates or recovers runs. Checks
  * every invariant at the end.
  */
 export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashOptions): Promise<StartCrashReport> {
@@ -46,10 +48,12 @@ export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashO
       return startServer(sandbox, SERVE)
     }
     calls ??= await callsOfStart(sandbox)
-    for (let left = 1 + Math.floor(random() * MAX_DEATHS); left > 0; left--) {
+    const wanted = 1 + Math.floor(random() * MAX_DEATHS)
+    for (let tries = 0, hits = 0; tries < wanted || (hits === 0 && tries < MAX_TRIES); tries++) {
       const point = calls[Math.floor(random() * calls.length)] as Point
       const isReached = await crashDuringStart(sandbox, point)
       deaths++
+      if (isReached) hits++
       if (isReached) reached++
       onDeath?.(point, isReached)
       findings.push(...inspectCopy(sandbox.env.PERDURE_STORAGE_PATH ?? '').map((finding) => `I6: ${finding}`))

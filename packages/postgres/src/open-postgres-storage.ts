@@ -60,12 +60,14 @@ export interface InternalOptions {
   readonly groups: boolean
   /** Called before each renewal of the lease. */
   readonly beforeBeat?: (() => Promise<void>) | undefined
+  /** Called with the history of the server; returns the history to use. */
+  readonly watchHistory?: ((history: ServerHistory) => ServerHistory) | undefined
 }
 
 /** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own, and hold up a lease. */
 export async function openStorage(
   options: PostgresStorageOptions,
-  { groups, beforeBeat }: InternalOptions,
+  { groups, beforeBeat, watchHistory = (history) => history }: InternalOptions,
 ): Promise<PostgresStorage> {
   const { poolSize = 10, commitWaitMs = 5_000, leaseMs = 6_000, isGuest = false } = options
   const { now = Date.now, onFatal, onWarning } = options
@@ -79,7 +81,7 @@ export async function openStorage(
     if (!isGuest) await requireConnections(control, poolSize)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const history = await openServerHistory({ path: options.historyPath, onWarning })
+    const history = watchHistory(await openServerHistory({ path: options.historyPath, onWarning }))
     await requireNewestServer(control, history)
     history.closeWhenOlder(control)
     const expected = { systemId, schema, history }

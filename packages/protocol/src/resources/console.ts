@@ -30,10 +30,10 @@ export const ConsoleSession = v.object({
   workflows: v.array(ConsoleTarget),
 })
 
+export const RemainingToken = v.object({ id: v.string(), name: v.string(), expiresAt: v.optional(Timestamp) })
+
 /** The valid tokens that an ended session has created. */
-export const SignedOut = v.object({
-  tokens: v.array(v.object({ id: v.string(), name: v.string(), expiresAt: v.optional(Timestamp) })),
-})
+export const SignedOut = v.object({ tokens: v.array(RemainingToken) })
 
 /** A server that shares the storage with this one. */
 export const ConsoleNode = v.object({ id: v.string(), name: v.string(), startedAt: Timestamp, isThis: v.boolean() })

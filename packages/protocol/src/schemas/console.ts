@@ -8,6 +8,7 @@ import {
   ConsoleTarget,
   MetricHistory,
   MetricSeries,
+  RemainingToken,
   SignedOut,
   SignInRequest,
 } from '../resources/console.ts'
@@ -15,6 +16,7 @@ import { type NamedSchemas, namedObject } from './named-schema.ts'
 
 const node = { id: 'n1', name: 'worker-1 1204', startedAt: '2026-03-02T09:00:00.000Z', isThis: true }
 const field = { path: 'server.port', value: 8080, origin: 'perdure.config.mjs:3' }
+const remaining = { id: 'tok_01k5x3v8qk7m2n9b4c6d8f0g1h', name: 'ci', expiresAt: '2026-06-01T00:00:00.000Z' }
 const storage = {
   kind: 'sqlite',
   writable: true,
@@ -49,10 +51,19 @@ export const consoleSchemas = {
     members: { id: 'Id of the agent or workflow.', description: 'Purpose of the agent or workflow.' },
     example: { id: 'support', description: 'Answers questions about orders.' },
   }),
+  RemainingToken: namedObject(RemainingToken, {
+    description: 'A token that outlives the session of the console that created it.',
+    members: {
+      id: 'Id of the token.',
+      name: 'Name of the token.',
+      expiresAt: 'When the token expires. Absent if it never expires.',
+    },
+    example: remaining,
+  }),
   SignedOut: namedObject(SignedOut, {
     description: 'The tokens that outlive a session of the console that has ended.',
     members: { tokens: 'The tokens that it created and that are still valid.' },
-    example: { tokens: [{ id: 'tok_01k5x3v8qk7m2n9b4c6d8f0g1h', name: 'ci', expiresAt: '2026-06-01T00:00:00.000Z' }] },
+    example: { tokens: [remaining] },
   }),
   ConsoleSession: namedObject(ConsoleSession, {
     description: 'The session of a caller in the console.',

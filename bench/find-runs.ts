@@ -13,11 +13,9 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { openSqliteStorage } from '@perdure/sqlite'
+import { listQuery, runPaths, sessionListQuery, sessionPaths } from '../packages/storage/src/queries.ts'
 import Database from 'better-sqlite3'
-import { runPaths } from '../packages/sqlite/src/rows/run-filter.ts'
-import { listQuery } from '../packages/sqlite/src/rows/run-store.ts'
-import { sessionPaths } from '../packages/sqlite/src/rows/session-filter.ts'
-import { sessionListQuery } from '../packages/sqlite/src/rows/session-store.ts'
+import { SQLITE } from '../packages/sqlite/src/query/dialect.ts'
 import { at, fillRuns, idOf, OWN_AGENT, RARE_RUNS, SESSIONS, TINY } from './harness/found-runs.ts'
 
 const RUNS = Number(process.argv[2] ?? 1_000_000)
@@ -119,14 +117,14 @@ for (const [filter, visibility = EVERY_ROW] of RUN_LISTS) {
   const queries = [undefined, ...runPaths({ filter, visibility })].map((path) =>
     listQuery({ filter, page: { limit: 51, order: 'desc', cursor: '1.a' }, visibility }, path && { path }),
   )
-  await report('runs', { filter, visibility, list, checked: queries.map(({ sql }) => planOf(sql)) })
+  await report('runs', { filter, visibility, list, checked: queries.map((query) => planOf(query.in(SQLITE).text)) })
 }
 for (const [filter, visibility = EVERY_ROW] of SESSION_LISTS) {
   const list = (page: PageQuery) => storage.sessions.list(filter, page, visibility)
   const queries = [undefined, ...sessionPaths({ filter, visibility })].map((path) =>
     sessionListQuery({ filter, page: { limit: 51, order: 'desc', cursor: '1.a' }, visibility }, path),
   )
-  await report('sessions', { filter, visibility, list, checked: queries.map(({ sql }) => planOf(sql)) })
+  await report('sessions', { filter, visibility, list, checked: queries.map((query) => planOf(query.in(SQLITE).text)) })
 }
 plans.close()
 await storage.close()

@@ -2,6 +2,8 @@ import { createHash, createHmac } from 'node:crypto'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runNow } from '../packages/storage/src/index.ts'
+import { readAuditLinks, readAuditState } from '../packages/storage/src/queries.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createVerifyAudit } from '../packages/core/src/audit/verify-audit.ts'
 import { createCheckpointFile, nodeDigest } from '../packages/platform-node/src/index.ts'
@@ -9,7 +11,6 @@ import { type AuditKeys, type AuditLink, type EpochMs, headMac, linkEntry } from
 import { type Connection, openConnection } from '../packages/sqlite/src/file/connection.ts'
 import { databaseOpener } from '../packages/sqlite/src/file/open-database.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
-import { readAuditLinks, readAuditState } from '../packages/sqlite/src/rows/audit-log.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)
@@ -58,13 +59,13 @@ afterAll(() => {
 })
 
 const chain = {
-  links: async (range: { readonly afterSeq: number; readonly limit: number }) => readAuditLinks(db, range),
-  state: async () => readAuditState(db),
+  links: async (range: { readonly afterSeq: number; readonly limit: number }) => runNow(readAuditLinks(db.db, range)),
+  state: async () => runNow(readAuditState(db.db)),
 }
 const verify = createVerifyAudit({ chain, checkpoints, keys: KEYS, digest: nodeDigest, pause: async () => {} })
 
 const sql = (text: string, ...values: unknown[]) => db.database.prepare(text).run(...values)
-const rowAt = (seq: number): AuditLink => readAuditLinks(db, { afterSeq: seq - 1, limit: 1 })[0]!
+const rowAt = (seq: number): AuditLink => runNow(readAuditLinks(db.db, { afterSeq: seq - 1, limit: 1 }))[0]!
 const hashAt = (seq: number) => (seq === 0 ? '0'.repeat(64) : rowAt(seq).hash)
 const put = ({ seq, hash, prevHash, entry }: AuditLink) =>
   sql('UPDATE audit_entries SET hash = ?, prev_hash = ?, entry = ? WHERE seq = ?', hash, prevHash, entry, seq)

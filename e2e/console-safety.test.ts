@@ -207,6 +207,7 @@ describeConsole('the limits of the console in Chromium', () => {
     await open('#/runs')
     await page.locator('.pill', { hasText: 'every 10 s' }).waitFor()
     const rows = page.locator('main tbody tr')
+    await rows.first().waitFor()
     const before = await rows.count()
     await run('echo', {})
 

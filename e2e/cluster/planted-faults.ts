@@ -9,7 +9,14 @@ export interface Edit {
 }
 
 const POSTGRES = 'packages/postgres/src'
-const LOG_LOCK = `select pg_advisory_xact_lock(\${sql.lit(LOG_LOCK)}, hashtext(current_schema()))`
+const STORAGE = 'packages/storage/src'
+const LOG_LOCK = `select pg_advisory_xact_lock(${0x62_65_72_74}, hashtext(current_schema()))`
+
+const WITHOUT_LOG_LOCK: Edit = {
+  file: `${POSTGRES}/query/locks.ts`,
+  find: "log: lock('log'),",
+  replace: 'log: compile(() => sql`select 1`),',
+}
 
 /**
  * Faults that leave out one protection of the cluster each. The attack, or a test that the README names, must find each
@@ -44,7 +51,7 @@ export const PLANTED_FAULTS = {
   ],
   'approval-fence': [
     {
-      file: `${POSTGRES}/rows/approval-writes.ts`,
+      file: `${STORAGE}/approvals/approval-writes.ts`,
       find: 'for (const id of ids) {',
       replace: 'for (const id of ids.slice(0, 0)) {',
     },
@@ -71,15 +78,15 @@ export const PLANTED_FAULTS = {
       replace: `(\${param('execution')}::integer is null or true)`,
     },
     {
-      file: `${POSTGRES}/rows/run-writes.ts`,
+      file: `${STORAGE}/runs/run-writes.ts`,
       find: '  execution === undefined || state.execution === execution',
       replace: '  execution === undefined || state.execution > 0 || execution >= 0',
     },
   ],
   'bare-sequence': [
-    { file: `${POSTGRES}/rows/event-writes.ts`, find: LOG_LOCK, replace: 'select 1' },
+    WITHOUT_LOG_LOCK,
     {
-      file: `${POSTGRES}/rows/event-writes.ts`,
+      file: `${POSTGRES}/host/append-events.ts`,
       find: `select greatest(\${param('known')}::bigint, (
         select position from events where position >= \${param('known')}::bigint order by position desc limit 1
       )) + number, run_id`,
@@ -88,9 +95,9 @@ export const PLANTED_FAULTS = {
     { file: `${POSTGRES}/migrations/0001-log.ts`, find: 'sql: `\n', replace: 'sql: `\nCREATE SEQUENCE planted;\n' },
   ],
   'lock-with-insertion': [
-    { file: `${POSTGRES}/rows/event-writes.ts`, find: LOG_LOCK, replace: 'select 1' },
+    WITHOUT_LOG_LOCK,
     {
-      file: `${POSTGRES}/rows/event-writes.ts`,
+      file: `${POSTGRES}/host/append-events.ts`,
       find: `    select greatest(\${param('known')}::bigint, (`,
       replace: `    select (select count(*) - 1 from (${LOG_LOCK}) as held) + greatest(\${param('known')}::bigint, (`,
     },

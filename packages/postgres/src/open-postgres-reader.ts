@@ -1,13 +1,11 @@
 import { perdureError, StartError, type Storage } from '@perdure/ports'
+import { createStores, readProgram, runLater } from '@perdure/storage'
 import { createConnection, createQueryCache } from './connection/connection.ts'
 import { translateStartError } from './connection/hello.ts'
 import { migrationsOf } from './connection/migrate.ts'
 import { createReadPool } from './connection/read-pool.ts'
 import { serverOptions } from './connection/server-options.ts'
 import { openSession } from './connection/session.ts'
-import { createStores } from './create-stores.ts'
-import type { Host } from './host/host.ts'
-import { runRead } from './host/run-read.ts'
 import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresLocation } from './inspect-postgres.ts'
 
@@ -36,7 +34,7 @@ export async function openPostgresReader(location: PostgresLocation): Promise<St
   const db = createConnection(reads.execute, createQueryCache(), reads.copy)
   const stores = createStores({
     commit: () => Promise.reject(perdureError('storage-failed', { message: 'The storage was opened for reading.' })),
-    read: ((name, request) => runRead(db, name, request)) as Host['read'],
+    read: (name, request) => runLater(readProgram(db.db, name, request)),
   })
   return { ...stores, status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }), close: reads.close }
 }

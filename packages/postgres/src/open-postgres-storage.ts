@@ -1,5 +1,8 @@
 import { StartError, type Storage, type StorageStatus } from '@perdure/ports'
+import { compile, createStores, readLogHead, runLater } from '@perdure/storage'
 import { sql } from 'kysely'
+import { createLockoutStore } from './access/lockout-store.ts'
+import { createTicketStore } from './access/ticket-store.ts'
 import { compareMembers } from './cluster/compare-members.ts'
 import { createMembership, type Membership } from './cluster/membership.ts'
 import { createNodeDirectory } from './cluster/node-directory.ts'
@@ -20,19 +23,16 @@ import { openServerHistory, type ServerHistory } from './connection/server-histo
 import { type ServerOptions, serverOptions } from './connection/server-options.ts'
 import { type ConnectionUse, openSession, type Planning, type Session } from './connection/session.ts'
 import { asynchronousWarning, missingStandby, readStandbys } from './connection/standbys.ts'
-import { createStores } from './create-stores.ts'
 import { createHost } from './host/create-host.ts'
 import { createWriter } from './host/create-writer.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
+import { createKeyLookup } from './host/key-lookup.ts'
 import { join } from './host/node.ts'
 import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
-import { compile, from } from './query/compile.ts'
+import { from } from './query/compile.ts'
 import type { NodeRole } from './query/node-schema.ts'
-import { readLogHead } from './rows/event-log.ts'
-import { createLockoutStore } from './rows/lockout-store.ts'
-import { createTicketStore } from './rows/ticket-store.ts'
 import { createTail } from './tail/create-tail.ts'
 
 export interface PostgresStorage extends Storage {
@@ -60,14 +60,14 @@ export interface InternalOptions {
   readonly groups: boolean
   /** Called before each renewal of the lease. */
   readonly beforeBeat?: (() => Promise<void>) | undefined
-  /** Called with the history of the server; returns the history to use. */
-  readonly watchHistory?: ((history: ServerHistory) => ServerHistory) | undefined
+  /** Whether a server that lacks acknowledged events is refused. */
+  readonly comparesPositions?: boolean
 }
 
 /** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own, and hold up a lease. */
 export async function openStorage(
   options: PostgresStorageOptions,
-  { groups, beforeBeat, watchHistory = (history) => history }: InternalOptions,
+  { groups, beforeBeat, comparesPositions = true }: InternalOptions,
 ): Promise<PostgresStorage> {
   const { poolSize = 10, commitWaitMs = 5_000, leaseMs = 6_000, isGuest = false } = options
   const { now = Date.now, onFatal, onWarning } = options
@@ -81,7 +81,7 @@ export async function openStorage(
     if (!isGuest) await requireConnections(control, poolSize)
     await applyMigrations(control, { schema, now })
     await requireSchema(control, schema)
-    const history = watchHistory(await openServerHistory({ path: options.historyPath, onWarning }))
+    const history = await openServerHistory({ path: options.historyPath, comparesPositions, onWarning })
     await requireNewestServer(control, history)
     history.closeWhenOlder(control)
     const expected = { systemId, schema, history }
@@ -105,7 +105,7 @@ export async function openStorage(
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
     const readFrom = createConnection(withTranslatedErrors(pool.execute), cache, pool.copy)
-    const { position: knownPosition } = await readLogHead(readFrom)
+    const { position: knownPosition } = await runLater(readLogHead(readFrom.db))
     const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
     const openTail = openerOf(direct, { expected, onWarning: undefined })
@@ -141,7 +141,9 @@ export async function openStorage(
       })
     }
     return {
-      ...createStores(host),
+      ...createStores(host, {
+        findIdempotency: createKeyLookup((ids, now) => host.read('idempotency.findMany', { ids, now })),
+      }),
       ...(cluster && { cluster, nodes: createNodeDirectory(readFrom, cluster) }),
       tail: { follow: tail.follow, state: tail.state },
       tickets: createTicketStore(readFrom),

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, onTestFailed } from 'vitest'
 import { sharedPostgres } from '../../../tooling/postgres-server.ts'
-import type { ServerHistory } from './connection/server-history.ts'
 import { type InternalOptions, openStorage, type PostgresStorage } from './open-postgres-storage.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 
@@ -69,8 +68,8 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
     await (await client()).query({ name: 'empty', text: deletion })
   }
 
-  const openWith = async ({ groups = true, beforeBeat, watchHistory, keepRows: _, ...options }: TestOptions) =>
-    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, watchHistory })
+  const openWith = async ({ groups = true, beforeBeat, comparesPositions = true, keepRows: _, ...options }: TestOptions) =>
+    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, comparesPositions })
 
   return {
     name,
@@ -86,7 +85,7 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
       const key = JSON.stringify(options)
       const forget = () => kept.delete(key)
       if (options.keepRows !== true) await empty()
-      const storage = kept.get(key) ?? (await openWith({ ...options, watchHistory: withoutPositions }))
+      const storage = kept.get(key) ?? (await openWith({ ...options, comparesPositions: false }))
       kept.set(key, storage)
       onTestFailed(async () => {
         forget()
@@ -100,9 +99,6 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
     },
   }
 }
-
-/** A storage that stays open while its rows are deleted must not miss the events that it wrote. */
-const withoutPositions = (history: ServerHistory): ServerHistory => ({ ...history, requirePosition: async () => {} })
 
 /** A trigger would keep the position of the newest event. */
 const WITHOUT_TRIGGERS = '-c session_replication_role=replica'

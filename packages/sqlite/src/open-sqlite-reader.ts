@@ -1,5 +1,5 @@
 import { StartError, type Storage } from '@perdure/ports'
-import { createStores } from './create-stores.ts'
+import { createStores } from '@perdure/storage'
 import { type Connection, openReadConnection } from './file/connection.ts'
 import type { Encryption } from './file/encryption.ts'
 import { inspectDatabase } from './file/inspect-database.ts'

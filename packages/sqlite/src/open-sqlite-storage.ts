@@ -1,10 +1,11 @@
 import type { Refusal, Storage, StorageStatus } from '@perdure/ports'
-import { createStores } from './create-stores.ts'
+import { createStores } from '@perdure/storage'
 import { type Connection, keepOpen, openConnection, openInlineConnection } from './file/connection.ts'
 import type { Encryption } from './file/encryption.ts'
 import { type HeldFiles, holdFiles } from './file/held-files.ts'
 import { inspectDatabase } from './file/inspect-database.ts'
 import { type Lease, takeLease } from './file/lease.ts'
+import { markOpen } from './file/meta.ts'
 import { applyMigrations } from './file/migrate.ts'
 import { requireNotMoved } from './file/moved.ts'
 import { CIPHER, databaseOpener, type OpenDatabase } from './file/open-database.ts'
@@ -23,7 +24,6 @@ import { createInlineHost } from './host/inline-host.ts'
 import { createReserve, freeBytes } from './host/reserve.ts'
 import { createUpkeep, UPKEEP_MS } from './host/upkeep.ts'
 import { createWorkerHost, rescueThrough, type StorageWorker, startStorageWorker } from './host/worker-host.ts'
-import { markOpen } from './rows/meta.ts'
 
 export interface SqliteStorageOptions {
   /** Path of the database file. `:memory:` uses no files; the data is gone after `close`. */

@@ -1,7 +1,8 @@
 import { type NodeIdentity, StartError } from '@perdure/ports'
+import { compile } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 
 interface Member {
   readonly name: string

@@ -1,7 +1,8 @@
 import { DUTIES } from '@perdure/ports'
+import { compile } from '@perdure/storage'
 import { sql } from 'kysely'
 import { leaseEnd } from '../host/node.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 
 interface NodeId {
   readonly id: string

@@ -1,7 +1,8 @@
 import type { Duty, EpochMs, NodeDirectory, NodeRecord } from '@perdure/ports'
+import { compile } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import type { Membership } from './membership.ts'
 
 /** Reads what the members of the cluster tell about themselves. */

@@ -1,8 +1,8 @@
 import type { ClaimQuery, ClusterTarget, RunLine, RunRecord } from '@perdure/ports'
-import { type Param, RUN_COLUMNS, type RunRow, toRun } from '@perdure/sql'
+import { compile, type Param, RUN_COLUMNS, type RunRow, toRun } from '@perdure/storage'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import { earlierClock } from '../query/earlier-clock.ts'
 
 /** Reserves queued runs for the node. */

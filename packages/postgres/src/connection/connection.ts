@@ -1,4 +1,6 @@
-import type { Query } from '@perdure/sql'
+import { type Db, pending, type Query } from '@perdure/storage'
+import { POSTGRES } from '../query/dialect.ts'
+import { readTextPart } from '../query/text-part.ts'
 import type { CopyStatement } from './copy-out.ts'
 import { createStatementNames } from './statement-names.ts'
 import { encodeValue } from './text-codec.ts'
@@ -24,6 +26,8 @@ export type Copy = (statement: CopyStatement) => Promise<Uint8Array | undefined>
 
 /** Runs queries on one connection, or on any connection of a pool. */
 export interface Connection {
+  /** The connection as programs use it. */
+  readonly db: Db
   run<Values>(query: Query<Values, unknown>, values: Values): Promise<{ readonly changes: number }>
   get<Values, Row>(query: Query<Values, Row>, values: Values): Promise<Row | undefined>
   all<Values, Row>(query: Query<Values, Row>, values: Values): Promise<readonly Row[]>
@@ -56,10 +60,12 @@ export function createQueryCache(): QueryCache {
 }
 
 export function createConnection(execute: Execute, cache: QueryCache, copy: Copy = notForReads): Connection {
-  const send = <Values>(query: Query<Values, unknown>, values: Values): Promise<StatementResult> =>
-    execute({ name: cache.nameOf(query.sql), text: query.sql, values: query.bind(values).map(encodeValue) })
+  const send = <Values>(query: Query<Values, unknown>, values: Values): Promise<StatementResult> => {
+    const { text, bind } = query.in(POSTGRES)
+    return execute({ name: cache.nameOf(text), text, values: bind(values).map(encodeValue) })
+  }
 
-  return {
+  const connection: Omit<Connection, 'db'> = {
     run: async (query, values) => ({ changes: (await send(query, values)).rowCount }),
     get: async <Values, Row>(query: Query<Values, Row>, values: Values) =>
       (await send(query, values)).rows[0] as Row | undefined,
@@ -68,6 +74,17 @@ export function createConnection(execute: Execute, cache: QueryCache, copy: Copy
     copy,
     variant: cache.variant,
   }
+  return { ...connection, db: toDb(connection) }
 }
+
+const toDb = ({ run, get, all, copy, variant }: Omit<Connection, 'db'>): Db => ({
+  dialect: POSTGRES,
+  run: (query, values) => pending(run(query, values).then(({ changes }) => changes)),
+  get: (query, values) => pending(get(query, values)),
+  all: (query, values) => pending(all(query, values)),
+  each: (query, values) => pending(all(query, values)),
+  textPart: (part) => pending(readTextPart({ copy }, part)),
+  variant,
+})
 
 const notForReads: Copy = () => Promise.reject(new Error('a connection that writes cannot copy'))

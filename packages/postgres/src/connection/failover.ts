@@ -1,4 +1,5 @@
-import { LOCK_LOG } from '../rows/event-writes.ts'
+import { LOCKS } from '../query/locks.ts'
+import { POSTGRES } from '../query/dialect.ts'
 import type { Session } from './session.ts'
 
 /** A server writes fewer positions per second than this. */
@@ -30,7 +31,7 @@ export async function followServer(session: Session): Promise<void> {
   if (isSame(await compare(session))) return
   await execute(session, 'begin')
   try {
-    await execute(session, LOCK_LOG.sql)
+    await execute(session, LOCKS.log.in(POSTGRES).text)
     // Another process may have been faster.
     const { found, stored } = await compare(session)
     const differs = (member: keyof Origin) => stored[member] !== null && stored[member] !== found[member]

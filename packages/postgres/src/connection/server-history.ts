@@ -17,6 +17,8 @@ interface Seen {
 export interface HistoryOptions {
   /** File that keeps what was seen across a restart; if missing, only this process remembers it. */
   readonly path?: string | undefined
+  /** Whether a server that lacks acknowledged events is refused; by default it is. */
+  readonly comparesPositions?: boolean
   readonly onWarning?: ((message: string) => void) | undefined
 }
 
@@ -46,7 +48,7 @@ export interface ServerHistory {
   save(): Promise<void>
 }
 
-export async function openServerHistory({ path, onWarning }: HistoryOptions): Promise<ServerHistory> {
+export async function openServerHistory({ path, comparesPositions = true, onWarning }: HistoryOptions): Promise<ServerHistory> {
   let seen = path === undefined ? undefined : await readSeen(path)
   let saved = seen
   let refused = 0
@@ -98,7 +100,7 @@ export async function openServerHistory({ path, onWarning }: HistoryOptions): Pr
     },
     async requirePosition(execute) {
       const { timeline, position } = await readServer(execute)
-      if (seen !== undefined && timeline === seen.timeline && position < seen.position) {
+      if (comparesPositions && seen !== undefined && timeline === seen.timeline && position < seen.position) {
         refuse(
           `the PostgreSQL server lacks acknowledged events: it ends at position ${position}, and position ${seen.position} was acknowledged`,
         )

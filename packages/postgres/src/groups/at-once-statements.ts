@@ -1,7 +1,13 @@
 import {
+  CHANGING_RUN_COLUMNS,
+  CHANGING_STEP_COLUMNS,
+  type ChangedRunColumns,
+  type ChangedStepColumns,
+  compile,
   IDEMPOTENCY_COLUMNS,
   type IdempotencyRow,
   type MessageRow,
+  NO_EXECUTOR,
   type Param,
   type Query,
   RESPONSE_COLUMNS,
@@ -10,14 +16,12 @@ import {
   type RunRow,
   STEP_COLUMNS,
   type StepRow,
-} from '@perdure/sql'
+} from '@perdure/storage'
 import { type RawBuilder, sql } from 'kysely'
+import { type EventColumns, insertion } from '../host/append-events.ts'
 import type { Marker } from '../host/node.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import { earlierClock } from '../query/earlier-clock.ts'
-import { type EventColumns, insertion } from '../rows/event-writes.ts'
-import { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR } from '../rows/run-writes.ts'
-import { CHANGING_STEP_COLUMNS, type ChangedStepColumns } from '../rows/step-writes.ts'
 
 /**
  * The writes of one commit, each as one statement that fails if the condition of the write does not hold. So all of them

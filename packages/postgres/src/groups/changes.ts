@@ -1,8 +1,15 @@
 import type { NewEvent } from '@perdure/ports'
-import type { LaneRow, MessageRow, ResponseColumns, RunRow, SessionRow, StepRow } from '@perdure/sql'
+import type {
+  ChangedRunColumns,
+  ChangedStepColumns,
+  LaneRow,
+  MessageRow,
+  ResponseColumns,
+  RunRow,
+  SessionRow,
+  StepRow,
+} from '@perdure/storage'
 import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
-import type { ChangedRunColumns } from '../rows/run-writes.ts'
-import type { ChangedStepColumns } from '../rows/step-writes.ts'
 
 export type RunChangeRow = ChangedRunColumns & Pick<RunRow, 'id'>
 export type StepChangeRow = ChangedStepColumns & Pick<StepRow, 'run_id' | 'seq'>

@@ -1,15 +1,23 @@
 import { endFields, type RunField, startFields, type Write } from '@perdure/ports'
-import { toIdempotencyRow, toMessageRow, toResponseRow, toRunRow, toStepRow } from '@perdure/sql'
+import {
+  endsStep,
+  FREE_HELD_SLOTS,
+  toChangedRunColumns,
+  toChangedStepColumns,
+  toIdempotencyRow,
+  toMessageRow,
+  toResponseRow,
+  toRunRow,
+  toStepRow,
+} from '@perdure/storage'
 import type { Connection } from '../connection/connection.ts'
+import { LOCKS } from '../query/locks.ts'
+import { toColumns, toStored } from '../host/append-events.ts'
 import { rollBack } from '../host/commit-alone.ts'
 import { INSERT_MARKER, type Marker } from '../host/node.ts'
 import { BEGIN, COMMIT, isCommitted, unansweredCommit } from '../host/transaction.ts'
 import type { Turn } from '../host/turn.ts'
-import { LOCK_LOG, toColumns, toStored } from '../rows/event-writes.ts'
-import { indexedValue } from '../rows/indexed-words.ts'
-import { FREE_HELD_SLOTS } from '../rows/lane-store.ts'
-import { toChangedRunColumns } from '../rows/run-writes.ts'
-import { endsStep, toChangedStepColumns } from '../rows/step-writes.ts'
+import { indexedValue } from '../query/indexed-words.ts'
 import { AT_ONCE } from './at-once-statements.ts'
 import type { GroupResult } from './commit-group.ts'
 import { isSetWrite, type SetWrite } from './plan-groups.ts'
@@ -111,7 +119,7 @@ async function sendLog(db: Connection, { events, isMarked, ...group }: LogEntry)
     return null
   }
   const insertion = isMarked ? AT_ONCE.appendEvents : SET_WRITES.events
-  const [, row] = await Promise.all([db.run(LOCK_LOG, {}), db.get(insertion, { ...group, ...toColumns(events) })])
+  const [, row] = await Promise.all([db.run(LOCKS.log, {}), db.get(insertion, { ...group, ...toColumns(events) })])
   return (row as { first_position: number } | undefined)?.first_position ?? null
 }
 

@@ -1,9 +1,16 @@
 import { type Conflict, endFields, type RunField, startFields } from '@perdure/ports'
-import { toMessageRow, toResponseRow, toRunRow, toSessionRow, toStepRow } from '@perdure/sql'
-import { indexedValue } from '../rows/indexed-words.ts'
-import { toChangedRunColumns } from '../rows/run-writes.ts'
-import { sessionFields } from '../rows/session-filter.ts'
-import { endsStep, toChangedStepColumns } from '../rows/step-writes.ts'
+import {
+  endsStep,
+  sessionFields,
+  toChangedRunColumns,
+  toChangedStepColumns,
+  toMessageRow,
+  toResponseRow,
+  toRunRow,
+  toSessionRow,
+  toStepRow,
+} from '@perdure/storage'
+import { indexedValue } from '../query/indexed-words.ts'
 import { type GroupChanges, noChanges } from './changes.ts'
 import { type GroupState, isLive, slotKey, stepKey } from './look.ts'
 import type { SetWrite } from './plan-groups.ts'

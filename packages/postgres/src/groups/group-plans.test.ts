@@ -1,14 +1,15 @@
-import type { Query } from '@perdure/sql'
+import type { Query } from '@perdure/storage'
 import { beforeAll, expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { clientConfig } from '../connection/session.ts'
+import { POSTGRES } from '../query/dialect.ts'
 import { fillTables } from '../query/query-plans.fixture.ts'
 import { createTestSchema } from '../test-schema.fixture.ts'
 import { AT_ONCE } from './at-once-statements.ts'
 import { LAST_ORDERS, LOCK_RUNS, LOCK_SESSIONS, LOCK_SLOTS, LOCK_STEPS, LOCK_WAITING, RESERVE } from './look.ts'
 import { SET_WRITES } from './write-changes.ts'
 
-type Statement = Pick<Query<never, unknown>, 'sql'>
+type Statement = Pick<Query<never, unknown>, 'in'>
 
 const { runs, sessions, steps, messages, runFields, sessionFields, ...others } = SET_WRITES
 const { insertRun, insertStep, ...atOnce } = AT_ONCE
@@ -43,7 +44,8 @@ for (const [state, fill] of STATES) {
       }
     })
 
-    const planOf = async ({ sql }: Statement): Promise<string> => {
+    const planOf = async (statement: Statement): Promise<string> => {
+      const sql = statement.in(POSTGRES).text
       const name = `plan${plans++}`
       const values = new Set(sql.match(/\$\d+/g)).size
       await schema.query(`prepare ${name} as ${sql}`)

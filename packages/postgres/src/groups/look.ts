@@ -1,8 +1,16 @@
 import type { EpochMs, IdempotencyRecord, RunStatus, StepStatus } from '@perdure/ports'
-import { IDEMPOTENCY_COLUMNS, type IdempotencyRow, type LaneRow, toIdempotency, toIdempotencyRow } from '@perdure/sql'
+import {
+  compile,
+  IDEMPOTENCY_COLUMNS,
+  type IdempotencyRow,
+  type LaneRow,
+  statement,
+  toIdempotency,
+  toIdempotencyRow,
+} from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import { earlierClockText } from '../query/earlier-clock.ts'
 import type { SetWrite } from './plan-groups.ts'
 import { unnest } from './row-sets.ts'
@@ -146,8 +154,8 @@ const COLUMNS = {
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
 
 /** Reserves the keys that no live record has, and reads the other records. */
-export const RESERVE = {
-  sql: `with new as (select * from ${unnest(COLUMNS)} as new (${NAMES.join(', ')})),
+export const RESERVE = statement<Pick<WantedRows, 'records' | 'now'>, ReserveRow>(
+  `with new as (select * from ${unnest(COLUMNS)} as new (${NAMES.join(', ')})),
     added as (
       insert into idempotency (${NAMES.join(', ')}) select ${NAMES.join(', ')} from new
       on conflict (id) do update set ${IDEMPOTENCY_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
@@ -155,12 +163,11 @@ export const RESERVE = {
       returning id)
     select new.id as wanted_id, added.id is not null as is_new, known.*
     from new left join added on added.id = new.id left join idempotency as known on known.id = new.id and added.id is null`,
-  bind: ({ records, now }: Pick<WantedRows, 'records' | 'now'>) => {
+  ({ records, now }: Pick<WantedRows, 'records' | 'now'>) => {
     const rows = records.map(toIdempotencyRow)
     return [...NAMES.map((name) => rows.map((row) => row[name])), now]
   },
-  row: undefined as ReserveRow | undefined,
-}
+)
 
 /** A record whose response is the outcome of a run. */
 export interface WaitingRow {
@@ -188,12 +195,11 @@ export const LOCK_RUNS = compile<{ ids: readonly string[] }, RunState>((param) =
 
 const SLOT_COLUMNS = { lane: 'text', slot: 'integer' } as const
 
-export const LOCK_SLOTS = {
-  sql: `select lanes.* from ${unnest(SLOT_COLUMNS)} as wanted (lane, slot) join lanes using (lane, slot)
+export const LOCK_SLOTS = statement<WantedRows['slots'], LaneRow>(
+  `select lanes.* from ${unnest(SLOT_COLUMNS)} as wanted (lane, slot) join lanes using (lane, slot)
     order by lane, slot for update of lanes`,
-  bind: (slots: WantedRows['slots']) => [slots.map(({ lane }) => lane), slots.map(({ slot }) => slot)],
-  row: undefined as LaneRow | undefined,
-}
+  (slots: WantedRows['slots']) => [slots.map(({ lane }) => lane), slots.map(({ slot }) => slot)],
+)
 
 export const LOCK_SESSIONS = compile<{ ids: readonly string[] }, SessionState>((param) => ({
   compile: () =>
@@ -203,12 +209,11 @@ export const LOCK_SESSIONS = compile<{ ids: readonly string[] }, SessionState>((
 
 const STEP_COLUMNS = { run_id: 'text', seq: 'integer' } as const
 
-export const LOCK_STEPS = {
-  sql: `select steps.run_id, steps.seq, steps.status from ${unnest(STEP_COLUMNS)} as wanted (run_id, seq)
+export const LOCK_STEPS = statement<WantedRows['steps'], { run_id: string; seq: number; status: StepStatus }>(
+  `select steps.run_id, steps.seq, steps.status from ${unnest(STEP_COLUMNS)} as wanted (run_id, seq)
     join steps using (run_id, seq) order by run_id, seq for no key update of steps`,
-  bind: (steps: WantedRows['steps']) => [steps.map(({ run_id }) => run_id), steps.map(({ seq }) => seq)],
-  row: undefined as { run_id: string; seq: number; status: StepStatus } | undefined,
-}
+  (steps: WantedRows['steps']) => [steps.map(({ run_id }) => run_id), steps.map(({ seq }) => seq)],
+)
 
 /** The last end order of each run. Read after the lock of the run, so no other transaction can add one. */
 export const LAST_ORDERS = compile<{ runIds: readonly string[] }, { run_id: string; last: number | null }>((param) => ({

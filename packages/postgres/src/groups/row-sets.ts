@@ -1,4 +1,4 @@
-import type { Query } from '@perdure/sql'
+import { type Query, statement } from '@perdure/storage'
 
 export type ColumnType = 'text' | 'bigint' | 'integer'
 
@@ -43,10 +43,8 @@ export const unnest = (columns: Readonly<Record<string, ColumnType>>, firstParam
     .map((type, index) => `$${index + firstParam}::${type}[]`)
     .join(', ')})`
 
-export const rowSet = <Row>(sql: string, names: readonly (keyof Row & string)[]): RowSet<Row> => ({
-  sql,
-  bind: (rows) => names.map((name) => rows.map((row) => row[name])),
-})
+export const rowSet = <Row>(sql: string, names: readonly (keyof Row & string)[]): RowSet<Row> =>
+  statement(sql, (rows) => names.map((name) => rows.map((row) => row[name])))
 
 const namesOf = <Row>(columns: RowColumns<Row>) => Object.keys(columns) as (keyof Row & string)[]
 

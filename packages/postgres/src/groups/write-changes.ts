@@ -1,11 +1,12 @@
-import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/sql'
+import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/storage'
+import { compile, NO_EXECUTOR } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
+import { LOCKS } from '../query/locks.ts'
+import { type EventColumns, insertion, toColumns } from '../host/append-events.ts'
 import { INSERT_MARKER, type Marker } from '../host/node.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
-import { type EventColumns, insertion, LOCK_LOG, toColumns } from '../rows/event-writes.ts'
-import { NO_EXECUTOR } from '../rows/run-writes.ts'
 import type {
   GroupChanges,
   ResponseRow,
@@ -54,7 +55,7 @@ export async function sendEvents(
     return null
   }
   const [, row] = await Promise.all([
-    db.run(LOCK_LOG, {}),
+    db.run(LOCKS.log, {}),
     db.get(SET_WRITES.events, { known: knownPosition, ...toColumns(events), ...group }),
   ])
   return row?.first_position ?? null

@@ -1,7 +1,7 @@
-import type { CommitOutcome, Write } from '@perdure/ports'
+import type { CommitOutcome, NewEvent, StoredEvent, Write } from '@perdure/ports'
+import { applyWrites, pending, runLater } from '@perdure/storage'
 import type { Session } from '../connection/session.ts'
-import { applyWrites } from '../rows/commit-writes.ts'
-import type { Transaction } from '../rows/write-applier.ts'
+import { flushEvents } from './append-events.ts'
 import { HOLD_NODE, INSERT_MARKER } from './node.ts'
 import { BEGIN, COMMIT, isCommitted, ROLLBACK, requireNode, unansweredCommit } from './transaction.ts'
 import type { Turn } from './turn.ts'
@@ -15,16 +15,21 @@ export async function commitAlone(
   { session, db, marker, knownPosition }: Turn,
   writes: readonly Write[],
 ): Promise<CommitOutcome> {
-  const tx: Transaction = { db, pending: [], events: [], knownPosition }
+  const log = { db, pending: [] as NewEvent[], events: [] as StoredEvent[], knownPosition }
+  const tx = {
+    db: db.db,
+    append: (events: readonly NewEvent[]) => void log.pending.push(...events),
+    flush: () => pending(flushEvents(log)),
+  }
   try {
     const [, node] = await session.together(() => Promise.all([session.execute(BEGIN), db.get(HOLD_NODE, marker)]))
     requireNode(node)
-    const applied = await applyWrites(tx, writes)
+    const applied = await runLater(applyWrites(tx, writes))
     if (!applied.committed) {
       await session.execute(ROLLBACK)
       return applied
     }
-    const outcome: CommitOutcome = { committed: true, events: tx.events, counts: applied.counts }
+    const outcome: CommitOutcome = { committed: true, events: log.events, counts: applied.counts }
     const [marked, committed] = await session.together(() =>
       Promise.allSettled([db.run(INSERT_MARKER, marker), session.execute(COMMIT)]),
     )

@@ -8,13 +8,12 @@ import {
   type StoredEvent,
   type Write,
 } from '@perdure/ports'
+import { readProgram, runLater } from '@perdure/storage'
 import type { Connection } from '../connection/connection.ts'
 import { translateError, unreachable } from '../connection/postgres-error.ts'
-import type { ReadName, ReadRequest } from '../operations.ts'
 import { withoutSignals, withSignals } from '../tail/signal-events.ts'
 import type { Writer } from './create-writer.ts'
 import type { Host, HostState } from './host.ts'
-import { runRead } from './run-read.ts'
 import type { JobResult, WriteJob } from './write-job.ts'
 
 export interface HostParts {
@@ -129,14 +128,14 @@ export function createHost(parts: HostParts): Host {
       if ('error' in result) throw result.error
       return withoutSignals(result.outcome, writes)
     },
-    read: (async <Name extends ReadName>(name: Name, request: ReadRequest<Name>) => {
+    async read(name, request) {
       if (closing !== undefined) throw closedError()
       try {
-        return await runRead(readFrom, name, request)
+        return await runLater(readProgram(readFrom.db, name, request))
       } catch (error) {
         throw translateError(error)
       }
-    }) as Host['read'],
+    },
     state,
     isConnected: writer.isConnected,
     fail,

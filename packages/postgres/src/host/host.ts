@@ -1,16 +1,12 @@
-import type { CommitOutcome, Refusal, Write } from '@perdure/ports'
-import type { ReadName, ReadRequest, ReadResult } from '../operations.ts'
+import type { Refusal } from '@perdure/ports'
+import type { StorageHost } from '@perdure/storage'
 import type { HostCounters } from './host-counters.ts'
 
 /** `failed`: the outcome of a commit is unknown, or another process has taken over; the host never recovers. */
 export type HostState = 'open' | 'failed' | 'closed'
 
 /** Runs operations on the database. Errors of the driver are thrown as `PerdureError`. */
-export interface Host {
-  /** Resolves when the writes are durable, or refused. */
-  commit(writes: readonly Write[]): Promise<CommitOutcome>
-  /** Sees every acknowledged commit. */
-  read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): ReadResult<Name>
+export interface Host extends StorageHost {
   state(): HostState
   /** Whether the server was reachable at the last attempt. */
   isConnected(): boolean

@@ -1,5 +1,5 @@
 import { encodeText } from '../connection/text-codec.ts'
-import { indexedValue, indexedWords } from '../rows/indexed-words.ts'
+import { indexedValue, indexedWords } from '../query/indexed-words.ts'
 import type { CatalogTable } from './catalog.ts'
 import type { CopiedRow, CopiedTable, CopiedValue } from './copied-table.ts'
 

@@ -1,8 +1,7 @@
-import { createCompile } from '@perdure/sql'
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** Builds queries; `Connection` executes them. */
+/** Builds queries of tables and columns that only PostgreSQL has. */
 export const from = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -11,5 +10,3 @@ export const from = new Kysely<Schema>({
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
 })
-
-export const compile = createCompile((parameter) => sql`${parameter}`)

@@ -1,7 +1,8 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
-import type { Query } from '@perdure/sql'
+import type { Query } from '@perdure/storage'
 import { beforeAll } from 'vitest'
 import { createTestSchema, type TestSchema } from '../test-schema.fixture.ts'
+import { POSTGRES } from './dialect.ts'
 
 export const newest: PageQuery = { limit: 50, order: 'desc' }
 export const beyond: PageQuery = { limit: 50, order: 'desc', cursor: '1.a' }
@@ -25,7 +26,8 @@ export function createPlans({ isFilled }: { readonly isFilled: boolean }) {
 
   return {
     schema,
-    async planOf({ sql }: Query<never, unknown>): Promise<string> {
+    async planOf(query: Pick<Query<never, unknown>, 'in'>): Promise<string> {
+      const sql = query.in(POSTGRES).text
       const name = `plan${plans++}`
       const values = new Set(sql.match(/\$\d+/g) ?? []).size
       await schema.query(`prepare ${name} as ${sql}`)

@@ -1,35 +1,71 @@
 import { EVERY_ROW } from '@perdure/ports'
-import type { Query } from '@perdure/sql'
+import type { Query } from '@perdure/storage'
+import {
+  ACTIVE_RUN_OF_THREAD,
+  ADOPT_CHILDREN,
+  APPROVALS_DUE,
+  APPROVALS_OF_RUN,
+  approvalListQuery,
+  COUNT,
+  COUNT_DELIVERIES,
+  completedQuery,
+  completeRecord,
+  DUE_JOBS,
+  DUE_RETRIES,
+  deadLettersQuery,
+  deliveryListQuery,
+  FIRST_PENDING,
+  FREE_HELD_SLOTS,
+  factListQuery,
+  factVectorQuery,
+  fireListQuery,
+  IDLE_SESSIONS,
+  LAST_ORDER,
+  LIMIT_DESCENDANTS,
+  listQuery,
+  memoryListQuery,
+  NEEDING_FOLLOW_UP,
+  NEXT_APPROVAL_DUE,
+  NEXT_DEADLINE,
+  NEXT_JOB,
+  NEXT_START,
+  OPEN_CONFLICTS_OF_FACTS,
+  PAST_DEADLINE,
+  PRUNE_DELIVERIES,
+  PRUNE_FIRES,
+  PRUNE_RECORDS,
+  PRUNE_SLOTS,
+  READ_AFTER,
+  READ_BEFORE,
+  REDACT_ANSWERS,
+  RELEASE_DELIVERIES,
+  REMOVE_FOLLOW_UP,
+  REVOKE_FAMILY,
+  RUN_DELETIONS,
+  RUN_IDS,
+  RUN_OWNERS,
+  repeatedQuery,
+  runCounts,
+  SCAN,
+  SELECT_HEAD,
+  SELECT_MANY,
+  SELECT_ROOT,
+  SELECT_SLOT,
+  SESSION_DELETIONS,
+  SESSION_QUERIES,
+  SESSIONS_IDLE_SINCE,
+  STARTING,
+  STEP_QUERIES,
+  sessionListQuery,
+  TAKEN_SLOTS,
+  THREAD_RUNS,
+  TRIGGER_QUERIES,
+  UNATTEMPTED_DELIVERIES,
+  UPKEEP,
+} from '@perdure/storage/queries'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
-import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
-import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
-import { COUNT_DELIVERIES, DUE_RETRIES, deliveryListQuery, UNATTEMPTED_DELIVERIES } from '../rows/delivery-store.ts'
-import { PRUNE_DELIVERIES, RELEASE_DELIVERIES } from '../rows/delivery-writes.ts'
-import { COUNT, READ_AFTER, READ_BEFORE, SCAN, SELECT_HEAD } from '../rows/event-log.ts'
-import { FACT_TEXTS, factListQuery, factSearchQuery, factVectorQuery } from '../rows/fact-store.ts'
-import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
-import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
-import { PRUNE_FIRES } from '../rows/fire-writes.ts'
-import { RUN_IDS } from '../rows/idempotency-store.ts'
-import { completeRecord, PRUNE_RECORDS, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
-import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
-import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
-import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
-import { memoryListQuery } from '../rows/memory-list.ts'
-import { NEEDING_FOLLOW_UP } from '../rows/run-follow-ups.ts'
-import { RUN_OWNERS } from '../rows/run-owners.ts'
-import { ACTIVE_RUN_OF_THREAD, listQuery, runCounts } from '../rows/run-store.ts'
-import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
-import { REMOVE_FOLLOW_UP } from '../rows/run-writes.ts'
-import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
-import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
-import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
-import { LAST_ORDER } from '../rows/step-writes.ts'
-import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-writes.ts'
-import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
-import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
-import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
+import { FACT_TEXTS, factSearchQuery } from './facts.ts'
 import { beyond, createPlans, ME, MIXED, newest } from './query-plans.fixture.ts'
 
 /** Lists: the planner walks the index in the order of the list, or sorts the few rows that it finds there. */

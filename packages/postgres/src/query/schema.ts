@@ -22,9 +22,9 @@ import type {
   TokenRow,
   TriggerRow,
   WebhookRow,
-} from '@perdure/sql'
+} from '@perdure/storage'
 import type { Generated } from 'kysely'
-import type { LockoutTable, TicketTable } from './access-schema.ts'
+import type { LockoutTable, TicketTable } from '../access/access-schema.ts'
 import type { DepartedNodeTable, DutyTable, NodeGroupTable, NodeTable } from './node-schema.ts'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */

@@ -1,8 +1,8 @@
 import type { EpochMs, TailedEvent, WatchedStreams } from '@perdure/ports'
-import { toEventPayload } from '@perdure/sql'
+import { compile, toEventPayload } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { compile, from } from '../query/compile.ts'
+import { from } from '../query/compile.ts'
 import type { EventTable } from '../query/schema.ts'
 
 /** Events that are read at once. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { statement } from '@perdure/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { statement } from '../query/compile.ts'
 import { openConnection } from './connection.ts'
 
 let directory: string

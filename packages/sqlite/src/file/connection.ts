@@ -1,11 +1,15 @@
-import type { Query } from '@perdure/sql'
+import { type Db, type Query, ready } from '@perdure/storage'
 import type Database from 'better-sqlite3'
+import { SQLITE } from '../query/dialect.ts'
+import { readTextPart } from '../query/text-part.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import type { Synchronous } from './synchronous.ts'
 
 /** One open database file and the statements prepared on it. Everything is synchronous. */
 export interface Connection {
   readonly database: Database.Database
+  /** The connection as programs use it. */
+  readonly db: Db
   run<Values>(query: Query<Values, unknown>, values: Values): Database.RunResult
   get<Values, Row>(query: Query<Values, Row>, values: Values): Row | undefined
   all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
@@ -86,26 +90,36 @@ const SETTINGS = [
 ]
 
 function createConnection(database: Database.Database): Connection {
-  const statements = new WeakMap<Query<never, unknown>, Database.Statement>()
+  const statements = new WeakMap<Query<never, unknown>, Prepared<never>>()
   const variants = new Map<string, Query<never, unknown>>()
 
-  const prepared = (query: Query<never, unknown>): Database.Statement => {
+  const prepared = <Values>(query: Query<Values, unknown>): Prepared<Values> => {
     const known = statements.get(query)
     if (known !== undefined) return known
-    const statement = database.prepare(query.sql)
-    statements.set(query, statement)
-    return statement
+    const { text, bind } = query.in(SQLITE)
+    const one = { statement: database.prepare(text), bind }
+    statements.set(query, one)
+    return one
   }
 
-  return {
+  const connection: Omit<Connection, 'db'> = {
     database,
-    run: (query, values) => prepared(query).run(...query.bind(values)),
-    get: <Values, Row>(query: Query<Values, Row>, values: Values) =>
-      prepared(query).get(...query.bind(values)) as Row | undefined,
-    all: <Values, Row>(query: Query<Values, Row>, values: Values) =>
-      prepared(query).all(...query.bind(values)) as readonly Row[],
-    each: <Values, Row>(query: Query<Values, Row>, values: Values) =>
-      prepared(query).iterate(...query.bind(values)) as Iterable<Row>,
+    run(query, values) {
+      const { statement, bind } = prepared(query)
+      return statement.run(...bind(values))
+    },
+    get<Values, Row>(query: Query<Values, Row>, values: Values) {
+      const { statement, bind } = prepared(query)
+      return statement.get(...bind(values)) as Row | undefined
+    },
+    all<Values, Row>(query: Query<Values, Row>, values: Values) {
+      const { statement, bind } = prepared(query)
+      return statement.all(...bind(values)) as readonly Row[]
+    },
+    each<Values, Row>(query: Query<Values, Row>, values: Values) {
+      const { statement, bind } = prepared(query)
+      return statement.iterate(...bind(values)) as Iterable<Row>
+    },
     variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
       const known = variants.get(name)
       if (known !== undefined) return known as Query<Values, Row>
@@ -115,4 +129,20 @@ function createConnection(database: Database.Database): Connection {
       return built
     },
   }
+  return { ...connection, db: toDb(connection) }
+}
+
+const toDb = ({ run, get, all, each, variant }: Omit<Connection, 'db'>): Db => ({
+  dialect: SQLITE,
+  run: (query, values) => ready(run(query, values).changes),
+  get: (query, values) => ready(get(query, values)),
+  all: (query, values) => ready(all(query, values)),
+  each: (query, values) => ready(each(query, values)),
+  textPart: (part) => ready(readTextPart({ get }, part)),
+  variant,
+})
+
+interface Prepared<Values> {
+  readonly statement: Database.Statement
+  bind(values: Values): unknown[]
 }

@@ -2,13 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EpochMs } from '@perdure/ports'
+import { runNow } from '@perdure/storage'
+import { findAnyRun, holdsLegacyIds, readEvents, readLogHead } from '@perdure/storage/queries'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Migration } from '../migrations/migration.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
-import { readEvents, readLogHead } from '../rows/event-log.ts'
-import { holdsLegacyIds } from '../rows/idempotency-store.ts'
-import { findAnyRun } from '../rows/run-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 
@@ -82,7 +81,7 @@ describe('applyMigrations', () => {
       VALUES (1, 'old', 'agent', 'echo', 'alice', 'completed', 1, 5, '{}', '{}', '1')`)
     applyMigrations(database, { path, now })
 
-    const run = findAnyRun(db, 'old')
+    const run = runNow(findAnyRun(db.db, 'old'))
     expect(run).toMatchObject({ id: 'old', owner: 'alice', status: 'completed', depth: 0 })
     expect([run?.budget, run?.deadlineAt, run?.parentSeq, run?.suspension, run?.resumption]).toEqual(
       Array(5).fill(undefined),
@@ -113,12 +112,12 @@ describe('applyMigrations', () => {
       DELETE FROM events WHERE position > 1`)
     applyMigrations(database, { path, now })
 
-    expect(readLogHead(db).position).toBe(3)
-    expect(readEvents(db, { stream: { topic: 'log' }, range: { after: 0, limit: 10 } })).toMatchObject([
+    expect(runNow(readLogHead(db.db)).position).toBe(3)
+    expect(runNow(readEvents(db.db, { stream: { topic: 'log' }, range: { after: 0, limit: 10 } }))).toMatchObject([
       { position: 1, type: 'kept', at: 1, payload: '1' },
     ])
     database.exec("INSERT INTO events (topic, type, at, payload) VALUES ('log', 'next', 4, '4')")
-    expect(readLogHead(db).position).toBe(4)
+    expect(runNow(readLogHead(db.db)).position).toBe(4)
   })
 
   it.each([
@@ -131,7 +130,7 @@ describe('applyMigrations', () => {
     if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
     applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
+    expect([49, 50].map((at) => runNow(holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
   })
 
   it.each([
@@ -147,7 +146,7 @@ describe('applyMigrations', () => {
         VALUES ('${'a'.repeat(64)}', 'old', 'old', ${status === 'running' ? 'NULL' : 200}, 'f', 0, 50)`)
     applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
+    expect([49, 50].map((at) => runNow(holdsLegacyIds(db.db, at as EpochMs)))).toEqual(expected)
   })
 
   it('copies a database that holds data before migrating it, and keeps the copy', () => {

@@ -1,13 +1,13 @@
+import type { CommitOutcome, Write } from '@perdure/ports'
+import { statement } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
-import { WRITES, type WriteName, type WriteRequest, type WriteResult } from '../operations.ts'
-import { statement } from '../query/compile.ts'
+import { applyCommit } from './apply-commit.ts'
 
-export interface WriteJob<Name extends WriteName = WriteName> {
-  readonly name: Name
-  readonly request: WriteRequest<Name>
+export interface WriteJob {
+  readonly request: readonly Write[]
 }
 
-export type JobResult = { readonly result: WriteResult<WriteName> } | { readonly error: unknown }
+export type JobResult = { readonly result: CommitOutcome } | { readonly error: unknown }
 
 /**
  * Runs the jobs in one transaction. A conflict or an error undoes only its own job. When the transaction itself fails,
@@ -46,9 +46,9 @@ function commitTogether(db: Connection, jobs: readonly WriteJob[]): readonly Job
 const FAILED = 'failed'
 
 /** @throws the error of the job when SQLite has rolled the transaction back. */
-function tryJob(db: Connection, { name, request }: WriteJob): WriteResult<WriteName> | typeof FAILED {
+function tryJob(db: Connection, { request }: WriteJob): CommitOutcome | typeof FAILED {
   try {
-    return WRITES[name](db, request)
+    return applyCommit(db, request)
   } catch (error) {
     if (!db.database.inTransaction) throw error
     return FAILED
@@ -56,7 +56,7 @@ function tryJob(db: Connection, { name, request }: WriteJob): WriteResult<WriteN
 }
 
 /** A repeated request conflicts in its first write, so there is nothing to undo. */
-const changedNothing = (result: Exclude<WriteResult<WriteName>, { readonly committed: true }>): boolean =>
+const changedNothing = (result: Exclude<CommitOutcome, { readonly committed: true }>): boolean =>
   result.index === 0 && result.conflict.type === 'idempotency.reserve'
 
 /** Runs each job in its own savepoint. */
@@ -68,10 +68,10 @@ function commitWithSavepoints(db: Connection, jobs: readonly WriteJob[]): readon
 }
 
 /** @throws the error of the job when SQLite has rolled the transaction back. */
-function runJob(db: Connection, { name, request }: WriteJob): JobResult {
+function runJob(db: Connection, { request }: WriteJob): JobResult {
   db.run(SAVEPOINT, undefined)
   try {
-    const result = WRITES[name](db, request)
+    const result = applyCommit(db, request)
     if (!result.committed) db.run(ROLLBACK_TO, undefined)
     db.run(RELEASE, undefined)
     return { result }

@@ -27,7 +27,7 @@ it.each<[string, HostParts['commit']]>([
 ])('answers every write with an unknown outcome when the commit %s, and closes afterwards', async (_, commit) => {
   const { host, fatal } = hostWith({ commit })
 
-  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => host.write('commit', insert(`${n}`))))
+  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => host.commit(insert(`${n}`))))
 
   for (const outcome of outcomes) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-failed' } })
@@ -51,7 +51,7 @@ it('answers a write although the callback for a fatal error throws', async () =>
     },
   })
 
-  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
+  await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
 
   await expect.poll(() => thrown).toEqual([new Error('callback')])
   process.off('uncaughtException', report)
@@ -79,8 +79,8 @@ it('rejects a group that was committed after its files were lost, and calls back
     close: () => void calls.push('closed'),
   })
 
-  await expect(host.write('commit', insert('a'))).rejects.toBe(fault)
-  await expect(host.write('commit', insert('b'))).rejects.toBe(fault)
+  await expect(host.commit(insert('a'))).rejects.toBe(fault)
+  await expect(host.commit(insert('b'))).rejects.toBe(fault)
   expect([host.state(), host.problem(), checks]).toEqual(['failed', fault.message, [false]])
   expect(calls).toEqual(['lost'])
   const closing = host.close()
@@ -104,7 +104,7 @@ it('looks for lost files before it reports an I/O error, because their content c
     },
   })
 
-  await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
+  await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
   await host.close()
 
   expect(fatal).toEqual([reported])

@@ -1,15 +1,7 @@
 import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
+import { readProgram, runNow } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { translateError } from '../file/sqlite-error.ts'
-import {
-  READS,
-  type ReadName,
-  type ReadRequest,
-  type ReadResult,
-  type WriteName,
-  type WriteRequest,
-  type WriteResult,
-} from '../operations.ts'
 import type { JobResult, WriteJob } from './commit-group.ts'
 import type { FileGuard } from './file-guard.ts'
 import type { Host, HostState } from './host.ts'
@@ -150,22 +142,22 @@ export function createHost(parts: HostParts): Host {
   }
 
   return {
-    async write<Name extends WriteName>(name: Name, request: WriteRequest<Name>) {
+    async commit(request) {
       if (closing !== undefined) throw closedError()
       if (state === 'full' && reserve !== undefined && !mayUseReserve(request)) throw fullError()
       const outcome = await new Promise<JobResult>((resolve) => {
-        queue.push({ name, request, resolve })
+        queue.push({ request, resolve })
         runSoon()
       })
       if ('error' in outcome) throw outcome.error
-      return outcome.result as WriteResult<Name>
+      return outcome.result
     },
     async read(name, request) {
       if (closing !== undefined) throw closedError()
       try {
         return await turns.run(() => {
           if (closing !== undefined) throw closedError()
-          return runRead(readFrom, name, request)
+          return runNow(readProgram(readFrom.db, name, request))
         })
       } catch (error) {
         throw translate(error)
@@ -195,11 +187,6 @@ function groupLength(jobs: readonly WriteJob[]): number {
     return changes > MAX_CHANGES
   })
   return end === -1 ? jobs.length : Math.max(1, end)
-}
-
-function runRead<Name extends ReadName>(db: Connection, name: Name, request: ReadRequest<Name>): ReadResult<Name> {
-  const read = READS[name] as (db: Connection, request: ReadRequest<Name>) => ReadResult<Name>
-  return read(db, request)
 }
 
 const isFull = (result: JobResult): boolean =>

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
+import { SQLITE } from '../query/dialect.ts'
 import { commitGroup } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import { createReserve } from './reserve.ts'
@@ -20,7 +21,7 @@ function setUp() {
   const connection: Connection = {
     ...db,
     run(query, values) {
-      if (query.sql === 'COMMIT' && !disk.hasRoom) throw new Database.SqliteError('injected', 'SQLITE_FULL')
+      if (query.in(SQLITE).text === 'COMMIT' && !disk.hasRoom) throw new Database.SqliteError('injected', 'SQLITE_FULL')
       return db.run(query, values)
     },
   }
@@ -51,18 +52,18 @@ const begin: readonly Write[] = [{ type: 'run.insert', run: aRun({ id: 'later' }
 describe('a host on a full disk', () => {
   it('rejects new runs, records the end of runs, and resumes once there is space', async () => {
     const { host, disk } = setUp()
-    await host.write('commit', [{ type: 'run.insert', run: aRun({ status: 'running' }) }])
+    await host.commit([{ type: 'run.insert', run: aRun({ status: 'running' }) }])
     disk.hasRoom = false
-    await expect(host.write('commit', begin)).rejects.toMatchObject({ code: 'storage-full' })
+    await expect(host.commit(begin)).rejects.toMatchObject({ code: 'storage-full' })
 
-    await expect(host.write('commit', begin)).rejects.toMatchObject({ code: 'storage-full' })
-    expect(await host.write('commit', end)).toMatchObject({ committed: true })
+    await expect(host.commit(begin)).rejects.toMatchObject({ code: 'storage-full' })
+    expect(await host.commit(end)).toMatchObject({ committed: true })
     await host.checkDisk()
     expect(host.state()).toBe('full')
     disk.hasReserve = true
     await host.checkDisk()
     expect(host.state()).toBe('open')
-    expect(await host.write('commit', begin)).toMatchObject({ committed: true })
+    expect(await host.commit(begin)).toMatchObject({ committed: true })
   })
 })
 

@@ -1,4 +1,4 @@
-import type { ReadName, ReadRequest, ReadResult, WriteName, WriteRequest, WriteResult } from '../operations.ts'
+import type { StorageHost } from '@perdure/storage'
 import type { HostCounters } from './host-counters.ts'
 
 /**
@@ -8,11 +8,7 @@ import type { HostCounters } from './host-counters.ts'
 export type HostState = 'open' | 'full' | 'failed' | 'closed'
 
 /** Runs operations on a database. Driver failures are thrown as `PerdureError`. */
-export interface Host {
-  /** Adds the write to the next group transaction; resolves when that transaction is durable. */
-  write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>
-  /** Sees every acknowledged write. */
-  read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
+export interface Host extends StorageHost {
   /** Checks whether a full disk has space again; if so, the host accepts every write again. Never rejects. */
   checkDisk(): Promise<void>
   /** Fails the host if files of the database were removed or replaced. Cheap; safe to call at any time. */

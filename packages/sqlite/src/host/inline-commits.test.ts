@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type JsonText, type Write } from '@perdure/ports'
+import { runNow } from '@perdure/storage'
+import { findAnyRun } from '@perdure/storage/queries'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection, openInlineConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
-import { findAnyRun } from '../rows/run-store.ts'
+import { SQLITE } from '../query/dialect.ts'
 import type { WriteJob } from './commit-group.ts'
 import { createInlineCommits, type InlineCommits, maxInlineJobs } from './inline-commits.ts'
 import { createWorkerHost, startStorageWorker } from './worker-host.ts'
@@ -26,7 +28,7 @@ const openInline = (): Connection => {
   return {
     ...db,
     run(query, values) {
-      if (query.sql === 'BEGIN IMMEDIATE') begun++
+      if (query.in(SQLITE).text === 'BEGIN IMMEDIATE') begun++
       return db.run(query, values)
     },
   }
@@ -48,9 +50,9 @@ afterEach(() => {
 })
 
 const insert = (id: string, over = {}): Write => ({ type: 'run.insert', run: aRun({ id, ...over }) })
-const job = (...request: readonly Write[]): WriteJob => ({ name: 'commit', request })
+const job = (...request: readonly Write[]): WriteJob => ({ request })
 const LONG = JSON.stringify('x'.repeat(20_000)) as JsonText
-const isThere = (id: string) => findAnyRun(readFrom, id) !== undefined
+const isThere = (id: string) => runNow(findAnyRun(readFrom.db, id)) !== undefined
 
 describe('createInlineCommits', () => {
   it('commits a single small job inline', () => {
@@ -177,7 +179,7 @@ describe('a worker host with inline commits', () => {
     const { host } = start()
     const positions: number[] = []
     const append = async (topic: string) => {
-      const outcome = await host.write('commit', [{ type: 'event.append', events: [anEvent({ topic })] }])
+      const outcome = await host.commit([{ type: 'event.append', events: [anEvent({ topic })] }])
       if (outcome.committed) positions.push(...outcome.events.map(({ position }) => position))
     }
     for (let round = 0; round < 20; round++) {
@@ -193,9 +195,9 @@ describe('a worker host with inline commits', () => {
   it('passes a commit blocked by a lock to the storage thread, which waits for the lock', async () => {
     const { host } = start()
     const other = new Database(path)
-    await host.write('commit', [insert('first')])
+    await host.commit([insert('first')])
     other.exec('BEGIN IMMEDIATE')
-    const waiting = host.write('commit', [insert('a')])
+    const waiting = host.commit([insert('a')])
     await new Promise((resolve) => setImmediate(resolve))
     other.close()
 
@@ -206,7 +208,7 @@ describe('a worker host with inline commits', () => {
 
   it('leaves no write-ahead log behind when it closes', async () => {
     const { host } = start()
-    for (const id of ['a', 'b']) await host.write('commit', [insert(id)])
+    for (const id of ['a', 'b']) await host.commit([insert(id)])
     readFrom.database.close()
     inline.close()
     expect(begun).toBeGreaterThan(0)
@@ -218,7 +220,7 @@ describe('a worker host with inline commits', () => {
   it('commits nothing inline while the storage thread is busy', async () => {
     const { host, worker } = start()
     const checkpoint = worker.send({ type: 'checkpoint', truncate: false })
-    const writing = host.write('commit', [insert('a')])
+    const writing = host.commit([insert('a')])
     await Promise.all([checkpoint, writing])
 
     expect(begun).toBe(0)

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
+import { SQLITE } from '../query/dialect.ts'
 import type { Host } from './host.ts'
 import { createInlineHost } from './inline-host.ts'
 
@@ -59,14 +60,14 @@ const hasRun = async (id: string): Promise<boolean> =>
 const failing = (text: string, code: string): Connection => ({
   ...db,
   run(query, values) {
-    if (query.sql === text) throw new Database.SqliteError('injected', code)
+    if (query.in(SQLITE).text === text) throw new Database.SqliteError('injected', code)
     return db.run(query, values)
   },
 })
 
 describe('group commit', () => {
   it('commits all queued writes in one transaction', async () => {
-    await Promise.all(Array.from({ length: 32 }, (_, index) => host.write('commit', insert(`run-${index}`))))
+    await Promise.all(Array.from({ length: 32 }, (_, index) => host.commit(insert(`run-${index}`))))
 
     expect(host.counters()).toEqual({ transactions: 1, writes: 32 })
   })
@@ -74,15 +75,15 @@ describe('group commit', () => {
   it('commits at most 128 changes per transaction and keeps their order', async () => {
     const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
 
-    await Promise.all(ids.map((id) => host.write('commit', insert(id))))
+    await Promise.all(ids.map((id) => host.commit(insert(id))))
 
     expect(host.counters()).toEqual({ transactions: 3, writes: 129 })
     expect(await logged()).toEqual(ids)
   })
 
   it('commits a single write immediately', async () => {
-    await host.write('commit', insert('a'))
-    await host.write('commit', insert('b'))
+    await host.commit(insert('a'))
+    await host.commit(insert('b'))
 
     expect(host.counters()).toEqual({ transactions: 2, writes: 2 })
   })
@@ -93,9 +94,7 @@ describe('group commit', () => {
       { type: 'run.insert', run: aRun({ id: 'a' }) },
     ]
 
-    const outcomes = await Promise.all(
-      [insert('a'), conflicting, insert('b')].map((writes) => host.write('commit', writes)),
-    )
+    const outcomes = await Promise.all([insert('a'), conflicting, insert('b')].map((writes) => host.commit(writes)))
 
     expect(outcomes.map(({ committed }) => committed)).toEqual([true, false, true])
     expect(await logged()).toEqual(['a', 'b'])
@@ -103,9 +102,7 @@ describe('group commit', () => {
   })
 
   it('undoes only the throwing write of a group', async () => {
-    const settled = await Promise.allSettled(
-      [insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)),
-    )
+    const settled = await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.commit(writes)))
 
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(settled[1]).toMatchObject({ reason: { code: 'internal-error' } })
@@ -115,13 +112,13 @@ describe('group commit', () => {
   })
 
   it('gives committed events consecutive positions, even if writes between them were undone', async () => {
-    await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)))
+    await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.commit(writes)))
 
     expect(await host.read('events.head', undefined)).toMatchObject({ position: 2 })
   })
 
   it('hides a queued write from reads and shows an acknowledged write completely', async () => {
-    const write = host.write('commit', insert('a'))
+    const write = host.commit(insert('a'))
 
     expect(await hasRun('a')).toBe(false)
     await write
@@ -131,7 +128,7 @@ describe('group commit', () => {
 
   it('serves reads during commits, and each read sees only complete commits', async () => {
     const writes = Array.from({ length: 200 }, (_, index) =>
-      host.write('commit', [...insert(`run-${index}`), ...insert(`again-${index}`).slice(1)]),
+      host.commit([...insert(`run-${index}`), ...insert(`again-${index}`).slice(1)]),
     )
     const page = { limit: 200, order: 'asc' } as const
     const countRuns = async () =>
@@ -155,30 +152,30 @@ describe('a host on a full disk', () => {
   const pageCount = () => db.database.pragma('page_count', { simple: true }) as number
 
   it('rejects writes that do not fit, keeps serving reads, and accepts writes again once there is space', async () => {
-    await host.write('commit', insert('a'))
+    await host.commit(insert('a'))
     limitTo(pageCount() + 4)
 
-    await expect(host.write('commit', large('b'))).rejects.toMatchObject({ code: 'storage-full' })
+    await expect(host.commit(large('b'))).rejects.toMatchObject({ code: 'storage-full' })
     expect(host.state()).toBe('full')
     expect(db.database.inTransaction).toBe(false)
     expect([await hasRun('a'), await hasRun('b')]).toEqual([true, false])
 
     limitTo(1_000_000)
-    await host.write('commit', large('b'))
+    await host.commit(large('b'))
     expect(await hasRun('b')).toBe(true)
     expect(host.state()).toBe('open')
     expect(fatal).toEqual([])
   })
 
   it('acknowledges no write of a failed transaction', async () => {
-    await host.write('commit', insert('before'))
+    await host.commit(insert('before'))
     limitTo(pageCount() + 4)
 
     const ids = ['a', 'b', 'c']
     const settled = await Promise.allSettled([
-      host.write('commit', insert('a')),
-      host.write('commit', large('b')),
-      host.write('commit', insert('c')),
+      host.commit(insert('a')),
+      host.commit(large('b')),
+      host.commit(insert('c')),
     ])
 
     const found = await Promise.all(ids.map(hasRun))
@@ -193,11 +190,11 @@ describe('a host on a locked database', () => {
     db.database.pragma('busy_timeout = 0')
     other.exec('BEGIN IMMEDIATE')
 
-    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'SQLITE_BUSY', kind: 'sqlite-busy' })
+    await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'SQLITE_BUSY', kind: 'sqlite-busy' })
 
     other.exec('ROLLBACK')
     other.close()
-    await host.write('commit', insert('a'))
+    await host.commit(insert('a'))
     expect(await logged()).toEqual(['a'])
   })
 })
@@ -206,8 +203,8 @@ describe('a host on a failing disk', () => {
   it('rejects every write of the failed group and every later write', async () => {
     host = createHost(failing('COMMIT', 'SQLITE_IOERR_FSYNC'))
 
-    const settled = await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
-    const later = host.write('commit', insert('c'))
+    const settled = await Promise.allSettled([host.commit(insert('a')), host.commit(insert('b'))])
+    const later = host.commit(insert('c'))
 
     const failed = { status: 'rejected', reason: expect.objectContaining({ code: 'storage-failed' }) }
     expect(settled).toEqual([failed, failed])
@@ -219,8 +216,8 @@ describe('a host on a failing disk', () => {
   it('reports the failure once', async () => {
     host = createHost(failing('COMMIT', 'SQLITE_IOERR_WRITE'))
 
-    await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
-    await Promise.allSettled([host.write('commit', insert('c'))])
+    await Promise.allSettled([host.commit(insert('a')), host.commit(insert('b'))])
+    await Promise.allSettled([host.commit(insert('c'))])
 
     expect(fatal).toEqual([expect.objectContaining({ code: 'storage-failed' })])
   })
@@ -233,14 +230,14 @@ describe('a host on a failing disk', () => {
     host = createHost(damaged)
 
     await expect(logged()).rejects.toMatchObject({ code: 'storage-failed' })
-    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
     expect(fatal).toHaveLength(1)
   })
 
   it('does not fail when a commit does not fit on the disk, but rejects that group', async () => {
     const full = createHost(failing('COMMIT', 'SQLITE_FULL'))
 
-    await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-full' })
+    await expect(full.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-full' })
 
     expect(full.state()).toBe('full')
     expect(db.database.inTransaction).toBe(false)
@@ -251,7 +248,7 @@ describe('a host on a failing disk', () => {
     const lost: Connection = {
       ...db,
       run(query, values) {
-        if (query.sql === 'ROLLBACK TO job') {
+        if (query.in(SQLITE).text === 'ROLLBACK TO job') {
           db.database.exec('ROLLBACK')
           throw new Database.SqliteError('injected', 'SQLITE_FULL')
         }
@@ -260,7 +257,7 @@ describe('a host on a failing disk', () => {
     }
     const losing = createHost(lost)
 
-    const settled = await Promise.allSettled([losing.write('commit', insert('a')), losing.write('commit', invalid)])
+    const settled = await Promise.allSettled([losing.commit(insert('a')), losing.commit(invalid)])
 
     expect(settled.map((one) => one.status === 'rejected' && one.reason.code)).toEqual(['storage-full', 'storage-full'])
     expect(await hasRun('a')).toBe(false)
@@ -269,7 +266,7 @@ describe('a host on a failing disk', () => {
 
 describe('closing a host', () => {
   it('commits the queued writes', async () => {
-    const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
+    const writes = Array.from({ length: 100 }, (_, index) => host.commit(insert(`run-${index}`)))
 
     await host.close()
 
@@ -279,7 +276,7 @@ describe('closing a host', () => {
   it('rejects later reads and writes', async () => {
     await host.close()
 
-    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.commit(insert('a'))).rejects.toMatchObject({ code: 'storage-failed' })
     await expect(host.read('events.head', undefined)).rejects.toMatchObject({ code: 'storage-failed' })
     expect(host.state()).toBe('closed')
   })

@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { isRefusal, perdureError, type Write } from '@perdure/ports'
 import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../file/connection.ts'
+import { finishCleanly, storeCount } from '../file/meta.ts'
 import { databaseOpener } from '../file/open-database.ts'
 import { rescue } from '../file/rescue.ts'
 import { translateError } from '../file/sqlite-error.ts'
-import { finishCleanly, storeCount } from '../rows/meta.ts'
 import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 import {
   createJobUnpacker,

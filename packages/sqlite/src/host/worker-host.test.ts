@@ -53,7 +53,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 describe('createWorkerHost', () => {
   it('shows every acknowledged write to later reads', async () => {
     for (let index = 0; index < 20; index++) {
-      await host.write('commit', insert(`run-${index}`))
+      await host.commit(insert(`run-${index}`))
       expect(await host.read('runs.find', { id: `run-${index}`, visibility: EVERY_ROW })).toBeDefined()
     }
   })
@@ -61,7 +61,7 @@ describe('createWorkerHost', () => {
   it('commits queued writes together and in order', async () => {
     const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
 
-    const outcomes = await Promise.all(ids.map((id) => host.write('commit', insert(id))))
+    const outcomes = await Promise.all(ids.map((id) => host.commit(insert(id))))
 
     expect(outcomes.map((outcome) => outcome.committed && outcome.events[0]?.position)).toEqual(
       ids.map((_, index) => index + 1),
@@ -76,7 +76,7 @@ describe('createWorkerHost', () => {
     ]
 
     const settled = await Promise.allSettled(
-      [insert('a'), insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)),
+      [insert('a'), insert('a'), invalid, insert('b')].map((writes) => host.commit(writes)),
     )
 
     expect(settled).toMatchObject([
@@ -94,11 +94,11 @@ describe('createWorkerHost', () => {
   })
 
   it('serves reads and keeps the event loop running while a write is blocked', async () => {
-    await host.write('commit', insert('before'))
+    await host.commit(insert('before'))
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     let isWritten = false
-    const waiting = host.write('commit', insert('behind')).then(() => {
+    const waiting = host.commit(insert('behind')).then(() => {
       isWritten = true
     })
 
@@ -115,17 +115,17 @@ describe('createWorkerHost', () => {
   })
 
   it('fails permanently when its thread dies, and reports the failure once', async () => {
-    await host.write('commit', insert('kept'))
+    await host.commit(insert('kept'))
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
-    const cut = [host.write('commit', insert('a')), host.write('commit', insert('b'))]
+    const cut = [host.commit(insert('a')), host.commit(insert('b'))]
     await turn()
 
     const dying = worker.terminate()
     other.exec('ROLLBACK')
     other.close()
     await dying
-    const settled = await Promise.allSettled([...cut, host.write('commit', insert('c'))])
+    const settled = await Promise.allSettled([...cut, host.commit(insert('c'))])
 
     expect(settled.map((one) => one.status === 'rejected' && one.reason.code)).toEqual([
       'storage-failed',
@@ -145,7 +145,7 @@ describe('createWorkerHost', () => {
       onClosed: () => undefined,
     })
 
-    await expect(blind.write('commit', insert('a'))).rejects.toMatchObject({
+    await expect(blind.commit(insert('a'))).rejects.toMatchObject({
       code: 'storage-failed',
       cause: expect.objectContaining({ message: expect.stringContaining('directory does not exist') }),
     })
@@ -153,12 +153,12 @@ describe('createWorkerHost', () => {
   })
 
   it('commits queued writes before it closes, and calls onClosed once', async () => {
-    const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
+    const writes = Array.from({ length: 100 }, (_, index) => host.commit(insert(`run-${index}`)))
 
     await Promise.all([host.close(), host.close()])
 
     expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
     expect(closed).toBe(1)
-    await expect(host.write('commit', insert('late'))).rejects.toMatchObject({ code: 'storage-failed' })
+    await expect(host.commit(insert('late'))).rejects.toMatchObject({ code: 'storage-failed' })
   })
 })

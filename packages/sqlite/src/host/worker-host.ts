@@ -118,7 +118,7 @@ export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptio
 
   const commitInWorker = async (jobs: readonly WriteJob[]): Promise<readonly JobResult[]> => {
     try {
-      const plain = jobs.map(({ name, request }) => ({ name, request }))
+      const plain = jobs.map(({ request }) => ({ request }))
       const { results, ms } = await worker.send({ type: 'commit', jobs: packJobs(plain) })
       inline.recordDuration(ms, jobs.length)
       return results.map((result, index) => toJobResult(result, jobs[index] as WriteJob))

@@ -1,6 +1,7 @@
-import { paramsFor } from '@perdure/sql'
+import { compile, paramsFor } from '@perdure/storage'
 import { describe, expect, it } from 'vitest'
-import { compile, from } from './compile.ts'
+import { from } from './compile.ts'
+import { SQLITE } from './dialect.ts'
 
 describe('compile', () => {
   it('binds values by name in parameter order, once for each use of a parameter', () => {
@@ -11,7 +12,7 @@ describe('compile', () => {
         .where('id', '=', param('id')),
     )
 
-    expect(query.bind({ id: 'a', at: 5 })).toEqual([5, 5, 'a'])
+    expect(query.in(SQLITE).bind({ id: 'a', at: 5 })).toEqual([5, 5, 'a'])
   })
 
   it('keeps constants in their position between parameters', () => {
@@ -24,7 +25,7 @@ describe('compile', () => {
         .limit(param('limit')),
     )
 
-    expect(query.bind({ limit: 3, name: 'epoch' })).toEqual(['x', 'epoch', 3])
+    expect(query.in(SQLITE).bind({ limit: 3, name: 'epoch' })).toEqual(['x', 'epoch', 3])
   })
 
   it('hides every parameter from the planner, so that binding never recompiles the statement', () => {
@@ -32,7 +33,7 @@ describe('compile', () => {
       from.selectFrom('meta').selectAll().where('name', '=', param('name')).limit(param('limit')),
     )
 
-    expect(query.sql).toBe('select * from "meta" where "name" = +? limit +?')
+    expect(query.in(SQLITE).text).toBe('select * from "meta" where "name" = +? limit +?')
   })
 })
 
@@ -42,7 +43,7 @@ describe('paramsFor', () => {
       from.insertInto('run_keys').values(paramsFor(param, ['key', 'run_id'])),
     )
 
-    expect(query.sql).toBe('insert into "run_keys" ("key", "run_id") values (+?, +?)')
-    expect(query.bind({ run_id: 'a', key: 1 })).toEqual([1, 'a'])
+    expect(query.in(SQLITE).text).toBe('insert into "run_keys" ("key", "run_id") values (+?, +?)')
+    expect(query.in(SQLITE).bind({ run_id: 'a', key: 1 })).toEqual([1, 'a'])
   })
 })

@@ -1,34 +1,34 @@
 import { EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
+import { type Db, runNow } from '@perdure/storage'
+import { listRuns, listSessions } from '@perdure/storage/queries'
 import { aRun, aSession } from '@perdure/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
-import { listRuns } from '../rows/run-store.ts'
-import { runWrites } from '../rows/run-writes.ts'
-import { listSessions } from '../rows/session-store.ts'
-import { sessionWrites } from '../rows/session-writes.ts'
-import type { Transaction } from '../rows/write-applier.ts'
+import { applyCommit } from '../host/apply-commit.ts'
+import { SQLITE } from './dialect.ts'
 
 const page = { limit: 5, order: 'desc' } as const
 const RARE = 3
 
-let db: Connection
+let connection: Connection
+let db: Db
 const queries: string[] = []
 const bound: unknown[][] = []
 
 /** Runs and sessions of which all have `env`, and a few have each of the other values. */
 beforeAll(() => {
-  const { each, ...others } = openConnection(':memory:')
-  applyMigrations(others.database, { now: () => 0 })
+  connection = openConnection(':memory:')
+  applyMigrations(connection.database, { now: () => 0 })
+  const { each } = connection.db
   db = {
-    ...others,
+    ...connection.db,
     each(query, values) {
-      queries.push(query.sql)
-      bound.push(query.bind(values))
+      queries.push(query.in(SQLITE).text)
+      bound.push(query.in(SQLITE).bind(values))
       return each(query, values)
     },
   }
-  const tx: Transaction = { db } as Transaction
   for (let n = 0; n < 50; n++) {
     const rare = n < RARE
     const values = {
@@ -37,11 +37,14 @@ beforeAll(() => {
       metadata: { env: 'prod', ...(rare ? { ticket: '17' } : {}) },
     }
     const run = aRun({ id: `run_${n}`, ...values, targetId: rare ? 'reports' : 'echo', status: 'failed' })
-    runWrites['run.insert'](tx, { type: 'run.insert', run })
-    sessionWrites['session.insert'](tx, { type: 'session.insert', session: aSession({ id: `ses_${n}`, ...values }) })
+    const session = aSession({ id: `ses_${n}`, ...values })
+    applyCommit(connection, [
+      { type: 'run.insert', run },
+      { type: 'session.insert', session },
+    ])
   }
 })
-afterAll(() => void db.database.close())
+afterAll(() => void connection.database.close())
 
 const INDEX =
   /(?:using (?:index )?)?(run_fields|session_fields|runs_by_owner|runs_by_target|sessions_by_user|sessions_by_owner)/i
@@ -55,7 +58,7 @@ function walkedBy(
   const { items } = list()
   const [sql = ''] = queries
   const values = Array.from(sql.matchAll(/\?/g), () => null)
-  const steps = db.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
+  const steps = connection.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
   return [INDEX.exec(steps[0]?.detail ?? '')?.[1], items.length]
 }
 
@@ -70,13 +73,13 @@ describe('a list with several indexes to choose from', () => {
   ]
 
   it.each(runs)('walks %s for the runs of filter %o and visibility %o', (index, filter, visibility) => {
-    expect(walkedBy(() => listRuns(db, { filter, page, visibility }))[0]).toBe(index)
+    expect(walkedBy(() => runNow(listRuns(db, { filter, page, visibility })))[0]).toBe(index)
   })
 
   it('walks the field with the fewest rows, wherever the filter names it', () => {
     const ticketFirst: Readonly<Record<string, string>> = { ticket: '17', env: 'prod' }
     for (const metadata of [ticketFirst, { env: 'prod', ticket: '17' }]) {
-      const [index] = walkedBy(() => listRuns(db, { filter: { metadata }, page, visibility: EVERY_ROW }))
+      const [index] = walkedBy(() => runNow(listRuns(db, { filter: { metadata }, page, visibility: EVERY_ROW })))
       const [sql = ''] = queries
       const before = sql.slice(0, sql.indexOf('"run_fields"."field" = ')).split('?').length - 1
       expect([index, bound[0]?.[before]]).toEqual(['run_fields', 'metadata.ticket'])
@@ -88,6 +91,6 @@ describe('a list with several indexes to choose from', () => {
     ['sessions_by_user', { metadata: { env: 'prod' }, userId: 'ada' }, EVERY_ROW],
     ['sessions_by_owner', { metadata: { env: 'prod' } }, { owner: 'tiny' }],
   ] as const)('walks %s for the sessions of filter %o and visibility %o', (index, filter, visibility) => {
-    expect(walkedBy(() => listSessions(db, { filter, page, visibility }))).toEqual([index, RARE])
+    expect(walkedBy(() => runNow(listSessions(db, { filter, page, visibility })))).toEqual([index, RARE])
   })
 })

@@ -1,11 +1,18 @@
 import { type EpochMs, EVERY_ROW } from '@perdure/ports'
+import {
+  DUE_JOBS,
+  deadLettersQuery,
+  factListQuery,
+  factVectorQuery,
+  IDLE_SESSIONS,
+  memoryListQuery,
+  NEXT_JOB,
+  OPEN_CONFLICTS_OF_FACTS,
+  repeatedQuery,
+  UPKEEP,
+} from '@perdure/storage/queries'
 import { describe, expect, it } from 'vitest'
-import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
-import { factListQuery, factSearchQuery, factTexts, factVectorQuery } from '../rows/fact-store.ts'
-import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
-import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
-import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
-import { memoryListQuery } from '../rows/memory-list.ts'
+import { FACT_TEXTS, factSearchQuery } from './facts.ts'
 import { beyond, ME, planOf } from './query-plans.fixture.ts'
 
 describe('a query on memory', () => {
@@ -38,7 +45,7 @@ describe('a query on memory', () => {
   )
 
   it('reads the texts to rank in the order of their keys, by their primary key', () => {
-    expect(planOf(factTexts)).toMatch(/^SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH facts USING INTEGER PRIMARY KEY/)
+    expect(planOf(FACT_TEXTS)).toMatch(/^SCAN wanted VIRTUAL TABLE INDEX 1:; SEARCH facts USING INTEGER PRIMARY KEY/)
   })
 
   it('finds the facts for upkeep through an index', () => {

@@ -1,8 +1,9 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
-import type { Query } from '@perdure/sql'
+import type { Query } from '@perdure/storage'
 import { afterAll, beforeAll } from 'vitest'
 import { type Connection, openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
+import { SQLITE } from './dialect.ts'
 
 let db: Connection
 
@@ -12,7 +13,8 @@ beforeAll(() => {
 })
 afterAll(() => void db.database.close())
 
-export function planOf({ sql }: Query<never, unknown>): string {
+export function planOf(query: Query<never, unknown>): string {
+  const sql = query.in(SQLITE).text
   const values = Array.from(sql.matchAll(/\?/g), () => null)
   const steps = db.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
   return steps.map(({ detail }) => detail).join('; ')

@@ -1,23 +1,44 @@
 import { type ApprovalFilter, EVERY_ROW, type Visibility } from '@perdure/ports'
-import type { Query } from '@perdure/sql'
+import type { Query } from '@perdure/storage'
+import {
+  ACTIVE_RUN_OF_THREAD,
+  ADOPT_CHILDREN,
+  APPROVALS_DUE,
+  APPROVALS_OF_RUN,
+  approvalListQuery,
+  COUNT,
+  completedQuery,
+  completeRecord,
+  FIRST_PENDING,
+  FREE_HELD_SLOTS,
+  fireListQuery,
+  interruptRecords,
+  LAST_ORDER,
+  LEGACY_IDS,
+  LIMIT_DESCENDANTS,
+  NEXT_APPROVAL_DUE,
+  PRUNE_FIRES,
+  PRUNE_SLOTS,
+  READ_AFTER,
+  READ_BEFORE,
+  REDACT_ANSWERS,
+  REVOKE_FAMILY,
+  RUN_DELETIONS,
+  RUN_IDS,
+  SELECT_MANY,
+  SELECT_ROOT,
+  SELECT_SLOT,
+  SESSION_DELETIONS,
+  SESSION_QUERIES,
+  SESSIONS_IDLE_SINCE,
+  STEP_QUERIES,
+  sessionCounts,
+  sessionListQuery,
+  TAKEN_SLOTS,
+  THREAD_RUNS,
+  TRIGGER_QUERIES,
+} from '@perdure/storage/queries'
 import { describe, expect, it } from 'vitest'
-import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
-import { COUNT, READ_AFTER, READ_BEFORE } from '../rows/event-log.ts'
-import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
-import { PRUNE_FIRES } from '../rows/fire-writes.ts'
-import { PENDING_LEGACY_IDS, RUN_IDS } from '../rows/idempotency-store.ts'
-import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
-import { FREE_HELD_SLOTS, PRUNE_SLOTS, SELECT_SLOT, TAKEN_SLOTS } from '../rows/lane-store.ts'
-import { ACTIVE_RUN_OF_THREAD } from '../rows/run-store.ts'
-import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
-import { sessionCounts } from '../rows/session-filter.ts'
-import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
-import { completedQuery, STEP_QUERIES } from '../rows/step-store.ts'
-import { LAST_ORDER } from '../rows/step-writes.ts'
-import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-writes.ts'
-import { SELECT_MANY, SELECT_ROOT } from '../rows/token-store.ts'
-import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
-import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 
 describe('a query on durable calls', () => {
@@ -44,7 +65,7 @@ describe('a query on durable calls', () => {
   })
 
   it('finds the last end order of a run without scanning its calls', () => {
-    expect(planOf(LAST_ORDER)).toBe('SEARCH steps USING COVERING INDEX steps_settled (run_key=? AND order>?)')
+    expect(planOf(LAST_ORDER)).toMatch(/^SEARCH steps USING COVERING INDEX steps_settled \(run_key=\? AND order>\?\);/)
   })
 })
 
@@ -133,7 +154,7 @@ describe('the lookup of idempotency keys without a response', () => {
   })
 
   it('uses indexes to find hashed keys of an earlier release', () => {
-    const [ofNoRun, ofRuns] = PENDING_LEGACY_IDS.map(planOf)
+    const [, ofNoRun, ofRuns] = LEGACY_IDS.map(planOf)
     expect(ofNoRun).toContain('idempotency_executing')
     expect(ofRuns).toMatch(/runs_active.*idempotency_by_content \(content_of=\?\)/)
   })

@@ -1,11 +1,18 @@
 import { type EpochMs, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
+import {
+  listQuery,
+  NEEDING_FOLLOW_UP,
+  NEXT_DEADLINE,
+  NEXT_START,
+  PAST_DEADLINE,
+  REMOVE_FOLLOW_UP,
+  RUN_OWNERS,
+  type RunPath,
+  runCounts,
+  runPaths,
+  STARTING,
+} from '@perdure/storage/queries'
 import { describe, expect, it } from 'vitest'
-import { type RunPath, runPaths } from '../rows/run-filter.ts'
-import { NEEDING_FOLLOW_UP } from '../rows/run-follow-ups.ts'
-import { RUN_OWNERS } from '../rows/run-owners.ts'
-import { listQuery, runCounts } from '../rows/run-store.ts'
-import { NEXT_DEADLINE, NEXT_START, PAST_DEADLINE, STARTING } from '../rows/run-timers.ts'
-import { REMOVE_FOLLOW_UP } from '../rows/run-writes.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 
 const at = 1_700_000_000_000 as EpochMs

@@ -22,7 +22,7 @@ import type {
   TokenRow,
   TriggerRow,
   WebhookRow,
-} from '@perdure/sql'
+} from '@perdure/storage'
 import type { Generated } from 'kysely'
 
 /** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */

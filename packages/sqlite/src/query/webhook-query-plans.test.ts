@@ -1,7 +1,13 @@
+import {
+  COUNT_DELIVERIES,
+  DUE_RETRIES,
+  deliveryListQuery,
+  PRUNE_DELIVERIES,
+  RELEASE_DELIVERIES,
+  SCAN,
+  UNATTEMPTED_DELIVERIES,
+} from '@perdure/storage/queries'
 import { describe, expect, it } from 'vitest'
-import { COUNT_DELIVERIES, DUE_RETRIES, deliveryListQuery, UNATTEMPTED_DELIVERIES } from '../rows/delivery-store.ts'
-import { PRUNE_DELIVERIES, RELEASE_DELIVERIES } from '../rows/delivery-writes.ts'
-import { SCAN } from '../rows/event-log.ts'
 import { beyond, planOf } from './query-plans.fixture.ts'
 
 describe('a query on webhook deliveries', () => {

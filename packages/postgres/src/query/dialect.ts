@@ -1,0 +1,45 @@
+import type { Dialect } from '@perdure/storage'
+import { type Expression, PostgresQueryCompiler, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { kindOf } from '../connection/postgres-error.ts'
+import { bounded } from './bounded.ts'
+import { earlierClock } from './earlier-clock.ts'
+import { POSTGRES_FACTS } from './facts.ts'
+import { indexedValue } from './indexed-words.ts'
+import { LOCKS } from './locks.ts'
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  compiler: new PostgresQueryCompiler(),
+  locksRows: true,
+  parameter: (marker) => sql`${marker}`,
+  toValue: (value) => value,
+  indexed: indexedValue,
+  list: (values) => values,
+  isOneOf: (column, values) => sql<SqlBool>`${sql.ref(column)} = any(${values})`,
+  isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} = any(array(${rows}))`,
+  unindexed: (condition) => sql`((${condition}) is true)`,
+  hidden: (column) => sql.ref(column),
+  bounded: <Row>(query: Expression<Row>, texts: readonly string[], maxBytes?: RawBuilder<unknown>) =>
+    bounded(query, texts, maxBytes),
+  earlierClock,
+  greatest: (left, right) => sql`greatest(${left}, ${right})`,
+  rowId: 'id',
+  orderedJoin: sql`join`,
+  reached(name, table, ways) {
+    const each = Object.entries(ways).map(
+      ([alias, isReached]) =>
+        sql`select ${sql.ref(`${alias}.id`)} from ${sql.table(table)} as ${sql.ref(alias)} where ${isReached}`,
+    )
+    return sql`select reached.id from ${sql.table(name)} cross join lateral (${sql.join(each, sql` union all `)}) as reached`
+  },
+  lock: (name) => LOCKS[name],
+  isRejected: (error) => kindOf(error) === 'rejected',
+  facts: POSTGRES_FACTS,
+  run: { column: 'run_id', self: 'id', of: (id) => sql<never>`${id}`, idOf: (table) => sql.ref(`${table}.run_id`) },
+  session: {
+    column: 'session_id',
+    self: 'id',
+    of: (id) => sql<never>`${id}`,
+    idOf: (table) => sql.ref(`${table}.session_id`),
+  },
+}

@@ -1,0 +1,22 @@
+import { compile, type LockName, type Query } from '@perdure/storage'
+import { sql } from 'kysely'
+
+/** The first key of each advisory lock; the second is the hash of the schema. */
+const KEYS: Readonly<Record<LockName, number>> = {
+  log: 0x62_65_72_74,
+  chain: 0x62_65_72_61,
+  families: 0x62_65_72_76,
+}
+
+const lock = (name: LockName): Query<object, unknown> =>
+  compile(() => sql`select pg_advisory_xact_lock(${sql.lit(KEYS[name])}, hashtext(current_schema()))`)
+
+export const LOCKS: Readonly<Record<LockName, Query<object, unknown>>> = {
+  /**
+   * Serializes insertions into the log, so that positions follow the order of commits. A statement of its own: the
+   * insertion must see every position that was committed before the lock was granted.
+   */
+  log: lock('log'),
+  chain: lock('chain'),
+  families: lock('families'),
+}

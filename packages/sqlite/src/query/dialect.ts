@@ -1,0 +1,51 @@
+import { compile, type Dialect } from '@perdure/storage'
+import { type Compilable, type SqlBool, SqliteQueryCompiler, sql } from 'kysely'
+import { isStatementError } from '../file/sqlite-error.ts'
+import { SQLITE_FACTS } from './facts.ts'
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  compiler: new SqliteQueryCompiler(),
+  locksRows: false,
+  /** The `+` hides the value: SQLite would recompile the statement at each execution if its plan could depend on it. */
+  parameter: (marker) => sql`+${marker}`,
+  toValue: (value) => (Array.isArray(value) ? JSON.stringify(value) : value),
+  indexed: (text) => text,
+  list: (values) => JSON.stringify(values),
+  isOneOf: (column, values) => sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${values}))`,
+  isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} in (${rows})`,
+  unindexed: (condition) => sql`+${condition}`,
+  hidden: (column) => sql`+${sql.ref(column)}`,
+  bounded: <Row>(query: unknown) => query as Compilable<Row>,
+  earlierClock: (now) => now,
+  greatest: (left, right) => sql`max(${left}, ${right})`,
+  rowId: 'key',
+  orderedJoin: sql`cross join`,
+  reached: (name, table, ways) =>
+    sql.join(
+      Object.entries(ways).map(
+        ([alias, isReached]) =>
+          sql`select ${sql.ref(`${alias}.id`)} from ${sql.table(name)} join ${sql.table(table)} as ${sql.ref(alias)} on ${isReached}`,
+      ),
+      sql` union `,
+    ),
+  lock: () => undefined,
+  isRejected: isStatementError,
+  facts: SQLITE_FACTS,
+  run: {
+    column: 'run_key',
+    self: 'key',
+    of: (id) => sql<never>`(select key from run_keys where run_id = ${id})`,
+    idOf: (table) => sql<string>`(select run_id from run_keys where key = ${sql.ref(`${table}.run_key`)})`,
+    enter: compile<{ id: string }, unknown>(
+      (param) => sql`insert into run_keys (run_id) values (${param('id')}) on conflict do nothing`,
+    ),
+    leave: compile<{ id: string }, unknown>((param) => sql`delete from run_keys where run_id = ${param('id')}`),
+  },
+  session: {
+    column: 'session_key',
+    self: 'key',
+    of: (id) => sql<never>`(select key from sessions where id = ${id})`,
+    idOf: (table) => sql<string>`(select id from sessions where key = ${sql.ref(`${table}.session_key`)})`,
+  },
+}

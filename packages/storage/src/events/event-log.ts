@@ -1,0 +1,214 @@
+import {
+  type EpochMs,
+  type EventRange,
+  type EventStream,
+  type LogHead,
+  type LogScan,
+  MAX_SCANNED,
+  type StoredEvent,
+  utf8Length,
+} from '@perdure/ports'
+import { type Compilable, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile, type Param, type Query } from '../query/compile.ts'
+import type { Db, Dialect } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import type { EventTable } from '../query/schema.ts'
+import { toEventPayload } from './event-payload.ts'
+
+export interface EventsBefore {
+  readonly before: number
+  readonly limit: number
+  readonly maxLength?: number | undefined
+}
+
+export interface EventsBetween {
+  readonly after: number
+  readonly through: number
+}
+
+export function* readEvents(db: Db, { stream, range }: { stream: EventStream; range: EventRange }) {
+  const [kind, id] = streamKindOf(stream)
+  const { after: position, limit, maxLength } = range
+  return untilLength(
+    yield* db.each(READ_AFTER[kind], { id, position, limit, maxBytes: bytesFor(maxLength) }),
+    maxLength,
+  )
+}
+
+export function* readEventsBefore(db: Db, { stream, range }: { stream: EventStream; range: EventsBefore }) {
+  const [kind, id] = streamKindOf(stream)
+  const { before: position, limit, maxLength } = range
+  return untilLength(
+    yield* db.each(READ_BEFORE[kind], { id, position, limit, maxBytes: bytesFor(maxLength) }),
+    maxLength,
+  )
+}
+
+function untilLength(rows: Iterable<EventRow>, maxLength = Number.POSITIVE_INFINITY): readonly StoredEvent[] {
+  const events: StoredEvent[] = []
+  let length = 0
+  for (const row of rows) {
+    events.push(toRecord(row))
+    length += row.payload.length
+    if (length >= maxLength) break
+  }
+  return events
+}
+
+export function* countEvents(
+  db: Db,
+  { stream, range }: { stream: EventStream; range: EventsBetween },
+): Program<number> {
+  const [kind, id] = streamKindOf(stream)
+  return (yield* db.get(COUNT[kind], { id, ...range }))?.count ?? 0
+}
+
+export function* readLogHead(db: Db): Program<LogHead> {
+  const { epoch, position, trimmed_through } = (yield* db.get(SELECT_HEAD, {})) as HeadRow
+  return { epoch, position: position ?? 0, trimmedThrough: Number(trimmed_through) }
+}
+
+/** The head is read first: events that are appended in between belong to the next scan. */
+export function* scanEvents(
+  db: Db,
+  { types, range }: { types: readonly string[]; range: EventRange },
+): Program<LogScan> {
+  const { after, limit, maxLength = Number.POSITIVE_INFINITY } = range
+  const { position } = yield* readLogHead(db)
+  const through = Math.max(after, Math.min(position, after + MAX_SCANNED))
+  const maxBytes = bytesFor(range.maxLength)
+  const rows = yield* db.each(SCAN, { types, after, through, limit: limit + 1, maxBytes })
+  const events: StoredEvent[] = []
+  let length = 0
+  let bytes = 0
+  for (const row of rows) {
+    if (events.length === limit || length >= maxLength) return { events, through: endOf(events, through) }
+    events.push(toRecord(row))
+    length += row.payload.length
+    bytes += utf8Length(row.payload)
+  }
+  // The query may have left out rows because the ones before them were too long.
+  return { events, through: bytes > maxBytes ? endOf(events, through) : through }
+}
+
+const endOf = (events: readonly StoredEvent[], through: number): number => events.at(-1)?.position ?? through
+
+/** A text of this length has at most as many bytes. */
+const bytesFor = (maxLength = Number.MAX_SAFE_INTEGER): number => maxLength * 3
+
+type StreamKind = 'run' | 'session' | 'topic'
+
+interface StreamId {
+  readonly id: string
+}
+
+interface StreamValues extends StreamId {
+  readonly position: number
+  readonly limit: number
+  readonly maxBytes: number
+}
+
+type EventRow = EventTable & { readonly run_id: string | null }
+
+const isInStream: Record<StreamKind, (param: Param<StreamId>, dialect: Dialect) => RawBuilder<SqlBool>> = {
+  run: (param, { run }) => sql`${sql.ref(run.column)} = ${run.of(param('id'))}`,
+  session: (param) => sql`session_id = ${param('id')}`,
+  topic: (param) => sql`topic = ${param('id')}`,
+}
+
+/** Events with the id of their run. */
+const wholeEvents = ({ run }: Dialect) =>
+  from
+    .selectFrom('events')
+    .select([run.idOf('events').as('run_id'), 'position', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'])
+
+/** The events of an ordered query until their payloads are longer than `maxBytes`. */
+const withinBytes = (query: unknown, param: Param<{ maxBytes: number }>, dialect: Dialect): Compilable<EventRow> =>
+  dialect.bounded(query as Expression<EventRow>, ['payload'], sql`cast(${param('maxBytes')} as double precision)`)
+
+const selectStream = (
+  kind: StreamKind,
+  [operator, order]: ['>', 'asc'] | ['<', 'desc'],
+): Query<StreamValues, EventRow> =>
+  compile((param, dialect) => {
+    const query = wholeEvents(dialect)
+      .where(isInStream[kind](param, dialect))
+      .where('position', operator, param('position'))
+      .orderBy('position', order)
+      .limit(param('limit'))
+    return withinBytes(query, param, dialect)
+  })
+
+export const READ_AFTER = {
+  run: selectStream('run', ['>', 'asc']),
+  session: selectStream('session', ['>', 'asc']),
+  topic: selectStream('topic', ['>', 'asc']),
+}
+
+export const READ_BEFORE = {
+  run: selectStream('run', ['<', 'desc']),
+  session: selectStream('session', ['<', 'desc']),
+  topic: selectStream('topic', ['<', 'desc']),
+}
+
+interface ScanValues {
+  readonly types: readonly string[]
+  readonly after: number
+  readonly through: number
+  readonly limit: number
+  readonly maxBytes: number
+}
+
+export const SCAN: Query<ScanValues, EventRow> = compile((param, dialect) => {
+  const query = wholeEvents(dialect)
+    .where('position', '>', param('after'))
+    .where('position', '<=', param('through'))
+    .where(dialect.isOneOf('type', param('types')))
+    .orderBy('position')
+    .limit(param('limit'))
+  return withinBytes(query, param, dialect)
+})
+
+const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count: number }> =>
+  compile((param, dialect) =>
+    from
+      .selectFrom('events')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where(isInStream[kind](param, dialect))
+      .where('position', '>', param('after'))
+      .where('position', '<=', param('through')),
+  )
+
+export const COUNT = { run: countStream('run'), session: countStream('session'), topic: countStream('topic') }
+
+interface HeadRow {
+  readonly epoch: string
+  readonly trimmed_through: string
+  readonly position: number | null
+}
+
+/**
+ * The newest event, or the empty row that a trigger left when that event was deleted, so that no position is reused.
+ */
+export const SELECT_HEAD = compile<object, HeadRow>(
+  () => sql<HeadRow>`select (select value from meta where name = 'epoch') as epoch,
+    (select value from meta where name = 'trimmed_through') as trimmed_through,
+    (select max(position) from events) as position`,
+)
+
+function streamKindOf(stream: EventStream): readonly [kind: StreamKind, id: string] {
+  if ('runId' in stream) return ['run', stream.runId]
+  return 'sessionId' in stream ? ['session', stream.sessionId] : ['topic', stream.topic]
+}
+
+const toRecord = (row: EventRow): StoredEvent => ({
+  position: row.position,
+  runId: row.run_id ?? undefined,
+  sessionId: row.session_id ?? undefined,
+  topic: row.topic ?? undefined,
+  type: row.type,
+  payload: toEventPayload(row.type, row.payload),
+  phase: row.phase ?? undefined,
+  at: row.at as EpochMs,
+})

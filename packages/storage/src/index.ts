@@ -1,0 +1,76 @@
+export { APPROVAL_COLUMNS, type ApprovalRow, toApproval, toApprovalRow } from './approvals/approval-row.ts'
+export type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit/audit-tables.ts'
+export { applyWrites } from './commit-writes.ts'
+export { createStores } from './create-stores.ts'
+export { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from './events/emission-row.ts'
+export { readLogHead } from './events/event-log.ts'
+export { toEventPayload } from './events/event-payload.ts'
+export {
+  IDEMPOTENCY_COLUMNS,
+  type IdempotencyRow,
+  RESPONSE_COLUMNS,
+  type ResponseColumns,
+  toIdempotency,
+  toIdempotencyRow,
+  toResponseRow,
+} from './keys/idempotency-row.ts'
+export { MCP_SERVER_COLUMNS, type McpServerRow, toMcpServer, toMcpServerRow } from './mcp/mcp-server-row.ts'
+export { BLOCK_COLUMNS, type BlockRow, toBlock, toBlockRow } from './memory/block-row.ts'
+export { type FilterValues, filterValues, filterVariant, matchesFilter } from './memory/fact-filter.ts'
+export { CHANGING_FACT_COLUMNS, FACT_COLUMNS, type FactRow, toFact, toFactRow } from './memory/fact-row.ts'
+export { type JobRow, toJob } from './memory/job-row.ts'
+export {
+  MEMORY_CONFLICT_COLUMNS,
+  type MemoryConflictRow,
+  toMemoryConflict,
+  toMemoryConflictRow,
+} from './memory/memory-conflict-row.ts'
+export { readProgram, type StorageHost } from './operations.ts'
+export { type Pending, type Program, pending, ready, runLater, runNow } from './program.ts'
+export { compile, type Param, paramsFor, type Query, type Statement, statement } from './query/compile.ts'
+export type { Db, Dialect, FactDialect, FactSearch, LockName } from './query/dialect.ts'
+export {
+  type LongTextColumns,
+  longText,
+  outlinedBytes,
+  toText,
+  type UnreadText,
+  type WithUnread,
+} from './query/long-text.ts'
+export { isBeyond, type PageOf, type PageValues, pageValues, pageVariant, rowBytes, toPage } from './query/page.ts'
+export { statusList } from './query/run-status.ts'
+export type { TextPart, TextRef } from './query/text-ref.ts'
+export { type LaneRow, toLaneRow, toTakenSlot } from './runs/lane-row.ts'
+export { FREE_HELD_SLOTS } from './runs/lane-store.ts'
+export { toRunError } from './runs/run-error-row.ts'
+export { RUN_COLUMNS, type RunRow, toRun, toRunRow } from './runs/run-row.ts'
+export { CHANGING_RUN_COLUMNS, type ChangedRunColumns, NO_EXECUTOR, toChangedRunColumns } from './runs/run-writes.ts'
+export { MESSAGE_COLUMNS, type MessageRow, toMessage, toMessageRow } from './sessions/message-row.ts'
+export { sessionFields } from './sessions/session-filter.ts'
+export { SESSION_COLUMNS, type SessionRow, toSession, toSessionRow } from './sessions/session-row.ts'
+export { STEP_COLUMNS, type StepRow, toStep, toStepRow } from './steps/step-row.ts'
+export {
+  CHANGING_STEP_COLUMNS,
+  type ChangedStepColumns,
+  endsStep,
+  toChangedStepColumns,
+} from './steps/step-writes.ts'
+export { TOKEN_COLUMNS, type TokenRow, toToken, toTokenRow } from './tokens/token-row.ts'
+export type { Transaction, WriteApplier, WriteAppliers, WriteOf } from './transaction.ts'
+export { FIRE_COLUMNS, type FireRow, toFire, toFireRow } from './triggers/fire-row.ts'
+export {
+  CHANGING_TRIGGER_COLUMNS,
+  TRIGGER_COLUMNS,
+  type TriggerRow,
+  toTrigger,
+  toTriggerRow,
+} from './triggers/trigger-row.ts'
+export {
+  CHANGED_DELIVERY_COLUMNS,
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  toChangedColumns,
+  toDelivery,
+  toDeliveryRow,
+} from './webhooks/delivery-row.ts'
+export { toWebhook, toWebhookRow, WEBHOOK_COLUMNS, type WebhookRow } from './webhooks/webhook-row.ts'

@@ -1,0 +1,209 @@
+import {
+  type Conflict,
+  endFields,
+  NO_USAGE,
+  type RunChange,
+  type RunContent,
+  type RunField,
+  type RunRecord,
+  type RunUsage,
+  startFields,
+  sumUsage,
+} from '@perdure/ports'
+import { type RawBuilder, sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { enterRun } from './enter-run.ts'
+import { freeHeldSlots } from './lane-store.ts'
+import { RUN_COLUMNS, type RunRow, toRunRow } from './run-row.ts'
+import { activeRunOfThread, findAnyRun } from './run-store.ts'
+
+export const runWrites: WriteAppliers<
+  'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+> = {
+  *'run.insert'({ db }, { type, run, labels }) {
+    yield* enterRun(db, run.id)
+    const changes = yield* db.run(insertRun, toRunRow(run))
+    if (changes !== 1) return { type, ...(yield* takenBy(db, run)) }
+    yield* insertFields(db, run.id, [...startFields(run, labels), ...endFields(run)])
+    return 1
+  },
+  *'run.transition'({ db }, { type, runId, from: statuses, attempt, execution, startAt, change, needsFollowUp }) {
+    const state = yield* db.get(LOCK_RUN, { runId })
+    const isExpected =
+      state !== undefined &&
+      state.attempt === attempt &&
+      isExecution(state, execution) &&
+      statuses.includes(state.status) &&
+      (startAt === undefined || (yield* db.get(SELECT_START, { runId }))?.start_at === startAt)
+    if (!isExpected) return { type, current: yield* findAnyRun(db, runId) }
+    if (state.status === 'running' && (change.status ?? 'running') !== 'running') yield* freeHeldSlots(db, runId)
+    yield* insertFields(db, runId, endFields(change))
+    if (needsFollowUp === true) yield* db.run(MARK_FOR_FOLLOW_UP, { runId })
+    return yield* db.run(updateRun, { id: runId, ...toChangedRunColumns(change, state) })
+  },
+  *'run.followed-up'({ db }, { runId }) {
+    return yield* db.run(REMOVE_FOLLOW_UP, { runId })
+  },
+  *'run.charge'({ db }, { runId, usage }) {
+    const row = yield* db.get(LOCK_USAGE, { runId })
+    if (row === undefined) return 0
+    const sum = sumUsage({ ...NO_USAGE, ...(JSON.parse(row.usage) as RunUsage) }, usage)
+    return yield* db.run(updateUsage, { id: runId, usage: JSON.stringify(sum) })
+  },
+  *'run.fence'({ db }, { type, runId, attempt, execution }) {
+    const state = yield* db.get(LOCK_RUN, { runId })
+    const isCurrent = state?.attempt === attempt && isExecution(state, execution)
+    return isCurrent && state.status === 'running' ? 0 : { type, current: yield* findAnyRun(db, runId) }
+  },
+}
+
+/** The run because of which another run could not be inserted. */
+function* takenBy(db: Db, { id, targetId, threadId = '' }: RunRecord): Program<Omit<InsertConflict, 'type'>> {
+  const current = yield* findAnyRun(db, id)
+  if (current !== undefined) return { current }
+  return { reason: 'thread', current: yield* activeRunOfThread(db, { workflowId: targetId, threadId }) }
+}
+
+type InsertConflict = Extract<Conflict, { readonly type: 'run.insert' }>
+
+const isExecution = (state: Pick<RunRow, 'execution'>, execution: number | undefined): boolean =>
+  execution === undefined || state.execution === execution
+
+function* insertFields(db: Db, id: string, fields: readonly RunField[]): Program<void> {
+  for (const [field, value] of fields) yield* db.run(insertField, { id, field, value: db.dialect.indexed(value) })
+}
+
+export const CHANGING_RUN_COLUMNS = [
+  'status',
+  'finish_reason',
+  'input',
+  'result',
+  'error',
+  'usage',
+  'attempt',
+  'execution',
+  'executor',
+  'suspension',
+  'resumption',
+  'parked',
+  'flow',
+  'start_at',
+  'deadline_at',
+  'retries',
+  'abort_reason',
+  'started_at',
+  'suspended_at',
+  'completed_at',
+] as const
+
+/** Removes the executor of a run. */
+export const NO_EXECUTOR = ''
+
+/** `null` leaves the column unchanged. */
+export type ChangedRunColumns = { readonly [Column in (typeof CHANGING_RUN_COLUMNS)[number]]: RunRow[Column] | null }
+
+const insertRun = compile<RunRow, unknown>((param, { run }) => {
+  const values = paramsFor(param, RUN_COLUMNS)
+  return from
+    .insertInto('runs')
+    .values(run.self === 'id' ? values : { ...values, key: run.of(param('id')) as RawBuilder<number> })
+    .onConflict((conflict) => conflict.doNothing())
+})
+
+const MARK_FOR_FOLLOW_UP = compile<{ runId: string }, unknown>(
+  (param, { run }) =>
+    sql`insert into run_follow_ups (${sql.ref(run.column)}) values (${run.of(param('runId'))}) on conflict do nothing`,
+)
+
+export const REMOVE_FOLLOW_UP = compile<{ runId: string }, unknown>((param, { run }) =>
+  from.deleteFrom('run_follow_ups').where(run.column, '=', run.of(param('runId'))),
+)
+
+const insertField = compile<{ id: string; field: string; value: string }, unknown>(
+  (param, { run }) => sql`insert into run_fields (field, value, run_at, ${sql.ref(run.column)})
+    select ${param('field')}, ${param('value')}, created_at, ${sql.ref(run.self)} from runs
+    where ${sql.ref(run.self)} = ${run.of(param('id'))} on conflict do nothing`,
+)
+
+type RunState = Pick<RunRow, 'status' | 'attempt' | 'execution'>
+
+/** Reads what a transition depends on, and keeps other transactions from changing it. */
+const LOCK_RUN = compile<{ runId: string }, RunState>((param, { run, locksRows }) =>
+  from
+    .selectFrom('runs')
+    .select(['status', 'attempt', 'execution'])
+    .where(run.self, '=', run.of(param('runId')))
+    .$if(locksRows, (query) => query.forNoKeyUpdate()),
+)
+
+/** A statement of its own, because SQLite reads the long texts of a run to reach this column. */
+const SELECT_START = compile<{ runId: string }, Pick<RunRow, 'start_at'>>((param, { run }) =>
+  from
+    .selectFrom('runs')
+    .select('start_at')
+    .where(run.self, '=', run.of(param('runId'))),
+)
+
+const LOCK_USAGE = compile<{ runId: string }, Pick<RunRow, 'usage'>>((param, { run, locksRows }) =>
+  from
+    .selectFrom('runs')
+    .select('usage')
+    .where(run.self, '=', run.of(param('runId')))
+    .$if(locksRows, (query) => query.forNoKeyUpdate()),
+)
+
+const updateUsage = compile<{ id: string; usage: string }, unknown>((param, { run }) =>
+  from
+    .updateTable('runs')
+    .set({ usage: param('usage') })
+    .where(run.self, '=', run.of(param('id'))),
+)
+
+const updateRun = compile<ChangedRunColumns & { id: string }, unknown>((param, { run }) =>
+  from
+    .updateTable('runs')
+    .set({
+      ...Object.fromEntries(
+        CHANGING_RUN_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
+      ),
+      executor: sql`nullif(coalesce(${param('executor')}, executor), ${sql.lit(NO_EXECUTOR)})`,
+    })
+    .where(run.self, '=', run.of(param('id'))),
+)
+
+export const toChangedRunColumns = (change: RunChange, state: ExecutionState): ChangedRunColumns => ({
+  ...toChangedContent(change),
+  ...toChangedExecution(change, state),
+  status: change.status ?? null,
+  finish_reason: change.finishReason ?? null,
+  error: change.error === undefined ? null : JSON.stringify(change.error),
+  usage: change.usage === undefined ? null : JSON.stringify(change.usage),
+  attempt: change.attempt ?? null,
+  parked: change.parked ?? null,
+  flow: change.flow === undefined ? null : JSON.stringify(change.flow),
+  start_at: change.startAt ?? null,
+  deadline_at: change.deadlineAt ?? null,
+  retries: change.retries ?? null,
+  abort_reason: change.abortReason ?? null,
+  started_at: change.startedAt ?? null,
+  suspended_at: change.suspendedAt ?? null,
+  completed_at: change.completedAt ?? null,
+})
+
+type ExecutionState = Pick<RunRow, 'status' | 'execution'>
+
+const toChangedExecution = ({ status, executor }: RunChange, state: ExecutionState) => ({
+  execution: state.status !== 'running' && status === 'running' ? state.execution + 1 : null,
+  executor: executor ?? ((status ?? 'running') === 'running' ? null : NO_EXECUTOR),
+})
+
+const toChangedContent = ({ input, result, suspension, resumption }: Pick<RunChange, RunContent>) => ({
+  input: input ?? null,
+  result: result ?? null,
+  suspension: suspension ?? null,
+  resumption: resumption ?? null,
+})

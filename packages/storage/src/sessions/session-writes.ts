@@ -1,0 +1,124 @@
+import { sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { MESSAGE_COLUMNS, type MessageRow, toMessageRow } from './message-row.ts'
+import { sessionFields } from './session-filter.ts'
+import { SESSION_COLUMNS, type SessionRow, toSessionRow } from './session-row.ts'
+import { findAnySession } from './session-store.ts'
+
+export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 'session.touch' | 'message.append'> = {
+  *'session.insert'({ db }, { type, session }) {
+    const changes = yield* db.run(insertSession, toSessionRow(session))
+    if (changes !== 1) return { type, current: yield* findAnySession(db, session.id) }
+    yield* insertFields(db, session)
+    return 1
+  },
+  *'session.update'({ db }, { type, id, from: before, change, at }) {
+    const after = { ...before, ...change }
+    const values = { id, updatedAt: at, wasTitle: before.title ?? null, wasMetadata: JSON.stringify(before.metadata) }
+    const changes = yield* db.run(updateSession, {
+      ...values,
+      title: after.title ?? null,
+      metadata: JSON.stringify(after.metadata),
+    })
+    if (changes !== 1) return { type, current: yield* findAnySession(db, id) }
+    if (change.metadata !== undefined) yield* replaceFields(db, { id, before: before.metadata, after: change.metadata })
+    return 1
+  },
+  *'session.touch'({ db }, { id, at }) {
+    return yield* db.run(touchSession, { id, updatedAt: at })
+  },
+  *'message.append'({ db }, { type, message }) {
+    const session = yield* db.get(nextSeq, { id: message.sessionId, updatedAt: message.createdAt })
+    if (session === undefined) return { type }
+    return yield* db.run(insertMessage, toMessageRow(message, session.last_seq))
+  },
+}
+
+interface FieldedSession {
+  readonly id: string
+  readonly createdAt: number
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+function* insertFields(db: Db, { id, createdAt, metadata }: FieldedSession): Program<void> {
+  for (const [field, value] of sessionFields(metadata)) {
+    yield* db.run(insertField, { id, createdAt, field, value: db.dialect.indexed(value) })
+  }
+}
+
+interface FieldChange {
+  readonly id: string
+  readonly before: Readonly<Record<string, string>>
+  readonly after: Readonly<Record<string, string>>
+}
+
+function* replaceFields(db: Db, { id, before, after }: FieldChange): Program<void> {
+  const session = yield* db.get(selectCreation, { id })
+  if (session === undefined) return
+  if (Object.keys(before).length > 0) yield* db.run(deleteFields, { id })
+  yield* insertFields(db, { id, createdAt: session.created_at, metadata: after })
+}
+
+const selectCreation = compile<{ id: string }, { created_at: number }>((param) =>
+  from.selectFrom('sessions').select('created_at').where('id', '=', param('id')),
+)
+
+const deleteFields = compile<{ id: string }, unknown>((param, { session }) =>
+  from.deleteFrom('session_fields').where(session.column, '=', session.of(param('id'))),
+)
+
+const insertField = compile<{ id: string; createdAt: number; field: string; value: string }, unknown>(
+  (param, { session }) => sql`insert into session_fields (field, value, session_at, ${sql.ref(session.column)})
+    values (${param('field')}, ${param('value')}, ${param('createdAt')}, ${session.of(param('id'))})`,
+)
+
+const insertSession = compile<SessionRow, unknown>((param) =>
+  from
+    .insertInto('sessions')
+    .values(paramsFor(param, SESSION_COLUMNS))
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+interface SessionUpdate {
+  readonly id: string
+  readonly updatedAt: number
+  readonly title: string | null
+  readonly metadata: string
+  readonly wasTitle: string | null
+  readonly wasMetadata: string
+}
+
+const updateSession = compile<SessionUpdate, unknown>((param) =>
+  from
+    .updateTable('sessions')
+    .set({ title: param('title'), metadata: param('metadata'), updated_at: param('updatedAt') })
+    .where('id', '=', param('id'))
+    .where('title', 'is not distinct from', param('wasTitle'))
+    .where('metadata', '=', param('wasMetadata')),
+)
+
+const touchSession = compile<{ id: string; updatedAt: number }, unknown>((param) =>
+  from
+    .updateTable('sessions')
+    .set({ updated_at: param('updatedAt') })
+    .where('id', '=', param('id')),
+)
+
+const nextSeq = compile<{ id: string; updatedAt: number }, { last_seq: number }>((param) =>
+  from
+    .updateTable('sessions')
+    .set((eb) => ({ last_seq: eb('last_seq', '+', 1), updated_at: param('updatedAt') }))
+    .where('id', '=', param('id'))
+    .returning('last_seq'),
+)
+
+const insertMessage = compile<MessageRow, unknown>((param, { session }) =>
+  from.insertInto('messages').values({
+    ...paramsFor(param, MESSAGE_COLUMNS),
+    [session.column]: session.of(param('session_id')),
+  } as never),
+)

@@ -1,0 +1,86 @@
+import type { EpochMs, JsonText, StepKind, StepRecord, StepStatus } from '@perdure/ports'
+import { toRunError } from '../runs/run-error-row.ts'
+
+export interface StepRow {
+  readonly run_id: string
+  readonly seq: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly status: StepStatus
+  readonly attempt: number
+  readonly recoveries: number | null
+  readonly order: number | null
+  readonly due_at: number | null
+  readonly event_name: string | null
+  readonly approval_id: string | null
+  readonly asked_hash: string | null
+  readonly child_run_id: string | null
+  readonly started_at: number
+  readonly settled_at: number | null
+  readonly error: string | null
+  readonly result: string | null
+  readonly usage: string | null // JSON
+}
+
+/** Without the column that names the run. */
+export const STEP_COLUMNS = [
+  'seq',
+  'kind',
+  'name',
+  'status',
+  'attempt',
+  'recoveries',
+  'order',
+  'due_at',
+  'event_name',
+  'approval_id',
+  'asked_hash',
+  'child_run_id',
+  'started_at',
+  'settled_at',
+  'error',
+  'result',
+  'usage',
+] as const
+
+export const toStepRow = (step: StepRecord): StepRow => ({
+  run_id: step.runId,
+  seq: step.seq,
+  kind: step.kind,
+  name: step.name,
+  status: step.status,
+  attempt: step.attempt,
+  recoveries: step.recoveries ?? null,
+  order: step.endOrder ?? null,
+  due_at: step.dueAt ?? null,
+  event_name: step.eventName ?? null,
+  approval_id: step.approvalId ?? null,
+  asked_hash: step.askedHash ?? null,
+  child_run_id: step.childRunId ?? null,
+  started_at: step.startedAt,
+  settled_at: step.endedAt ?? null,
+  error: step.error === undefined ? null : JSON.stringify(step.error),
+  result: step.result ?? null,
+  usage: step.usage === undefined ? null : JSON.stringify(step.usage),
+})
+
+export const toStep = (row: StepRow): StepRecord => ({
+  runId: row.run_id,
+  seq: row.seq,
+  kind: row.kind,
+  name: row.name,
+  status: row.status,
+  attempt: row.attempt,
+  recoveries: row.recoveries ?? undefined,
+  result: (row.result ?? undefined) as JsonText | undefined,
+  error: typeof row.error === 'string' ? toRunError(row.error) : undefined,
+  dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
+  eventName: row.event_name ?? undefined,
+  approvalId: row.approval_id ?? undefined,
+  askedHash: row.asked_hash ?? undefined,
+  childRunId: row.child_run_id ?? undefined,
+  usage: row.usage === null ? undefined : JSON.parse(row.usage),
+  endOrder: row.order ?? undefined,
+  startedAt: row.started_at as EpochMs,
+  endedAt: (row.settled_at ?? undefined) as EpochMs | undefined,
+})

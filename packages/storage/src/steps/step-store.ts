@@ -1,0 +1,212 @@
+import {
+  type EpochMs,
+  type Page,
+  type PageQuery,
+  type StepRange,
+  type StepRecord,
+  type StepStatus,
+  takeWithinPage,
+} from '@perdure/ports'
+import { type Compilable, type SqlBool, sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile, type Param, type Query } from '../query/compile.ts'
+import type { Db, Dialect } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import { type LongTextColumns, longText, outlinedBytes, toText, type WithUnread } from '../query/long-text.ts'
+import { type PageValues, pageValues, pageVariant, rowBytes, toPage } from '../query/page.ts'
+import { STEP_COLUMNS, type StepRow, toStep } from './step-row.ts'
+
+export interface StepRef {
+  readonly runId: string
+  readonly seq: number
+}
+
+export interface EventWaiters {
+  readonly eventName: string
+  readonly limit: number
+  readonly runId?: string | undefined
+}
+
+export interface StepListRequest {
+  readonly runId: string
+  readonly content?: { readonly results: boolean } | undefined
+}
+
+export function* listSteps(db: Db, { runId, content }: StepListRequest): Program<readonly StepRecord[]> {
+  return (yield* db.all(content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun, { runId })).map(
+    toStep,
+  )
+}
+
+export interface BriefStepsRequest extends StepRange {
+  readonly runId: string
+}
+
+export function* briefSteps(
+  db: Db,
+  { runId, after, limit, status }: BriefStepsRequest,
+): Program<readonly StepRecord[]> {
+  const range = { runId, after, limit }
+  const rows =
+    status === undefined
+      ? yield* db.each(STEP_QUERIES.briefRange, range)
+      : yield* db.each(STEP_QUERIES.briefRangeByStatus, { ...range, status })
+  return takeWithinPage(rows, limit, rowBytes).items.map(toStep)
+}
+
+export function* completedSteps(db: Db, request: { runId: string; page: PageQuery }): Program<Page<UnreadStep>> {
+  const { runId, page } = request
+  const query = db.variant(`completed steps ${pageVariant(page)}`, () => completedQuery(page))
+  const rows = yield* db.each(query, { runId, ...pageValues(page) })
+  return toPage(rows, page, {
+    toRecord: toUnreadStep,
+    rankOf: (row) => row.seq,
+    bytesOf: outlinedBytes(['result']),
+  })
+}
+
+type UnreadStep = WithUnread<StepRecord, 'result'>
+type CompletedRow = Omit<StepRow, 'result'> & LongTextColumns<'result'> & { readonly id: string }
+
+function toUnreadStep(row: CompletedRow): UnreadStep {
+  const result = toText(row, 'result', { of: 'step', runId: row.run_id, seq: row.seq })
+  return { ...toStep({ ...row, result: null }), result }
+}
+
+export function* findStep(db: Db, ref: StepRef): Program<StepRecord | undefined> {
+  return toStepIfAny(yield* db.get(STEP_QUERIES.bySeq, ref))
+}
+
+export function* dueSteps(db: Db, until: { now: EpochMs; limit: number }): Program<readonly StepRecord[]> {
+  return (yield* db.all(STEP_QUERIES.due, until)).map(toStep)
+}
+
+export function* nextDueAt(db: Db): Program<EpochMs | undefined> {
+  return (yield* db.get(STEP_QUERIES.nextDue, {}))?.due_at as EpochMs | undefined
+}
+
+export function* stepsWaitingForEvent(
+  db: Db,
+  { eventName, limit, runId }: EventWaiters,
+): Program<readonly StepRecord[]> {
+  const rows =
+    runId === undefined
+      ? yield* db.all(STEP_QUERIES.forEvent, { eventName, limit })
+      : yield* db.all(STEP_QUERIES.forEventInRun, { eventName, limit, runId })
+  return rows.map(toStep)
+}
+
+export function* stepWaitingForChild(db: Db, childRunId: string): Program<StepRecord | undefined> {
+  return toStepIfAny(yield* db.get(STEP_QUERIES.forChild, { childRunId }))
+}
+
+/** Steps with all columns. */
+const wholeSteps = ({ run }: Dialect) => from.selectFrom('steps').selectAll().select(run.idOf('steps').as('run_id'))
+
+/** Steps without their result and their error. */
+const briefly = ({ run }: Dialect) =>
+  from
+    .selectFrom('steps')
+    .select(run.idOf('steps').as('run_id'))
+    .select(['key', ...STEP_COLUMNS.filter((name) => name !== 'result' && name !== 'error')])
+
+const outlined = ({ run }: Dialect) =>
+  from
+    .selectFrom('steps')
+    .select([run.idOf('steps').as('run_id'), run.idOf('steps').as('id')])
+    .select(['key', ...STEP_COLUMNS.filter((name) => name !== 'result')])
+    .select(longText('result', 'steps'))
+
+/** What a query of the steps of a run is built of. */
+interface StepQuery<Values> {
+  readonly param: Param<Values>
+  readonly dialect: Dialect
+}
+
+/** A page of steps is ordered by `seq` alone, because the run is the same; `id` completes the cursor. */
+export const completedQuery = (page: PageQuery): Query<PageValues & { readonly runId: string }, CompletedRow> =>
+  compile((param, dialect) => {
+    const query = outlined(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .where(sql<SqlBool>`status = 'completed'`)
+      .$if(page.cursor !== undefined, (query) =>
+        query.where('seq', page.order === 'asc' ? '>' : '<', param('afterRank')),
+      )
+      .orderBy('seq', page.order)
+      .limit(param('limit'))
+    return query as unknown as Compilable<CompletedRow>
+  })
+
+/** A part of the calls of a run, without their results. */
+const briefRange = ({ param, dialect }: StepQuery<{ runId: string; after: number; limit: number }>) =>
+  briefly(dialect)
+    .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+    .where('seq', '>', param('after'))
+    .orderBy('seq')
+    .limit(param('limit'))
+
+/** The status is a literal, so that the partial indexes apply. */
+const IS_WAITING = sql<SqlBool>`status = 'waiting'`
+const waiting = (dialect: Dialect) => wholeSteps(dialect).where(IS_WAITING)
+
+export const STEP_QUERIES = {
+  ofRun: compile<{ runId: string }, StepRow>((param, dialect) =>
+    wholeSteps(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .orderBy('seq'),
+  ),
+  ofRunBriefly: compile<{ runId: string }, StepRow>(
+    (param, dialect) =>
+      briefly(dialect)
+        .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+        .orderBy('seq') as unknown as Compilable<StepRow>,
+  ),
+  briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>(
+    (param, dialect) => briefRange({ param, dialect }) as unknown as Compilable<StepRow>,
+  ),
+  briefRangeByStatus: compile<{ runId: string; after: number; limit: number; status: StepStatus }, StepRow>(
+    (param, dialect) =>
+      briefRange({ param, dialect }).where('status', '=', param('status')) as unknown as Compilable<StepRow>,
+  ),
+  bySeq: compile<StepRef, StepRow>((param, dialect) =>
+    wholeSteps(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .where('seq', '=', param('seq')),
+  ),
+  due: compile<{ now: number; limit: number }, StepRow>((param, dialect) =>
+    waiting(dialect)
+      .where('due_at', '<=', dialect.earlierClock(param('now')))
+      .orderBy('due_at')
+      .orderBy('steps.key')
+      .limit(param('limit')),
+  ),
+  nextDue: compile<object, { due_at: number | null }>(() =>
+    from
+      .selectFrom('steps')
+      .select('due_at')
+      .where(IS_WAITING)
+      .where('due_at', 'is not', null)
+      .orderBy('due_at')
+      .limit((eb) => eb.lit(1)),
+  ),
+  forEvent: compile<{ eventName: string; limit: number }, StepRow>((param, dialect) =>
+    waiting(dialect)
+      .where('event_name', '=', param('eventName'))
+      .orderBy('started_at')
+      .orderBy('steps.key')
+      .limit(param('limit')),
+  ),
+  forEventInRun: compile<{ eventName: string; limit: number; runId: string }, StepRow>((param, dialect) =>
+    waiting(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .where('event_name', '=', param('eventName'))
+      .orderBy('started_at')
+      .orderBy('steps.key')
+      .limit(param('limit')),
+  ),
+  forChild: compile<{ childRunId: string }, StepRow>((param, dialect) =>
+    waiting(dialect).where('child_run_id', '=', param('childRunId')),
+  ),
+}
+
+const toStepIfAny = (row: StepRow | undefined): StepRecord | undefined => (row === undefined ? undefined : toStep(row))

@@ -1,0 +1,122 @@
+import type { StepChange } from '@perdure/ports'
+import { sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import { enterRun } from '../runs/enter-run.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { STEP_COLUMNS, type StepRow, toStepRow } from './step-row.ts'
+import { findStep, type StepRef } from './step-store.ts'
+
+export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fence'> = {
+  *'step.insert'({ db }, { type, step }) {
+    yield* enterRun(db, step.runId)
+    const changes = yield* db.run(insertStep, toStepRow(step))
+    return changes === 1 ? 1 : { type, current: yield* findStep(db, step) }
+  },
+  *'step.change'({ db }, { type, runId, seq, from: status, change }) {
+    if (db.dialect.locksRows) yield* db.run(LOCK_RUN, { runId })
+    const state = yield* db.get(SELECT_STATE, { runId, seq })
+    if (state?.status !== status) return { type, current: yield* findStep(db, { runId, seq }) }
+    if (change.status === 'started') yield* db.run(removeEnd, { key: state.key })
+    const order = endsStep(change) ? yield* nextOrder(db, runId) : null
+    return yield* db.run(updateStep, { key: state.key, order, ...toChangedStepColumns(change) })
+  },
+  *'step.fence'({ db }, { type, runId, seqs }) {
+    for (const seq of seqs) {
+      const state = yield* db.get(SELECT_STATE, { runId, seq })
+      if (state?.status !== 'waiting') return { type, current: yield* findStep(db, { runId, seq }) }
+    }
+    return 0
+  },
+}
+
+export const endsStep = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'
+
+/** Every transaction that ends calls of a run locks the run first, so that each end gets its own number. */
+const LOCK_RUN = compile<{ runId: string }, unknown>((param) =>
+  from.selectFrom('runs').select('id').where('id', '=', param('runId')).forNoKeyUpdate(),
+)
+
+function* nextOrder(db: Db, runId: string): Program<number> {
+  return ((yield* db.get(LAST_ORDER, { runId }))?.order ?? 0) + 1
+}
+
+export const CHANGING_STEP_COLUMNS = [
+  'status',
+  'attempt',
+  'recoveries',
+  'order',
+  'due_at',
+  'event_name',
+  'approval_id',
+  'asked_hash',
+  'settled_at',
+  'error',
+  'result',
+  'usage',
+] as const
+
+/** `null` leaves the column unchanged. */
+export type ChangedStepColumns = {
+  readonly [Column in (typeof CHANGING_STEP_COLUMNS)[number]]: StepRow[Column] | null
+}
+
+const insertStep = compile<StepRow, unknown>((param, { run }) =>
+  from
+    .insertInto('steps')
+    .values({ ...paramsFor(param, STEP_COLUMNS), [run.column]: run.of(param('run_id')) } as never)
+    .onConflict((conflict) => conflict.columns([run.column, 'seq']).doNothing()),
+)
+
+const SELECT_STATE = compile<StepRef, { key: number; status: StepRow['status'] }>((param, { run, locksRows }) =>
+  from
+    .selectFrom('steps')
+    .select(['key', 'status'])
+    .where(run.column, '=', run.of(param('runId')))
+    .where('seq', '=', param('seq'))
+    .$if(locksRows, (query) => query.forUpdate()),
+)
+
+export const LAST_ORDER = compile<{ runId: string }, { order: number | null }>((param, { run }) =>
+  from
+    .selectFrom('steps')
+    .select('order')
+    .where(run.column, '=', run.of(param('runId')))
+    .where('order', 'is not', null)
+    .orderBy('order', 'desc')
+    .limit((eb) => eb.lit(1)),
+)
+
+const updateStep = compile<ChangedStepColumns & { key: number }, unknown>((param) =>
+  from
+    .updateTable('steps')
+    .set(
+      Object.fromEntries(
+        CHANGING_STEP_COLUMNS.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`]),
+      ),
+    )
+    .where('key', '=', param('key')),
+)
+
+const removeEnd = compile<{ key: number }, unknown>((param) =>
+  from
+    .updateTable('steps')
+    .set({ result: null, error: null, due_at: null, settled_at: null, order: null })
+    .where('key', '=', param('key')),
+)
+
+export const toChangedStepColumns = (change: StepChange): Omit<ChangedStepColumns, 'order'> => ({
+  status: change.status ?? null,
+  attempt: change.attempt ?? null,
+  recoveries: change.recoveries ?? null,
+  due_at: change.dueAt ?? null,
+  event_name: change.eventName ?? null,
+  approval_id: change.approvalId ?? null,
+  asked_hash: change.askedHash ?? null,
+  settled_at: change.endedAt ?? null,
+  error: change.error === undefined ? null : JSON.stringify(change.error),
+  result: change.result ?? null,
+  usage: change.usage === undefined ? null : JSON.stringify(change.usage),
+})

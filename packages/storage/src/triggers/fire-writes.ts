@@ -1,0 +1,71 @@
+import type { FireChange, FireStatus } from '@perdure/ports'
+import { sql } from 'kysely'
+import { compile, paramsFor } from '../query/compile.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { FIRE_COLUMNS, type FireRow, toFireRow } from './fire-row.ts'
+import { findFire, findOccurrence } from './fire-store.ts'
+import { findTrigger } from './trigger-store.ts'
+
+export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end' | 'fire.prune'> = {
+  *'fire.insert'({ db }, { type, fire }) {
+    if ((yield* findTrigger(db, fire.triggerId)) === undefined) return { type, current: yield* findFire(db, fire.id) }
+    const changes = yield* db.run(insertFire, toFireRow(fire))
+    return changes === 1 ? 1 : { type, current: (yield* findFire(db, fire.id)) ?? (yield* findOccurrence(db, fire)) }
+  },
+  *'fire.change'({ db }, { type, id, from: status, change }) {
+    const changes = yield* db.run(changeFire, { id, before: status, ...toChangedColumns(change) })
+    return changes === 1 ? 1 : { type, current: yield* findFire(db, id) }
+  },
+  *'fire.end'({ db }, { id, status, reason }) {
+    const columns = toChangedColumns({ status, reason })
+    const changes = yield* db.run(changeFire, { id, before: 'started', ...columns })
+    if (changes === 1) yield* db.run(settleTrigger, { id, status })
+    return changes
+  },
+  *'fire.prune'({ db }, { before, limit }) {
+    return yield* db.run(PRUNE_FIRES, { before, limit })
+  },
+}
+
+const CHANGING = ['status', 'fired_at', 'run_id', 'reason'] as const
+
+/** `null` leaves the column unchanged. */
+type ChangedColumns = Pick<FireRow, (typeof CHANGING)[number]>
+
+const insertFire = compile<FireRow, unknown>((param) =>
+  from
+    .insertInto('trigger_fires')
+    .values(paramsFor(param, FIRE_COLUMNS))
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const changeFire = compile<ChangedColumns & { readonly id: string; readonly before: string }, unknown>((param) =>
+  from
+    .updateTable('trigger_fires')
+    .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${param(column)}, ${sql.ref(column)})`])))
+    .where('id', '=', param('id'))
+    .where(sql<boolean>`status = ${param('before')}`),
+)
+
+const settleTrigger = compile<{ readonly id: string; readonly status: string }, unknown>((param) =>
+  from
+    .updateTable('triggers')
+    .set({ last_status: sql<FireStatus>`${param('status')}`, version: sql`version + 1` })
+    .where('id', '=', (eb) => eb.selectFrom('trigger_fires').select('trigger_id').where('id', '=', param('id')))
+    .where('last_fire_id', '=', param('id')),
+)
+
+export const PRUNE_FIRES = compile<{ readonly before: number; readonly limit: number }, unknown>((param, dialect) => {
+  const over = sql`select ${sql.ref(dialect.rowId)} from trigger_fires
+    where created_at < ${param('before')} and status <> 'pending' and status <> 'started'
+    limit ${param('limit')}`
+  return sql`delete from trigger_fires where ${dialect.isSelected(dialect.rowId, over)}`
+})
+
+const toChangedColumns = ({ status, firedAt, runId, reason }: FireChange): ChangedColumns => ({
+  status,
+  fired_at: firedAt ?? null,
+  run_id: runId ?? null,
+  reason: reason ?? null,
+})

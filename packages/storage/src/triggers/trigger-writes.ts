@@ -1,0 +1,43 @@
+import { compile, paramsFor } from '../query/compile.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { CHANGING_TRIGGER_COLUMNS, TRIGGER_COLUMNS, type TriggerRow, toTriggerRow } from './trigger-row.ts'
+import { findTrigger } from './trigger-store.ts'
+
+export const triggerWrites: WriteAppliers<'trigger.insert' | 'trigger.replace' | 'trigger.delete'> = {
+  *'trigger.insert'({ db }, { type, trigger }) {
+    const changes = yield* db.run(insertTrigger, toTriggerRow(trigger))
+    return changes === 1 ? 1 : { type, current: yield* findTrigger(db, trigger.id) }
+  },
+  *'trigger.replace'({ db }, { type, trigger }) {
+    const changes = yield* db.run(replaceTrigger, { ...toTriggerRow(trigger), before: trigger.version - 1 })
+    return changes === 1 ? 1 : { type, current: yield* findTrigger(db, trigger.id) }
+  },
+  *'trigger.delete'({ db }, { id }) {
+    yield* db.run(deleteFires, { id })
+    return yield* db.run(deleteTrigger, { id })
+  },
+}
+
+const insertTrigger = compile<TriggerRow, unknown>((param) =>
+  from
+    .insertInto('triggers')
+    .values(paramsFor(param, TRIGGER_COLUMNS))
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const replaceTrigger = compile<TriggerRow & { readonly before: number }, unknown>((param) =>
+  from
+    .updateTable('triggers')
+    .set(paramsFor(param, CHANGING_TRIGGER_COLUMNS))
+    .where('id', '=', param('id'))
+    .where('version', '=', param('before')),
+)
+
+const deleteFires = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('trigger_fires').where('trigger_id', '=', param('id')),
+)
+
+const deleteTrigger = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('triggers').where('id', '=', param('id')),
+)

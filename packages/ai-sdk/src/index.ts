@@ -10,4 +10,4 @@ export type {
 export { agentOf, chatAgent } from './chat-agent.ts'
 export { durable } from './durable.ts'
 export type { Durable, DurableModel } from './durable-types.ts'
-export { type ToolOptions, toolOptions } from './tools/tool-options.ts'
+export { type ToolInputOf, type ToolOptions, toolOptions } from './tools/tool-options.ts'

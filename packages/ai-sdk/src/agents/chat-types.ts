@@ -1,5 +1,6 @@
 import type { AgentDefinition, ChatInput, RegistrationOptions } from '@perdure/core'
-import type { InferToolInput, InferUITools, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
+import type { InferUITools, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
+import type { ToolInputOf } from '../tools/tool-options.ts'
 
 /** The settings of an agent of the SDK, as its version defines them. */
 type SdkSettings<Tools extends ToolSet> = ConstructorParameters<typeof ToolLoopAgent<never, Tools>>[0]
@@ -30,7 +31,7 @@ export type ToolApproval<Tools extends ToolSet> =
       readonly [Name in keyof Tools]?:
         | ToolApprovalDecision
         | ((
-            input: InferToolInput<Tools[Name]>,
+            input: ToolInputOf<Tools[Name]>,
             options: { readonly toolCallId: string; readonly messages: readonly ModelMessage[] },
           ) => Decided)
     }

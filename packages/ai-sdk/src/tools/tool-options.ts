@@ -1,4 +1,5 @@
 import type { ApprovalOptions, ToolCall } from '@perdure/core'
+import type { Tool } from 'ai'
 
 /** Options of a tool that the AI SDK does not have. */
 export interface ToolOptions<Input = unknown> extends Pick<ToolCall, 'timeout' | 'retries' | 'recoveries' | 'onCrash'> {
@@ -11,19 +12,14 @@ export interface ToolOptions<Input = unknown> extends Pick<ToolCall, 'timeout' |
   }
 }
 
-/** The part of a tool from which the type of its input follows. */
-interface WithInput<Input> {
-  // biome-ignore lint/suspicious/noExplicitAny: each version of the AI SDK has its own type of the second argument
-  readonly execute?: ((input: Input, options: any) => unknown) | undefined
-}
+/** The type of the input of a tool. */
+// biome-ignore lint/suspicious/noExplicitAny: as in the SDK, whose own helper does not take every tool under strict options
+export type ToolInputOf<T> = T extends Tool<infer Input, any> ? Input : unknown
 
 const OPTIONS: unique symbol = Symbol.for('perdure.tool-options') as never
 
 /** Adds options to a tool of the AI SDK. Outside of Perdure, the tool is used without them. */
-export function toolOptions<Tool extends object>(
-  tool: Tool,
-  options: ToolOptions<Tool extends WithInput<infer Input> ? Input : unknown>,
-): Tool {
+export function toolOptions<T extends object>(tool: T, options: ToolOptions<ToolInputOf<T>>): T {
   const known = Object.keys(options).find((name) => !NAMES.has(name))
   if (known !== undefined) throw new TypeError(`toolOptions: there is no option ${JSON.stringify(known)}`)
   return { ...tool, [OPTIONS]: options }

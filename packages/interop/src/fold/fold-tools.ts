@@ -35,7 +35,8 @@ export function foldToolExecution(
   if (part === 'result' && fields.preliminary === true) return put(before, { ...tool, ...preliminary(fields) })
   const { isPreliminary: _, ...ended } = tool
   if (part === 'error' || (part === 'result' && isFields(fields.error))) {
-    return put(before, { ...ended, status: 'failed', error: errorIn(fields) })
+    const error = errorIn(fields)
+    return put(before, { ...ended, status: error.kind === 'approval_denied' ? 'denied' : 'failed', error })
   }
   return put(before, { ...ended, status: 'done', result: fields.result ?? null })
 }

@@ -143,7 +143,7 @@ describe('an approval', () => {
     const half = await run.decide('refund', { approved: true })
     expect(half.status).toBe('suspended')
     const ended = await half.decide('refund', { approved: false, reason: 'once is enough' })
-    const approved = (first?.payload as { readonly orderId: string }).orderId
+    const approved = (first?.payload as { readonly orderId: string } | undefined)?.orderId
     expect([ended.result, refunds, looked, calls.length]).toEqual([{ text: 'Bye.' }, [approved], ['looked'], 2])
     expect(told()).toHaveLength(3)
     expect(told()).toContainEqual(denied('once is enough'))

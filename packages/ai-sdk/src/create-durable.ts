@@ -67,6 +67,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
         durableModel(find, resolveModel<ModelLike>(model, 'languageModel', sdk.gateway), {
           maxRetries: MAX_RETRIES,
           withoutText: false,
+          toolOf: () => undefined,
         }),
       tools: (tools: Tools) =>
         durableTools(find, tools, { toolApproval: undefined, state: {}, timeoutMsOf: () => undefined }),

@@ -4,6 +4,7 @@ import { retriesIn } from '../model/model-retry.ts'
 import type { FindRun } from '../run.ts'
 import { isFunction, isObject, type Options, type Sdk } from '../sdk.ts'
 import type { ApprovalPolicy, StepState } from '../tools/approval-policy.ts'
+import { declaring } from '../tools/declaration.ts'
 import { durableTools } from '../tools/durable-tools.ts'
 import type { Tools } from '../tools/tool.ts'
 import { refuseOptions } from './refuse-options.ts'
@@ -27,6 +28,7 @@ export function durableOptions(scope: CallScope, options: Options): Options {
     maxRetries: retriesIn(options.maxRetries),
     timeoutMs: timeouts.stepMs,
     withoutText,
+    toolOf: declaring(isObject(tools) ? (tools as Tools) : {}),
   }
   const durable = (one: unknown) =>
     durableModel(find, resolveModel<ModelLike>(one, 'languageModel', sdk.gateway), settings)

@@ -1,4 +1,4 @@
-import { answersIn, createReadChunk, createStreamWriter, type RunContext } from '@perdure/core'
+import { answersIn, createReadChunk, createStreamWriter, type RunContext, type ToolDeclaration } from '@perdure/core'
 import type { ModelName, Part } from './model.ts'
 
 interface LogOptions {
@@ -6,13 +6,12 @@ interface LogOptions {
   readonly form: 'whole' | 'streamed'
   /** Whether text and reasoning are left to the stream that the run returns. */
   readonly withoutText: boolean
+  /** How the agent declares a tool. */
+  readonly toolOf: (name: string) => ToolDeclaration | undefined
 }
 
-/** The tools that the agent declares, and that are not dynamic. */
-export type StaticTools = ReadonlySet<string>
-
 /** Writes the answer of a model to the log of the run while it comes, and reports its usage at the end. */
-export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText }: LogOptions) {
+export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText, toolOf }: LogOptions) {
   const read = createReadChunk()
   const writer = createStreamWriter(messageId, (type, payload) => ctx.emit(type, payload))
   const answer = answersIn(ctx).begin(form)
@@ -21,7 +20,8 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText 
       // A part that reports an error is the SDK's to handle; the answer is not recorded then.
       for (const one of read(part)) {
         if (withoutText && (one.kind === 'delta' || one.kind === 'block')) continue
-        writer.write(one)
+        const isCall = one.kind === 'tool-start' || one.kind === 'tool-call'
+        writer.write(isCall ? { ...one, tool: toolOf(one.name) } : one)
         answer.note(one)
       }
     },
@@ -38,7 +38,7 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText 
 export function noteAnswer(
   ctx: RunContext,
   parts: readonly Part[],
-  { form, withoutText }: Omit<LogOptions, 'messageId'>,
+  { form, withoutText }: Pick<LogOptions, 'form' | 'withoutText'>,
 ): void {
   const read = createReadChunk()
   const answer = answersIn(ctx).begin(form)

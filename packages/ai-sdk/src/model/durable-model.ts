@@ -1,4 +1,4 @@
-import type { StepOptions } from '@perdure/core'
+import type { StepOptions, ToolDeclaration } from '@perdure/core'
 import type { FindRun, Run } from '../run.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
 import type { CallOptions, Generated, ModelLike, Part } from './model.ts'
@@ -14,6 +14,8 @@ export interface ModelSettings {
   readonly timeoutMs?: number | undefined
   /** Whether the stream that the run returns shows the text, because a transform changes it. */
   readonly withoutText: boolean
+  /** How the agent declares a tool. */
+  readonly toolOf: (name: string) => ToolDeclaration | undefined
 }
 
 const durableModels = new WeakSet<object>()
@@ -58,7 +60,7 @@ const stepOptions = ({ timeoutMs }: ModelSettings): StepOptions =>
   timeoutMs === undefined ? {} : { timeout: timeoutMs }
 
 async function generate({ ctx }: Run, { model, settings }: Given, call: CallOptions): Promise<Generated> {
-  const { withoutText, maxRetries } = settings
+  const { withoutText, maxRetries, toolOf } = settings
   let isNew = false
   const answer = (await ctx.step(
     STEP,
@@ -66,7 +68,7 @@ async function generate({ ctx }: Run, { model, settings }: Given, call: CallOpti
       isNew = true
       const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
       const generated = await withModelRetries(ask, { maxRetries, signal })
-      const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText })
+      const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, toolOf })
       for (const part of partsOf(generated)) log.write(part)
       await log.end(model)
       const { request: _, response, ...rest } = generated
@@ -102,7 +104,7 @@ const within = (call: CallOptions, signal: AbortSignal): CallOptions => ({
 })
 
 function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): ReadableStream<Part> {
-  const { withoutText, maxRetries } = settings
+  const { withoutText, maxRetries, toolOf } = settings
   return new ReadableStream<Part>({
     start(controller) {
       let live: { readonly sent: number } | undefined
@@ -111,7 +113,7 @@ function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): Re
         async ({ idempotencyKey: messageId, signal }) => {
           const ask = () => countedCall(() => model.doStream(within(call, signal)))
           const { stream: source } = await withModelRetries(ask, { maxRetries, signal })
-          const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText })
+          const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, toolOf })
           const { parts, sent } = await relay(source, { signal, log, send: (part) => controller.enqueue(part) })
           live = { sent }
           await log.end(model)

@@ -75,7 +75,12 @@ export default defineConfig({
             { find: /^ai\/test$/, replacement: 'ai6/test' },
           ],
         },
-        test: { ...GENEROUS, name: 'ai-sdk-6', include: ['packages/ai-sdk/src/**/*.test.ts'] },
+        test: {
+          ...GENEROUS,
+          name: 'ai-sdk-6',
+          include: ['packages/ai-sdk/src/**/*.test.ts'],
+          setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
+        },
       },
       {
         extends: true,

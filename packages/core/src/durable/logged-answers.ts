@@ -30,7 +30,7 @@ interface Place {
   readonly offset: number
 }
 
-export function createLoggedAnswers(): LoggedAnswers {
+function createLoggedAnswers(): LoggedAnswers {
   const segments: Segment[] = []
   const places: Record<Kind, readonly Place[]> = { text: [], reasoning: [] }
   const others = new Map<string, number>()

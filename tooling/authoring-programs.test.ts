@@ -28,6 +28,7 @@ function createProject(sdk: 'ai' | 'ai6'): string {
   symlinkSync(realpathSync(join(root, 'packages/ai-sdk/node_modules', sdk)), join(modules, 'ai'))
   addProvider(join(modules, '@ai-sdk/openai'))
   cpSync(PROGRAMS, folder, { recursive: true })
+  cpSync(join(root, 'packages/ai-sdk/src/options.ts'), join(folder, 'options.ts'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   return folder
 }
@@ -94,8 +95,8 @@ describe.each([
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('the programs of an author compile, also against the declarations of the SDK', () => {
-    const sources = ['existing-agent/run.ts', 'chat-agent/run.ts', 'own-code/run.ts', 'types.ts']
+  it('the programs of an author compile, and the table of options has every option', () => {
+    const sources = ['existing-agent/run.ts', 'chat-agent/run.ts', 'own-code/run.ts', 'types.ts', 'options-check.ts']
     expect(errorsIn(folder, sources)).toEqual([])
   })
 

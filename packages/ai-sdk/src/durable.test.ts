@@ -1,5 +1,6 @@
 import { defineAgent } from '@perdure/core'
 import { runAgent } from '@perdure/server-app/testing'
+import * as sdk from 'ai'
 import {
   embed,
   embedMany,
@@ -17,6 +18,8 @@ import { z } from 'zod'
 import { durable } from './durable.ts'
 import { type ScriptedAnswer, type ScriptedCall, scriptedModel } from './testing.ts'
 import { reportsOf, shownBy, textsOf } from './transcript.fixture.ts'
+
+const VERSION = 'isStepCount' in sdk ? 7 : 6
 
 const send = tool({
   title: 'Send a mail',
@@ -309,6 +312,8 @@ describe('durable', () => {
   it.each([
     ['experimental_steering', {}],
     ['streamRetries', 2],
+    ['includeRawChunks', true],
+    ['include', { rawChunks: true }],
   ])('refuses the option %s, which it cannot honour', async (name, value) => {
     const ended = await runAgent(
       agentWith((ai) => ai.streamText({ model: scriptedModel(['Hi']), prompt: 'Hi', [name]: value })),
@@ -339,6 +344,23 @@ describe('durable', () => {
     expect([ended.error, ended.result]).toEqual([undefined, { text: 'Done.' }])
     expect(outer.calls[1]?.toolResults).toEqual([{ toolName: 'research', output: 'A summary.' }])
     expect(reportsOf(ended)).toBe(3)
+  })
+
+  it('fails a run that calls a model around it, where the SDK lets it', async () => {
+    const raw = () => scriptedModel(['Hi'])
+    const around = (ai: ReturnType<typeof durable>, ctx: Parameters<typeof durable>[0] & object) => ({
+      outside: async () => (await generateText({ model: raw(), prompt: 'Hi' })).text,
+      inside: async () => ctx.step('ask', async () => (await generateText({ model: raw(), prompt: 'Hi' })).text),
+      durable: async () => (await ai.generateText({ model: raw(), prompt: 'Hi' })).text,
+    })
+    const outside = await runAgent(agentWith((ai, ctx) => around(ai, ctx).outside()))
+    // Version 6 has no place at which a call can be refused.
+    if (VERSION === 7)
+      expect(outside.outcome).toMatchObject({ error: { message: expect.stringContaining('ai.model(') } })
+    else expect(outside.result).toBe('Hi')
+    for (const how of ['inside', 'durable'] as const) {
+      expect((await runAgent(agentWith((ai, ctx) => around(ai, ctx)[how]()))).result).toBe('Hi')
+    }
   })
 
   it('throws outside of a run', () => {

@@ -22,7 +22,8 @@ export interface CallScope {
 export function durableOptions(scope: CallScope, options: Options): Options {
   refuseOptions(options)
   const { find, sdk, timeouts, withoutText } = scope
-  const { model, tools, toolApproval, experimental_toolApprovalSecret: _, ...rest } = options
+  const { model, tools, toolApproval, experimental_toolApprovalSecret: _, experimental_prepareStep, ...rest } = options
+  const prepareStep = rest.prepareStep ?? experimental_prepareStep
   const state: StepState = { runtimeContext: options.runtimeContext, toolsContext: options.toolsContext }
   const settings: ModelSettings = {
     maxRetries: retriesIn(options.maxRetries),
@@ -38,8 +39,8 @@ export function durableOptions(scope: CallScope, options: Options): Options {
     ...rest,
     model: durable(model),
     ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),
-    ...(isFunction(rest.prepareStep) || policy !== undefined
-      ? { prepareStep: preparing(rest.prepareStep, { durable, state }) }
+    ...(isFunction(prepareStep) || policy !== undefined
+      ? { prepareStep: preparing(prepareStep, { durable, state }) }
       : {}),
     ...repairs(find, rest),
   }

@@ -10,7 +10,7 @@ type Table = Readonly<Record<string, readonly [fate: string, note?: string]>>
 
 const tableOf = (table: Table): string =>
   [
-    '| Option | What happens | |',
+    '| Option | Effect of a durable call | |',
     '|---|---|---|',
     ...Object.entries(table).map(([name, [fate, note = '']]) => `| \`${name}\` | ${fate} | ${note} |`),
   ].join('\n')

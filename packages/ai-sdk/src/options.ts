@@ -1,4 +1,4 @@
-/** What happens to an option of the AI SDK in a durable call. */
+/** How a durable call treats an option of the AI SDK. */
 export type Fate =
   /** The SDK handles it, in each execution of the run. */
   | 'kept'

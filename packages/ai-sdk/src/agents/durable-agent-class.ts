@@ -24,7 +24,7 @@ type AgentClass = new (settings: Options) => SdkAgent
 export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent'] {
   const Base = sdk.ToolLoopAgent as unknown as AgentClass
 
-  /** Wraps the settings of each call anew, because an agent may serve several runs. */
+  /** Wraps the settings for each call, because an agent may serve several runs. */
   const preparing = (prepareCall: unknown) => async (base: Options) => {
     const { [CALL]: call, ...given } = base as Options & { readonly [CALL]?: Call }
     const prepared = (isFunction(prepareCall) ? await prepareCall(given) : undefined) ?? given

@@ -7,7 +7,7 @@ export interface Timeouts {
   /** Time limit for each answer of the model. */
   readonly stepMs: number | undefined
   readonly toolMsOf: (name: string) => number | undefined
-  /** What is left to the SDK. */
+  /** The limits that the SDK enforces. */
   readonly sdk: Options | undefined
 }
 

@@ -3,7 +3,7 @@ import { isFunction, isObject } from '../sdk.ts'
 import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
 import { toolOptionsOf } from './tool-options.ts'
 
-/** What happens to a call before it is executed. */
+/** The decision about a call before it is executed. */
 export interface ApprovalStatus {
   readonly type: 'not-applicable' | 'approved' | 'denied' | 'user-approval'
   readonly reason?: string | undefined

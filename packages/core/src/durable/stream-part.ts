@@ -20,7 +20,7 @@ export type StreamPart =
   | { readonly kind: 'finish'; readonly reason: string }
   | { readonly kind: 'failure'; readonly error: unknown }
 
-/** What is known of a tool that the code declares. */
+/** The declaration of a tool, for a call whose code declares it. */
 export interface KnownTool {
   readonly tool?: ToolDeclaration | undefined
 }

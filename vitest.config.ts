@@ -68,6 +68,22 @@ export default defineConfig({
       },
       {
         extends: true,
+        // The tests of the package for the AI SDK again, with version 6 in place of version 7.
+        resolve: {
+          alias: [
+            { find: /^ai$/, replacement: 'ai6' },
+            { find: /^ai\/test$/, replacement: 'ai6/test' },
+          ],
+        },
+        test: {
+          ...GENEROUS,
+          name: 'ai-sdk-6',
+          include: ['packages/ai-sdk/src/**/*.test.ts'],
+          setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
+        },
+      },
+      {
+        extends: true,
         // A test of a project outside the workspace is executed there.
         test: {
           ...GENEROUS,

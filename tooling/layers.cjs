@@ -35,7 +35,7 @@ module.exports = {
     ],
     'create-perdure': [],
     cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client', 'create-perdure'],
-    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'cli'],
+    perdure: ['protocol', 'ports', 'core', 'server-app', 'client', 'ai-sdk', 'cli'],
   },
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.

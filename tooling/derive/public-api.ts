@@ -24,10 +24,11 @@ const BOUNDARIES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Packages whose types may appear: an author writes schemas of the first, Node.js comes with the second, and the third
- * computes types from tables of schemas.
+ * Packages whose types may appear: an author writes schemas of the first, Node.js comes with the second, the third
+ * computes types from tables of schemas, and authors who use the AI SDK install it.
  */
-const FOREIGN = /\/node_modules\/(?:@standard-schema\/spec|@types\/node|undici-types|valibot|typescript)\//
+const FOREIGN =
+  /\/node_modules\/(?:@standard-schema\/spec|@types\/node|undici-types|valibot|typescript|ai|@ai-sdk\/[^/]+|zod|@types\/json-schema)\//
 
 /** Longer declarations are tables, which the reference documentation lists. */
 const MAX_LINES = 60

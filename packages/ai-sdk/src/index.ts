@@ -1,3 +1,13 @@
-export { type DurableModelOptions, durableModel, type ModelLike } from './durable-model.ts'
-export { type DurableToolOptions, durableTool, type ToolLike } from './durable-tool.ts'
-export type { ModelContext, ToolContext } from './run-context.ts'
+export type {
+  ChatAgentDefinition,
+  ChatAgentInput,
+  ChatAgentSettings,
+  ChatRegistration,
+  InferChatMessage,
+  ToolApproval,
+  ToolApprovalDecision,
+} from './agents/chat-types.ts'
+export { agentOf, chatAgent } from './chat-agent.ts'
+export { durable } from './durable.ts'
+export type { Durable, DurableModel } from './durable-types.ts'
+export { type ToolInputOf, type ToolOptions, toolOptions } from './tools/tool-options.ts'

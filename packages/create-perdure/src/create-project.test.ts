@@ -51,7 +51,7 @@ describe('createProject', () => {
     expect(exitCode).toBe(0)
     expect(questions).toEqual([
       'Folder (perdure-app): ',
-      expect.stringMatching(/workflow.+\n.*\n.*\nTemplate \(workflow\): /),
+      expect.stringMatching(/workflow.+\n.*\n.*\n.*\nTemplate \(workflow\): /),
     ])
     expect(existsSync(join(cwd, 'shop/app.ts'))).toBe(true)
   })
@@ -74,7 +74,7 @@ describe('createProject', () => {
   it.each([
     [['Shop'], 2, 'use lower-case letters'],
     [['.hidden'], 2, 'use lower-case letters'],
-    [['shop', '--template', 'fancy'], 2, 'use one of workflow, embed-express, embed-next'],
+    [['shop', '--template', 'fancy'], 2, 'use one of workflow, chat, embed-express, embed-next'],
     [['shop', 'more'], 2, 'pass one folder'],
     [['shop', '--force'], 2, 'npm create perdure@latest -- --help'],
     [['taken'], 6, 'choose a new or empty folder'],

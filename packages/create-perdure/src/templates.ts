@@ -6,6 +6,7 @@ import { packageFile } from './package-file.ts'
 /** The templates, each with what a project made from it contains. */
 export const TEMPLATES = {
   workflow: 'an agent and a workflow with an approval, served by perdure dev',
+  chat: 'a chat page and its agent, with tools and an approval',
   'embed-express': 'an Express app that serves Perdure beside its own routes',
   'embed-next': 'a Next.js app with Perdure in its route handlers',
 } as const

@@ -1,8 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { DurableCall, Nesting } from '@perdure/ports'
+import { EXECUTING_RUN, type ExecutingRun, type Nesting } from '@perdure/ports'
 
-/** Tracks the current durable call across asynchronous code with `AsyncLocalStorage`. */
+/** Tracks the executing run and its current durable call across asynchronous code with `AsyncLocalStorage`. */
 export function createAsyncNesting(): Nesting {
-  const calls = new AsyncLocalStorage<DurableCall>()
-  return { within: (call, fn) => calls.run(call, fn), current: () => calls.getStore() }
+  const executing = sharedStorage()
+  return {
+    inRun: (context, fn) => executing.run({ context }, fn),
+    within: (call, fn) => executing.run({ ...executing.getStore(), call }, fn),
+    current: () => executing.getStore()?.call,
+  }
+}
+
+/** One storage for all servers of the process, and for packages that are installed twice. */
+function sharedStorage(): AsyncLocalStorage<ExecutingRun> {
+  const holder = globalThis as { [EXECUTING_RUN]?: AsyncLocalStorage<ExecutingRun> }
+  holder[EXECUTING_RUN] ??= new AsyncLocalStorage()
+  return holder[EXECUTING_RUN]
 }

@@ -101,7 +101,7 @@ export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStor
 export type { MemoryWrite } from './memory-writes.ts'
 export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
 export { isNamedError, NamedError } from './named-error.ts'
-export { type DurableCall, type Nesting, noNesting } from './nesting.ts'
+export { type DurableCall, EXECUTING_RUN, type ExecutingRun, type Nesting, noNesting } from './nesting.ts'
 export {
   type ClusterLoad,
   type NodeDirectory,

@@ -1,5 +1,6 @@
 // Type-checked in strict mode against the package declarations; never run.
-import { durableModel, durableTool } from '@perdure/ai-sdk'
+import { agentOf, chatAgent, durable, toolOptions } from '@perdure/ai-sdk'
+import { scriptedModel } from '@perdure/ai-sdk/testing'
 import { createClient } from '@perdure/client'
 import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
 import { createHttpApp, type HttpAppDeps } from '@perdure/http'
@@ -57,8 +58,11 @@ export const everything = [
     openSqliteStorage,
     openPostgresStorage,
     foldLog,
-    durableModel,
-    durableTool,
+    agentOf,
+    chatAgent,
+    durable,
+    toolOptions,
+    scriptedModel,
   ],
   ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
 ]

@@ -45,7 +45,7 @@ export const servingCommands: readonly CommandSpec[] = [
         name: 'template',
         type: 'string',
         value: 'name',
-        note: 'start from a workflow with an approval, or embed Perdure in an Express or Next.js app',
+        note: 'start from a workflow with an approval or a chat page, or embed Perdure in an Express or Next.js app',
         choices: TEMPLATE_NAMES,
         default: DEFAULT_TEMPLATE,
       },

@@ -37,10 +37,13 @@ const source: Reader = ({ url, title, mediaType, filename, ...chunk }, id) => [
   },
 ]
 
+/** A file of a model (as text or, since version 7, tagged with its form), of `fullStream`, or of a stream for `useChat`. */
 function file(chunk: Chunk): readonly StreamPart[] {
-  const { mediaType, url, data, base64 } = isChunk(chunk.file) ? chunk.file : chunk
+  const { mediaType, base64, ...given } = isChunk(chunk.file) ? chunk.file : chunk
+  const { url, data } = isChunk(given.data) ? given.data : given
+  const address = url instanceof URL ? url.href : textOf(url)
   const text = textOf(data) ?? textOf(base64)
-  return [{ kind: 'part', type: 'part.file', payload: { mediaType, url: textOf(url), data: text } }]
+  return [{ kind: 'part', type: 'part.file', payload: { mediaType, url: address, data: text } }]
 }
 
 const usageIn = (usage: unknown): readonly StreamPart[] => {
@@ -82,6 +85,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'source-url': source,
   'source-document': source,
   file,
+  'reasoning-file': NOTHING,
+  custom: NOTHING,
   'finish-step': (chunk) => [...model(chunk.response), ...usageIn(chunk.usage)],
   finish: (chunk) => [
     // The total of a loop repeats the usage of its steps.
@@ -101,25 +106,12 @@ const READERS: Readonly<Record<string, Reader>> = {
 export const readAiSdk: ReadChunk = (chunk) => {
   const type = textOf(chunk.type)
   if (type === undefined) return undefined
-  if (isInLog(chunk)) return heard(type, chunk)
   if (type.startsWith('data-')) {
     const { data, id, transient } = chunk
     return [{ kind: 'part', type: 'part.data', payload: { name: type.slice('data-'.length), data, id, transient } }]
   }
   const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
   return reader?.(chunk, textOf(chunk.toolCallId) ?? textOf(chunk.id) ?? type)
-}
-
-const heard = (type: string, chunk: Chunk): readonly StreamPart[] => {
-  const of = type === 'text-delta' ? 'text' : 'reasoning'
-  const delta = textOf(chunk.text) ?? textOf(chunk.delta) ?? ''
-  return type === `${of}-delta` ? [{ kind: 'heard', of, delta }] : []
-}
-
-/** A durable model writes what it says to the log itself, and marks its parts. */
-function isInLog({ providerMetadata }: Chunk): boolean {
-  const own = isChunk(providerMetadata) ? providerMetadata.perdure : undefined
-  return isChunk(own) && own.isInLog === true
 }
 
 const messageOf = (error: unknown): string =>

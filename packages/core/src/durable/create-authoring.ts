@@ -6,6 +6,7 @@ import type { Authoring, StateWriter, TextWriter } from './authoring.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkMembers, refuseProblems } from './check-options.ts'
 import { handledRejection } from './handled-rejection.ts'
+import { knownAnswersOf } from './logged-answers.ts'
 import type { ShownState } from './shown-state.ts'
 import { callStream } from './stream-call.ts'
 
@@ -86,7 +87,8 @@ interface OpenBlock {
 }
 
 /** Writes one block after another. Their ids follow from the calls of the code, so a re-execution gives the same ids. */
-function createTextWriter({ ledger }: CallScope, emit: Emit, { of, prefix }: Writing) {
+function createTextWriter(scope: CallScope, emit: Emit, { of, prefix }: Writing) {
+  const { ledger } = scope
   let count = 0
   let open: OpenBlock | undefined
 
@@ -114,7 +116,8 @@ function createTextWriter({ ledger }: CallScope, emit: Emit, { of, prefix }: Wri
         typeof delta === 'string' ? undefined : 'its argument must be a text',
         phase === undefined || phase === 'commentary' ? undefined : 'phase must be commentary or missing',
       ])
-      if (delta === '') return Promise.resolve()
+      // A durable model has shown its own text, which the code passes on.
+      if (delta === '' || knownAnswersOf(scope)?.repeatsText(of, delta) === true) return Promise.resolve()
       const { messageId } = blockFor(phase)
       return emit(`${of}.delta`, { messageId, delta, phase }, phaseOption(phase))
     })

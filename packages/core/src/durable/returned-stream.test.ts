@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import { answersIn } from './logged-answers.ts'
+import { withOwnResult } from './own-result.ts'
 import { runOf, spoken, words } from './stream-call.fixture.ts'
+import type { StreamPart } from './stream-part.ts'
 import { AI_SDK } from './stream-sources.fixture.ts'
 
 describe('code that returns or yields a stream', () => {
@@ -45,17 +48,59 @@ describe('code that returns or yields a stream', () => {
     expect((await spoken(engine, runId)).flatMap(([, { delta }]) => delta ?? [])).toEqual(['one', 'two', 'three'])
   })
 
+  const LOGGED: readonly StreamPart[] = [
+    { kind: 'delta', of: 'text', id: 't', delta: 'Hel' },
+    { kind: 'delta', of: 'text', id: 't', delta: 'lo' },
+    { kind: 'part', type: 'part.source', payload: { sourceId: 's', url: 'https://example.com' } },
+    { kind: 'tool-call', id: 'c', name: 'send', args: {} },
+    { kind: 'usage', usage: { inputTokens: 1, outputTokens: 1 }, isTotal: false },
+  ]
+
+  /** Logs an answer as a durable model does. */
+  const log = (context: object, form: 'streamed' | 'whole' = 'streamed') => {
+    const answer = answersIn(context).begin(form)
+    for (const part of LOGGED) answer.note(part)
+  }
+
   it('shows nothing that a durable model has written to the log, but returns its text', async () => {
-    const providerMetadata = { perdure: { isInLog: true } }
     const chunks = [
-      { type: 'text-start', id: 't', providerMetadata },
-      { type: 'text-delta', id: 't', text: 'Hello', providerMetadata },
-      { type: 'tool-call', toolCallId: 'c', toolName: 'send', input: {}, providerMetadata },
-      { type: 'finish-step', usage: { inputTokens: 1, outputTokens: 1 }, providerMetadata },
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', text: 'Hello' },
+      { type: 'text-end', id: 't' },
+      { type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'send', input: {} },
+      { type: 'tool-result', toolCallId: 'c', toolName: 'send', output: 1 },
+      { type: 'finish-step', usage: { inputTokens: 1, outputTokens: 1 } },
       { type: 'finish', totalUsage: { inputTokens: 1, outputTokens: 1 } },
     ]
-    const { result, events } = await runOf(() => ReadableStream.from(chunks))
+    const { result, events } = await runOf((_, context) => {
+      log(context)
+      return ReadableStream.from(chunks)
+    })
     expect([result, events]).toEqual([{ text: 'Hello' }, []])
+  })
+
+  it.each([
+    ['in other pieces', 'streamed', ['H', 'ell', 'o'], []],
+    ['followed by a text of its own', 'streamed', ['Hello', ' Ann'], [' Ann']],
+    ['twice', 'streamed', ['Hello', 'Hello'], []],
+    ['whole', 'whole', ['Hello'], []],
+    ['not at all: it only begins in the same way', 'whole', ['Hel'], ['Hel']],
+  ] as const)('shows no text again that the code passes on %s', async (_, form, said, shown) => {
+    const { events } = await runOf(async (_, context) => {
+      log(context, form)
+      for (const text of said) await context.text(text)
+    })
+    expect(events.flatMap(([, { delta }]) => delta ?? [])).toEqual(shown)
+  })
+
+  it('completes with the result that the value determines', async () => {
+    const { result } = await runOf(() =>
+      withOwnResult({ fullStream: words('Hello') }, async (show) => ({
+        shown: await show(words('Bye')),
+      })),
+    )
+    expect(result).toEqual({ shown: { text: 'Bye' } })
   })
 
   it('fails when the stream fails', async () => {

@@ -1,6 +1,7 @@
 import {
   fromJsonText,
   type JsonText,
+  type NewEvent,
   perdureError,
   type RefusalOptions,
   type RunError,
@@ -38,16 +39,14 @@ import { pauseFor, withTimeout } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, options, failureOf, lost, countsAs, toolCallId }: StepCall<T>,
+  { fn, failureOf, said, ...work }: StepCall<T>,
 ): Promise<T> => {
+  const { options } = work
   checkStepOptions(fn, options)
   return callWork<T>(scope, name, {
-    options,
-    lost,
-    countsAs,
-    toolCallId,
+    ...work,
     kind: failureOf === undefined ? 'step' : 'tool',
-    perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
+    perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span, said }),
   })
 }
 
@@ -68,6 +67,8 @@ export interface StepCall<T> {
   readonly lost?: ((step: StepRecord) => T) | undefined
   /** The id of a tool call; its `idempotencyKey` when missing. */
   readonly toolCallId?: string | undefined
+  /** Events that the commit of the result stores before the end of the step. */
+  readonly said?: (() => readonly NewEvent[]) | undefined
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */
@@ -207,16 +208,13 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
   }
 }
 
-interface Try<T> extends StepCall<T> {
-  readonly attempt: number
-  readonly span: Span
-}
+type Try<T> = StepCall<T> & { readonly attempt: number; readonly span: Span }
 
 /** Calls the code once and records its result. @throws what the code throws */
 async function perform<T>(
   scope: CallScope,
   step: StepRecord,
-  { fn, options, failureOf, attempt, span }: Try<T>,
+  { fn, options, failureOf, attempt, span, said }: Try<T>,
 ): Promise<JsonText | undefined> {
   const idempotencyKey = idempotencyKeyOf(step)
   const traceparent = span.traceparent ?? scope.run.traceparent
@@ -226,7 +224,8 @@ async function perform<T>(
   const failure = failureOf?.(value)
   if (failure !== undefined) span.end({ error: failure })
   const result = resultText(scope, value)
-  await scope.journal.record(completion(scope, step, result))
+  const done = completion(scope, step, result)
+  await scope.journal.record({ ...done, events: [...(said?.() ?? []), ...(done.events ?? [])] })
   return result
 }
 

@@ -1,8 +1,10 @@
 import { perdureError } from '@perdure/ports'
 import type { CallScope } from './call-scope.ts'
 import { refuseProblems } from './check-options.ts'
+import { createLogFilter } from './log-filter.ts'
 import type { StepContext, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
+import type { StreamPart } from './stream-part.ts'
 import { isStreamSource, partsOf, type StreamSource } from './stream-source.ts'
 import { createStreamWriter, type StreamSummary, type StreamWriter, type WrittenBlock } from './stream-writer.ts'
 
@@ -33,7 +35,7 @@ export async function callStream(
       const writer = createStreamWriter(attempt.idempotencyKey, (type, payload) => scope.journal.emit(type, payload))
       writer.begin(earlier)
       try {
-        await drain(writer, await make(attempt), attempt.signal)
+        await drain(writer, await make(attempt), { signal: attempt.signal })
       } finally {
         earlier = mostBlocks(earlier, writer.blocks())
       }
@@ -45,7 +47,7 @@ export async function callStream(
 }
 
 /**
- * Writes a stream that the code of a run returned or yielded. This is not a durable call, so that the loop of an SDK can
+ * Writes a stream that the code of a run returned or yielded, without what durable models have logged already. This is not a durable call, so that the loop of an SDK can
  * make durable calls while it streams.
  *
  * @param emit writes an event unless the run is replaying
@@ -56,7 +58,7 @@ export async function writeStream(
   { messageId, emit }: { readonly messageId: string; readonly emit: (type: string, payload: unknown) => Promise<void> },
 ): Promise<StreamSummary> {
   const writer = createStreamWriter(messageId, emit)
-  await drain(writer, source, scope.signal)
+  await drain(writer, source, { signal: scope.signal, select: createLogFilter(scope) })
   const summary = writer.summary()
   if (!scope.ledger.isReplaying()) await reportUsage(scope, summary, {})
   return summary
@@ -65,13 +67,22 @@ export async function writeStream(
 /** Half the number of events that may be ahead of the log. */
 const AHEAD = 128
 
-async function drain(writer: StreamWriter, source: unknown, signal: AbortSignal): Promise<void> {
+interface Draining {
+  readonly signal: AbortSignal
+  readonly select?: (part: StreamPart) => readonly StreamPart[]
+}
+
+async function drain(
+  writer: StreamWriter,
+  source: unknown,
+  { signal, select = (part) => [part] }: Draining,
+): Promise<void> {
   if (!isStreamSource(source)) await partsOf(source).next()
   let half: Promise<void> | undefined
   let count = 0
   for await (const part of partsOf(source)) {
     if (signal.aborted) throw perdureError('step-failed', { message: 'the stream was aborted' })
-    writer.write(part)
+    for (const one of select(part)) writer.write(one)
     if (++count % AHEAD > 0) continue
     await half
     half = writer.flush()

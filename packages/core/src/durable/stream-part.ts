@@ -10,15 +10,28 @@ export type StreamPart =
     }
   /** Text that the log of the run has already. */
   | { readonly kind: 'heard'; readonly of: 'text' | 'reasoning'; readonly delta: string }
-  | { readonly kind: 'tool-start'; readonly id: string; readonly name: string }
+  | ({ readonly kind: 'tool-start'; readonly id: string; readonly name: string } & KnownTool)
   | { readonly kind: 'tool-delta'; readonly id: string; readonly delta: string }
-  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly args: unknown }
+  | ({ readonly kind: 'tool-call'; readonly id: string; readonly name: string; readonly args: unknown } & KnownTool)
   | { readonly kind: 'tool-result'; readonly id: string; readonly result: object }
   | { readonly kind: 'part'; readonly type: 'part.source' | 'part.file' | 'part.data'; readonly payload: object }
   | { readonly kind: 'usage'; readonly usage: TokenUsage; readonly isTotal: boolean }
   | { readonly kind: 'model'; readonly model: string }
   | { readonly kind: 'finish'; readonly reason: string }
   | { readonly kind: 'failure'; readonly error: unknown }
+
+/** The declaration of a tool, for a call whose code declares it. */
+export interface KnownTool {
+  readonly tool?: ToolDeclaration | undefined
+}
+
+export interface ToolDeclaration {
+  /** Whether the types of its input and output are known when the code is written. */
+  readonly declared: 'static' | 'dynamic'
+  readonly title?: string
+  /** Missing for a tool that the client performs. */
+  readonly executor?: 'server'
+}
 
 export interface TokenUsage {
   readonly inputTokens: number

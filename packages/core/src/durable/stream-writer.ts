@@ -92,20 +92,20 @@ export function createStreamWriter(messageId: string, emit: Emit): StreamWriter 
     heard({ of, delta }) {
       said[of] += delta
     },
-    'tool-start'({ id: toolCallId, name: toolName }) {
+    'tool-start'({ id: toolCallId, name: toolName, tool }) {
       endUnnamed()
       startedTools.set(toolCallId, toolName)
-      tell('tool.call.start', { toolCallId, toolName })
+      tell('tool.call.start', { toolCallId, toolName, ...tool })
     },
     'tool-delta'({ id: toolCallId, delta: argsDelta }) {
       const toolName = startedTools.get(toolCallId)
       if (toolName !== undefined) tell('tool.call.delta', { toolCallId, toolName, argsDelta })
     },
-    'tool-call'({ id: toolCallId, name: toolName, args }) {
+    'tool-call'({ id: toolCallId, name: toolName, args, tool }) {
       endUnnamed()
-      if (!startedTools.has(toolCallId)) tell('tool.call.start', { toolCallId, toolName })
+      if (!startedTools.has(toolCallId)) tell('tool.call.start', { toolCallId, toolName, ...tool })
       toolCalls.set(toolCallId, { toolCallId, toolName, args })
-      tell('tool.call.end', { toolCallId, toolName, args })
+      tell('tool.call.end', { toolCallId, toolName, args, ...tool })
     },
     'tool-result'({ id: toolCallId, result }) {
       endUnnamed()

@@ -1,4 +1,4 @@
-import { definedMembers, toJsonText } from '@perdure/ports'
+import { definedMembers, type NewEvent, toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
@@ -37,10 +37,16 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       return failed('approval_denied', decision.reason ?? 'the approval was denied')
     }
   }
+  let ended: readonly NewEvent[] = []
   return callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
     countsAs: scope.budget.takeToolCall,
-    fn: (attempt) => afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt)),
+    async fn(attempt) {
+      const executed = await afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt))
+      ended = executed.events
+      return executed.outcome
+    },
+    said: () => ended,
     options: definedMembers({ onCrash, retries, recoveries }),
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
@@ -70,30 +76,37 @@ function afterCheck<T>({ budget }: CallScope, call: () => T | PromiseLike<T>): T
   return checking === undefined ? call() : checking.then(call)
 }
 
-async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<ToolOutcome<T>> {
+interface Executed<T> {
+  readonly outcome: ToolOutcome<T>
+  /** Written by the commit that stores the outcome, so that a crash between the two repeats no tool. */
+  readonly events: readonly NewEvent[]
+}
+
+async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<Executed<T>> {
   const { run, clock, journal } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
   const { idempotencyKey } = attempt
   const identity = { toolCallId: call.toolCallId ?? idempotencyKey, toolName: name, idempotencyKey }
-  const tell = (type: string, detail: object) =>
-    journal.record({
-      events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],
-    })
+  const eventOf = (type: string, detail: object) =>
+    runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })
 
   const isReadable = jsonOrUndefined(args) !== undefined
-  await tell('tool.execute.start', isReadable ? { args } : {})
+  await journal.record({ events: [eventOf('tool.execute.start', isReadable ? { args } : {})] })
   const performed = isReadable ? await perform(scope, call, attempt) : UNREADABLE
   const { outcome } = performed
   scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
-  await (outcome.ok
-    ? tell('tool.execute.end', { durationMs, result: outcome.value })
-    : tell('tool.execute.error', { durationMs, error: outcome.error }))
+  const end = outcome.ok
+    ? eventOf('tool.execute.end', { durationMs, result: outcome.value })
+    : eventOf('tool.execute.error', { durationMs, error: outcome.error })
   const willRetry = 'thrown' in performed && canRetry(scope, performed.thrown)
   // The step repeats what throws, up to its `retries`.
-  if (willRetry && attempt.attempt <= retryPolicyOf(call.retries).max) throw performed.thrown
-  return outcome
+  if (willRetry && attempt.attempt <= retryPolicyOf(call.retries).max) {
+    await journal.record({ events: [end] })
+    throw performed.thrown
+  }
+  return { outcome, events: [end] }
 }
 
 const canRetry = ({ signal }: CallScope, thrown: unknown) => !signal.aborted && !isNonRetryable(thrown)

@@ -6,6 +6,7 @@ import { checkMembers } from '../durable/check-options.ts'
 import { callClientTool } from '../durable/client-tool-call.ts'
 import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
+import { LOGGED_ANSWERS, type LoggedAnswers, loggedAnswersOf } from '../durable/logged-answers.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createShownState } from '../durable/shown-state.ts'
 import type { StepFn } from '../durable/step.ts'
@@ -47,7 +48,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
   }
   const shown = createShownState()
   let said: Authoring | undefined
-  const members: Omit<RunContext, keyof Lazy> & WithLazy = {
+  const members: Omit<RunContext, keyof RunServices | keyof Authoring> & WithLazy = {
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -107,6 +108,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     },
     // This member must come last: V8 adds all members after a computed name one at a time.
     [LAZY]: (name) => {
+      if (name === LOGGED_ANSWERS) return loggedAnswersOf(scope)
       if (isServiceName(name)) return service(name)
       said ??= createAuthoring(scope, members.emit, shown)
       return said[name]
@@ -120,7 +122,7 @@ type Invoked<Target> = Target extends string ? unknown : ResultOf<Target>
 const LAZY = Symbol('lazy')
 
 /** Members that are created when they are read first, because most runs use few of them. */
-type Lazy = RunServices & Authoring
+type Lazy = RunServices & Authoring & { readonly [LOGGED_ANSWERS]: LoggedAnswers }
 
 interface WithLazy {
   readonly [LAZY]: (name: keyof Lazy) => unknown
@@ -134,7 +136,7 @@ const lazily = (name: keyof Lazy): PropertyDescriptor => ({
 })
 
 const isServiceName = (name: keyof Lazy): name is keyof RunServices => SERVICE_NAMES.has(name)
-const SERVICE_NAMES: ReadonlySet<string> = new Set(['session', 'memory', 'skills', 'mcp'])
+const SERVICE_NAMES: ReadonlySet<keyof Lazy> = new Set(['session', 'memory', 'skills', 'mcp'])
 
 /**
  * Shared by all contexts. If each context had its own getters, each would also get its own hidden class, which V8 keeps
@@ -152,6 +154,7 @@ const LAZY_MEMBERS = {
   source: lazily('source'),
   file: lazily('file'),
   stream: lazily('stream'),
+  [LOGGED_ANSWERS]: { ...lazily(LOGGED_ANSWERS), enumerable: false },
 } satisfies Record<keyof Lazy, PropertyDescriptor>
 
 const callerOf = (scope: CallScope): ServiceCaller => ({

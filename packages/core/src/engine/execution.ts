@@ -21,7 +21,6 @@ import { createJournal, type Journal, type JournalDeps } from '../durable/journa
 import { createLedger, type Ledger } from '../durable/ledger.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
-import { isStreamSource } from '../durable/stream-source.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
 import { isLongerThan } from '../json/json-members.ts'
@@ -146,7 +145,8 @@ async function startCode(
   const context = createRunContext(scope, { logger, capture, resume, callChild, services })
 
   const call: Call = { scope, target, context }
-  const called = () => (span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call)))
+  const begin = () => scope.nesting.inRun(context, () => callTarget(deps, call))
+  const called = () => (span === noSpan ? begin() : span.within(begin))
   const ways = budget.isSpent ? [] : [called(), blocked(deps, { run, ledger, journal })]
   return {
     journal,
@@ -195,7 +195,7 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const returned = isGenerator(started)
       ? await emitAll(started, scope, { onRefused, text: context.text, show })
       : await started
-    const result = isStreamSource(returned) ? await show(returned) : returned
+    const result = await show.returned(returned)
     const divergence = await ledger.finish()
     if (divergence !== undefined) return divergedVerdict(deps, scope, divergence)
     if (isSuspension(result)) return suspendItself(deps, scope, result)

@@ -53,6 +53,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 function toolPart(stages: readonly Chunk[]): UiPart {
   let part: UiPart = { type: 'dynamic-tool' }
+  const isDynamic = stages[0]?.dynamic === true
   for (const { type, approvalId, approved, reason, dynamic: _, ...members } of stages) {
     const approval = isFields(part.approval) ? part.approval : {}
     part = {
@@ -68,5 +69,10 @@ function toolPart(stages: readonly Chunk[]): UiPart {
           }),
     }
   }
-  return part
+  return isDynamic ? part : staticPart(part)
+}
+
+/** A client that knows the tool finds its name in the type of the part. */
+function staticPart({ toolName, ...part }: UiPart): UiPart {
+  return { ...part, type: `tool-${String(toolName)}` }
 }

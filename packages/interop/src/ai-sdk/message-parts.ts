@@ -141,7 +141,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
 
   /** A client that performs tools sends their results again while its last step has nothing else to do. */
   const emptyStep = (): readonly Chunk[] => {
-    const calls = inStep().flatMap(([, { item }]) => (item.kind === 'tool' && item.executor === 'client' ? [item] : []))
+    const calls = inStep().flatMap(([, { item }]) => (item.kind === 'tool' && isSentBack(item) ? [item] : []))
     if (calls.length === 0 || calls.some(({ status }) => OPEN_CALL.has(status))) return []
     step += 1
     emptyStepNumber = step
@@ -211,6 +211,9 @@ const EMPTY_STEP: readonly Chunk[] = [
 
 /** The states of a call that waits for the model, for its user, or for the code that performs it. */
 const OPEN_CALL: ReadonlySet<string> = new Set(['calling', 'called', 'awaiting-approval'])
+
+/** Whether the client takes the call for one of its own, because nothing says that somebody else executes it. */
+const isSentBack = ({ executor, declared }: ToolItem): boolean => executor === 'client' || declared !== undefined
 
 /** The parts that a client cannot replace. */
 const SHOWN_ONCE: ReadonlySet<string> = new Set(['source', 'file', 'message'])

@@ -18,16 +18,17 @@ export function toolStages(
 ): Stages {
   const { id: toolCallId, name: toolName, args, executor, approvalId } = tool
   const approval = approvalId === undefined ? undefined : find(content, 'approval', approvalId)
-  const title = tool.title ?? approval?.title
-  const call = { toolCallId, toolName, dynamic: true, ...(title === undefined ? {} : { title }) }
-  // Keeps the client from executing the tool.
-  const by = executor === 'server' ? { providerExecuted: true } : {}
+  const title = tool.title ?? (tool.declared === undefined ? approval?.title : undefined)
+  const dynamic = tool.declared === 'static' ? {} : { dynamic: true }
+  const call = { toolCallId, toolName, ...dynamic, ...(title === undefined ? {} : { title }) }
+  // Keeps the client from executing a tool that it cannot know.
+  const by = executor === 'server' && tool.declared === undefined ? { providerExecuted: true } : {}
   return [
     { type: 'tool-input-start', ...call },
     isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
     approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
     responseOf(approval, version),
-    outcomeOf(tool),
+    outcomeOf(tool, tool.declared === 'dynamic' ? { dynamic: true } : {}),
   ]
 }
 
@@ -36,20 +37,25 @@ export function toolStages(
  * executes its tool as soon as it has the input.
  */
 function isReady(tool: ToolItem, isResting: boolean): boolean {
-  const { status, executor, approvalId } = tool
+  const { status, executor, approvalId, isOnServer } = tool
   if (status === 'calling') return isResting && 'args' in tool
-  return status !== 'called' || executor === 'client' || approvalId !== undefined || isResting
+  return status !== 'called' || executor === 'client' || isOnServer === true || approvalId !== undefined || isResting
 }
 
-function outcomeOf({ id: toolCallId, status, result, isPreliminary, error }: ToolItem): Chunk | undefined {
+function outcomeOf(
+  { id: toolCallId, status, result, isPreliminary, error }: ToolItem,
+  dynamic: { readonly dynamic?: true },
+): Chunk | undefined {
   if (status === 'denied') return { type: 'tool-output-denied', toolCallId }
   if (status === 'failed') {
-    return { type: 'tool-output-error', toolCallId, errorText: error?.message ?? 'the tool failed' }
+    return { type: 'tool-output-error', toolCallId, errorText: error?.message ?? 'the tool failed', ...dynamic }
   }
   if (isPreliminary === true) {
-    return { type: 'tool-output-available', toolCallId, output: result ?? null, preliminary: true }
+    return { type: 'tool-output-available', toolCallId, output: result ?? null, preliminary: true, ...dynamic }
   }
-  return status === 'done' ? { type: 'tool-output-available', toolCallId, output: result ?? null } : undefined
+  return status === 'done'
+    ? { type: 'tool-output-available', toolCallId, output: result ?? null, ...dynamic }
+    : undefined
 }
 
 /** An approval that no tool call of this run has requested is shown as a tool call of its own. */

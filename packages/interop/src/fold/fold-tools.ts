@@ -12,11 +12,18 @@ export function foldToolCall(content: Content, fields: Fields, part: 'start' | '
   const argsText = (part === 'start' ? '' : tool.argsText) + (textIn(fields, 'argsDelta') ?? '')
   const title = textIn(fields, 'title')
   const executor = fields.executor === 'client' ? 'client' : tool.executor
-  const said = { ...tool, argsText, executor, ...(title === undefined ? {} : { title }) }
+  const said = { ...tool, argsText, executor, ...(title === undefined ? {} : { title }), ...declarationIn(fields) }
   if (part === 'delta') return put(before, said)
   const args = 'args' in fields ? fields.args : part === 'end' ? parsed(argsText) : undefined
   const status = part === 'end' && tool.status === 'calling' ? 'called' : tool.status
   return put(before, args === undefined ? { ...said, status } : withArgs({ ...said, status }, args))
+}
+
+function declarationIn({ declared, executor }: Fields): Pick<ToolItem, 'declared' | 'isOnServer'> {
+  return {
+    ...(declared === 'static' || declared === 'dynamic' ? { declared } : {}),
+    ...(executor === 'server' ? { isOnServer: true } : {}),
+  }
 }
 
 /** `tool.execute.*` and `tool.result`: what happened to a call. */
@@ -35,7 +42,8 @@ export function foldToolExecution(
   if (part === 'result' && fields.preliminary === true) return put(before, { ...tool, ...preliminary(fields) })
   const { isPreliminary: _, ...ended } = tool
   if (part === 'error' || (part === 'result' && isFields(fields.error))) {
-    return put(before, { ...ended, status: 'failed', error: errorIn(fields) })
+    const error = errorIn(fields)
+    return put(before, { ...ended, status: error.kind === 'approval_denied' ? 'denied' : 'failed', error })
   }
   return put(before, { ...ended, status: 'done', result: fields.result ?? null })
 }

@@ -30,6 +30,10 @@ export interface ToolItem {
   /** The complete arguments. */
   readonly args?: unknown
   readonly executor: 'server' | 'client'
+  /** How the agent declares the tool; missing for a call that the agent makes by itself. */
+  readonly declared?: 'static' | 'dynamic'
+  /** Whether it is known before the call begins that the server executes it. */
+  readonly isOnServer?: true
   readonly status: ToolStatus
   readonly approvalId?: string
   /** The result; while `isPreliminary`, a later one replaces it. */

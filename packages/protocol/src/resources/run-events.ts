@@ -52,6 +52,7 @@ export const ToolCallEvent = v.looseObject({
   argsDelta: v.optional(v.string()),
   executor: v.optional(v.picklist(['server', 'client'])),
   title: v.optional(v.string()),
+  declared: v.optional(v.picklist(['static', 'dynamic'])),
 })
 
 const ToolError = v.object({ kind: v.string(), message: v.string() })

@@ -1,0 +1,79 @@
+import { durableModel, type ModelSettings } from '../model/durable-model.ts'
+import { type ModelLike, resolveModel } from '../model/model.ts'
+import { retriesIn } from '../model/model-retry.ts'
+import type { FindRun } from '../run.ts'
+import { isFunction, isObject, type Options, type Sdk } from '../sdk.ts'
+import type { ApprovalPolicy, StepState } from '../tools/approval-policy.ts'
+import { declaring } from '../tools/declaration.ts'
+import { durableTools } from '../tools/durable-tools.ts'
+import type { Tools } from '../tools/tool.ts'
+import { refuseOptions } from './refuse-options.ts'
+import type { Timeouts } from './timeouts.ts'
+
+export interface CallScope {
+  readonly sdk: Sdk
+  readonly find: FindRun
+  readonly timeouts: Timeouts
+  /** Whether a transform changes the text, so that the stream that the run returns shows it. */
+  readonly withoutText: boolean
+}
+
+/** The options of a call with a durable model, durable tools, and functions that bring in nothing else. */
+export function durableOptions(scope: CallScope, options: Options): Options {
+  refuseOptions(options)
+  const { find, sdk, timeouts, withoutText } = scope
+  const { model, tools, toolApproval, experimental_toolApprovalSecret: _, experimental_prepareStep, ...rest } = options
+  const prepareStep = rest.prepareStep ?? experimental_prepareStep
+  const state: StepState = { runtimeContext: options.runtimeContext, toolsContext: options.toolsContext }
+  const settings: ModelSettings = {
+    maxRetries: retriesIn(options.maxRetries),
+    timeoutMs: timeouts.stepMs,
+    withoutText,
+    toolOf: declaring(isObject(tools) ? (tools as Tools) : {}),
+  }
+  const durable = (one: unknown) =>
+    durableModel(find, resolveModel<ModelLike>(one, 'languageModel', sdk.gateway), settings)
+  const policy = toolApproval as ApprovalPolicy | undefined
+  const toolSettings = { toolApproval: policy, state, timeoutMsOf: timeouts.toolMsOf }
+  return {
+    ...rest,
+    model: durable(model),
+    ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),
+    ...(isFunction(prepareStep) || policy !== undefined
+      ? { prepareStep: preparing(prepareStep, { durable, state }) }
+      : {}),
+    ...repairs(find, rest),
+  }
+}
+
+interface Preparing {
+  readonly durable: (model: unknown) => ModelLike
+  readonly state: StepState
+}
+
+/** Also keeps what a policy of a tool call is told about the step. */
+function preparing(prepareStep: unknown, { durable, state }: Preparing) {
+  return async (step: Options): Promise<unknown> => {
+    const prepared = isFunction(prepareStep) ? await prepareStep(step) : undefined
+    const changed = isObject(prepared) ? prepared : {}
+    state.runtimeContext = changed.runtimeContext ?? step.runtimeContext
+    state.toolsContext = changed.toolsContext ?? step.toolsContext
+    return changed.model === undefined ? prepared : { ...changed, model: durable(changed.model) }
+  }
+}
+
+const REPAIRS = ['repairToolCall', 'experimental_repairToolCall'] as const
+
+/** A repair is a step: it may call a model. */
+function repairs(find: FindRun, options: Options): Options {
+  const wrapped = REPAIRS.flatMap((name) => {
+    const repair = options[name]
+    if (!isFunction(repair)) return []
+    const durable = async (call: unknown): Promise<unknown> => {
+      const { ctx, isInsideCall } = find()
+      return isInsideCall ? repair(call) : ctx.step('repair tool call', async () => (await repair(call)) ?? null)
+    }
+    return [[name, durable] as const]
+  })
+  return Object.fromEntries(wrapped)
+}

@@ -1,0 +1,67 @@
+import type { AgentDefinition, ChatInput, RegistrationOptions } from '@perdure/core'
+import type { InferUITools, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
+import type { ToolInputOf } from '../tools/tool-options.ts'
+
+/** The settings of an agent of the SDK, as its version defines them. */
+type SdkSettings<Tools extends ToolSet> = ConstructorParameters<typeof ToolLoopAgent<never, Tools>>[0]
+
+/** What decides about a tool call before it is executed: the statuses of version 7. */
+export type ToolApprovalDecision =
+  | undefined
+  | 'not-applicable'
+  | 'approved'
+  | 'denied'
+  | 'user-approval'
+  | { readonly type: 'not-applicable' | 'approved' | 'denied' | 'user-approval'; readonly reason?: string }
+
+type Decided = ToolApprovalDecision | PromiseLike<ToolApprovalDecision>
+
+/** `toolApproval` for version 6, which does not have it: one function for all tools, or a status or function for each. */
+export type ToolApproval<Tools extends ToolSet> =
+  | ((call: {
+      readonly toolCall: {
+        readonly toolCallId: string
+        readonly toolName: keyof Tools & string
+        readonly input: unknown
+      }
+      readonly tools: Tools | undefined
+      readonly messages: readonly ModelMessage[]
+    }) => Decided)
+  | {
+      readonly [Name in keyof Tools]?:
+        | ToolApprovalDecision
+        | ((
+            input: ToolInputOf<Tools[Name]>,
+            options: { readonly toolCallId: string; readonly messages: readonly ModelMessage[] },
+          ) => Decided)
+    }
+
+type WithApproval<Tools extends ToolSet> = 'toolApproval' extends keyof SdkSettings<ToolSet>
+  ? unknown
+  : { readonly toolApproval?: ToolApproval<Tools> }
+
+/** What clients send to a chat agent. */
+export type ChatAgentInput = string | { readonly text: string } | Pick<ChatInput, 'messages'>
+
+/** The options of a registration. `timeout` is that of the SDK. */
+export type ChatRegistration<Id extends string> = Omit<
+  RegistrationOptions<ChatAgentInput, unknown, Id>,
+  'input' | 'output' | 'timeout'
+>
+
+/** The settings of `ToolLoopAgent`, and the options of a registration. */
+export type ChatAgentSettings<Id extends string, Tools extends ToolSet> = SdkSettings<Tools> &
+  WithApproval<Tools> &
+  ChatRegistration<Id>
+
+/** An agent that answers in a chat. */
+export interface ChatAgentDefinition<Id extends string = string, Tools extends ToolSet = ToolSet>
+  extends AgentDefinition<Id, ChatAgentInput, { readonly text: string }, ChatAgentInput> {
+  /** Carries the type of the tools; does not exist at run time. */
+  readonly '~tools'?: Tools
+}
+
+/** The message of a page that shows this agent, for `useChat`. */
+export type InferChatMessage<Definition> = Definition extends { readonly '~tools'?: infer Tools }
+  ? UIMessage<unknown, UIDataTypes, InferUITools<NonNullable<Tools> extends ToolSet ? NonNullable<Tools> : never>>
+  : never

@@ -1,0 +1,41 @@
+import { defineAgent, type RunContext } from '@perdure/core'
+import type { ToolSet } from 'ai'
+import type { Durable } from '../durable-types.ts'
+import { isObject, type Options } from '../sdk.ts'
+import { chatInput } from './chat-input.ts'
+import type { ChatAgentDefinition, ChatAgentInput } from './chat-types.ts'
+import { conversation } from './conversation.ts'
+
+/** The options of a registration, which the SDK does not know. */
+const REGISTRATION: ReadonlySet<string> = new Set([
+  ...['version', 'description', 'concurrency', 'onBusy', 'rateLimit', 'debounce', 'onCrash', 'recoveries', 'retries'],
+  ...['budget', 'tags', 'protocols', 'fromChat'],
+])
+
+interface StreamingAgent {
+  stream(options: Options): PromiseLike<object>
+}
+
+/** An agent of the server from the settings of an agent of the SDK, and the options of its registration. */
+export function createChatAgent<Id extends string, Tools extends ToolSet>(
+  durable: (ctx: RunContext) => Durable,
+  given: Options,
+): ChatAgentDefinition<Id, Tools> {
+  const { id } = given
+  if (typeof id !== 'string' || id === '') throw new TypeError('a chat agent needs an id: the name that clients use')
+  const entries = Object.entries(given)
+  const registration = Object.fromEntries(entries.filter(([name]) => REGISTRATION.has(name)))
+  const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name)))
+
+  const run = async (input: ChatAgentInput, ctx: RunContext) => {
+    const ai = durable(ctx)
+    const agent = new ai.ToolLoopAgent(settings as never) as unknown as StreamingAgent
+    const messages = await conversation(ctx, input)
+    return agent.stream({ messages, ...callOptions(settings, input) })
+  }
+  return defineAgent({ ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<Id, Tools>
+}
+
+/** The other members of a chat request are the call options of an agent that has a schema for them. */
+const callOptions = ({ callOptionsSchema }: Options, input: ChatAgentInput): Options =>
+  callOptionsSchema !== undefined && isObject(input) && 'settings' in input ? { options: input.settings } : {}

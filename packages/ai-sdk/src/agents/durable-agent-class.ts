@@ -1,0 +1,66 @@
+import type { FindRun } from '../run.ts'
+import { isFunction, type Options, type Sdk } from '../sdk.ts'
+import { durableOptions } from './call-options.ts'
+import { generatedResult, hasOutput, streamedResult } from './call-result.ts'
+import { withCallbacks } from './callbacks.ts'
+import { callSignal, type Timeouts, timeoutsOf } from './timeouts.ts'
+
+/** What one call of the agent passes to `prepareCall`, through the SDK. */
+interface Call {
+  readonly timeouts: Timeouts
+  readonly withoutText: boolean
+}
+
+const CALL: unique symbol = Symbol.for('perdure.agent-call') as never
+
+interface SdkAgent {
+  generate(options: Options): Promise<object>
+  stream(options: Options): Promise<object>
+}
+
+type AgentClass = new (settings: Options) => SdkAgent
+
+/** The class `ToolLoopAgent`, whose agents call models and tools durably. */
+export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent'] {
+  const Base = sdk.ToolLoopAgent as unknown as AgentClass
+
+  /** Wraps the settings for each call, because an agent may serve several runs. */
+  const preparing = (prepareCall: unknown) => async (base: Options) => {
+    const { [CALL]: call, ...given } = base as Options & { readonly [CALL]?: Call }
+    const prepared = (isFunction(prepareCall) ? await prepareCall(given) : undefined) ?? given
+    const { timeout: _, ...options } = prepared as Options
+    const { timeouts = timeoutsOf(undefined), withoutText = false } = call ?? {}
+    return durableOptions({ sdk, find, timeouts, withoutText }, options)
+  }
+
+  class DurableAgent extends Base {
+    readonly #timeout: unknown
+    readonly #hasOutput: boolean
+
+    constructor(settings: Options) {
+      super(withCallbacks(find, { ...settings, prepareCall: preparing(settings.prepareCall) }))
+      this.#timeout = settings.timeout
+      this.#hasOutput = hasOutput(settings)
+    }
+
+    #options(given: Options, withoutText: boolean): Options {
+      const timeouts = timeoutsOf(given.timeout ?? this.#timeout)
+      const call: Call = { timeouts, withoutText }
+      const options = withCallbacks(find, given)
+      const abortSignal = callSignal(find, given.abortSignal, timeouts.totalMs)
+      return { ...options, abortSignal, timeout: timeouts.sdk, [CALL]: call } as Options
+    }
+
+    override async generate(options: Options): Promise<object> {
+      const generated = await super.generate(this.#options(options, false))
+      return generatedResult(generated, { hasOutput: this.#hasOutput })
+    }
+
+    override async stream(options: Options): Promise<object> {
+      const withoutText = options.experimental_transform !== undefined
+      const streamed = await super.stream(this.#options(options, withoutText))
+      return streamedResult(streamed, { hasOutput: this.#hasOutput, withoutText })
+    }
+  }
+  return DurableAgent as unknown as Sdk['ToolLoopAgent']
+}

@@ -1,0 +1,46 @@
+import type { ToolSet } from 'ai'
+import type { ChatAgentDefinition, ChatAgentSettings, ChatRegistration } from './agents/chat-types.ts'
+import { createChatAgent } from './agents/create-chat-agent.ts'
+import { durable } from './durable.ts'
+import { isObject, type Options } from './sdk.ts'
+
+/**
+ * An agent for chats from the settings of `ToolLoopAgent`. Each answer of the model is paid for once, tools that need
+ * approval wait for a person for as long as it takes, and earlier turns are in the prompt.
+ */
+export function chatAgent<const Id extends string, Tools extends ToolSet>(
+  settings: ChatAgentSettings<Id, Tools>,
+): ChatAgentDefinition<Id, Tools> {
+  return createChatAgent(durable, settings as Options)
+}
+
+/** A `ToolLoopAgent` of the AI SDK, version 6 or 7. */
+interface SdkAgent<Tools> {
+  readonly id: string | undefined
+  readonly tools: Tools
+}
+
+/**
+ * Registers an agent of the AI SDK as it is. It can still be used without Perdure.
+ *
+ * @throws TypeError for an agent without an id, and for one that is not a `ToolLoopAgent`
+ */
+export function agentOf<Tools extends ToolSet>(
+  agent: SdkAgent<Tools>,
+  registration: Partial<ChatRegistration<string>> = {},
+): ChatAgentDefinition<string, Tools> {
+  // The types of both versions declare it as private.
+  const { settings } = agent as { readonly settings?: unknown }
+  if (!isObject(settings) || settings.model === undefined) {
+    throw new TypeError(
+      'agentOf: this is not a ToolLoopAgent of the AI SDK 6 or 7; pass its settings to chatAgent instead',
+    )
+  }
+  const id = registration.id ?? agent.id
+  if (id === undefined) {
+    throw new TypeError(
+      "agentOf: the agent has no id; set it in its settings, or write agentOf(agent, { id: 'support' })",
+    )
+  }
+  return createChatAgent(durable, { ...settings, ...registration, id })
+}

@@ -1,0 +1,135 @@
+import type { StepOptions, ToolDeclaration } from '@perdure/core'
+import type { FindRun, Run } from '../run.ts'
+import { createAnswerLog, noteAnswer } from './answer-log.ts'
+import type { CallOptions, Generated, ModelLike, Part } from './model.ts'
+import { countedCall, markDurableCall } from './model-calls.ts'
+import { withModelRetries } from './model-retry.ts'
+import { plainModel } from './plain-model.ts'
+import { recordable, revived } from './recorded-parts.ts'
+import { relay } from './relay.ts'
+
+export interface ModelSettings {
+  readonly maxRetries: number
+  /** Time limit for each answer. */
+  readonly timeoutMs?: number | undefined
+  /** Whether the stream that the run returns shows the text, because a transform changes it. */
+  readonly withoutText: boolean
+  /** How the agent declares a tool. */
+  readonly toolOf: (name: string) => ToolDeclaration | undefined
+}
+
+const durableModels = new WeakSet<object>()
+
+/**
+ * A model whose answers are durable: each call is a step, so that an answer is paid for once and read back after a wait or
+ * a crash. What the model says is shown while it comes, and its usage counts for the run. Tool calls of a streamed answer
+ * reach the SDK once the answer is recorded.
+ */
+export function durableModel(find: FindRun, model: ModelLike, settings: ModelSettings): ModelLike {
+  if (durableModels.has(model)) return model
+  const given: Given = { model, settings }
+  const durable = {
+    doGenerate: (call: CallOptions) => {
+      const run = find()
+      markDurableCall()
+      return run.isInsideCall ? plainModel(run, model).doGenerate(call) : generate(run, given, call)
+    },
+    doStream: async (call: CallOptions) => {
+      const run = find()
+      markDurableCall()
+      return run.isInsideCall ? plainModel(run, model).doStream(call) : { stream: stream(run, given, call) }
+    },
+  }
+  const proxy = new Proxy(model, {
+    get: (target, member) =>
+      Object.hasOwn(durable, member) ? Reflect.get(durable, member) : Reflect.get(target, member, target),
+  })
+  durableModels.add(proxy)
+  return proxy
+}
+
+interface Given {
+  readonly model: ModelLike
+  readonly settings: ModelSettings
+}
+
+/** The name of the steps. */
+const STEP = 'model'
+
+const stepOptions = ({ timeoutMs }: ModelSettings): StepOptions =>
+  timeoutMs === undefined ? {} : { timeout: timeoutMs }
+
+async function generate({ ctx }: Run, { model, settings }: Given, call: CallOptions): Promise<Generated> {
+  const { withoutText, maxRetries, toolOf } = settings
+  let isNew = false
+  const answer = (await ctx.step(
+    STEP,
+    async ({ idempotencyKey: messageId, signal }) => {
+      isNew = true
+      const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
+      const generated = await withModelRetries(ask, { maxRetries, signal })
+      const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, toolOf })
+      for (const part of partsOf(generated)) log.write(part)
+      await log.end(model)
+      const { request: _, response, ...rest } = generated
+      return recordable({ ...rest, response: withoutBody(response as Part | undefined) }) as Generated
+    },
+    stepOptions(settings),
+  )) as unknown as Generated
+  if (!isNew) noteAnswer(ctx, partsOf(answer), { form: 'whole', withoutText })
+  const { response, content } = answer
+  const restored = { ...answer, content: content.map(revived) }
+  return response === undefined ? restored : { ...restored, response: revived(response as Part) }
+}
+
+/** The answer as the parts of a stream. */
+const partsOf = (generated: Generated): readonly Part[] => [
+  ...generated.content.map(asDelta),
+  { type: 'finish', finishReason: generated.finishReason, usage: generated.usage },
+]
+
+const asDelta = ({ type, text, ...part }: Part): Part =>
+  type === 'text' || type === 'reasoning' ? { ...part, type: `${type}-delta`, delta: text } : { ...part, type }
+
+const withoutBody = (response: Part | undefined): Part | undefined => {
+  if (response === undefined) return undefined
+  const { body: _, ...rest } = response
+  return rest
+}
+
+/** The call also stops when its try times out or the run is aborted. */
+const within = (call: CallOptions, signal: AbortSignal): CallOptions => ({
+  ...call,
+  abortSignal: call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
+})
+
+function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): ReadableStream<Part> {
+  const { withoutText, maxRetries, toolOf } = settings
+  return new ReadableStream<Part>({
+    start(controller) {
+      let live: { readonly sent: number } | undefined
+      const recording = ctx.step(
+        STEP,
+        async ({ idempotencyKey: messageId, signal }) => {
+          const ask = () => countedCall(() => model.doStream(within(call, signal)))
+          const { stream: source } = await withModelRetries(ask, { maxRetries, signal })
+          const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, toolOf })
+          const { parts, sent } = await relay(source, { signal, log, send: (part) => controller.enqueue(part) })
+          live = { sent }
+          await log.end(model)
+          return parts
+        },
+        stepOptions(settings),
+      )
+      recording.then(
+        (recorded) => {
+          const parts = recorded as readonly Part[]
+          if (live === undefined) noteAnswer(ctx, parts, { form: 'streamed', withoutText })
+          for (const part of parts.slice(live?.sent ?? 0)) controller.enqueue(revived(part))
+          controller.close()
+        },
+        (error: unknown) => controller.error(error),
+      )
+    },
+  })
+}

@@ -1,0 +1,45 @@
+import type { Run } from '../run.ts'
+import { isObject } from '../sdk.ts'
+import type { ModelLike, ModelName, Part } from './model.ts'
+import { isCountedCall } from './model-calls.ts'
+
+/** A model inside a step or a tool, which is recorded as a whole: its usage still counts for the run. */
+export function plainModel({ ctx }: Run, model: ModelLike): Pick<ModelLike, 'doGenerate' | 'doStream'> {
+  const isCounted = isCountedCall()
+  const report = async (usage: unknown) => {
+    if (!isCounted && isObject(usage)) await ctx.usage({ ...nameOf(model), ...tokensOf(usage) })
+  }
+  return {
+    async doGenerate(call) {
+      const generated = await model.doGenerate(call)
+      await report(generated.usage)
+      return generated
+    },
+    async doStream(call) {
+      const { stream, ...rest } = await model.doStream(call)
+      return { ...rest, stream: reported(stream, report) }
+    },
+  }
+}
+
+const reported = (source: AsyncIterable<Part>, report: (usage: unknown) => Promise<void>) =>
+  ReadableStream.from(
+    (async function* () {
+      for await (const part of source) {
+        if (part.type === 'finish') await report(part.usage)
+        yield part
+      }
+    })(),
+  )
+
+const nameOf = ({ provider, modelId }: ModelName) => ({ provider, model: modelId })
+
+const tokensOf = ({ inputTokens, outputTokens }: Part) => ({
+  inputTokens: countOf(inputTokens),
+  outputTokens: countOf(outputTokens),
+})
+
+function countOf(value: unknown): number {
+  const count = isObject(value) ? value.total : value
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : 0
+}

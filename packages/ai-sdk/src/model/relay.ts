@@ -1,0 +1,38 @@
+import type { Part } from './model.ts'
+import { addPart, recordable, revived } from './recorded-parts.ts'
+
+interface Relay {
+  readonly signal: AbortSignal
+  readonly log: { write(part: Part): void }
+  /** Passes a part to the SDK. */
+  readonly send: (part: Part) => void
+}
+
+interface Relayed {
+  /** All parts, as they are recorded. */
+  readonly parts: readonly Part[]
+  /** How many of them the SDK has. */
+  readonly sent: number
+}
+
+/** From the first of these parts on, the SDK acts on the answer. */
+const DECISIVE: ReadonlySet<unknown> = new Set(['tool-call', 'finish'])
+
+/** Logs an answer while it comes, and passes on what precedes the first part on which the SDK acts. */
+export async function relay(source: AsyncIterable<Part>, { signal, log, send }: Relay): Promise<Relayed> {
+  const parts: Part[] = []
+  let sent = 0
+  let isDecided = false
+  for await (const given of source) {
+    if (signal.aborted) throw signal.reason
+    if (given.type === 'raw') continue
+    const part = recordable(given) as Part
+    log.write(given.type === 'error' ? given : part)
+    addPart(parts, part)
+    isDecided ||= DECISIVE.has(part.type)
+    if (isDecided) continue
+    send(revived(given))
+    sent = parts.length
+  }
+  return { parts, sent }
+}

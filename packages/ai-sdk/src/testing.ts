@@ -1,0 +1,7 @@
+export type { ScriptedAnswer, ScriptedPart } from './testing/scripted-answer.ts'
+export {
+  type PromptMessage,
+  type ScriptedCall,
+  type ScriptedModelOptions,
+  scriptedModel,
+} from './testing/scripted-model.ts'

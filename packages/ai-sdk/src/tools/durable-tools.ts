@@ -1,0 +1,149 @@
+import type { RunContext, ToolOutcome } from '@perdure/core'
+import type { FindRun } from '../run.ts'
+import { isFunction } from '../sdk.ts'
+import { type ApprovalStatus, approvalOf, approvalStatus, mayNeedApproval, type Policies } from './approval-policy.ts'
+import { type Denied, denied, toModelOutput } from './denied.ts'
+import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
+import { takeId } from './tool-call-id.ts'
+import { toolOptionsOf } from './tool-options.ts'
+
+export interface ToolSettings extends Omit<Policies, 'tools'> {
+  /** Time limit for each execution of a tool, unless its own options set one. */
+  readonly timeoutMsOf: (name: string) => number | undefined
+}
+
+/**
+ * Tools that run as `ctx.tool`: recorded, counted, and executed only after the approval that the tool or the policy asks
+ * for. A tool without `execute` runs as `ctx.clientTool`. The call keeps the id that the model gave it.
+ */
+export function durableTools(find: FindRun, tools: Tools, settings: ToolSettings): Tools {
+  const own = Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, originals.get(tool) ?? tool]))
+  const policies: Policies = { ...settings, tools: own }
+  return Object.fromEntries(
+    Object.entries(own).map(([name, tool]) => [name, durableTool(find, { name, tool, policies, settings })]),
+  )
+}
+
+/** The tools from which durable tools were made, so that a policy of a later call still applies to them. */
+const originals = new WeakMap<object, ToolLike>()
+
+interface Given {
+  readonly name: string
+  readonly tool: ToolLike
+  readonly policies: Policies
+  readonly settings: ToolSettings
+}
+
+function durableTool(find: FindRun, given: Given): ToolLike {
+  const { name, tool, policies } = given
+  if (isLeftToProvider(tool)) return tool
+  const { needsApproval: _, ...rest } = tool
+  const durable: ToolLike = {
+    ...rest,
+    ...(mayNeedApproval(policies, name) ? { toModelOutput: toModelOutput(tool) } : {}),
+    execute: (input, sdk) => execute(find, given, { input, sdk }),
+  }
+  originals.set(durable, tool)
+  return durable
+}
+
+/** A tool that its provider executes. */
+const isLeftToProvider = ({ type, execute, isProviderExecuted }: ToolLike): boolean =>
+  type === 'provider' && !isFunction(execute) && isProviderExecuted !== false
+
+interface SdkCall {
+  readonly input: unknown
+  readonly sdk: ExecuteOptions
+}
+
+async function execute(find: FindRun, given: Given, { input, sdk }: SdkCall): Promise<unknown> {
+  const { name, tool, policies } = given
+  const { ctx, isInsideCall } = find()
+  if (isInsideCall) return executePlain(given, { input, sdk })
+  const toolCallId = takeId(ctx, sdk.toolCallId)
+  const status = await approvalStatus(ctx, policies, { name, input, sdk })
+  if (status.type === 'denied') return deny(ctx, toolCallId, status.reason)
+  const call: DurableCall = { ctx, input, sdk, toolCallId, status }
+  return isFunction(tool.execute) ? onServer(given, call) : onClient(given, call)
+}
+
+/** A decision without a person. The page shows it as the end of the call. */
+function deny(ctx: RunContext, toolCallId: string | undefined, reason: string | undefined): Denied {
+  if (toolCallId !== undefined) {
+    const error = { kind: 'approval_denied', message: reason ?? NO_REASON }
+    void ctx.emit('tool.result', { toolCallId, error })
+  }
+  return denied(reason)
+}
+
+interface DurableCall extends SdkCall {
+  readonly ctx: RunContext
+  readonly toolCallId: string | undefined
+  readonly status: ApprovalStatus
+}
+
+async function onServer({ name, tool, settings }: Given, call: DurableCall): Promise<unknown> {
+  const { ctx, input, sdk, toolCallId, status } = call
+  const { approval: _, timeout = settings.timeoutMsOf(name), ...repeat } = toolOptionsOf(tool)
+  const outcome = await ctx.tool<unknown, unknown>({
+    ...{ name, args: input, ...repeat },
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(status.type === 'user-approval' ? { approval: approvalOf(name, tool, input, status.reason) } : {}),
+    execute: (args, { signal, idempotencyKey }) => {
+      const options = { ...sdk, abortSignal: signal, idempotencyKey }
+      return settle(ctx, tool.execute?.(args, options), toolCallId)
+    },
+  })
+  return resultOf(outcome)
+}
+
+async function onClient({ name, tool }: Given, call: DurableCall): Promise<unknown> {
+  const { ctx, input, toolCallId, status } = call
+  if (status.type === 'user-approval') {
+    const { approved, reason } = await ctx.approval(name, approvalOf(name, tool, input, status.reason))
+    if (!approved) return deny(ctx, toolCallId, reason)
+  }
+  const { timeout } = toolOptionsOf(tool)
+  return resultOf(
+    await ctx.clientTool({
+      ...{ name, args: input },
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(tool.title === undefined ? {} : { title: tool.title }),
+      ...(timeout === undefined ? {} : { timeout }),
+    }),
+  )
+}
+
+/** The reason that the engine gives a denial without one; the SDK leaves the reason out. */
+const NO_REASON = 'the approval was denied'
+
+/** @throws Error for a tool that failed, so that the model is told its message */
+function resultOf(outcome: ToolOutcome<unknown>): unknown {
+  if (outcome.ok) return outcome.value
+  const { kind, message } = outcome.error
+  if (kind === 'approval_denied') return denied(message === NO_REASON ? undefined : message)
+  throw Object.assign(new Error(message), { kind })
+}
+
+/** A tool inside a step or another tool. */
+function executePlain({ name, tool, policies }: Given, { input, sdk }: SdkCall): unknown {
+  const isAsked = mayNeedApproval(policies, name)
+  if (isAsked || !isFunction(tool.execute)) {
+    const what = isAsked ? 'needs an approval' : 'is executed by the client'
+    throw new Error(`the tool ${name} ${what}, which is not possible inside a step or another tool`)
+  }
+  return tool.execute(input, sdk)
+}
+
+/** The last value of a tool that yields preliminary results, each of which is shown. */
+async function settle(ctx: RunContext, given: unknown, toolCallId: string | undefined): Promise<unknown> {
+  const result = await given
+  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result
+  let last: unknown
+  for await (const value of result as AsyncIterable<unknown>) {
+    last = value
+    if (toolCallId !== undefined) void ctx.emit('tool.result', { toolCallId, result: value, preliminary: true })
+  }
+  return last
+}

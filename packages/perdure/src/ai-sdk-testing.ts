@@ -1,0 +1,1 @@
+export * from '@perdure/ai-sdk/testing'

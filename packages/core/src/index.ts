@@ -209,7 +209,14 @@ export type { Invocable } from './targets/invocable.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
 export type { ReadWorkflows } from './targets/read-workflows.ts'
 export { codeOf, mapCode } from './targets/registered-code.ts'
-export type { BudgetOptions, OnBusy, ProtocolOptions, RegistrationOptions, RunOnCrash } from './targets/registration.ts'
+export type {
+  BudgetOptions,
+  OnBusy,
+  ProtocolError,
+  ProtocolOptions,
+  RegistrationOptions,
+  RunOnCrash,
+} from './targets/registration.ts'
 export type { EmitOptions, Resume, RunContext } from './targets/run-context.ts'
 export type { CreateRunServices, RunServices } from './targets/run-services.ts'
 export type { RunTarget, RunTargets } from './targets/run-target.ts'

@@ -12,6 +12,7 @@ export {
   defineTrigger,
   defineWorkflow,
   NonRetryableError,
+  type ProtocolError,
   type ProtocolOptions,
   type RunContext,
   type StepOptions,

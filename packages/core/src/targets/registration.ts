@@ -7,7 +7,17 @@ import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type RunOnCrash = 'retry' | 'fail'
 
-/** Which clients of other protocols can use the agent or workflow. */
+/** An error of a run, as the function `errors` of the option `protocols` gets it. */
+export interface ProtocolError {
+  /** The code of the error, or the kind of a failed tool call. */
+  readonly code: string
+  readonly message: string
+  readonly runId: string
+  /** The tool that failed, if its name is known. Missing for an error of the run. */
+  readonly toolName?: string
+}
+
+/** Which clients of other protocols can use the agent or workflow, and what they see of it. */
 export interface ProtocolOptions {
   /** `false` hides it from clients of the AI SDK. */
   readonly aiSdk?: boolean
@@ -17,6 +27,12 @@ export interface ProtocolOptions {
   readonly openai?: boolean
   /** `false` hides it from MCP clients. */
   readonly mcp?: boolean
+  /**
+   * What clients of these protocols see of an exception. By default, it is `An error occurred (run <id>)`, because a message can
+   * contain a secret. `'message'` shows the messages. A function returns the text; the same error must always get the same
+   * text. Who may read the run sees its errors in any case, as in the console and with `GET /runs/:runId`.
+   */
+  readonly errors?: 'message' | ((error: ProtocolError) => string)
 }
 
 /** Limits on what a run may use. A run that reaches one ends with the finish reason `budget-exhausted`. */

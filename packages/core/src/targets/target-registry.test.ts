@@ -110,6 +110,7 @@ describe('register', () => {
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
     ['a protocol that does not exist', { ...agentOf('x', code), protocols: { chat: true } }],
     ['a protocol that is not a boolean', { ...agentOf('x', code), protocols: { mcp: 'off' } }],
+    ['errors that are a boolean', { ...agentOf('x', code), protocols: { errors: true } }],
     ['protocols: true', { ...agentOf('x', code), protocols: true }],
     ['a fromChat that is not a function', { ...agentOf('x', code), fromChat: 'text' }],
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
@@ -146,7 +147,7 @@ describe('register', () => {
     const agents = createAgentRegistry()
 
     expect(() => agents.register({ ...agentOf('x', code), protocols: { a2a: true } } as never)).toThrow(
-      'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp',
+      'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp and errors',
     )
   })
 

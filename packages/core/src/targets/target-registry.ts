@@ -176,10 +176,10 @@ function optionProblemOf(registration: RegistrationOptions): string | undefined 
 function protocolsProblemOf(protocols: unknown): string | undefined {
   if (protocols === undefined || protocols === false) return undefined
   const names: readonly string[] = PROTOCOL_NAMES
-  const isRight =
-    isPlainObject(protocols) &&
-    Object.entries(protocols).every(
-      ([name, value]) => names.includes(name) && (value === undefined || typeof value === 'boolean'),
-    )
-  return isRight ? undefined : `protocols must be false, or contain only the booleans ${names.join(', ')}`
+  const isRight = ([name, value]: [string, unknown]) =>
+    value === undefined ||
+    (names.includes(name) && typeof value === 'boolean') ||
+    (name === 'errors' && (value === 'message' || typeof value === 'function'))
+  if (isPlainObject(protocols) && Object.entries(protocols).every(isRight)) return undefined
+  return `protocols must be false, or contain only the booleans ${names.join(', ')} and errors: 'message' or a function`
 }

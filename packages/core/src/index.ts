@@ -70,6 +70,7 @@ export type {
 } from './durable/authoring.ts'
 export type { ClientToolCall } from './durable/client-tool.ts'
 export type { Effect } from './durable/effect.ts'
+export { createPricing, HOW_TO_PRICE, type PriceUsage, type Pricing, pricesOf } from './durable/model-pricing.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { RepeatOptions, RetryOptions, StepContext, StepFn, StepOnCrash, StepOptions } from './durable/step.ts'
 export type { MakeStream, StreamOptions } from './durable/stream-call.ts'

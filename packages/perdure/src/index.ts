@@ -35,6 +35,7 @@ export type {
   MissingVersion,
   OnBusy,
   ParkReason,
+  PriceUsage,
   ProtocolError,
   ProtocolOptions,
   RateLimit,

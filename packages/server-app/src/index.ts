@@ -12,6 +12,7 @@ export {
   defineTrigger,
   defineWorkflow,
   NonRetryableError,
+  type PriceUsage,
   type ProtocolError,
   type ProtocolOptions,
   type RunContext,

@@ -12,6 +12,7 @@ import {
 import { budgetError, budgetMessage } from '../runs/budget-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import type { Journal, JournalDeps } from './journal.ts'
+import type { Pricing } from './model-pricing.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageAccount } from './usage-accounts.ts'
 import type { UsageReport } from './usage-report.ts'
@@ -60,6 +61,8 @@ const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent 
 
 export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
   readonly runMeter: RunMeter
+  /** Missing: only costs that are reported count. */
+  readonly pricing?: Pricing | undefined
 }
 
 export interface BudgetParts {
@@ -77,7 +80,7 @@ export interface BudgetParts {
  */
 export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetParts): Budget {
   const { journal, recorded, accounts, onExhausted } = parts
-  const { clock, runMeter } = deps
+  const { clock, runMeter, pricing } = deps
 
   /** @throws PerdureError `budget-exhausted`; it names the highest run whose budget is used up */
   const check = (limitOf: (account: UsageAccount) => string | undefined = spentLimit) => {
@@ -139,7 +142,12 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
       noteChild(call)
       check()
     },
-    async add(report) {
+    async add(given) {
+      const report =
+        pricing?.price(
+          given,
+          accounts.some(({ limits }) => limits.costUsd !== undefined),
+        ) ?? given
       const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = report
       // Usage that could not be recorded stays reserved: it was spent.
       const { writes, confirm } = reserve({ inputTokens, outputTokens, costUsd, toolCalls: 0 })

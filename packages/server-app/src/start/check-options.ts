@@ -17,6 +17,7 @@ const OPTIONS = {
   mcpServers: 'array',
   webhookEndpoints: 'array',
   embedder: 'object',
+  priceUsage: 'function',
   consolidator: 'object',
   hooks: 'object',
   adapters: 'object',

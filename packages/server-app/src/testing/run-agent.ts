@@ -149,6 +149,7 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
     },
     secrets: await validateBeforeBind(config, platform),
     embedder: options.embedder,
+    priceUsage: undefined,
     consolidator: {},
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),

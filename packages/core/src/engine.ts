@@ -113,6 +113,8 @@ export interface EngineDeps
   readonly onDivergence?: 'park' | 'fail' | undefined
   /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
   readonly createSessionOnInvoke?: boolean | undefined
+  /** Whether spans contain what models are asked and answer. Default: false. */
+  readonly recordContent?: boolean | undefined
   /** Turns tokens into costs; when missing, only reported costs count. */
   readonly pricing?: Pricing | undefined
   /** Caches answers of repeated requests; no caching when missing. */

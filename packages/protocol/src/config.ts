@@ -200,6 +200,11 @@ export const ServerConfigSchema = strictObject({
       note: 'Create OpenTelemetry spans for requests, runs, steps and tools; needs the package @opentelemetry/api and exports nothing by itself.',
     }),
   }),
+  tracing: section({
+    recordContent: field(boolean, false, {
+      note: 'Whether the spans of model calls contain what the models are asked and what they answer, with telemetry.traces.',
+    }),
+  }),
   console: section({
     enabled: field(boolean, false, {
       note: 'Whether the server serves the web console, at `/console` next to the base path. perdure dev serves it unless this is false.',

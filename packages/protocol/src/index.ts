@@ -220,6 +220,7 @@ export {
   type ScopeSpec,
 } from './scopes.ts'
 export {
+  GEN_AI_PROVIDERS,
   SPAN_ATTRIBUTES,
   SPANS,
   type SpanAttribute,

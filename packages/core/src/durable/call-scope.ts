@@ -25,6 +25,10 @@ export interface CallScope {
   readonly budget: Budget
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
+  /** How long a call of a model may send nothing; unlimited when missing. */
+  readonly stallTimeoutMs?: number | undefined
+  /** Whether spans contain what models are asked and answer. */
+  readonly recordContent?: boolean | undefined
   /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
   /** Passes the due time of a call to the timer driver. */

@@ -55,6 +55,7 @@ export interface EngineOptions {
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
   readonly pricing?: Pricing
+  readonly recordContent?: boolean
   readonly maxResultBytes?: number
 }
 
@@ -98,6 +99,7 @@ export function createTestEngine(options: EngineOptions) {
     onDivergence: options.onDivergence,
     captureLogs: options.captureLogs,
     pricing: options.pricing,
+    recordContent: options.recordContent,
     createSessionOnInvoke: options.createSessionOnInvoke,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     digest: testDigest,

@@ -109,6 +109,11 @@ export interface RegistrationOptions<
   /** Time limit for one execution; time spent suspended does not count. Unlimited by default. */
   readonly timeout?: Duration
   /**
+   * How long a call of a model may send nothing before it fails. It then counts as an error that can be retried. Default `'10m'`;
+   * a step can set its own.
+   */
+  readonly stallTimeout?: Duration
+  /**
    * Upper limit for each run; a request can only lower it. The usage of child runs counts too. The usage of a child run
    * also counts against the budgets of its ancestors.
    */

@@ -134,6 +134,7 @@ export function compose(parts: Parts) {
     limits: { ...config.runs, idempotencyTtlMs: limits.idempotencyTtlMs },
     captureLogs: config.runs.captureLogs === 'ctx',
     onDivergence: config.workflows.onDivergence,
+    recordContent: config.tracing.recordContent,
     createSessionOnInvoke: config.sessions.createOnInvoke,
     convertSchema,
   })

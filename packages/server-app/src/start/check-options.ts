@@ -72,6 +72,7 @@ const REGISTRATION = {
   recoveries: 'anything',
   budget: 'anything',
   timeout: 'anything',
+  stallTimeout: 'anything',
   tags: 'array',
   protocols: 'anything',
   fromChat: 'anything',

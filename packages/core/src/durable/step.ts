@@ -46,7 +46,7 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** W3C trace context of this execution; pass it on to the systems that the step calls. */
   readonly traceparent: string | undefined
-  /** Says that the work goes on, so that `stallTimeout` begins anew. `ctx.stream` calls it for each part. */
+  /** Says that the work goes on, so that `stallTimeout` begins again. `ctx.stream` calls it for each part. */
   readonly progress: () => void
   /** Says what the model has answered, for traces and metrics. Only for a step with the option `model`. */
   readonly modelAnswered: (answer: ModelAnswer) => void

@@ -30,7 +30,7 @@ export interface ProtocolOptions {
   /**
    * What clients of these protocols see of an exception. By default, it is `An error occurred (run <id>)`, because a message can
    * contain a secret. `'message'` shows the messages. A function returns the text; the same error must always get the same
-   * text. Who may read the run sees its errors in any case, as in the console and with `GET /runs/:runId`.
+   * text. A caller that may read the run sees its errors in any case, as in the console and with `GET /runs/:runId`.
    */
   readonly errors?: 'message' | ((error: ProtocolError) => string)
 }

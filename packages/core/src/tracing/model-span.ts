@@ -17,7 +17,7 @@ interface AnsweredModel {
   readonly output?: unknown
 }
 
-/** What is known when the call begins. */
+/** The attributes that the span has when the call begins. */
 export const callAttributes = ({ provider, model, operation = 'chat' }: CalledModel) =>
   ({
     'gen_ai.operation.name': operation,

@@ -62,6 +62,8 @@ export interface RunBudget {
   readonly costUsd?: number | undefined
   readonly toolCalls?: number | undefined
   readonly maxDuration?: number | undefined
+  /** What happens at the other limits: the run fails when missing, or waits for an approval. */
+  readonly onExceeded?: 'fail' | 'ask' | undefined
 }
 
 /** The run that a fork repeats, and the last durable call that was copied from it; 0 if none was. */

@@ -23,6 +23,8 @@ export interface CallScope {
   readonly ids: IdGenerator
   readonly digest: Pick<Digest, 'sha256'>
   readonly budget: Budget
+  /** The request of this execution to go on beyond a budget that is open now. */
+  readonly budgetRequest: { pending: Promise<void> | undefined }
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
   /** How long a call of a model may send nothing; unlimited when missing. */

@@ -93,7 +93,7 @@ describe('a model call that sends nothing', () => {
     expect(await run.find()).toMatchObject({ status: 'completed', attempt: 2 })
   })
 
-  it.each([
+  it.each<[string, Pick<RegistrationOptions, 'stallTimeout'>, Pick<RegistrationOptions, 'stallTimeout'>]>([
     ['of the registration', {}, { stallTimeout: '30s' }],
     ['of the step', { stallTimeout: '30s' }, { stallTimeout: '1h' }],
   ])('fails after the stallTimeout %s', async (_, stepOptions, options) => {

@@ -14,6 +14,7 @@ import { toRunError } from '../runs/run-error.ts'
 import { isRefusalWith } from '../runs/thrown-value.ts'
 import { failSpan, startStepSpan } from '../tracing/step-span.ts'
 import { approvalRequest } from './approval-request.ts'
+import { passBudget } from './budget-gate.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
@@ -37,14 +38,25 @@ export const callStep = async <T>(
   { fn, options, failureOf, lost, countsAs, toolCallId }: StepCall<T>,
 ): Promise<T> => {
   checkStepOptions(fn, options)
-  return callWork<T>(scope, name, {
+  const waiting = passBudget(scope, countsAs !== undefined)
+  if (waiting !== undefined) await waiting
+  const withdraw = countsAs === undefined ? undefined : scope.budget.announceToolCall()
+  const count =
+    countsAs === undefined || withdraw === undefined
+      ? countsAs
+      : () => {
+          withdraw()
+          return countsAs()
+        }
+  const called = callWork<T>(scope, name, {
     options,
     lost,
-    countsAs,
+    countsAs: count,
     toolCallId,
     kind: kindOf({ options, failureOf }),
     perform: (step, attempt, span) => performStep(scope, step, { fn, options, failureOf, attempt, span }),
   })
+  return withdraw === undefined ? called : called.finally(withdraw)
 }
 
 const kindOf = <T>({ options, failureOf }: Pick<StepCall<T>, 'options' | 'failureOf'>) =>

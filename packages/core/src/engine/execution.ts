@@ -141,6 +141,7 @@ async function startCode(
     ledger,
     signal,
     budget,
+    budgetRequest: { pending: undefined },
     span,
     stallTimeoutMs: target.stallTimeoutMs,
   }

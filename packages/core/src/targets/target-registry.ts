@@ -155,9 +155,11 @@ function budgetProblemOf(budget: BudgetOptions | undefined): string | undefined 
   if (budget === undefined) return undefined
   const problem = durationProblem('budget.maxDuration', budget?.maxDuration, { min: 1 })
   if (problem !== undefined) return problem
-  return is(Budget, budgetOf(budget))
+  const { onExceeded, ...limits } = budgetOf(budget) ?? {}
+  if (![undefined, 'fail', 'ask'].includes(onExceeded)) return "budget.onExceeded must be 'fail' or 'ask'"
+  return isPlainObject(budget) && is(Budget, limits)
     ? undefined
-    : 'budget must contain only the numbers tokens, costUsd and toolCalls and the duration maxDuration'
+    : 'budget must contain only the numbers tokens, costUsd and toolCalls, the duration maxDuration, and onExceeded'
 }
 
 const budgetOf = (budget: BudgetOptions): RunBudget =>

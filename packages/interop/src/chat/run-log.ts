@@ -1,6 +1,7 @@
 import { type RenderEnvelope, type RunTargets, runSubject } from '@perdure/core'
 import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
+import { withoutBudgetRequests } from './budget-requests.ts'
 import type { ChatLimits } from './chat-input.ts'
 import { createErrorMask, type FailingRun } from './error-mask.ts'
 import { createLogLimit, type LogLimit } from './log-limit.ts'
@@ -38,7 +39,7 @@ export function limitOf(
 ): LogLimit {
   const limit = createLogLimit({ runId: run.id, maxBytes, basePath })
   const mask = createErrorMask(targets, run)
-  return { ...limit, take: (event) => limit.take(mask(event)) }
+  return { ...limit, take: (event) => withoutBudgetRequests(mask(event)).flatMap(limit.take) }
 }
 
 /** The state of the whole log. Changes whenever events are deleted. */

@@ -13,6 +13,7 @@ import {
   RerunRequest,
   RetryRunRequest,
   Run,
+  RunBudget,
   RunError,
   RunErrorStep,
   RunLinks,
@@ -232,6 +233,18 @@ export const runSchemas = {
       maxDuration: 'Milliseconds since acceptance or the start time, suspension included. Default: no limit.',
     },
     example: { tokens: 20_000, costUsd: 0.5 },
+  }),
+  RunBudget: namedObject(RunBudget, {
+    description: 'The budget of a run, as its registration and its request have set it.',
+    members: {
+      tokens: 'Input and output tokens together.',
+      costUsd: 'Cost in US dollars.',
+      toolCalls: 'Number of tool calls.',
+      maxDuration: 'Milliseconds since acceptance or the start time, suspension included.',
+      onExceeded:
+        'What happens at the limits of tokens, costs and tool calls: `fail` ends the run, `ask` lets it wait for an approval to go on. Default: `fail`.',
+    },
+    example: { costUsd: 0.5, onExceeded: 'ask' },
   }),
   PendingApproval: namedObject(PendingApproval, {
     description: 'An approval that a run waits for.',

@@ -1,5 +1,6 @@
 import { type AgentRegistration, defineAgent, type ProtocolOptions, type RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
+import type { EpochMs } from '@perdure/ports'
 import { OPERATIONS, type Operation, PROTOCOL_NAMES, PROTOCOLS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { startedServer } from '../embedding/embedded-server.fixture.ts'
@@ -17,7 +18,7 @@ async function run(_: unknown, ctx: RunContext): Promise<unknown> {
   await ctx.emit('tool.call.end', { toolCallId: 'call_1', toolName: 'search', args: {} })
   await ctx.emit('tool.result', ofProvider)
   await ctx.step('model', fail, { retries: { max: 1, delay: 1 } }).catch(() => undefined)
-  ctx.log.error(`${SECRET} in a log line`)
+  ctx.log.error(`${SECRET} in a log line`, undefined)
   throw Object.assign(new Error(`${SECRET} of a model`, { cause: new Error(`${SECRET} of a cause`) }), {
     code: 'E_HUNTER2',
   })
@@ -57,7 +58,7 @@ async function setUp(protocols: ProtocolOptions) {
     return { runId, answers, runIds: await runIds() }
   }
   const dropEvents = () =>
-    storage.unitOfWork.commit([{ type: 'event.trim', before: Date.now() + 86_400_000, limit: 10_000 }])
+    storage.unitOfWork.commit([{ type: 'event.trim', before: (Date.now() + 86_400_000) as EpochMs, limit: 10_000 }])
   return { send, readAll, dropEvents }
 }
 

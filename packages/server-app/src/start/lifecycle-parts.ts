@@ -21,7 +21,7 @@ export interface LifecycleParts {
   readonly triggers: readonly TriggerRegistration[]
   readonly attribution: Attribution
   readonly embedder: Embedder | undefined
-  readonly priceUsage: PriceUsage | undefined
+  readonly priceUsage?: PriceUsage | undefined
   readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
   readonly registeredSkills: SkillStore

@@ -149,7 +149,6 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
     },
     secrets: await validateBeforeBind(config, platform),
     embedder: options.embedder,
-    priceUsage: undefined,
     consolidator: {},
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),

@@ -1,7 +1,8 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, type Visibility } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import { REPAIRER } from '../engine/fork-run.fixture.ts'
 import { agentOf, createTestEngine, untilIdle } from '../engine/test-engine.fixture.ts'
 import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
 import type { BudgetOptions } from '../targets/registration.ts'
@@ -54,7 +55,7 @@ const decisionOn = (approvalId: string, approved: boolean) => ({
   approvalId,
   approved,
   by: 'boss',
-  visibility: EVERY_ROW,
+  visibility: EVERY_ROW as Visibility,
 })
 
 const decide = async (engine: TestEngine, approvalId: string | undefined, approved: boolean) => {
@@ -254,6 +255,27 @@ describe('a budget that asks', () => {
     expect(() =>
       createTestEngine({ agents: [agentOf('a', async () => 1, { budget: { onExceeded: 'stop' as never } })] }),
     ).toThrow("budget.onExceeded must be 'fail' or 'ask'")
+  })
+
+  it('belongs to the run that asked: a fork past an approval asks for its own budget', async () => {
+    const { open, pending } = setUp(async (context) => {
+      for (let n = 0; n < 3; n++) await spend(context, 1)
+    })
+    const engine = await open()
+    const runId = await begin(engine)
+    await decide(engine, (await pending())[0]?.id, true)
+    await decide(engine, (await pending())[0]?.id, false)
+    expect((await engine.find(runId))?.status).toBe('failed')
+
+    const reply = await engine.forkRun({
+      ...{ runId, from: { seq: 3 }, action: 'runs.fork', principal: REPAIRER, visibility: EVERY_ROW },
+    })
+    await settle(engine)
+    const [approval] = await pending()
+    expect(approval?.runId).toBe(reply.runId)
+    expect(JSON.parse(approval?.payload ?? '').budgets).toEqual([
+      { runId: reply.runId, used: { costUsd: 1 }, newLimits: { costUsd: 2 } },
+    ])
   })
 
   it('asks once, whatever commit a crash follows', async () => {

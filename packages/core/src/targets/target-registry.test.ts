@@ -16,7 +16,14 @@ describe('register', () => {
     agents.register(agentOf('echo', code))
     workflows.register(workflowOf('flow', code))
 
-    const shared = { concurrency: 'parallel', onBusy: 'reject', recoveries: 2, retries: { max: 0 }, tags: [] }
+    const shared = {
+      concurrency: 'parallel',
+      onBusy: 'reject',
+      recoveries: 2,
+      stallTimeoutMs: 600_000,
+      retries: { max: 0 },
+      tags: [],
+    }
     expect(agents.get('echo')).toEqual({
       ...{ kind: 'agent', id: 'echo', description: 'The echo agent.', onCrash: 'fail' },
       ...shared,
@@ -43,7 +50,13 @@ describe('register', () => {
       ...{ timeoutMs: 5_000, rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
     })
     expect([timeout, rateLimit, debounce, budget]).not.toContain(undefined)
-    expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', onCrash: 'fail', recoveries: 2, tags: [] })
+    expect(agents.get('plain')).toMatchObject({
+      concurrency: 'parallel',
+      onCrash: 'fail',
+      recoveries: 2,
+      stallTimeoutMs: 600_000,
+      tags: [],
+    })
     expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
   })
 

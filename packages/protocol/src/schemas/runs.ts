@@ -237,12 +237,13 @@ export const runSchemas = {
   RunBudget: namedObject(RunBudget, {
     description: 'The budget of a run, as its registration and its request have set it.',
     members: {
-      tokens: 'Input and output tokens together.',
-      costUsd: 'Cost in US dollars.',
-      toolCalls: 'Number of tool calls.',
-      maxDuration: 'Milliseconds since acceptance or the start time, suspension included.',
+      tokens: 'Input and output tokens together. Absent when there is no limit.',
+      costUsd: 'Cost in US dollars. Absent when there is no limit.',
+      toolCalls: 'Number of tool calls. Absent when there is no limit.',
+      maxDuration:
+        'Milliseconds since acceptance or the start time, suspension included. Absent when there is no limit.',
       onExceeded:
-        'What happens at the limits of tokens, costs and tool calls: `fail` ends the run, `ask` lets it wait for an approval to go on. Default: `fail`.',
+        'What happens at the limits of tokens, costs and tool calls: `fail` ends the run, `ask` lets it wait for an approval to go on. Absent when it ends the run.',
     },
     example: { costUsd: 0.5, onExceeded: 'ask' },
   }),

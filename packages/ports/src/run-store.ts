@@ -62,7 +62,7 @@ export interface RunBudget {
   readonly costUsd?: number | undefined
   readonly toolCalls?: number | undefined
   readonly maxDuration?: number | undefined
-  /** What happens at the other limits: the run fails when missing, or waits for an approval. */
+  /** At the other limits, a run with `ask` waits for an approval; any other fails. */
   readonly onExceeded?: 'fail' | 'ask' | undefined
 }
 

@@ -70,7 +70,7 @@ const begin = async (engine: TestEngine) => {
 }
 
 describe('a budget that asks', () => {
-  it('lets the run wait for an approval before the next call, and go on with it', async () => {
+  it('lets the run wait for an approval before the next call, and continues after it', async () => {
     const spent: number[] = []
     const { open, pending, all } = setUp(async (context) => {
       for (const cost of [0.5, 0.75, 0.5]) {

@@ -1,4 +1,4 @@
-import { fromJsonText, type RunBudget, type StepRecord } from '@perdure/ports'
+import { fromJsonText, type JsonText, type RunBudget, type StepRecord } from '@perdure/ports'
 import { BUDGET_CALL } from '../runs/budget-error.ts'
 import { approvalRequest } from './approval-request.ts'
 import { askedHashOf } from './asked-hash.ts'
@@ -62,7 +62,7 @@ interface Raise {
 }
 
 const raisesIn = ({ eventName = '' }: StepRecord): readonly Raise[] =>
-  eventName.startsWith(MARK) ? (JSON.parse(eventName.slice(MARK.length)) as readonly Raise[]) : []
+  eventName.startsWith(MARK) ? (fromJsonText(eventName.slice(MARK.length) as JsonText) as readonly Raise[]) : []
 
 const isApproved = ({ result }: StepRecord): boolean =>
   result !== undefined && (fromJsonText(result) as { readonly approved?: unknown }).approved === true

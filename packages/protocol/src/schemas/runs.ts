@@ -1,6 +1,5 @@
 import {
   AbortRequest,
-  Budget,
   ErrorCause,
   FinishReason,
   ForkFromCall,
@@ -13,7 +12,6 @@ import {
   RerunRequest,
   RetryRunRequest,
   Run,
-  RunBudget,
   RunError,
   RunErrorStep,
   RunLinks,
@@ -223,29 +221,6 @@ export const runSchemas = {
       version: 'Version that is not registered. Present only when the run waits for this version.',
     },
     example: { kind: 'approval', name: 'refund', approvalId: 'apr_01k5x3v8qk7m2n9b4c6d8f0g1h' },
-  }),
-  Budget: namedObject(Budget, {
-    description: 'Limits on what a run may use. A run that reaches a limit ends with `budget-exhausted`.',
-    members: {
-      tokens: 'Input and output tokens together, at least 1. Default: no limit.',
-      costUsd: 'Cost in US dollars, more than 0. Default: no limit.',
-      toolCalls: 'Number of tool calls, from 0. Default: no limit.',
-      maxDuration: 'Milliseconds since acceptance or the start time, suspension included. Default: no limit.',
-    },
-    example: { tokens: 20_000, costUsd: 0.5 },
-  }),
-  RunBudget: namedObject(RunBudget, {
-    description: 'The budget of a run, as its registration and its request have set it.',
-    members: {
-      tokens: 'Input and output tokens together. Absent when there is no limit.',
-      costUsd: 'Cost in US dollars. Absent when there is no limit.',
-      toolCalls: 'Number of tool calls. Absent when there is no limit.',
-      maxDuration:
-        'Milliseconds since acceptance or the start time, suspension included. Absent when there is no limit.',
-      onExceeded:
-        'What happens at the limits of tokens, costs and tool calls: `fail` ends the run, `ask` lets it wait for an approval to go on. Absent when it ends the run.',
-    },
-    example: { costUsd: 0.5, onExceeded: 'ask' },
   }),
   PendingApproval: namedObject(PendingApproval, {
     description: 'An approval that a run waits for.',

@@ -13,9 +13,9 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { openSqliteStorage } from '@perdure/sqlite'
-import { listQuery, runPaths, sessionListQuery, sessionPaths } from '../packages/storage/src/queries.ts'
 import Database from 'better-sqlite3'
 import { SQLITE } from '../packages/sqlite/src/query/dialect.ts'
+import { listQuery, runPaths, sessionListQuery, sessionPaths } from '../packages/storage/src/queries.ts'
 import { at, fillRuns, idOf, OWN_AGENT, RARE_RUNS, SESSIONS, TINY } from './harness/found-runs.ts'
 
 const RUNS = Number(process.argv[2] ?? 1_000_000)

@@ -2,8 +2,6 @@ import { createHash, createHmac } from 'node:crypto'
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runNow } from '../packages/storage/src/index.ts'
-import { readAuditLinks, readAuditState } from '../packages/storage/src/queries.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createVerifyAudit } from '../packages/core/src/audit/verify-audit.ts'
 import { createCheckpointFile, nodeDigest } from '../packages/platform-node/src/index.ts'
@@ -11,6 +9,8 @@ import { type AuditKeys, type AuditLink, type EpochMs, headMac, linkEntry } from
 import { type Connection, openConnection } from '../packages/sqlite/src/file/connection.ts'
 import { databaseOpener } from '../packages/sqlite/src/file/open-database.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
+import { runNow } from '../packages/storage/src/index.ts'
+import { readAuditLinks, readAuditState } from '../packages/storage/src/queries.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)

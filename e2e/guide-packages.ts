@@ -21,6 +21,7 @@ export const INSTALLED = [
   ['@opentelemetry/api', 'packages/platform-node'],
   ['@opentelemetry/context-async-hooks', 'packages/platform-node'],
   ['@opentelemetry/sdk-trace', 'packages/platform-node'],
+  ['@opentelemetry/exporter-trace-otlp-http', 'packages/server-app'],
 ] as const
 
 /** Fills a `node_modules` with links to the packages of the workspace and to those that the guides install. */

@@ -7,7 +7,7 @@ module.exports = {
     core: ['protocol', 'ports'],
     'in-memory': ['protocol', 'ports'],
     testkit: ['protocol', 'ports'],
-    sql: ['protocol', 'ports'],
+    storage: ['protocol', 'ports'],
     sqlite: ['protocol', 'ports', 'storage'],
     postgres: ['protocol', 'ports', 'storage'],
     'platform-node': ['protocol', 'ports'],

@@ -48,11 +48,12 @@ function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): reado
 
 /** Entry points beside the main one. */
 const SUBPATHS: Readonly<Record<string, readonly string[]>> = {
+  '@perdure/ai-sdk': ['./testing'],
   '@perdure/cli': ['./bin'],
   '@perdure/client': ['./ag-ui'],
   '@perdure/protocol': ['./error'],
   '@perdure/server-app': ['./admin', './providers', './testing'],
-  perdure: ['./client', './testing', './providers'],
+  perdure: ['./client', './testing', './providers', './ai-sdk', './ai-sdk/testing'],
 }
 
 /** The entry points without the source export condition. */

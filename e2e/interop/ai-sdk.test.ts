@@ -50,7 +50,6 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
 
     expect(text()).toBe(Array.from({ length: 40 }, (_, n) => `t${n + 1} `).join(''))
     expect(answer().id).toMatch(/^msg_run_/)
-    expect(answer().metadata).toMatchObject({ agentId: 'talker', runId: answer().id.slice(4) })
     expect(chat.status).toBe('ready')
     expect(errors).toEqual([])
   })
@@ -61,7 +60,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     await returner.chat.sendMessage({ text: 'x' })
 
     expect([plain.text(), returner.text()]).toEqual(['forty-two', 'Hello there'])
-    expect(returner.answer().metadata).toMatchObject({ usage: { inputTokens: 3, outputTokens: 4 } })
+    expect(returner.answer().metadata).toBeUndefined()
   })
 
   it('shows tool calls with their results and errors', async () => {
@@ -76,7 +75,11 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
         input: { to: 'call_1' },
         output: { sent: 'call_1' },
       },
-      { toolCallId: 'call_2', state: 'output-error', errorText: 'the mailbox is full' },
+      {
+        toolCallId: 'call_2',
+        state: 'output-error',
+        errorText: expect.stringMatching(/^An error occurred \(run run_\w+\)$/),
+      },
     ])
     expect(answer().parts.find(({ type }) => type === 'reasoning')).toMatchObject({ text: 'I should write two mails.' })
   })
@@ -166,7 +169,7 @@ describe.each([6, 7] as const)('the AI SDK %i', (version) => {
     expect(sleeper.text()).toBe('Wait.Done.')
     expect(failer.text()).toBe('So far so good.')
     expect(failer.chat.status).toBe('error')
-    expect(failer.errors).toEqual(['the model is gone'])
+    expect(failer.errors).toEqual([expect.stringMatching(/^An error occurred \(run run_\w+\)$/)])
   })
 
   it.each(['tooler', 'asker', 'stateful', 'plain', 'returner', 'failer', 'picker'])(

@@ -75,7 +75,10 @@ describe.each(CLIENTS)('the MCP client %s', (name) => {
     const failed = await client.call('failer')
     const invalid = await client.call('adder', { a: 'two' })
 
-    expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('the model is gone') }] })
+    expect(failed).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('An error occurred (run run_') }],
+    })
     expect(invalid).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('(invalid-input)') }] })
     await expect(client.call('no-such-tool')).rejects.toThrow('unknown tool no-such-tool')
   })

@@ -23,6 +23,7 @@ import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
+import type { Pricing } from './durable/model-pricing.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
 import { createResolveWait } from './durable/resolve-wait.ts'
 import { createRunMeter } from './durable/run-meter.ts'
@@ -112,6 +113,10 @@ export interface EngineDeps
   readonly onDivergence?: 'park' | 'fail' | undefined
   /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
   readonly createSessionOnInvoke?: boolean | undefined
+  /** Whether spans contain what models are asked and answer. Default: false. */
+  readonly recordContent?: boolean | undefined
+  /** Turns tokens into costs; when missing, only reported costs count. */
+  readonly pricing?: Pricing | undefined
   /** Caches answers of repeated requests; no caching when missing. */
   readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
@@ -151,12 +156,7 @@ export function createEngine(given: EngineDeps) {
   const deps = {
     ...given,
     ...limits,
-    tracer,
-    nesting,
-    runWaiters,
-    targets,
-    runMeter,
-    requireTimers,
+    ...{ tracer, nesting, runWaiters, targets, runMeter, requireTimers },
     endWrites: fireEndWrites,
     lines,
     captureLogs: given.captureLogs ?? true,

@@ -72,6 +72,7 @@ export type { ClientToolCall } from './durable/client-tool.ts'
 export type { Effect } from './durable/effect.ts'
 export { executingRun } from './durable/executing-run.ts'
 export { answersIn, type LoggedAnswer, type LoggedAnswers } from './durable/logged-answers.ts'
+export { createPricing, HOW_TO_PRICE, type PriceUsage, type Pricing, pricesOf } from './durable/model-pricing.ts'
 export { type OwnResult, withOwnResult } from './durable/own-result.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { RepeatOptions, RetryOptions, StepContext, StepFn, StepOnCrash, StepOptions } from './durable/step.ts'
@@ -165,6 +166,7 @@ export type { Tickets } from './realtime/tickets.ts'
 export { createReplay, type Recording, type Replay, type ReplayPage, recordedLog } from './replay/replay.ts'
 export { createRetention } from './retention/retention.ts'
 export type { AbortRun, AbortRunRequest } from './runs/abort-request.ts'
+export { BUDGET_CALL } from './runs/budget-error.ts'
 export { createListRuns, type ListRuns } from './runs/list-runs.ts'
 export { NonRetryableError } from './runs/non-retryable-error.ts'
 export type { Divergence, MissingVersion, ParkReason } from './runs/parked.ts'
@@ -212,7 +214,14 @@ export type { Invocable } from './targets/invocable.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
 export type { ReadWorkflows } from './targets/read-workflows.ts'
 export { codeOf, mapCode } from './targets/registered-code.ts'
-export type { BudgetOptions, OnBusy, ProtocolOptions, RegistrationOptions, RunOnCrash } from './targets/registration.ts'
+export type {
+  BudgetOptions,
+  OnBusy,
+  ProtocolError,
+  ProtocolOptions,
+  RegistrationOptions,
+  RunOnCrash,
+} from './targets/registration.ts'
 export type { EmitOptions, Resume, RunContext } from './targets/run-context.ts'
 export type { CreateRunServices, RunServices } from './targets/run-services.ts'
 export type { RunTarget, RunTargets } from './targets/run-target.ts'

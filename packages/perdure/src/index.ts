@@ -35,6 +35,8 @@ export type {
   MissingVersion,
   OnBusy,
   ParkReason,
+  PriceUsage,
+  ProtocolError,
   ProtocolOptions,
   RateLimit,
   RegistrationOptions,

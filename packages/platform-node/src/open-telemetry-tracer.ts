@@ -147,7 +147,7 @@ function startSpan(factory: SpanFactory, { name, attributes, parent }: Start): S
 
 function finish({ SpanStatusCode }: Api, span: ForeignSpan, { error, attributes = {} }: SpanEnd = {}): void {
   for (const [attribute, value] of Object.entries(attributes)) {
-    if (value !== undefined) span.setAttribute(attribute, value)
+    if (value !== undefined) span.setAttribute(attribute, typeof value === 'object' ? [...value] : value)
   }
   if (error !== undefined) {
     span.setAttribute('error.type', error)

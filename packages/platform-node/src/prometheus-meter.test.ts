@@ -5,14 +5,30 @@ import { createPrometheusMeter } from './prometheus-meter.ts'
 
 const linesOf = async (meter: ReturnType<typeof createPrometheusMeter>) => (await meter.expose()).text.split('\n')
 
+const observeModel = (meter: ReturnType<typeof createPrometheusMeter>) => {
+  const labels = {
+    ...{ gen_ai_operation_name: 'chat', gen_ai_provider_name: 'openai' },
+    ...{ gen_ai_request_model: 'm', gen_ai_response_model: 'm' },
+  }
+  meter.observe('gen_ai_client_operation_duration_seconds', { ...labels, error_type: '' }, 1)
+  meter.observe('gen_ai_client_token_usage', { ...labels, gen_ai_token_type: 'input' }, 5)
+}
+
 describe('createPrometheusMeter', () => {
   it('lists every metric of the table with its type and help', async () => {
-    const lines = await linesOf(createPrometheusMeter())
+    const meter = createPrometheusMeter()
+    observeModel(meter)
+    const lines = await linesOf(meter)
 
     for (const [name, { type, help }] of Object.entries<MetricSpec>(METRICS)) {
       expect(lines).toContain(`# TYPE ${name} ${type}`)
       expect(lines).toContain(`# HELP ${name} ${help}`)
     }
+  })
+
+  it('lists the metrics of other conventions only once they have a value', async () => {
+    const { text } = await createPrometheusMeter().expose()
+    expect(text.match(/^(?!#|$|svc_).*$|^# \w+ (?!svc_).*$/gm)).toBeNull()
   })
 
   it('adds to counters, sets gauges and fills histogram buckets', async () => {
@@ -87,6 +103,7 @@ describe('createPrometheusMeter', () => {
 
   it('renders the same text as the library', async () => {
     const meter = createPrometheusMeter()
+    observeModel(meter)
     meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' }, 1.5)
     meter.gauge('svc_uptime_seconds', {}, 1e21)
     const shared = { provider: 'p', model: 'm' }

@@ -33,7 +33,7 @@ export function createPrometheusMeter(): ReadableMeter {
     const options = { name, help, labelNames: [...labelNames], registers: [registry] }
     if (type === 'histogram') {
       const metric = new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) })
-      const text = () => registry.getSingleMetricAsString(name)
+      const text = async () => (isExposed(name, await metric.get()) ? registry.getSingleMetricAsString(name) : '')
       metrics.set(name, { update: (labels, value) => metric.observe(labels, value), text })
     } else if (type === 'gauge') {
       const metric = new Gauge(options)
@@ -63,10 +63,14 @@ export function createPrometheusMeter(): ReadableMeter {
     async expose() {
       flush()
       const blocks = await Promise.all(Array.from(metrics.values(), ({ text }) => text()))
-      return { contentType: registry.contentType, text: `${blocks.join('\n\n')}\n` }
+      return { contentType: registry.contentType, text: `${blocks.filter((block) => block !== '').join('\n\n')}\n` }
     },
   }
 }
+
+/** The metrics of a server begin with `svc_`. Those of other conventions are left out until they have a value. */
+const isExposed = (name: string, { values }: { readonly values: readonly unknown[] }): boolean =>
+  name.startsWith('svc_') || values.length > 0
 
 /** Renders a counter or a gauge. The labels of each series are formatted once, not at each scrape. */
 function createTextOf(): (metric: Counter<string> | Gauge<string>) => Promise<string> {

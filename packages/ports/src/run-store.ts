@@ -62,6 +62,8 @@ export interface RunBudget {
   readonly costUsd?: number | undefined
   readonly toolCalls?: number | undefined
   readonly maxDuration?: number | undefined
+  /** At the other limits, a run with `ask` waits for an approval; any other fails. */
+  readonly onExceeded?: 'fail' | 'ask' | undefined
 }
 
 /** The run that a fork repeats, and the last durable call that was copied from it; 0 if none was. */

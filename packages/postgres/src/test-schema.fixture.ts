@@ -68,7 +68,13 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
     await (await client()).query({ name: 'empty', text: deletion })
   }
 
-  const openWith = async ({ groups = true, beforeBeat, comparesPositions = true, keepRows: _, ...options }: TestOptions) =>
+  const openWith = async ({
+    groups = true,
+    beforeBeat,
+    comparesPositions = true,
+    keepRows: _,
+    ...options
+  }: TestOptions) =>
     openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, comparesPositions })
 
   return {

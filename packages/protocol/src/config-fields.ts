@@ -11,6 +11,7 @@ export type ConfigFieldType =
   | 'strings'
   | 'integer-or-strings'
   | 'duration'
+  | 'object'
 
 /** One configuration field, for the reference page, the environment variables and `--help`. */
 export interface ConfigField {
@@ -30,6 +31,7 @@ const TYPES: Readonly<Record<string, ConfigFieldType>> = {
   boolean: 'boolean',
   array: 'strings',
   union: 'integer-or-strings',
+  record: 'object',
 }
 
 /** Every field of `ServerConfigSchema`, in schema order. */

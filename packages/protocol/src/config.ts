@@ -17,6 +17,7 @@ import {
   strings,
   within,
 } from './config-values.ts'
+import { ModelPrices } from './model-prices.ts'
 import { strictObject } from './plain-object.ts'
 
 /** Every configuration field with its default; a Standard Schema. Rejects unknown fields. */
@@ -58,6 +59,11 @@ export const ServerConfigSchema = strictObject({
     }),
     maxBlockMs: optionalField(milliseconds(1_000), {
       note: 'How long code may block the event loop before the process exits with code 70, in milliseconds; never when not set.',
+    }),
+  }),
+  models: section({
+    prices: optionalField(ModelPrices, {
+      note: 'Prices of models in US dollars per million tokens, by the id of the model or by `provider/id`, such as {"gpt-5-mini": {"inputUsdPerMillion": 0.25, "outputUsdPerMillion": 2, "cachedInputUsdPerMillion": 0.025}}. They turn usage into costs, which budgets limit. A configuration module can also have a function here, which gets a usage report and returns US dollars.',
     }),
   }),
   workflows: section({
@@ -192,6 +198,11 @@ export const ServerConfigSchema = strictObject({
   telemetry: section({
     traces: field(boolean, false, {
       note: 'Create OpenTelemetry spans for requests, runs, steps and tools; needs the package @opentelemetry/api and exports nothing by itself.',
+    }),
+  }),
+  tracing: section({
+    recordContent: field(boolean, false, {
+      note: 'Whether the spans of model calls contain what the models are asked and what they answer, with telemetry.traces.',
     }),
   }),
   console: section({

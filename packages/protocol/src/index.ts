@@ -48,6 +48,7 @@ export {
 } from './json-patch.ts'
 export { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export { ModelPrice, ModelPrices } from './model-prices.ts'
 export { namedTarget, targetName } from './named-target.ts'
 export { nearest } from './nearest.ts'
 export {
@@ -219,6 +220,7 @@ export {
   type ScopeSpec,
 } from './scopes.ts'
 export {
+  GEN_AI_PROVIDERS,
   SPAN_ATTRIBUTES,
   SPANS,
   type SpanAttribute,

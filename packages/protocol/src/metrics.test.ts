@@ -5,10 +5,11 @@ const rows: readonly (readonly [string, MetricSpec])[] = Object.entries(METRICS)
 
 describe('METRICS', () => {
   it.each(rows)('names %s by the rules of the exposition format', (name, { type, labels, help }) => {
-    expect(name).toMatch(/^svc_[a-z]+(_[a-z]+)*$/)
+    expect(name).toMatch(/^(?:svc|gen_ai)_[a-z]+(_[a-z]+)*$/)
     expect(name.endsWith('_total')).toBe(type === 'counter')
-    if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/)
-    for (const label of labels) expect(label).toMatch(/^[a-z]+$/)
+    // The conventions of OpenTelemetry name no unit for a count of tokens.
+    if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes|token_usage)$/)
+    for (const label of labels) expect(label).toMatch(name.startsWith('svc_') ? /^[a-z]+$/ : /^[a-z]+(_[a-z]+)*$/)
     expect(help).toMatch(/^[A-Z].*\.$/)
   })
 
@@ -25,6 +26,8 @@ describe('METRICS', () => {
   it('has the labels of the contract', () => {
     const labelled = rows.filter(([, { labels }]) => labels.length > 0)
     expect(labelled.map(([name, { labels }]) => `${name}{${labels.join(',')}}`)).toEqual([
+      'gen_ai_client_operation_duration_seconds{gen_ai_operation_name,gen_ai_provider_name,gen_ai_request_model,gen_ai_response_model,error_type}',
+      'gen_ai_client_token_usage{gen_ai_operation_name,gen_ai_provider_name,gen_ai_request_model,gen_ai_response_model,gen_ai_token_type}',
       'svc_agent_runs_total{agent,status}',
       'svc_auth_failures_total{code}',
       'svc_build_info{version,node}',

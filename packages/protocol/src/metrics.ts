@@ -8,11 +8,26 @@ export interface MetricSpec {
 }
 
 const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const
+const MODEL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92] as const
+const TOKENS = [
+  1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+] as const
+const GEN_AI = [
+  'gen_ai_operation_name',
+  'gen_ai_provider_name',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
+] as const
 const LONG = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400] as const
 
-/** Every metric the server exposes. */
+/**
+ * Every metric the server exposes. Those that begin with `gen_ai_` follow the OpenTelemetry conventions, in which they are
+ * `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`; they are exposed once a model was called.
+ */
 // biome-ignore format: one line per table row
 export const METRICS = {
+  gen_ai_client_operation_duration_seconds: { type: 'histogram', labels: [...GEN_AI, 'error_type'], buckets: MODEL_SECONDS, help: 'Time of a call of a model; error_type is empty for a call that succeeded.' },
+  gen_ai_client_token_usage: { type: 'histogram', labels: [...GEN_AI, 'gen_ai_token_type'], buckets: TOKENS, help: 'Tokens of a call of a model, by type: input or output.' },
   svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], help: 'Agent runs that ended, by status.' },
   svc_auth_failures_total: { type: 'counter', labels: ['code'], help: 'Authentication failures, by error code.' },
   svc_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1; the labels identify the release.' },

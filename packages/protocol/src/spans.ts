@@ -1,11 +1,11 @@
 export interface SpanAttributeSpec {
-  readonly type: 'string' | 'integer'
+  readonly type: 'string' | 'integer' | 'strings'
   readonly help: string
 }
 
 /**
  * Every attribute that a span can have: names, ids, counts and codes, never an input, a result, the text of an error or
- * a secret. Attributes without the prefix `perdure.` follow the OpenTelemetry semantic conventions.
+ * a secret. Only the messages of models are content, and only with `tracing.recordContent`. Attributes without the prefix `perdure.` follow the OpenTelemetry semantic conventions.
  */
 // biome-ignore format: one line per table row
 export const SPAN_ATTRIBUTES = {
@@ -24,12 +24,19 @@ export const SPAN_ATTRIBUTES = {
   'gen_ai.agent.id': { type: 'string', help: 'Id of the agent.' },
   'gen_ai.agent.name': { type: 'string', help: 'Id of the agent, which is also its name.' },
   'gen_ai.conversation.id': { type: 'string', help: 'Id of the session of the run.' },
-  'gen_ai.operation.name': { type: 'string', help: 'invoke_agent, invoke_workflow or execute_tool.' },
+  'gen_ai.input.messages': { type: 'string', help: 'The messages for the model, as JSON; only with tracing.recordContent.' },
+  'gen_ai.operation.name': { type: 'string', help: 'invoke_agent, invoke_workflow or execute_tool; for a call of a model, chat or another operation of it.' },
+  'gen_ai.output.messages': { type: 'string', help: 'The messages of the model, as JSON; only with tracing.recordContent.' },
+  'gen_ai.provider.name': { type: 'string', help: 'Provider of the model.' },
+  'gen_ai.request.model': { type: 'string', help: 'Model that was asked.' },
+  'gen_ai.response.finish_reasons': { type: 'strings', help: 'Why the model stopped.' },
+  'gen_ai.response.model': { type: 'string', help: 'Model that answered, if the provider names it.' },
   'gen_ai.tool.call.id': { type: 'string', help: 'The toolCallId in the events of the call.' },
   'gen_ai.tool.name': { type: 'string', help: 'Name of the tool.' },
   'gen_ai.tool.type': { type: 'string', help: 'Always function.' },
-  'gen_ai.usage.input_tokens': { type: 'integer', help: 'Input tokens of the run and its children; set when the run has ended.' },
-  'gen_ai.usage.output_tokens': { type: 'integer', help: 'Output tokens of the run and its children; set when the run has ended.' },
+  'gen_ai.usage.cache_read.input_tokens': { type: 'integer', help: 'Input tokens that the provider has read from its cache.' },
+  'gen_ai.usage.input_tokens': { type: 'integer', help: 'Input tokens: of a call of a model; or of the run and its children, set when the run has ended.' },
+  'gen_ai.usage.output_tokens': { type: 'integer', help: 'Output tokens: of a call of a model; or of the run and its children, set when the run has ended.' },
   'gen_ai.workflow.name': { type: 'string', help: 'Id of the workflow.' },
   'http.request.method': { type: 'string', help: 'HTTP method; _OTHER for an unknown method.' },
   'http.response.status_code': { type: 'integer', help: 'Status of the response.' },
@@ -40,9 +47,13 @@ export const SPAN_ATTRIBUTES = {
 
 export type SpanAttribute = keyof typeof SPAN_ATTRIBUTES
 
-type ValueOf<Attribute extends SpanAttribute> = (typeof SPAN_ATTRIBUTES)[Attribute]['type'] extends 'integer'
-  ? number
-  : string
+interface Values {
+  readonly string: string
+  readonly integer: number
+  readonly strings: readonly string[]
+}
+
+type ValueOf<Attribute extends SpanAttribute> = Values[(typeof SPAN_ATTRIBUTES)[Attribute]['type']]
 
 /** Members that are `undefined` are left out. */
 export type SpanAttributes<Attribute extends SpanAttribute = SpanAttribute> = {
@@ -124,6 +135,27 @@ export const SPANS = {
     attributes: [...STEP, 'gen_ai.tool.name', 'gen_ai.tool.call.id'],
     help: 'A tool call made by ctx.tool, excluding the wait for its approval.',
   },
+  model: {
+    title: '{gen_ai.operation.name} {gen_ai.request.model}',
+    kind: 'client',
+    fixed: {},
+    attributes: [
+      ...STEP,
+      'perdure.step.name',
+      'gen_ai.conversation.id',
+      'gen_ai.operation.name',
+      'gen_ai.provider.name',
+      'gen_ai.request.model',
+      'gen_ai.response.model',
+      'gen_ai.response.finish_reasons',
+      'gen_ai.usage.input_tokens',
+      'gen_ai.usage.cache_read.input_tokens',
+      'gen_ai.usage.output_tokens',
+      'gen_ai.input.messages',
+      'gen_ai.output.messages',
+    ],
+    help: 'One attempt of a step that calls a model: ctx.stream, or a step with the option model. Recorded answers have no span.',
+  },
   'mcp.call': {
     title: 'tools/call {gen_ai.tool.name}',
     kind: 'client',
@@ -137,6 +169,24 @@ export type SpanName = keyof typeof SPANS
 
 /** The attributes that the code must supply when it creates the span. */
 export type SpanAttributesOf<Name extends SpanName> = SpanAttributes<(typeof SPANS)[Name]['attributes'][number]>
+
+/** Names of providers in the conventions, by the names that SDKs of models use. */
+export const GEN_AI_PROVIDERS = {
+  'amazon-bedrock': 'aws.bedrock',
+  anthropic: 'anthropic',
+  azure: 'azure.ai.openai',
+  bedrock: 'aws.bedrock',
+  cohere: 'cohere',
+  deepseek: 'deepseek',
+  google: 'gcp.gemini',
+  'google.vertex': 'gcp.vertex_ai',
+  groq: 'groq',
+  mistral: 'mistral_ai',
+  openai: 'openai',
+  perplexity: 'perplexity',
+  vertex: 'gcp.vertex_ai',
+  xai: 'x_ai',
+} as const satisfies Record<string, string>
 
 /** The name of a span, such as `invoke_agent echo`; attributes without a value are left out. */
 export function spanTitle(name: SpanName, attributes: SpanAttributes): string {

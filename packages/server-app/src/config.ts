@@ -1,6 +1,7 @@
 import type {
   AgentDefinition,
   AgentRegistration,
+  PriceUsage,
   TriggerRegistration,
   WorkflowDefinition,
   WorkflowRegistration,
@@ -17,7 +18,11 @@ import type { WebhookRegistration } from './start/webhook-endpoints.ts'
 import type { AgentList, DefinedAgents, DefinedWorkflows, WorkflowList } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator' | 'workflows'> & {
+export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator' | 'workflows' | 'models'> & {
+  /** The `models` section of the configuration; `prices` can also be a function that returns the cost of a model call. */
+  readonly models?: Omit<NonNullable<ServerConfigInput['models']>, 'prices'> & {
+    readonly prices?: NonNullable<ServerConfigInput['models']>['prices'] | PriceUsage
+  }
   /** The `skills` section of the configuration, or a list of skills defined in code. */
   readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
   /** The `consolidator` section of the configuration, and phases that replace the defaults. */

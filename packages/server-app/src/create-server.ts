@@ -45,6 +45,7 @@ export async function createServer<
     mcpServers: readMcpServers(options.mcpServers ?? []),
     webhookEndpoints: readWebhookEndpoints(options.webhookEndpoints ?? []),
     embedder: options.embedder,
+    priceUsage: options.priceUsage,
     consolidator: options.consolidator ?? {},
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},

@@ -12,6 +12,8 @@ export {
   defineTrigger,
   defineWorkflow,
   NonRetryableError,
+  type PriceUsage,
+  type ProtocolError,
   type ProtocolOptions,
   type RunContext,
   type StepOptions,

@@ -1,4 +1,4 @@
-import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
+import type { AgentRegistration, PriceUsage, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
 import type { InMemorySkill } from '@perdure/in-memory'
 import type { ConsolidatorPhases, Embedder } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly webhookEndpoints?: readonly WebhookRegistration[]
   /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder
+  /** Returns the cost of a model call, in place of `config.models.prices`. */
+  readonly priceUsage?: PriceUsage
   /** Replaces default phases, which use no model. */
   readonly consolidator?: Partial<ConsolidatorPhases>
   readonly hooks?: Hooks

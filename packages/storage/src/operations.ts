@@ -59,7 +59,7 @@ import { findWebhook, listWebhooks } from './webhooks/webhook-store.ts'
  * Every read: a program of one argument. Arguments and results are structured-cloneable, so a host may run it in another
  * thread.
  */
-export const READS = {
+const READS = {
   'runs.find': findRun,
   'runs.list': listRuns,
   'runs.outline': outlineRuns,

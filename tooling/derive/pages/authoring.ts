@@ -12,6 +12,7 @@ const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['Registrations', `${CORE}/targets/registration.ts`, 'RegistrationOptions', 'Options that agents and workflows share. `defineAgent` and `defineWorkflow` also take the code, `run(input, ctx)`. It returns a JSON value as its result, or is an async generator that yields events and returns the result. In a plain object, the code may also be in `agent: { run }` or `workflow: { execute }`.'],
   ['Option `budget`', `${CORE}/targets/registration.ts`, 'BudgetOptions', ''],
   ['Option `protocols`', `${CORE}/targets/registration.ts`, 'ProtocolOptions', 'The [guide](../guides/chat-clients.md) describes the clients of chats, and the input that `fromChat` gets.'],
+  ['Argument of `protocols.errors`', `${CORE}/targets/registration.ts`, 'ProtocolError', ''],
   ['Option `concurrency`', `${CORE}/targets/flow-control.ts`, 'ConcurrencyLimit', 'The object form. Read the [guide](../guides/flow-control.md) for examples of all limits.'],
   ['Option `rateLimit`', `${CORE}/targets/flow-control.ts`, 'RateLimit', ''],
   ['Option `debounce`', `${CORE}/targets/flow-control.ts`, 'Debounce', ''],

@@ -88,5 +88,5 @@ async function effectiveValue(field: ConfigField, { config, loaded, call }: Sour
 function valueText(value: unknown): string {
   if (value === undefined) return '-'
   if (Array.isArray(value)) return value.length === 0 ? '[]' : value.join(', ')
-  return String(value)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

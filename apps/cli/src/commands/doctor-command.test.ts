@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { createServer as createPerdureServer } from '@perdure/server-app'
 import { migrate } from '@perdure/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
@@ -50,6 +51,7 @@ describe('perdure doctor', () => {
       ['space', 'ok'],
       ['schema', 'ok'],
       ['wal', 'ok'],
+      ['models', 'ok'],
       ['clock', 'ok'],
       ['triggers', 'ok'],
       ['proxy', 'ok'],
@@ -57,6 +59,40 @@ describe('perdure doctor', () => {
     ])
     expect(ok).toBe(true)
     expect(exitCode).toBe(0)
+  })
+
+  it('names the models of recent runs that have no price', async () => {
+    const env = await storePepper(PEPPER)
+    const priced = (id: string) => ({
+      PERDURE_MODELS_PRICES: `{"${id}":{"inputUsdPerMillion":1,"outputUsdPerMillion":2}}`,
+    })
+    const usage = "ctx.usage({ provider: 'p', model: 'small', inputTokens: 5 })"
+    const config = `agents: [{ id: 'asker', budget: { costUsd: 1 }, run: (_, ctx) => ${usage} }]`
+    await writeFile(join(dir(), 'perdure.config.mjs'), `export default { ${config} }`)
+    const server = await createPerdureServer({
+      config: { auth: { kind: 'none' }, storage: { path: join(dir(), '.graphorin/data.db') } },
+      agents: [{ id: 'asker', run: (_, ctx) => ctx.usage({ provider: 'p', model: 'small', inputTokens: 5 }) }],
+      adapters: { logger: { debug() {}, info() {}, warn() {}, error() {} } },
+    })
+    await server.start({ listen: false })
+    await server.fetch(
+      new Request('http://localhost/v1/agents/asker/run', {
+        ...{ method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } },
+      }),
+    )
+    await server.stop()
+
+    expect((await doctor(env)).found('models')).toMatchObject([
+      { status: 'warn', message: expect.stringContaining('no model has a price: asker') },
+    ])
+    expect((await doctor({ ...env, ...priced('large') })).found('models')).toMatchObject([
+      {
+        status: 'warn',
+        message: expect.stringContaining('p/small (run_'),
+        fix: expect.stringContaining('models.prices'),
+      },
+    ])
+    expect((await doctor({ ...env, ...priced('small') })).statusOf('models')).toEqual(['ok'])
   })
 
   it('suggests a fix for every failure and exits 5', async () => {

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load-config.ts'
 import { checkClock } from '../doctor/check-clock.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkFiles } from '../doctor/check-files.ts'
+import { checkModels } from '../doctor/check-models.ts'
 import { checkPort } from '../doctor/check-port.ts'
 import { checkProxy } from '../doctor/check-proxy.ts'
 import { checkNode, checkSqlite } from '../doctor/check-runtime.ts'
@@ -68,6 +69,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       ...(await checkStart(config, loaded)),
       ...checkFiles(config, loaded),
       ...(config.storage.kind === 'postgres' ? await checkDatabase(config, loaded) : await checkFile(config, loaded)),
+      await checkModels(config, loaded),
       checkClock(config, Date.now()),
       ...(await checkTriggers(loaded, Date.now())),
       checkProxy(config),

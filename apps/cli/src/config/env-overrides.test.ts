@@ -2,7 +2,8 @@ import { configFields } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { readEnvOverrides, unknownVariables } from './env-overrides.ts'
 
-const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value))
+const textOf = (value: unknown) =>
+  Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 describe('readEnvOverrides', () => {
   it('parses a value of the right type for every field', () => {
@@ -13,6 +14,7 @@ describe('readEnvOverrides', () => {
       duration: '30s',
       boolean: true,
       strings: ['a', 'b'],
+      object: { a: { b: 1 } },
       'integer-or-strings': ['a', 'b'],
     }
     for (const { path, env, type } of configFields) {
@@ -53,6 +55,8 @@ describe('readEnvOverrides', () => {
     ['PERDURE_SERVER_PORT', '80.5'],
     ['PERDURE_SERVER_PORT', '0x50'],
     ['PERDURE_METRICS_ENABLED', 'yep'],
+    ['PERDURE_MODELS_PRICES', '{"small": 1'],
+    ['PERDURE_MODELS_PRICES', '[]'],
   ])('names the variable %s in the error without repeating its value %s', (variable, text) => {
     expect(() => readEnvOverrides({ [variable]: text })).toThrow(variable)
     expect(() => readEnvOverrides({ [variable]: text })).not.toThrow(text)

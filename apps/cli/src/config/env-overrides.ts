@@ -1,5 +1,5 @@
 import { StartError } from '@perdure/ports'
-import { type ConfigField, configFields } from '@perdure/protocol'
+import { type ConfigField, configFields, isPlainObject } from '@perdure/protocol'
 
 export interface EnvOverride {
   readonly path: string // field, such as server.port
@@ -36,6 +36,7 @@ const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: str
   duration: (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text.trim()),
   boolean: parseBoolean,
   strings: (_, text) => parseList(text),
+  object: parseObject,
   'integer-or-strings': (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : parseList(text)),
 }
 
@@ -47,6 +48,16 @@ function parseInteger(variable: string, text: string): number {
 function parseNumber(variable: string, text: string): number {
   if (/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text.trim())) return Number(text)
   throw malformed(variable, 'a number')
+}
+
+function parseObject(variable: string, text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isPlainObject(value)) return value
+  } catch {
+    // Not JSON.
+  }
+  throw malformed(variable, 'an object in JSON')
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false }

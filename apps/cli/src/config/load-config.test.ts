@@ -57,6 +57,14 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
+  it('separates a function that returns costs from the fields of the section models', async () => {
+    await write('perdure.config.mjs', 'export default { models: { prices: ({ inputTokens }) => inputTokens } }')
+    const loaded = await load()
+
+    expect(loaded.input).toEqual({ models: {}, consolidator: undefined })
+    expect(loaded.priceUsage?.({ provider: 'p', model: 'm', inputTokens: 3 })).toBe(3)
+  })
+
   it('separates the phase functions of the consolidator from its configuration fields', async () => {
     await write(
       'perdure.config.mjs',

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
+import type { AgentRegistration, PriceUsage, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
 import { isPlainObject, type ServerConfigInput } from '@perdure/protocol'
 import type { Adapters, Hooks, InMemorySkill, McpServerRegistration, WebhookRegistration } from '@perdure/server-app'
@@ -34,6 +34,7 @@ export interface LoadedConfig {
   readonly mcpServers: readonly McpServerRegistration[]
   readonly webhookEndpoints: readonly WebhookRegistration[]
   readonly embedder: Embedder | undefined
+  readonly priceUsage: PriceUsage | undefined
   readonly consolidator: Partial<ConsolidatorPhases>
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
@@ -57,7 +58,8 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
   const { agents, workflows, triggers, skills, mcpServers, webhookEndpoints, hooks, adapters, embedder, ...rest } =
     configPath === undefined ? {} : await loadConfigModule(configPath, onImport)
   const areSkills = Array.isArray(skills)
-  const { members, phases } = splitConsolidator(rest)
+  const { members: withModels, phases } = splitConsolidator(rest)
+  const { members, priceUsage } = splitModels(withModels)
   const { registrations, fields } = splitWorkflows(workflows)
   const sections = { ...members, ...fields, ...(areSkills || skills === undefined ? {} : { skills }) }
   const overrides = readEnvOverrides(env)
@@ -75,6 +77,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
     mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
     webhookEndpoints: checkedList<WebhookRegistration>('webhookEndpoints', webhookEndpoints),
     embedder: embedder as Embedder | undefined,
+    priceUsage,
     consolidator: phases,
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
@@ -109,6 +112,14 @@ function splitConsolidator({ consolidator, ...members }: PlainObject): {
   const entries = Object.entries(consolidator)
   const fields = Object.fromEntries(entries.filter((entry) => !isPhase(entry)))
   return { members: { ...members, consolidator: fields }, phases: Object.fromEntries(entries.filter(isPhase)) }
+}
+
+/** Separates a function that returns costs from the fields of the section `models`. */
+function splitModels(members: PlainObject): { readonly members: PlainObject; readonly priceUsage?: PriceUsage } {
+  const { models } = members
+  if (!isPlainObject(models) || typeof models.prices !== 'function') return { members }
+  const { prices, ...fields } = models
+  return { members: { ...members, models: fields }, priceUsage: prices as PriceUsage }
 }
 
 /** A copy with `value` at the dotted path. A non-object on the path is left unchanged, for the schema to reject. */

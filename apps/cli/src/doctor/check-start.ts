@@ -18,6 +18,7 @@ export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Pr
     hooks,
     adapters,
     embedder,
+    priceUsage,
     consolidator,
     configDir,
   } = loaded
@@ -34,6 +35,7 @@ export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Pr
       consolidator,
       ...(hooks === undefined ? {} : { hooks }),
       ...(embedder === undefined ? {} : { embedder }),
+      ...(priceUsage === undefined ? {} : { priceUsage }),
       adapters: { ...adapters, logger: collector(warnings) },
     })
     await server.check()

@@ -39,6 +39,7 @@ export async function prepareServer(
     mcpServers,
     webhookEndpoints,
     embedder,
+    priceUsage,
     consolidator,
   } = loaded
   const { level } = config.log
@@ -59,6 +60,7 @@ export async function prepareServer(
     adapters: { droppedLogLines: droppedLines, ...adapters, logger, watchdog },
     ...(hooks === undefined ? {} : { hooks }),
     ...(embedder === undefined ? {} : { embedder }),
+    ...(priceUsage === undefined ? {} : { priceUsage }),
   })
   return { server, log: logger, flushLog: () => flush(FLUSH_MS) }
 }

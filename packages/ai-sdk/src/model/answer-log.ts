@@ -1,4 +1,11 @@
-import { answersIn, createReadChunk, createStreamWriter, type RunContext, type ToolDeclaration } from '@perdure/core'
+import {
+  answersIn,
+  createReadChunk,
+  createStreamWriter,
+  type RunContext,
+  type StepContext,
+  type ToolDeclaration,
+} from '@perdure/core'
 import type { ModelName, Part } from './model.ts'
 
 interface LogOptions {
@@ -25,10 +32,13 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText,
         answer.note(one)
       }
     },
-    async end({ provider, modelId }: ModelName): Promise<void> {
+    async end({ provider, modelId }: ModelName, modelAnswered: StepContext['modelAnswered']): Promise<void> {
       writer.end()
       await writer.flush()
-      const { usage } = writer.summary()
+      const { text, toolCalls, ...told } = writer.summary()
+      const parts = [{ type: 'text', text }, ...toolCalls.map((call) => ({ type: 'tool-call', ...call }))]
+      modelAnswered({ ...told, output: { role: 'assistant', parts, finishReason: told.finishReason } })
+      const { usage } = told
       if (usage !== undefined) await ctx.usage({ provider, model: modelId, ...usage })
     },
   }

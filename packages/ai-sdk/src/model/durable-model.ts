@@ -64,17 +64,17 @@ async function generate({ ctx }: Run, { model, settings }: Given, call: CallOpti
   let isNew = false
   const answer = (await ctx.step(
     STEP,
-    async ({ idempotencyKey: messageId, signal }) => {
+    async ({ idempotencyKey: messageId, signal, modelAnswered }) => {
       isNew = true
       const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
       const generated = await withModelRetries(ask, { maxRetries, signal })
       const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, toolOf })
       for (const part of partsOf(generated)) log.write(part)
-      await log.end(model)
+      await log.end(model, modelAnswered)
       const { request: _, response, ...rest } = generated
       return recordable({ ...rest, response: withoutBody(response as Part | undefined) }) as Generated
     },
-    stepOptions(settings),
+    { ...stepOptions(settings), model: { provider: model.provider, model: model.modelId, input: call.prompt } },
   )) as unknown as Generated
   if (!isNew) noteAnswer(ctx, partsOf(answer), { form: 'whole', withoutText })
   const { response, content } = answer
@@ -110,16 +110,21 @@ function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): Re
       let live: { readonly sent: number } | undefined
       const recording = ctx.step(
         STEP,
-        async ({ idempotencyKey: messageId, signal }) => {
+        async ({ idempotencyKey: messageId, signal, progress, modelAnswered }) => {
           const ask = () => countedCall(() => model.doStream(within(call, signal)))
           const { stream: source } = await withModelRetries(ask, { maxRetries, signal })
           const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, toolOf })
-          const { parts, sent } = await relay(source, { signal, log, send: (part) => controller.enqueue(part) })
+          const { parts, sent } = await relay(source, {
+            signal,
+            progress,
+            log,
+            send: (part) => controller.enqueue(part),
+          })
           live = { sent }
-          await log.end(model)
+          await log.end(model, modelAnswered)
           return parts
         },
-        stepOptions(settings),
+        { ...stepOptions(settings), model: { provider: model.provider, model: model.modelId, input: call.prompt } },
       )
       recording.then(
         (recorded) => {

@@ -20,6 +20,8 @@ export interface EmbeddingModelLike extends ModelName {
 export type Part = Readonly<Record<string, unknown>>
 
 export interface CallOptions {
+  /** The messages; spans have them only with `tracing.recordContent`. */
+  readonly prompt?: unknown
   readonly abortSignal?: AbortSignal | undefined
 }
 

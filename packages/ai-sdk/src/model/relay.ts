@@ -3,6 +3,8 @@ import { addPart, recordable, revived } from './recorded-parts.ts'
 
 interface Relay {
   readonly signal: AbortSignal
+  /** Called for each part, so that a model that sends is not taken for one that stalls. */
+  readonly progress: () => void
   readonly log: { write(part: Part): void }
   /** Passes a part to the SDK. */
   readonly send: (part: Part) => void
@@ -19,12 +21,13 @@ interface Relayed {
 const DECISIVE: ReadonlySet<unknown> = new Set(['tool-call', 'finish'])
 
 /** Logs an answer while it comes, and passes on what precedes the first part on which the SDK acts. */
-export async function relay(source: AsyncIterable<Part>, { signal, log, send }: Relay): Promise<Relayed> {
+export async function relay(source: AsyncIterable<Part>, { signal, progress, log, send }: Relay): Promise<Relayed> {
   const parts: Part[] = []
   let sent = 0
   let isDecided = false
   for await (const given of source) {
     if (signal.aborted) throw signal.reason
+    progress()
     if (given.type === 'raw') continue
     const part = recordable(given) as Part
     log.write(given.type === 'error' ? given : part)

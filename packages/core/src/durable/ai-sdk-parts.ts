@@ -1,4 +1,13 @@
-import { type Chunk, countOf, isChunk, parseArgs, type ReadChunk, type StreamPart, textOf } from './stream-part.ts'
+import {
+  type Chunk,
+  isChunk,
+  memberOf,
+  parseArgs,
+  type ReadChunk,
+  type StreamPart,
+  textOf,
+  tokenUsage,
+} from './stream-part.ts'
 
 type Reader = (chunk: Chunk, id: string) => readonly StreamPart[]
 
@@ -48,7 +57,11 @@ function file(chunk: Chunk): readonly StreamPart[] {
 
 const usageIn = (usage: unknown): readonly StreamPart[] => {
   if (!isChunk(usage)) return []
-  const tokens = { inputTokens: countOf(usage.inputTokens), outputTokens: countOf(usage.outputTokens) }
+  const { inputTokens, inputTokenDetails, cachedInputTokens, outputTokens } = usage
+  // A model says it beside its total, the SDK in details, and older versions in a member of its own.
+  const cached =
+    memberOf(inputTokens, 'cacheRead') ?? memberOf(inputTokenDetails, 'cacheReadTokens') ?? cachedInputTokens
+  const tokens = tokenUsage(inputTokens, cached, outputTokens)
   return [{ kind: 'usage', usage: tokens, isTotal: false }]
 }
 

@@ -23,8 +23,14 @@ export interface CallScope {
   readonly ids: IdGenerator
   readonly digest: Pick<Digest, 'sha256'>
   readonly budget: Budget
+  /** The request of this execution to go on beyond a budget that is open now. */
+  readonly budgetRequest: { pending: Promise<void> | undefined }
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
+  /** How long a call of a model may send nothing; unlimited when missing. */
+  readonly stallTimeoutMs?: number | undefined
+  /** Whether spans contain what models are asked and answer. */
+  readonly recordContent?: boolean | undefined
   /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
   /** Passes the due time of a call to the timer driver. */

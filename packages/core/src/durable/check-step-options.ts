@@ -1,4 +1,11 @@
-import { checkMembers, durationProblem, objectProblem, type Problem, refuseProblems } from './check-options.ts'
+import {
+  checkMembers,
+  durationProblem,
+  membersProblem,
+  objectProblem,
+  type Problem,
+  refuseProblems,
+} from './check-options.ts'
 import { recoveriesProblem, retriesProblem } from './retry-policy.ts'
 import type { RepeatOptions, StepOptions } from './step.ts'
 
@@ -16,7 +23,13 @@ export function checkStepOptions(fn: unknown, options: StepOptions): void {
     typeof fn === 'function' ? undefined : 'its second argument must be the function to call',
     objectProblem('its options', options),
   ])
-  checkMembers('a step', options, ['retries', 'recoveries', 'timeout', 'onCrash'])
-  const { timeout } = options
-  refuseProblems('a step', [repeatProblem(options), durationProblem('timeout', timeout, { min: 1 })])
+  checkMembers('a step', options, ['retries', 'recoveries', 'timeout', 'onCrash', 'stallTimeout', 'model'])
+  const { timeout, stallTimeout, model } = options
+  refuseProblems('a step', [
+    repeatProblem(options),
+    durationProblem('timeout', timeout, { min: 1 }),
+    durationProblem('stallTimeout', stallTimeout, { min: 1 }),
+    objectProblem('model', model),
+    membersProblem(model, ['provider', 'model', 'operation', 'input']),
+  ])
 }

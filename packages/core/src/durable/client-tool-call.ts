@@ -1,6 +1,7 @@
 import { fromJsonText, toJsonText } from '@perdure/ports'
 import { runEvent } from '../runs/run-events.ts'
 import { toolCallWait } from '../runs/tool-call-wait.ts'
+import { passBudget } from './budget-gate.ts'
 import { checkName, instantAfter } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkMembers, durationProblem, objectProblem, refuseProblems } from './check-options.ts'
@@ -18,6 +19,8 @@ export async function callClientTool<T>(scope: CallScope, call: ClientToolCall):
   const asked = checkClientTool(scope, call)
   const { run, clock, ledger } = scope
   const { name, toolCallId, timeout } = call
+  const waiting = passBudget(scope, true)
+  if (waiting !== undefined) await waiting
   let counted: Reservation | undefined
   try {
     const ended = await callWait(scope, { kind: 'client-tool', name }, (seq) => {

@@ -1,4 +1,4 @@
-import { countOf, isChunk, type ReadChunk, type StreamPart, textOf } from './stream-part.ts'
+import { isChunk, memberOf, type ReadChunk, type StreamPart, textOf, tokenUsage } from './stream-part.ts'
 
 /** The message chunks of LangChain. The ids and names of tool calls come only with their first chunk. */
 export function createReadLangChain(): ReadChunk {
@@ -22,7 +22,7 @@ export function createReadLangChain(): ReadChunk {
     if (!('content' in chunk) || 'type' in chunk) return undefined
     const { tool_call_chunks: calls, usage_metadata: usage } = chunk
     const tokens = isChunk(usage)
-      ? { inputTokens: countOf(usage.input_tokens), outputTokens: countOf(usage.output_tokens) }
+      ? tokenUsage(usage.input_tokens, memberOf(usage.input_token_details, 'cache_read'), usage.output_tokens)
       : undefined
     return [
       ...textsOf(chunk.content).map((delta) => ({ kind: 'delta', of: 'text', delta }) as const),

@@ -44,6 +44,8 @@ export interface Ledger {
   yieldTurn(): Promise<void>
   /** Whether recorded calls remain. Events that the code emits until then are already in the log. */
   isReplaying(): boolean
+  /** Whether the next call that the code has to make again is this one. */
+  isNextRecorded(kind: StepKind, name: string): boolean
   /** The number of the next call of this execution. */
   nextSeq(): number
   /** The highest number in use, by this execution or by an earlier execution. */
@@ -154,6 +156,10 @@ export function createLedger(parts: LedgerParts): Ledger {
     refresh,
     yieldTurn: deliveries.yieldTurn,
     isReplaying: order.isReplaying,
+    isNextRecorded(kind, name) {
+      const next = order.nextRecorded()
+      return next?.kind === kind && next.name === name
+    },
     nextSeq: order.nextSeq,
     lastSeq: order.lastSeq,
     openWaits: () => [...waiting, ...unclaimedWaits()],

@@ -1,11 +1,20 @@
-import { type Chunk, countOf, isChunk, parseArgs, type ReadChunk, type StreamPart, textOf } from './stream-part.ts'
+import {
+  type Chunk,
+  isChunk,
+  memberOf,
+  parseArgs,
+  type ReadChunk,
+  type StreamPart,
+  textOf,
+  tokenUsage,
+} from './stream-part.ts'
 
 const usageOf = (usage: unknown, input: string, output: string): readonly StreamPart[] =>
   isChunk(usage)
     ? [
         {
           kind: 'usage',
-          usage: { inputTokens: countOf(usage[input]), outputTokens: countOf(usage[output]) },
+          usage: tokenUsage(usage[input], memberOf(usage[`${input}_details`], 'cached_tokens'), usage[output]),
           isTotal: true,
         },
       ]

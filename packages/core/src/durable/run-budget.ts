@@ -3,6 +3,7 @@ import {
   type NewEvent,
   NO_USAGE,
   type Refusal,
+  type RunBudget,
   type RunRecord,
   type RunUsage,
   type StepRecord,
@@ -12,6 +13,7 @@ import {
 import { budgetError, budgetMessage } from '../runs/budget-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import type { Journal, JournalDeps } from './journal.ts'
+import type { Pricing } from './model-pricing.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageAccount } from './usage-accounts.ts'
 import type { UsageReport } from './usage-report.ts'
@@ -45,10 +47,31 @@ export interface Budget {
   checkLeft(): void
   /** Call it when a child has ended. @throws PerdureError `budget-exhausted` when the child, or this run, has used up a budget */
   checkChild(call: StepRecord): void
+  /** The budgets that ask and are used up: nothing more may be spent until an approval raises them. */
+  exceeded(isToolCall: boolean): readonly Exceeded[]
+  /**
+   * Announces a tool call that was let through and is not counted yet. Returns a function that withdraws it; `undefined` if no
+   * budget asks.
+   */
+  announceToolCall(): (() => void) | undefined
+  /** Raises the limits of a run, as an approval allows. */
+  raise(runId: string, limits: RunBudget): void
+  /** @throws PerdureError `budget-exhausted`, because it was denied that the run goes on */
+  refuse(runId: string): never
   /** Whether a budget was already used up when the execution began. */
   readonly isSpent: boolean
   /** The recorded usage of the run and its descendants. */
   used(): RunUsage
+}
+
+/** A budget that is used up. */
+export interface Exceeded {
+  readonly runId: string
+  /** In words. */
+  readonly limit: string
+  readonly used: RunBudget
+  /** What an approval allows: the limits that are reached, once more on top of what is used. */
+  readonly newLimits: RunBudget
 }
 
 const ONE_TOOL_CALL: RunUsage = { ...NO_USAGE, toolCalls: 1 }
@@ -60,6 +83,8 @@ const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent 
 
 export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
   readonly runMeter: RunMeter
+  /** Missing: only costs that are reported count. */
+  readonly pricing?: Pricing | undefined
 }
 
 export interface BudgetParts {
@@ -77,12 +102,12 @@ export interface BudgetParts {
  */
 export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetParts): Budget {
   const { journal, recorded, accounts, onExhausted } = parts
-  const { clock, runMeter } = deps
+  const { clock, runMeter, pricing } = deps
 
   /** @throws PerdureError `budget-exhausted`; it names the highest run whose budget is used up */
   const check = (limitOf: (account: UsageAccount) => string | undefined = spentLimit) => {
     for (const account of accounts) {
-      const limit = limitOf(account)
+      const limit = asks(account) ? undefined : limitOf(account)
       if (limit !== undefined) account.exhaust(budgetMessage(account.runId, limit))
       const message = account.exhausted()
       if (message === undefined) continue
@@ -124,6 +149,9 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
     }
   }
 
+  const asking = accounts.filter(asks)
+  let announced = 0
+
   const isShared = accounts.some((account) => account.isShared)
   const refresh = () => Promise.all(accounts.map((account) => account.refresh()))
 
@@ -139,7 +167,12 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
       noteChild(call)
       check()
     },
-    async add(report) {
+    async add(given) {
+      const report =
+        pricing?.price(
+          given,
+          accounts.some(({ limits }) => limits.costUsd !== undefined),
+        ) ?? given
       const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = report
       // Usage that could not be recorded stays reserved: it was spent.
       const { writes, confirm } = reserve({ inputTokens, outputTokens, costUsd, toolCalls: 0 })
@@ -149,9 +182,62 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
       if (isShared) await refresh()
       check()
     },
+    exceeded: (isToolCall) => asking.flatMap((account) => excessOf(account, isToolCall ? announced : undefined)),
+    announceToolCall() {
+      if (asking.length === 0) return undefined
+      let isOpen = true
+      announced++
+      return () => {
+        if (isOpen) announced--
+        isOpen = false
+      }
+    },
+    raise: (runId, limits) => accounts.find((account) => account.runId === runId)?.raise(limits),
+    refuse(runId) {
+      const account = accounts.find((one) => one.runId === runId)
+      const message = budgetMessage(runId, 'the request to go on was denied')
+      account?.exhaust(message)
+      const error = budgetError(runId, message)
+      onExhausted(error)
+      throw error
+    },
     checkToolCall: () => (isShared ? refresh().then(() => check(exceededToolCalls)) : undefined),
   }
 }
+
+const asks = ({ limits }: UsageAccount): boolean => limits.onExceeded === 'ask'
+
+/** @param announced the tool calls that are let through and not counted yet; missing if no tool is to be called */
+function excessOf(account: UsageAccount, announced: number | undefined): readonly Exceeded[] {
+  const { runId, limits, used } = account
+  const { tokens, costUsd, toolCalls } = account.raised()
+  const { inputTokens, outputTokens, ...now } = used()
+  const calls = now.toolCalls + (announced ?? 0)
+  const reached = [
+    ...isReached('tokens', inputTokens + outputTokens, { limit: tokens, step: limits.tokens }),
+    ...isReached('costUsd', now.costUsd, { limit: costUsd, step: limits.costUsd }),
+    ...(announced === undefined
+      ? []
+      : isReached('toolCalls', calls, { limit: toolCalls, step: Math.max(1, limits.toolCalls ?? 1) })),
+  ]
+  if (reached.length === 0) return []
+  return [
+    {
+      runId,
+      limit: reached.map(({ name, limit }) => `${limit} ${UNITS[name]}`).join(', '),
+      used: Object.fromEntries(reached.map(({ name, amount }) => [name, amount])),
+      newLimits: Object.fromEntries(reached.map(({ name, amount, step }) => [name, amount + step])),
+    },
+  ]
+}
+
+const UNITS = { tokens: 'tokens', costUsd: 'USD', toolCalls: 'tool calls' } as const
+
+const isReached = (
+  name: keyof typeof UNITS,
+  amount: number,
+  { limit, step = 0 }: { readonly limit: number | undefined; readonly step: number | undefined },
+) => (limit === undefined || amount < limit ? [] : [{ name, amount, limit, step }])
 
 /** The limit of a run that leaves nothing to use, if any. */
 function spentLimit(account: UsageAccount): string | undefined {

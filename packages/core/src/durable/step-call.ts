@@ -6,28 +6,25 @@ import {
   type RefusalOptions,
   type RunError,
   type Span,
-  type StepChange,
   type StepRecord,
-  type StepStatus,
-  toJsonText,
   type Write,
 } from '@perdure/ports'
-import { isLongerThan } from '../json/json-members.ts'
 import { markFailedCall } from '../runs/failed-call.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { isRefusalWith } from '../runs/thrown-value.ts'
 import { failSpan, startStepSpan } from '../tracing/step-span.ts'
 import { approvalRequest } from './approval-request.ts'
+import { passBudget } from './budget-gate.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
-import type { Entry } from './journal.ts'
+import { change, idempotencyKeyOf, performStep, type StepRef } from './perform-step.ts'
 import { retryDelayMs, retryPolicyOf } from './retry-policy.ts'
 import type { Reservation } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
-import { completionEvents, stepEvent } from './step-events.ts'
-import { pauseFor, withTimeout } from './step-retry.ts'
+import { stepEvent } from './step-events.ts'
+import { pauseFor } from './step-retry.ts'
 
 /**
  * Executes a piece of work once. Its JSON result is stored; a re-execution of the run gets that result without calling
@@ -43,12 +40,28 @@ export const callStep = async <T>(
 ): Promise<T> => {
   const { options } = work
   checkStepOptions(fn, options)
-  return callWork<T>(scope, name, {
+  const { countsAs } = work
+  const waiting = passBudget(scope, countsAs !== undefined)
+  if (waiting !== undefined) await waiting
+  const withdraw = countsAs === undefined ? undefined : scope.budget.announceToolCall()
+  const count =
+    countsAs === undefined || withdraw === undefined
+      ? countsAs
+      : () => {
+          withdraw()
+          return countsAs()
+        }
+  const called = callWork<T>(scope, name, {
     ...work,
-    kind: failureOf === undefined ? 'step' : 'tool',
-    perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span, said }),
+    countsAs: count,
+    kind: kindOf({ options, failureOf }),
+    perform: (step, attempt, span) => performStep(scope, step, { fn, options, failureOf, attempt, span, said }),
   })
+  return withdraw === undefined ? called : called.finally(withdraw)
 }
+
+const kindOf = <T>({ options, failureOf }: Pick<StepCall<T>, 'options' | 'failureOf'>) =>
+  failureOf !== undefined ? 'tool' : options.model === undefined ? 'step' : 'model'
 
 export interface StepCall<T> {
   readonly fn: StepFn<T>
@@ -74,7 +87,7 @@ export interface StepCall<T> {
 /** A durable piece of work, and how one try executes it and records the result. */
 export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs' | 'toolCallId'> {
   /** How the work is traced; as a step when missing. */
-  readonly kind?: 'step' | 'tool'
+  readonly kind?: 'step' | 'tool' | 'model'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
   readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
 }
@@ -143,7 +156,7 @@ async function ask(
   const { approval, events } = approvalRequest(scope, {
     seq: recorded.seq,
     name: recorded.name,
-    title: `Run the ${kind} ${recorded.name} again? It was executing when the server stopped.`,
+    title: `Run the ${kind === 'model' ? 'step' : kind} ${recorded.name} again? It was executing when the server stopped.`,
     ...(kind === 'tool' ? { toolCallId } : {}),
   })
   await ledger.busy(() =>
@@ -186,7 +199,7 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
   const { signal, ledger } = scope
   const { name, seq, kind = 'step', options, perform } = execution
   for (let attempt = 1; ; attempt++) {
-    const span = startStepSpan(scope, { kind, name, seq, attempt })
+    const span = startStepSpan(scope, { kind, name, seq, attempt, model: options.model })
     try {
       const step = stepOf(scope, execution)
       const result = await perform(step, attempt, span)
@@ -208,35 +221,10 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
   }
 }
 
-type Try<T> = StepCall<T> & { readonly attempt: number; readonly span: Span }
-
-/** Calls the code once and records its result. @throws what the code throws */
-async function perform<T>(
-  scope: CallScope,
-  step: StepRecord,
-  { fn, options, failureOf, attempt, span, said }: Try<T>,
-): Promise<JsonText | undefined> {
-  const idempotencyKey = idempotencyKeyOf(step)
-  const traceparent = span.traceparent ?? scope.run.traceparent
-  const value = await withTimeout(scope, options.timeout, (signal) =>
-    scope.nesting.within(step, () => span.within(() => fn({ idempotencyKey, attempt, signal, traceparent }))),
-  )
-  const failure = failureOf?.(value)
-  if (failure !== undefined) span.end({ error: failure })
-  const result = resultText(scope, value)
-  const done = completion(scope, step, result)
-  await scope.journal.record({ ...done, events: [...(said?.() ?? []), ...(done.events ?? [])] })
-  return result
-}
-
 const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' | 'name'>): StepRecord => ({
   ...{ runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt },
   startedAt: clock.now(),
 })
-
-const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
-
-type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 
 function recordFailure(
   scope: CallScope,
@@ -254,34 +242,10 @@ function recordFailure(
   return journal.record({ writes, events })
 }
 
-/** The entry that records the result. */
-export function completion({ run, clock }: CallScope, step: StepRef, result: JsonText | undefined): Entry {
-  const at = clock.now()
-  return {
-    writes: [change(step, 'started', { status: 'completed', result, endedAt: at })],
-    events: completionEvents(run, { ...step, kind: 'step' }, at),
-  }
-}
-
-const change = ({ runId, seq }: Pick<StepRef, 'runId' | 'seq'>, from: StepStatus, changed: StepChange): Write => ({
-  type: 'step.change',
-  runId,
-  seq,
-  from,
-  change: changed,
-})
-
 const insert = ({ run, clock }: CallScope, seq: number, name: string): Write => ({
   type: 'step.insert',
   step: { runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt, startedAt: clock.now() },
 })
-
-export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
-  if (value === undefined) return undefined
-  const text = toJsonText(value)
-  if (!isLongerThan(text, maxResultBytes)) return text
-  throw perdureError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
-}
 
 /** Returns the parsed JSON, so that the code gets the same value as in a re-execution. */
 const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T

@@ -23,26 +23,76 @@ export function pauseFor({ timers, signal }: Abortable, delayMs: number): Promis
 }
 
 /** Calls `fn` with a signal that also aborts after the timeout. @throws PerdureError `step-failed` after the timeout */
-export async function withTimeout<T>(
-  { timers, signal }: Abortable,
+export const withTimeout = <T>(
+  scope: Abortable,
   timeout: Duration | undefined,
   fn: (signal: AbortSignal) => T | PromiseLike<T>,
+): Promise<T> => withLimits(scope, { timeoutMs: toMilliseconds(timeout) }, fn)
+
+interface Limits {
+  readonly timeoutMs: number | undefined
+  /** The longest time between two signs of progress. */
+  readonly stall?: { readonly afterMs: number; readonly error: () => Error } | undefined
+}
+
+/**
+ * Calls `fn` with a signal that also aborts when a limit is reached.
+ *
+ * @throws PerdureError `step-failed` after the timeout; the error of `stall`
+ */
+export async function withLimits<T>(
+  scope: Abortable,
+  { timeoutMs, stall }: Limits,
+  fn: (signal: AbortSignal, progress: () => void) => T | PromiseLike<T>,
 ): Promise<T> {
-  const timeoutMs = toMilliseconds(timeout)
-  if (timeoutMs === undefined) return fn(signal)
+  const { timers, signal } = scope
+  if (timeoutMs === undefined && stall === undefined) return fn(signal, NOTHING)
   const own = new AbortController()
   const onAbort = () => own.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
-  const timedOut = Promise.withResolvers<never>()
-  const cancel = timers.after(timeoutMs, () => {
-    timedOut.reject(perdureError('step-failed', { message: `no result within ${timeoutMs} ms` }))
-    own.abort('timeout')
-  })
+  const ended = Promise.withResolvers<never>()
+  const end = (error: Error, reason: string) => {
+    ended.reject(error)
+    own.abort(reason)
+  }
+  const cancelTimeout =
+    timeoutMs === undefined
+      ? NOTHING
+      : timers.after(timeoutMs, () =>
+          end(perdureError('step-failed', { message: `no result within ${timeoutMs} ms` }), 'timeout'),
+        )
+  const watch =
+    stall === undefined ? NO_WATCH : watchProgress(timers, stall.afterMs, () => end(stall.error(), 'stalled'))
   try {
-    return await Promise.race([fn(own.signal), timedOut.promise])
+    return await Promise.race([fn(own.signal, watch.progress), ended.promise])
   } finally {
-    cancel()
+    cancelTimeout()
+    watch.cancel()
     signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const NOTHING = () => undefined
+const NO_WATCH = { progress: NOTHING, cancel: NOTHING }
+
+/** How often the watch looks in the time that may pass: a sign of progress sets only a flag, because a model sends thousands. */
+const LOOKS = 10
+
+function watchProgress(timers: Timers, afterMs: number, onStall: () => void) {
+  let quiet = 0
+  let hasProgressed = false
+  const look = (): void => {
+    quiet = hasProgressed ? 0 : quiet + 1
+    hasProgressed = false
+    if (quiet >= LOOKS) onStall()
+    else cancel = timers.after(afterMs / LOOKS, look)
+  }
+  let cancel = timers.after(afterMs / LOOKS, look)
+  return {
+    progress() {
+      hasProgressed = true
+    },
+    cancel: () => cancel(),
   }
 }

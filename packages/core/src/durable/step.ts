@@ -1,4 +1,5 @@
 import type { Duration } from '@perdure/protocol'
+import type { ModelAnswer, StallOptions } from './model-call.ts'
 
 /** How often failed work is repeated, and after which delays. */
 export interface RetryOptions {
@@ -30,7 +31,7 @@ export interface RepeatOptions {
   readonly onCrash?: StepOnCrash
 }
 
-export interface StepOptions extends RepeatOptions {
+export interface StepOptions extends RepeatOptions, StallOptions {
   /** Time limit for each execution. */
   readonly timeout?: Duration
 }
@@ -45,6 +46,10 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** W3C trace context of this execution; pass it on to the systems that the step calls. */
   readonly traceparent: string | undefined
+  /** Says that the work goes on, so that `stallTimeout` begins again. `ctx.stream` calls it for each part. */
+  readonly progress: () => void
+  /** Says what the model has answered, for traces and metrics. Only for a step with the option `model`. */
+  readonly modelAnswered: (answer: ModelAnswer) => void
 }
 
 export type StepFn<T> = (step: StepContext) => T | PromiseLike<T>

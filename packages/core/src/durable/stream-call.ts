@@ -1,4 +1,4 @@
-import { perdureError } from '@perdure/ports'
+import { definedMembers, perdureError } from '@perdure/ports'
 import type { CallScope } from './call-scope.ts'
 import { refuseProblems } from './check-options.ts'
 import { createLogFilter } from './log-filter.ts'
@@ -11,11 +11,13 @@ import { createStreamWriter, type StreamSummary, type StreamWriter, type Written
 /** Calls a model and returns its stream. */
 export type MakeStream = (call: StepContext) => StreamSource | PromiseLike<StreamSource>
 
-export interface StreamOptions extends StepOptions {
+export interface StreamOptions extends Omit<StepOptions, 'model'> {
   /** The provider of the model, for the usage of the run. Default: `unknown`. */
   readonly provider?: string
   /** The model, for the usage of the run. Default: the model that the stream names, else `unknown`. */
   readonly model?: string
+  /** The messages for the model. Spans contain them only with `tracing.recordContent`. */
+  readonly input?: unknown
 }
 
 /** `ctx.stream`: a durable step whose events are written as they come, and whose result is their summary. */
@@ -27,19 +29,20 @@ export async function callStream(
   refuseProblems('a stream', [
     typeof make === 'function' ? undefined : 'its second argument must be the function to call',
   ])
-  const { provider, model, ...stepOptions } = options
+  const { provider, model, input, ...stepOptions } = options
   let earlier: readonly WrittenBlock[] = []
   return callStep<StreamSummary>(scope, name, {
-    options: stepOptions,
+    options: { ...stepOptions, model: { ...definedMembers({ provider, model }), input } },
     async fn(attempt) {
       const writer = createStreamWriter(attempt.idempotencyKey, (type, payload) => scope.journal.emit(type, payload))
       writer.begin(earlier)
       try {
-        await drain(writer, await make(attempt), { signal: attempt.signal })
+        await drain(writer, await make(attempt), attempt)
       } finally {
         earlier = mostBlocks(earlier, writer.blocks())
       }
       const summary = writer.summary()
+      attempt.modelAnswered({ ...summary, output: outputOf(summary) })
       await reportUsage(scope, summary, { provider, model })
       return summary
     },
@@ -58,7 +61,7 @@ export async function writeStream(
   { messageId, emit }: { readonly messageId: string; readonly emit: (type: string, payload: unknown) => Promise<void> },
 ): Promise<StreamSummary> {
   const writer = createStreamWriter(messageId, emit)
-  await drain(writer, source, { signal: scope.signal, select: createLogFilter(scope) })
+  await drain(writer, source, { signal: scope.signal, progress: () => undefined, select: createLogFilter(scope) })
   const summary = writer.summary()
   if (!scope.ledger.isReplaying()) await reportUsage(scope, summary, {})
   return summary
@@ -67,21 +70,21 @@ export async function writeStream(
 /** Half the number of events that may be ahead of the log. */
 const AHEAD = 128
 
-interface Draining {
-  readonly signal: AbortSignal
+interface Draining extends Pick<StepContext, 'signal' | 'progress'> {
   readonly select?: (part: StreamPart) => readonly StreamPart[]
 }
 
 async function drain(
   writer: StreamWriter,
   source: unknown,
-  { signal, select = (part) => [part] }: Draining,
+  { signal, progress, select = (part) => [part] }: Draining,
 ): Promise<void> {
   if (!isStreamSource(source)) await partsOf(source).next()
   let half: Promise<void> | undefined
   let count = 0
   for await (const part of partsOf(source)) {
     if (signal.aborted) throw perdureError('step-failed', { message: 'the stream was aborted' })
+    progress()
     for (const one of select(part)) writer.write(one)
     if (++count % AHEAD > 0) continue
     await half
@@ -90,6 +93,17 @@ async function drain(
   writer.end()
   await writer.flush()
 }
+
+/** The message of the model, for its span. */
+const outputOf = ({ text, reasoning, toolCalls, finishReason }: StreamSummary) => ({
+  role: 'assistant',
+  parts: [
+    ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning }]),
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...toolCalls.map((call) => ({ type: 'tool-call', ...call })),
+  ],
+  finishReason,
+})
 
 const mostBlocks = (one: readonly WrittenBlock[], other: readonly WrittenBlock[]) =>
   one.length > other.length ? one : other

@@ -35,6 +35,8 @@ export interface ToolDeclaration {
 
 export interface TokenUsage {
   readonly inputTokens: number
+  /** How many of the input tokens the provider has read from its cache; missing if it does not say. */
+  readonly cachedInputTokens?: number
   readonly outputTokens: number
 }
 
@@ -46,10 +48,20 @@ export type ReadChunk = (chunk: Chunk) => readonly StreamPart[] | undefined
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** A number, or the member `total` of an object. */
-export function countOf(value: unknown): number {
+function countOf(value: unknown): number {
   const count = isChunk(value) ? value.total : value
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : 0
 }
+
+/** The counts of a usage object. The provider may leave out the cached tokens. */
+export const tokenUsage = (inputTokens: unknown, cached: unknown, outputTokens: unknown): TokenUsage => ({
+  inputTokens: countOf(inputTokens),
+  ...(countOf(cached) === 0 ? {} : { cachedInputTokens: countOf(cached) }),
+  outputTokens: countOf(outputTokens),
+})
+
+/** The member of an object; `undefined` for anything else. */
+export const memberOf = (value: unknown, name: string): unknown => (isChunk(value) ? value[name] : undefined)
 
 export const isChunk = (value: unknown): value is Chunk =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

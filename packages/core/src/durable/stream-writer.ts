@@ -161,6 +161,9 @@ export function createStreamWriter(messageId: string, emit: Emit): StreamWriter 
 
 const sum = (one: TokenUsage, other: TokenUsage): TokenUsage => ({
   inputTokens: one.inputTokens + other.inputTokens,
+  ...(one.cachedInputTokens === undefined && other.cachedInputTokens === undefined
+    ? {}
+    : { cachedInputTokens: (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0) }),
   outputTokens: one.outputTokens + other.outputTokens,
 })
 

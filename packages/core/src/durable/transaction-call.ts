@@ -1,7 +1,8 @@
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Effect } from './effect.ts'
-import { callWork, completion, resultText } from './step-call.ts'
+import { completion, resultText } from './perform-step.ts'
+import { callWork } from './step-call.ts'
 
 /**
  * A durable call whose effect is in the storage itself: its writes and the record that it completed are one commit, so

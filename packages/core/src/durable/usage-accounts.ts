@@ -1,4 +1,5 @@
 import {
+  definedMembers,
   EVERY_ROW,
   NO_USAGE,
   type RunBudget,
@@ -13,6 +14,10 @@ import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.t
 export interface UsageAccount {
   readonly runId: string
   readonly limits: RunBudget
+  /** The limits of tokens, costs and tool calls, with what was approved beyond them. */
+  raised(): RunBudget
+  /** Raises limits that an approval allows; never lowers them. */
+  raise(limits: RunBudget): void
   /** The recorded usage, and usage that is about to be recorded. */
   used(): RunUsage
   /** The usage in the record of the run. */
@@ -142,9 +147,21 @@ function createUsageAccount(
   let total = NO_USAGE
   const isShared = read !== undefined && Object.keys(budget).length > 0
   let exhausted: string | undefined
+  let raised = budget
   return {
     runId: id,
     limits: budget,
+    raised: () => raised,
+    raise({ tokens, costUsd, toolCalls }) {
+      raised = {
+        ...raised,
+        ...definedMembers({
+          tokens: larger(raised.tokens, tokens),
+          costUsd: larger(raised.costUsd, costUsd),
+          toolCalls: larger(raised.toolCalls, toolCalls),
+        }),
+      }
+    },
     used: () => sumUsage(recorded, reserved),
     recorded: () => recorded,
     reserve(more) {
@@ -174,6 +191,9 @@ function createUsageAccount(
     },
   }
 }
+
+const larger = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? one : Math.max(one, other)
 
 const minus = (one: RunUsage, other: RunUsage): RunUsage => ({
   inputTokens: one.inputTokens - other.inputTokens,

@@ -1,5 +1,6 @@
 import { type EpochMs, fromJsonText, type NewEvent, type StepChange, type StepRecord, type Write } from '@perdure/ports'
 import type { Duration } from '@perdure/protocol'
+import { BUDGET_CALL } from '../runs/budget-error.ts'
 import { toolCallWait, waitingToolCallId } from '../runs/tool-call-wait.ts'
 import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
 import { type ApprovalAsk, approvalRequest } from './approval-request.ts'
@@ -8,7 +9,7 @@ import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkApprovalOptions } from './check-approval-options.ts'
 import { checkCall } from './check-call.ts'
-import { checkMembers } from './check-options.ts'
+import { checkMembers, refuseProblems } from './check-options.ts'
 import { checkEventName } from './event-name.ts'
 import type { Entry } from './journal.ts'
 import { stepEvent } from './step-events.ts'
@@ -114,6 +115,7 @@ export async function callApproval(
   name: string,
   options: ApprovalOptions,
 ): Promise<ApprovalDecision> {
+  refuseProblems('ctx.approval', [name === BUDGET_CALL ? `the name ${BUDGET_CALL} is reserved` : undefined])
   checkApprovalOptions(options)
   return decisionIn(await waitForDecision(scope, name, options))
 }

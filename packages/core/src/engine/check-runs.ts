@@ -22,6 +22,7 @@ import type { Journal } from '../durable/journal.ts'
 import { createLedger } from '../durable/ledger.ts'
 import type { Budget } from '../durable/run-budget.ts'
 import { createRunMeter } from '../durable/run-meter.ts'
+import { budgetError } from '../runs/budget-error.ts'
 import { eachRun } from '../runs/each-run.ts'
 import type { Divergence, ParkReason } from '../runs/parked.ts'
 import { awaitsResume, readSuspension } from '../runs/stored-suspension.ts'
@@ -181,13 +182,19 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
     checkLeft: ignore,
     checkToolCall: () => undefined,
     checkChild: ignore,
+    exceeded: () => [],
+    announceToolCall: () => undefined,
+    raise: ignore,
+    refuse: (runId) => {
+      throw budgetError(runId)
+    },
     isSpent: false,
     used: () => run.usage,
   }
   const runMeter = createRunMeter(noMeter, () => true)
   return {
     ...{ run, journal, ledger, signal, span: noSpan, nesting, clock, timers, ids, digest, budget, runMeter },
-    ...{ maxResultBytes, ancestors: [], toolCallIds: new Set<string>() },
+    ...{ maxResultBytes, ancestors: [], toolCallIds: new Set<string>(), budgetRequest: { pending: undefined } },
     requireTimers: ignore,
     onDue: ignore,
   }

@@ -7,6 +7,7 @@ import {
   type StepRecord,
   toJsonText,
 } from '@perdure/ports'
+import { passBudget } from '../durable/budget-gate.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { jsonProblem } from '../durable/check-approval-options.ts'
 import { refuseProblems } from '../durable/check-options.ts'
@@ -38,6 +39,8 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
     const target = targetFor(targets, run, invoked)
     const parsing = checkedInput(scope, target, input)
     const parsed = parsing instanceof Promise ? await ledger.busy(() => parsing) : parsing
+    const waiting = passBudget(scope, false)
+    if (waiting !== undefined) await waiting
     const ended = await callWait(scope, { kind: 'child', name: target.id }, (seq) => {
       const child = childOf(scope, target, { seq, ...parsed })
       return {

@@ -12,9 +12,12 @@ export function childLimits(
 ): Pick<RunRecord, 'budget' | 'deadlineAt'> {
   const { maxDuration } = registered ?? {}
   const ownDeadline = maxDuration === undefined ? undefined : plusMs(createdAt, maxDuration)
-  const { maxDuration: _, ...usage } = parent.budget ?? {}
+  const { maxDuration: _, onExceeded, ...limits } = parent.budget ?? {}
+  // The stricter of two budgets decides: a child that fails at its limit does not ask at that of its parent.
+  const isStrict = registered !== undefined && registered.onExceeded !== 'ask'
+  const usage = isStrict || onExceeded === undefined ? limits : { ...limits, onExceeded }
   return {
-    budget: smallerBudget(registered, Object.keys(usage).length === 0 ? undefined : usage),
+    budget: smallerBudget(registered, Object.keys(limits).length === 0 ? undefined : usage),
     deadlineAt: smaller(ownDeadline, parent.deadlineAt) as EpochMs | undefined,
   }
 }

@@ -51,6 +51,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly nesting: Nesting
   readonly logger: Logger
   readonly maxResultBytes: number
+  readonly recordContent?: boolean | undefined
   readonly callChild: CallChild
   readonly usageAccounts: UsageAccounts
   readonly services: CreateRunServices
@@ -139,7 +140,9 @@ async function startCode(
     ledger,
     signal,
     budget,
+    budgetRequest: { pending: undefined },
     span,
+    stallTimeoutMs: target.stallTimeoutMs,
   }
   const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
   const context = createRunContext(scope, { logger, capture, resume, callChild, services })
@@ -168,8 +171,8 @@ async function startCode(
 
 /** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
 const sharedBy = (deps: ExecutionDeps) => {
-  const { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, requireTimers, onDue } = deps
-  return { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, requireTimers, onDue }
+  const { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, recordContent, requireTimers, onDue } = deps
+  return { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, recordContent, requireTimers, onDue }
 }
 
 const countLogLines = ({ events, captureLogs, ...deps }: ExecutionDeps, { id }: RunRecord): number | Promise<number> =>

@@ -1,6 +1,6 @@
 import type { RunBudget } from '@perdure/ports'
 
-/** Takes the smaller value of each limit. */
+/** Takes the smaller value of each limit. `most` decides what happens at the limits. */
 export function smallerBudget(asked: RunBudget | undefined, most: RunBudget | undefined): RunBudget | undefined {
   if (asked === undefined || most === undefined) return asked ?? most
   return {
@@ -8,6 +8,7 @@ export function smallerBudget(asked: RunBudget | undefined, most: RunBudget | un
     costUsd: smaller(asked.costUsd, most.costUsd),
     toolCalls: smaller(asked.toolCalls, most.toolCalls),
     maxDuration: smaller(asked.maxDuration, most.maxDuration),
+    ...(most.onExceeded === undefined ? {} : { onExceeded: most.onExceeded }),
   }
 }
 

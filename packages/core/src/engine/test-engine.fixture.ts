@@ -14,6 +14,7 @@ import {
   type Tracer,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import type { Pricing } from '../durable/model-pricing.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createEngine as createRunEngine, type Engine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
@@ -53,6 +54,8 @@ export interface EngineOptions {
   readonly cluster?: Cluster
   readonly onDivergence?: 'park' | 'fail'
   readonly captureLogs?: boolean
+  readonly pricing?: Pricing
+  readonly recordContent?: boolean
   readonly maxResultBytes?: number
 }
 
@@ -95,6 +98,8 @@ export function createTestEngine(options: EngineOptions) {
     cluster: options.cluster,
     onDivergence: options.onDivergence,
     captureLogs: options.captureLogs,
+    pricing: options.pricing,
+    recordContent: options.recordContent,
     createSessionOnInvoke: options.createSessionOnInvoke,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     digest: testDigest,

@@ -1,5 +1,8 @@
 import { perdureError, type Refusal } from '@perdure/ports'
 
+/** The name of the approval by which a run asks to go on beyond its budget. Code cannot use it. */
+export const BUDGET_CALL = 'perdure:budget'
+
 const owners = new WeakMap<object, string>()
 
 /** The error of a run that has used up its own budget or that of an ancestor. */

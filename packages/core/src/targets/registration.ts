@@ -7,7 +7,17 @@ import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type RunOnCrash = 'retry' | 'fail'
 
-/** Which clients of other protocols can use the agent or workflow. */
+/** An error of a run, as the function `errors` of the option `protocols` gets it. */
+export interface ProtocolError {
+  /** The code of the error, or the kind of a failed tool call. */
+  readonly code: string
+  readonly message: string
+  readonly runId: string
+  /** The tool that failed, if its name is known. Missing for an error of the run. */
+  readonly toolName?: string
+}
+
+/** Which clients of other protocols can use the agent or workflow, and what they see of it. */
 export interface ProtocolOptions {
   /** `false` hides it from clients of the AI SDK. */
   readonly aiSdk?: boolean
@@ -17,9 +27,15 @@ export interface ProtocolOptions {
   readonly openai?: boolean
   /** `false` hides it from MCP clients. */
   readonly mcp?: boolean
+  /**
+   * What clients of these protocols see of an exception. By default, it is `An error occurred (run <id>)`, because a message can
+   * contain a secret. `'message'` shows the messages. A function returns the text; the same error must always get the same
+   * text. A caller that may read the run sees its errors in any case, as in the console and with `GET /runs/:runId`.
+   */
+  readonly errors?: 'message' | ((error: ProtocolError) => string)
 }
 
-/** Limits on what a run may use. A run that reaches one ends with the finish reason `budget-exhausted`. */
+/** Limits on what a run may use. A run that reaches one ends with the finish reason `budget-exhausted`, or asks. */
 export interface BudgetOptions {
   /** Input and output tokens of its model calls. */
   readonly tokens?: number | undefined
@@ -27,6 +43,12 @@ export interface BudgetOptions {
   readonly toolCalls?: number | undefined
   /** The time since the run was accepted or its start time, suspension included. */
   readonly maxDuration?: Duration | undefined
+  /**
+   * At a limit of tokens, costs or tool calls, `'fail'` (default) ends the run. `'ask'` lets it wait, before its next step, tool call or
+   * child, for an approval to go on: an approval adds the limit once more to what is used, a denial ends the run. `maxDuration` always
+   * ends the run.
+   */
+  readonly onExceeded?: 'fail' | 'ask' | undefined
 }
 
 /**
@@ -92,6 +114,11 @@ export interface RegistrationOptions<
   readonly retries?: number | RetryOptions
   /** Time limit for one execution; time spent suspended does not count. Unlimited by default. */
   readonly timeout?: Duration
+  /**
+   * How long a call of a model may send nothing before it fails. It then counts as an error that can be retried. Default `'10m'`;
+   * a step can set its own.
+   */
+  readonly stallTimeout?: Duration
   /**
    * Upper limit for each run; a request can only lower it. The usage of child runs counts too. The usage of a child run
    * also counts against the budgets of its ancestors.

@@ -22,6 +22,7 @@ export interface RunTarget {
   readonly recoveries: number
   readonly retries: RetryPolicy
   readonly timeoutMs?: number
+  readonly stallTimeoutMs: number
   readonly budget?: RunBudget
   readonly tags: readonly string[]
   readonly protocols?: false | ProtocolOptions

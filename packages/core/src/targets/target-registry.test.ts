@@ -16,7 +16,14 @@ describe('register', () => {
     agents.register(agentOf('echo', code))
     workflows.register(workflowOf('flow', code))
 
-    const shared = { concurrency: 'parallel', onBusy: 'reject', recoveries: 2, retries: { max: 0 }, tags: [] }
+    const shared = {
+      concurrency: 'parallel',
+      onBusy: 'reject',
+      recoveries: 2,
+      stallTimeoutMs: 600_000,
+      retries: { max: 0 },
+      tags: [],
+    }
     expect(agents.get('echo')).toEqual({
       ...{ kind: 'agent', id: 'echo', description: 'The echo agent.', onCrash: 'fail' },
       ...shared,
@@ -43,7 +50,13 @@ describe('register', () => {
       ...{ timeoutMs: 5_000, rateLimit: { limit: 2, periodMs: 10 }, debounce: { periodMs: 10, key: 'user' } },
     })
     expect([timeout, rateLimit, debounce, budget]).not.toContain(undefined)
-    expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', onCrash: 'fail', recoveries: 2, tags: [] })
+    expect(agents.get('plain')).toMatchObject({
+      concurrency: 'parallel',
+      onCrash: 'fail',
+      recoveries: 2,
+      stallTimeoutMs: 600_000,
+      tags: [],
+    })
     expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
   })
 
@@ -110,6 +123,7 @@ describe('register', () => {
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
     ['a protocol that does not exist', { ...agentOf('x', code), protocols: { chat: true } }],
     ['a protocol that is not a boolean', { ...agentOf('x', code), protocols: { mcp: 'off' } }],
+    ['errors that are a boolean', { ...agentOf('x', code), protocols: { errors: true } }],
     ['protocols: true', { ...agentOf('x', code), protocols: true }],
     ['a fromChat that is not a function', { ...agentOf('x', code), fromChat: 'text' }],
     ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
@@ -146,7 +160,7 @@ describe('register', () => {
     const agents = createAgentRegistry()
 
     expect(() => agents.register({ ...agentOf('x', code), protocols: { a2a: true } } as never)).toThrow(
-      'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp',
+      'agent "x": protocols must be false, or contain only the booleans aiSdk, agUi, openai, mcp and errors',
     )
   })
 

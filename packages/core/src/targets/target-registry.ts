@@ -2,6 +2,7 @@ import { definedMembers, perdureError, type RunBudget, type RunKind, StartError 
 import { Budget, type ErrorCode, isPlainObject, OPERATOR_ID, PROTOCOL_NAMES, toMilliseconds } from '@perdure/protocol'
 import { is } from 'valibot'
 import { durationProblem } from '../durable/check-options.ts'
+import { DEFAULT_STALL_TIMEOUT_MS } from '../durable/model-call.ts'
 import { recoveriesProblem, retriesProblem, retryPolicyOf } from '../durable/retry-policy.ts'
 import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
@@ -101,15 +102,22 @@ export function createRegistry<Registration extends AgentRegistration | Workflow
   }
 }
 
-const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', recoveries: 2, tags: [] } as const
+const DEFAULTS = {
+  concurrency: 'parallel',
+  onBusy: 'reject',
+  recoveries: 2,
+  tags: [],
+  stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
+} as const
 
 const optionsOf = (registration: RegistrationOptions) => {
   const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusy, ...more } = registration
-  const { onCrash, recoveries, tags, version, protocols, fromChat } = more
+  const { onCrash, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
   return {
     retries: retryPolicyOf(retries),
     ...definedMembers({
       timeoutMs: toMilliseconds(timeout),
+      stallTimeoutMs: toMilliseconds(stallTimeout),
       rateLimit: rateLimit && rateRuleOf(rateLimit),
       debounce: debounce && debounceRuleOf(debounce),
       budget: budget && budgetOf(budget),
@@ -147,9 +155,11 @@ function budgetProblemOf(budget: BudgetOptions | undefined): string | undefined 
   if (budget === undefined) return undefined
   const problem = durationProblem('budget.maxDuration', budget?.maxDuration, { min: 1 })
   if (problem !== undefined) return problem
-  return is(Budget, budgetOf(budget))
+  const { onExceeded, ...limits } = budgetOf(budget) ?? {}
+  if (![undefined, 'fail', 'ask'].includes(onExceeded)) return "budget.onExceeded must be 'fail' or 'ask'"
+  return isPlainObject(budget) && is(Budget, limits)
     ? undefined
-    : 'budget must contain only the numbers tokens, costUsd and toolCalls and the duration maxDuration'
+    : 'budget must contain only the numbers tokens, costUsd and toolCalls, the duration maxDuration, and onExceeded'
 }
 
 const budgetOf = (budget: BudgetOptions): RunBudget =>
@@ -163,9 +173,10 @@ function optionProblemOf(registration: RegistrationOptions): string | undefined 
     if (value !== undefined && !(values as readonly string[]).includes(value))
       return `${name} must be ${values.join(', ')}`
   }
-  const { timeout, retries, recoveries, protocols, fromChat } = registration
+  const { timeout, stallTimeout, retries, recoveries, protocols, fromChat } = registration
   return (
     durationProblem('timeout', timeout, { min: 1 }) ??
+    durationProblem('stallTimeout', stallTimeout, { min: 1 }) ??
     retriesProblem(retries) ??
     recoveriesProblem(recoveries) ??
     (fromChat === undefined || typeof fromChat === 'function' ? undefined : 'fromChat must be a function') ??
@@ -176,10 +187,10 @@ function optionProblemOf(registration: RegistrationOptions): string | undefined 
 function protocolsProblemOf(protocols: unknown): string | undefined {
   if (protocols === undefined || protocols === false) return undefined
   const names: readonly string[] = PROTOCOL_NAMES
-  const isRight =
-    isPlainObject(protocols) &&
-    Object.entries(protocols).every(
-      ([name, value]) => names.includes(name) && (value === undefined || typeof value === 'boolean'),
-    )
-  return isRight ? undefined : `protocols must be false, or contain only the booleans ${names.join(', ')}`
+  const isRight = ([name, value]: [string, unknown]) =>
+    value === undefined ||
+    (names.includes(name) && typeof value === 'boolean') ||
+    (name === 'errors' && (value === 'message' || typeof value === 'function'))
+  if (isPlainObject(protocols) && Object.entries(protocols).every(isRight)) return undefined
+  return `protocols must be false, or contain only the booleans ${names.join(', ')} and errors: 'message' or a function`
 }

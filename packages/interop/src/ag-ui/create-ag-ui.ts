@@ -58,7 +58,8 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const { threadId, runId: clientRunId } = body
     const { input } = (await deps.runs.find(run, visibility)) ?? {}
     return deps.openProjectedStream({
-      ...{ runId: run, visibility, hangUp, lastEventId, start, tokenId: principal.tokenId },
+      ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      tokenId: principal.tokenId,
       projector: createAgUiProjector({
         ...{ runId: run, agentId, sessionId, threadId, clientRunId },
         offered: input === undefined ? new Set() : offeredNames(fromJsonText(input)),

@@ -57,8 +57,8 @@ function createAnswers({ id: runId, targetId: agentId, sessionId }: ListedRun) {
     messages: () =>
       projector
         .messages()
-        .flatMap(({ id, metadata, parts, answer }) => [
-          { id, role: 'assistant', metadata, parts: answerParts(parts) } as const,
+        .flatMap(({ id, parts, answer }) => [
+          { id, role: 'assistant', parts: answerParts(parts) } as const,
           ...uiMessagesIn(answer, id),
         ]),
   }

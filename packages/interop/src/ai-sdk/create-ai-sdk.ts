@@ -74,7 +74,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     { runId, sessionId, version, start, replayed }: Opening,
   ): Promise<Response> =>
     deps.openProjectedStream({
-      ...{ runId, visibility, hangUp, lastEventId, start, tokenId: principal.tokenId },
+      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      tokenId: principal.tokenId,
       projector: createAiSdkProjector({ runId, agentId, sessionId }, Number(version) as AiSdkVersion),
       headers: {
         ...HEADERS,

@@ -18,7 +18,6 @@ const MAX_LIVE_STATE = 262_144
 export interface ShownMessage {
   readonly id: string
   readonly parts: readonly ShownPart[]
-  readonly metadata: Readonly<Record<string, unknown>>
   /** What the user has answered to it, if it asked for input. */
   readonly answer?: unknown
 }
@@ -38,10 +37,7 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
   const message = (): ShownMessage => ({
     id: messageIdOf(view.runId, finished.length),
     parts: parts.list(),
-    metadata: metadata(),
   })
-
-  const metadata = () => ({ ...view, ...usageOf(fold) })
 
   /** The answer of a run that has said nothing, as a text of its own. */
   const resultChunks = (): readonly Chunk[] => {
@@ -107,18 +103,14 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
         finished.push({ ...message(), answer: fieldsOf(event).payload })
         parts = createMessageParts(version)
       }
-      const chunks = [...itemChunks(before, event), ...stateChunks(before), ...eventChunks(event, metadata)]
+      const chunks = [...itemChunks(before, event), ...stateChunks(before), ...eventChunks(event)]
       if (MARKS.has(event.type)) parts.mark()
       if (event.type === 'run.suspended') chunks.push(...flushState())
       const frames = chunks.map(toFrame)
       return hasEnded() ? [...frames, ...endChunks()] : frames
     },
     opening(of) {
-      const start = toFrame({
-        type: 'start',
-        messageId: messageIdOf(view.runId, finished.length),
-        messageMetadata: metadata(),
-      })
+      const start = toFrame({ type: 'start', messageId: messageIdOf(view.runId, finished.length) })
       if (of === 'rest') return [start]
       const shown = [start, ...parts.all(fold.content).map(toFrame)]
       return hasEnded() ? [...shown, ...endChunks()] : shown
@@ -150,17 +142,9 @@ const resultBlock = (runId: string, text: string): TextItem => ({
   ...{ isOpen: false, isExplicit: true, restarts: 0 },
 })
 
-function usageOf({ run: { usage } }: FoldState): { readonly usage?: object } {
-  if (usage.length === 0) return {}
-  const sum = (member: 'inputTokens' | 'outputTokens' | 'costUsd') =>
-    usage.reduce((total, one) => total + one[member], 0)
-  return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens'), costUsd: sum('costUsd') } }
-}
-
 /** What an event shows that is not an item of the transcript. */
-function eventChunks(event: LogEvent, metadata: () => object): readonly Chunk[] {
+function eventChunks(event: LogEvent): readonly Chunk[] {
   const fields = fieldsOf(event)
-  if (event.type === 'usage') return [{ type: 'message-metadata', messageMetadata: metadata() }]
   if (event.type === 'part.data' && fields.transient === true && typeof fields.name === 'string') {
     return [{ type: `data-${fields.name}`, data: fields.data ?? null, transient: true }]
   }

@@ -24,7 +24,7 @@ export async function takesInput(deps: AwaitedInputDeps, run: Asking, messageId:
 
 async function wasResumedBy(deps: RunLogDeps, run: Asking, messageId: string): Promise<boolean> {
   let wasResumed = false
-  await readLog(deps, run, await beginLog(deps, run.id), ({ type, payload }) => {
+  await readLog(deps, run, await beginLog(deps, run), ({ type, payload }) => {
     wasResumed = type === 'run.resumed' && viaIn(payload) === messageId
     return !wasResumed
   })

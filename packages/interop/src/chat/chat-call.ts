@@ -2,10 +2,12 @@ import type { KeyedRequest, Principal } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { Projector } from '../projection.ts'
+import type { RunTargetId } from './limited-streams.ts'
 
 /** Opens the stream of a run in the form of a protocol. @throws PerdureError `run-not-found`, `overloaded` */
 export type OpenProjectedStream = (request: {
   readonly runId: string
+  readonly target: RunTargetId
   readonly visibility: Visibility
   readonly tokenId?: string | undefined
   readonly hangUp?: (() => void) | undefined

@@ -64,7 +64,7 @@ async function answersOf<Message>(
   room: number,
 ): Promise<{ readonly messages: readonly Message[]; readonly bytes: number }> {
   const projector = answers(run)
-  const cursor = await beginLog(deps, run.id, room)
+  const cursor = await beginLog(deps, run, room)
   await readLog(deps, run, cursor, projector.next)
   return { messages: projector.messages(), bytes: cursor.limit.bytes() }
 }

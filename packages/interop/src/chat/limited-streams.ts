@@ -1,10 +1,21 @@
 import type { Projector } from '../projection.ts'
-import { limitOf, type RunLogDeps } from './run-log.ts'
+import type { FailingRun } from './error-mask.ts'
+import { limitOf, type ShownLogDeps } from './run-log.ts'
 
 interface Projected {
   readonly runId: string
+  /** The agent or workflow, whose registration says how clients see errors. */
+  readonly target: RunTargetId
   readonly projector: Projector
 }
+
+/** Names the agent or workflow of a run. */
+export type RunTargetId = { readonly kind: FailingRun['kind']; readonly id: string }
+
+export const targetOf = ({ kind, targetId }: Pick<FailingRun, 'kind' | 'targetId'>): RunTargetId => ({
+  kind,
+  id: targetId,
+})
 
 /** The stream functions that the server gives to the protocols. */
 interface Streams<Opened, Read, Joined> {
@@ -13,18 +24,15 @@ interface Streams<Opened, Read, Joined> {
   readonly openJoinedStream: (request: Joined) => Promise<Response>
 }
 
-/** The same functions for streams that show no more of a log than any other answer. */
+/** The same functions for streams that show no more of a log, and of errors, than any other answer. */
 export function limitedStreams<
   Opened extends Projected,
   Read extends Projected,
   Joined extends { readonly streams: readonly Projected[] },
->(
-  limits: Pick<RunLogDeps, 'basePath' | 'maxAnswerBytes'>,
-  streams: Streams<Opened, Read, Joined>,
-): Streams<Opened, Read, Joined> {
+>(limits: ShownLogDeps, streams: Streams<Opened, Read, Joined>): Streams<Opened, Read, Joined> {
   const limited = <Request extends Projected>(request: Request): Request => {
-    const { projector, runId } = request
-    const limit = limitOf(limits, runId)
+    const { projector, runId, target } = request
+    const limit = limitOf(limits, { id: runId, kind: target.kind, targetId: target.id })
     const next: Projector['next'] = (event) => limit.take(event).flatMap(projector.next)
     return { ...request, projector: { ...projector, next, needs: limit.needs } }
   }

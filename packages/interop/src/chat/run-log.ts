@@ -1,12 +1,15 @@
-import { type RenderEnvelope, runSubject } from '@perdure/core'
-import { type EventLog, fromJsonText, type ListedRun, type RunRecord, type YieldTurn } from '@perdure/ports'
+import { type RenderEnvelope, type RunTargets, runSubject } from '@perdure/core'
+import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
+import { withoutBudgetRequests } from './budget-requests.ts'
 import type { ChatLimits } from './chat-input.ts'
+import { createErrorMask, type FailingRun } from './error-mask.ts'
 import { createLogLimit, type LogLimit } from './log-limit.ts'
 
 export interface RunLogDeps extends ChatLimits {
   readonly events: EventLog
   readonly render: RenderEnvelope
+  readonly targets: Pick<RunTargets, 'find'>
   readonly yieldTurn: YieldTurn
   readonly basePath: string
   /** Maximum size of one answer. A protocol shows up to half of it from the log, because some show a text twice. */
@@ -26,14 +29,18 @@ export interface LogCursor {
 /** One batch is read, shown and folded in one piece, while other requests wait. */
 const BATCH = { limit: 200, maxLength: 128 * 1_024 }
 
-type Limits = Pick<RunLogDeps, 'basePath' | 'maxAnswerBytes'>
+export type ShownLogDeps = Pick<RunLogDeps, 'basePath' | 'maxAnswerBytes' | 'targets'>
 
-/** @param maxBytes how much of the log is shown */
-export const limitOf = (
-  { basePath, maxAnswerBytes }: Limits,
-  runId: string,
+/** What clients may see of a log: texts in place of the messages of exceptions, within the limit. @param maxBytes how much of the log is shown */
+export function limitOf(
+  { basePath, maxAnswerBytes, targets }: ShownLogDeps,
+  run: FailingRun,
   maxBytes: number = maxAnswerBytes / 2,
-): LogLimit => createLogLimit({ runId, maxBytes, basePath })
+): LogLimit {
+  const limit = createLogLimit({ runId: run.id, maxBytes, basePath })
+  const mask = createErrorMask(targets, run)
+  return { ...limit, take: (event) => withoutBudgetRequests(mask(event)).flatMap(limit.take) }
+}
 
 /** The state of the whole log. Changes whenever events are deleted. */
 export async function logName({ events }: Pick<RunLogDeps, 'events'>): Promise<string> {
@@ -41,8 +48,8 @@ export async function logName({ events }: Pick<RunLogDeps, 'events'>): Promise<s
   return `${epoch}.${trimmedThrough}`
 }
 
-export async function beginLog(deps: RunLogDeps, runId: string, maxBytes?: number): Promise<LogCursor> {
-  return { log: await logName(deps), limit: limitOf(deps, runId, maxBytes), position: 0, read: 0 }
+export async function beginLog(deps: RunLogDeps, run: FailingRun, maxBytes?: number): Promise<LogCursor> {
+  return { log: await logName(deps), limit: limitOf(deps, run, maxBytes), position: 0, read: 0 }
 }
 
 /**
@@ -54,7 +61,7 @@ export async function beginLog(deps: RunLogDeps, runId: string, maxBytes?: numbe
  */
 export async function readLog(
   { events, render, yieldTurn }: RunLogDeps,
-  run: Pick<ListedRun, 'id' | 'kind' | 'targetId'>,
+  run: FailingRun,
   cursor: LogCursor,
   take: (event: LogEvent) => unknown,
 ): Promise<boolean> {

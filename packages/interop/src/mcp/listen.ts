@@ -1,4 +1,5 @@
 import type { RunRecord, RunStore } from '@perdure/ports'
+import { targetOf } from '../chat/limited-streams.ts'
 import { findRun } from '../chat/rights.ts'
 import { isFields } from '../fold/log-event.ts'
 import type { Client, ToResult } from './era.ts'
@@ -37,7 +38,7 @@ export function createListen({ runs, openJoinedStream }: ListenDeps, toResult: T
     const result = toResult(client, { _meta: subscriptionMeta(id) })
     return openJoinedStream({
       streams: tasks.map((run) => ({
-        ...{ runId: run.id, visibility: call.visibility, start: 'now' },
+        ...{ runId: run.id, target: targetOf(run), visibility: call.visibility, start: 'now' },
         projector: createTaskProjector(run, id),
         frameIdOf: () => undefined,
       })),

@@ -23,6 +23,7 @@ export interface McpCall {
 /** Which answer a client follows. */
 export interface Followed {
   readonly runId: string
+  readonly target: CallStreamRequest['target']
   readonly requestId: RpcId
   readonly client: Client
   readonly start: CallStreamRequest['start']

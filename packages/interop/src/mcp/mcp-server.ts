@@ -1,5 +1,6 @@
 import { perdureError } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
+import { targetOf } from '../chat/limited-streams.ts'
 import { findRun } from '../chat/rights.ts'
 import { type AnswersDeps, takeAnswer } from './answers.ts'
 import { parseCursor } from './cursor.ts'
@@ -138,7 +139,8 @@ export function createMcpServer(deps: McpServerDeps): McpServer {
       const isOfAgent = agentId === undefined || (run?.kind === 'agent' && run.targetId === agentId)
       if (run === undefined || !isOfAgent) throw perdureError('run-not-found')
       const client = { ...legacyClient({}, call.header), progressToken }
-      return calls.follow(call, { runId, requestId, client, lastEventId: frameId, start: 'first' })
+      const target = targetOf(run)
+      return calls.follow(call, { runId, target, requestId, client, lastEventId: frameId, start: 'first' })
     },
   }
 }

@@ -1,9 +1,11 @@
 import type { Visibility } from '@perdure/ports'
+import type { RunTargetId } from '../chat/limited-streams.ts'
 import type { LogEvent } from '../fold/log-event.ts'
 import type { Frame, Projector } from '../projection.ts'
 
 export interface CallStreamRequest {
   readonly runId: string
+  readonly target: RunTargetId
   readonly visibility: Visibility
   readonly tokenId?: string | undefined
   readonly hangUp?: (() => void) | undefined

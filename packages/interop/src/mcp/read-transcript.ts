@@ -1,7 +1,9 @@
-import { fromJsonText, type RunRecord } from '@perdure/ports'
+import type { RunRecord } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
+import { shownEnd } from '../chat/end-event.ts'
 import type { FoldCache } from '../chat/fold-cache.ts'
 import { beginLog, type LogCursor, logName, type RunLogDeps, readLog } from '../chat/run-log.ts'
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from '../fold/fold.ts'
 import type { Transcript } from '../fold/transcript.ts'
 
 export interface ReadTranscriptDeps extends RunLogDeps {
@@ -34,19 +36,12 @@ export async function readTranscript(
   charge?.(cursor.read - readBefore + cursor.limit.bytes())
   foldCache.keep('transcript', run.id, folded, cursor.limit.bytes())
   const transcript = transcriptOf(folded.state)
-  return transcript.status === run.status ? transcript : { ...transcript, ...recordOf(run) }
+  return transcript.status === run.status || !isTerminal(run.status)
+    ? { ...transcript, status: run.status }
+    : transcriptOf(foldLog(shownEnd(deps, run), folded.state))
 }
 
-const beginTranscript = async (deps: ReadTranscriptDeps, { id }: RunRecord): Promise<Folded> => ({
-  cursor: await beginLog(deps, id),
-  state: beginFold(id),
+const beginTranscript = async (deps: ReadTranscriptDeps, run: RunRecord): Promise<Folded> => ({
+  cursor: await beginLog(deps, run),
+  state: beginFold(run.id),
 })
-
-function recordOf({ status, result, error, abortReason }: RunRecord): Partial<Transcript> {
-  return {
-    status,
-    ...(result === undefined ? {} : { result: fromJsonText(result) }),
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-    ...(abortReason === undefined ? {} : { reason: abortReason }),
-  }
-}

@@ -1,5 +1,6 @@
 import type { AbortRun, Principal } from '@perdure/core'
 import { type ApprovalRecord, type ApprovalStore, fromJsonText, isRefusal, type RunStore } from '@perdure/ports'
+import { targetOf } from '../chat/limited-streams.ts'
 import { approvalsFor, findRun } from '../chat/rights.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 import { structuredResult } from './call-result.ts'
@@ -62,7 +63,7 @@ export function createRunTools(
       }
       const run = await find(call, runId)
       if (run === undefined) return unknownRun
-      return follow(call, { runId: run.id, requestId: request.id, client, start: 'now', waitMs })
+      return follow(call, { runId: run.id, target: targetOf(run), requestId: request.id, client, start: 'now', waitMs })
     },
 
     async perdure_run_cancel(call, { runId }) {

@@ -41,14 +41,14 @@ export function createToolCalls(
   const { runs, startRun, mcpCallTimeoutMs } = deps
 
   const follow = async (call: McpCall, followed: Followed): Promise<Response | RpcAnswer> => {
-    const { runId, requestId, start, lastEventId } = followed
+    const { runId, target, requestId, start, lastEventId } = followed
     const { acceptsEventStream, visibility, principal, hangUp } = call
     const client = acceptsEventStream ? followed.client : withoutStream(followed.client)
     const { progressToken } = client
     const projector = createCallProjector({ runId, requestId, client, toResult: (result) => toResult(client, result) })
     const waitMs = followed.waitMs ?? (progressToken === undefined ? mcpCallTimeoutMs : undefined)
     const request = {
-      ...{ runId, visibility, tokenId: principal.tokenId, projector, start, lastEventId },
+      ...{ runId, target, visibility, tokenId: principal.tokenId, projector, start, lastEventId },
       frameIdOf: (frameId: string) => formatCursor({ runId, requestId, progressToken, frameId }),
       ...(waitMs === undefined ? {} : { deadline: { afterMs: waitMs, frames: projector.result } }),
     }
@@ -107,7 +107,8 @@ export function createToolCalls(
     const reply = await start(call, client, asked)
     if (!('runId' in reply) || reply.runId === undefined) return reply as Answer
     const { runId } = reply
-    if (!client.hasTasks) return followOrTell(call, { runId, requestId: request.id, client, start: 'first' })
+    const { target } = asked
+    if (!client.hasTasks) return followOrTell(call, { runId, target, requestId: request.id, client, start: 'first' })
     const run = await runs.find(runId, call.visibility)
     if (run === undefined) throw perdureError('run-not-found')
     const transcript = await readTranscript(deps, run)
@@ -129,7 +130,7 @@ export function createToolCalls(
     const answered = await takeAnswers(deps, call, inputResponses)
     if ('code' in answered) return answered
     const asking = answered.isCancelled ? { ...client, elicits: false } : client
-    return followOrTell(call, { runId: run.id, requestId: request.id, client: asking, start: 'now' })
+    return followOrTell(call, { runId: run.id, target, requestId: request.id, client: asking, start: 'now' })
   }
 
   /** Takes answers of a client without a handshake. A user who cancels is not asked again by this call. */

@@ -65,7 +65,7 @@ export async function segmentOf(
 ): Promise<number> {
   const segments = createSegments(run.id)
   let found = 1
-  await readLog(deps, run, await beginLog(deps, run.id), (event) => {
+  await readLog(deps, run, await beginLog(deps, run), (event) => {
     segments.next(event)
     if (isMeant(event)) found = segments.current()
   })

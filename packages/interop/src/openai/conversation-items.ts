@@ -19,7 +19,7 @@ async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly Ou
     closed.rest()
     if (closed.response() !== undefined) items.push(...answers.of(segment), ...closed.items())
   }
-  await readLog(deps, run, await beginLog(deps, run.id), (event) => {
+  await readLog(deps, run, await beginLog(deps, run), (event) => {
     const before = segments.fold()
     const begins = segments.next(event)
     answers.next(event, begins, segments.current())

@@ -1,4 +1,5 @@
 import { isRefusal } from '@perdure/ports'
+import { targetOf } from '../chat/limited-streams.ts'
 import type { Frame, Projector } from '../projection.ts'
 import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 
@@ -16,7 +17,8 @@ export const streamAnswer = (
   start: 'first' | 'now' = 'first',
 ): Promise<Response> =>
   openProjectedStream({
-    ...{ runId: run.id, visibility, tokenId: principal.tokenId, hangUp, lastEventId, projector, start },
+    ...{ runId: run.id, target: targetOf(run), visibility, hangUp, lastEventId, projector, start },
+    tokenId: principal.tokenId,
     headers: answerHeaders(run.id, replayed),
   })
 
@@ -42,7 +44,8 @@ export async function awaitAnswer(
     isOver: projector.isOver,
   }
   try {
-    await readProjectedStream({ runId: run.id, visibility, tokenId, projector: silent, start: 'first' })
+    const target = targetOf(run)
+    await readProjectedStream({ runId: run.id, target, visibility, tokenId, projector: silent, start: 'first' })
   } catch (error) {
     if (!(isRefusal(error) && error.code === 'overloaded')) throw error
   }

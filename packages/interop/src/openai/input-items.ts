@@ -41,7 +41,7 @@ export async function readAnswerItems(
 ): Promise<readonly OutputItem[]> {
   const segments = createSegments(run.id)
   const answers = createAnswerItems()
-  await readLog(deps, run, await beginLog(deps, run.id), (event) => {
+  await readLog(deps, run, await beginLog(deps, run), (event) => {
     const begins = segments.next(event)
     answers.next(event, begins, segments.current())
     return segments.current() <= segment

@@ -1,8 +1,7 @@
-import { fromJsonText, type RunRecord } from '@perdure/ports'
 import { isTerminal, targetName } from '@perdure/protocol'
+import { shownEnd } from '../chat/end-event.ts'
 import { findRun } from '../chat/rights.ts'
 import { beginLog, type LogCursor, logName, readLog } from '../chat/run-log.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
 import { noSuchResponse } from './refusals.ts'
 import { parseResponseId } from './response-id.ts'
@@ -86,7 +85,7 @@ async function continueResponse(
   charge: OpenaiCall['charge'],
 ): Promise<Folded> {
   const { run } = answering
-  const cursor = known?.cursor ?? (await beginLog(deps, run.id))
+  const cursor = known?.cursor ?? (await beginLog(deps, run))
   const projector = known === undefined ? await projectorOf(deps, answering, EVERY_FRAME) : known.projector
   const readBefore = cursor.read
   const hasMore = await readLog(deps, run, cursor, (event) => projector?.next(event))
@@ -94,7 +93,7 @@ async function continueResponse(
   if (known !== undefined && !hasMore) return known
   // The events after the end of a response can change it, so it is folded again.
   if (projector === undefined) return continueResponse(deps, answering, undefined, charge)
-  if (cursor.position === 0 && isTerminal(run.status)) projector.next(endEvent(run))
+  if (cursor.position === 0 && isTerminal(run.status)) for (const event of shownEnd(deps, run)) projector.next(event)
   const wasOver = projector.isOver()
   projector.rest()
   const isClosedByReading = projector.isOver() && !wasOver
@@ -113,25 +112,4 @@ export interface ReadResponse {
   readonly response: object
   /** Whether no later response shows the same run. */
   readonly isNewest: boolean
-}
-
-/** The event that ended the run, from its record. */
-function endEvent({
-  status,
-  error,
-  abortReason,
-  finishReason,
-  result,
-  completedAt,
-  createdAt,
-  id,
-}: RunRecord): LogEvent {
-  return {
-    ...{ eventId: `${id}.end`, type: `run.${status}`, at: new Date(completedAt ?? createdAt).toISOString() },
-    payload: {
-      ...{ status, finishReason, reason: abortReason },
-      ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
-      ...(result === undefined ? {} : { result: fromJsonText(result) }),
-    },
-  }
 }

@@ -1,5 +1,5 @@
-import { LOCKS } from '../query/locks.ts'
 import { POSTGRES } from '../query/dialect.ts'
+import { LOCKS } from '../query/locks.ts'
 import type { Session } from './session.ts'
 
 /** A server writes fewer positions per second than this. */

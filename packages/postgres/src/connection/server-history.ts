@@ -48,7 +48,11 @@ export interface ServerHistory {
   save(): Promise<void>
 }
 
-export async function openServerHistory({ path, comparesPositions = true, onWarning }: HistoryOptions): Promise<ServerHistory> {
+export async function openServerHistory({
+  path,
+  comparesPositions = true,
+  onWarning,
+}: HistoryOptions): Promise<ServerHistory> {
   let seen = path === undefined ? undefined : await readSeen(path)
   let saved = seen
   let refused = 0

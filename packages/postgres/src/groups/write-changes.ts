@@ -2,10 +2,10 @@ import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/storage'
 import { compile, NO_EXECUTOR } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { LOCKS } from '../query/locks.ts'
 import { type EventColumns, insertion, toColumns } from '../host/append-events.ts'
 import { INSERT_MARKER, type Marker } from '../host/node.ts'
 import { from } from '../query/compile.ts'
+import { LOCKS } from '../query/locks.ts'
 import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
 import type {
   GroupChanges,

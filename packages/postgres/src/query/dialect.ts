@@ -14,7 +14,6 @@ export const POSTGRES: Dialect = {
   parameter: (marker) => sql`${marker}`,
   toValue: (value) => value,
   indexed: indexedValue,
-  list: (values) => values,
   isOneOf: (column, values) => sql<SqlBool>`${sql.ref(column)} = any(${values})`,
   isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} = any(array(${rows}))`,
   unindexed: (condition) => sql`((${condition}) is true)`,

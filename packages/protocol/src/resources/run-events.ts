@@ -111,6 +111,7 @@ export const UsageEvent = v.object({
   provider: v.string(),
   model: v.string(),
   inputTokens: v.number(),
+  cachedInputTokens: v.optional(v.number()),
   outputTokens: v.number(),
   costUsd: v.number(),
 })

@@ -108,6 +108,9 @@ export const Budget = strictObject({
   maxDuration: v.optional(TimeoutMs),
 })
 
+/** The budget of a run, as its registration and its request have set it. */
+export const RunBudget = v.object({ ...Budget.entries, onExceeded: v.optional(v.picklist(['fail', 'ask'])) })
+
 export const PendingApproval = v.object({ id: v.string(), name: v.string() })
 
 /** The outcome or current status of a run: the response body of every request that starts a run or waits for it. */
@@ -162,7 +165,7 @@ export const Run = v.object({
   deadlineAt: v.optional(Timestamp),
   startAt: v.optional(Timestamp),
   priority: v.optional(Priority),
-  budget: v.optional(Budget),
+  budget: v.optional(RunBudget),
   abortReason: v.optional(v.string()),
   version: v.optional(v.string()),
   forkOf: v.optional(ForkPoint),

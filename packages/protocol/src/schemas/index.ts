@@ -3,6 +3,7 @@ import { agentSchemas } from './agents.ts'
 import { aiSdkSchemas } from './ai-sdk.ts'
 import { approvalSchemas } from './approvals.ts'
 import { auditSchemas } from './audit.ts'
+import { budgetSchemas } from './budgets.ts'
 import { consoleSchemas } from './console.ts'
 import { consolidatorSchemas } from './consolidator.ts'
 import { eventSchemas } from './events.ts'
@@ -24,6 +25,7 @@ import { workflowSchemas } from './workflows.ts'
 export const SCHEMAS: NamedSchemas = {
   ...agentSchemas,
   ...runSchemas,
+  ...budgetSchemas,
   ...approvalSchemas,
   ...workflowSchemas,
   ...sessionSchemas,

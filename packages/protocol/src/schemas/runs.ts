@@ -1,6 +1,5 @@
 import {
   AbortRequest,
-  Budget,
   ErrorCause,
   FinishReason,
   ForkFromCall,
@@ -222,16 +221,6 @@ export const runSchemas = {
       version: 'Version that is not registered. Present only when the run waits for this version.',
     },
     example: { kind: 'approval', name: 'refund', approvalId: 'apr_01k5x3v8qk7m2n9b4c6d8f0g1h' },
-  }),
-  Budget: namedObject(Budget, {
-    description: 'Limits on what a run may use. A run that reaches a limit ends with `budget-exhausted`.',
-    members: {
-      tokens: 'Input and output tokens together, at least 1. Default: no limit.',
-      costUsd: 'Cost in US dollars, more than 0. Default: no limit.',
-      toolCalls: 'Number of tool calls, from 0. Default: no limit.',
-      maxDuration: 'Milliseconds since acceptance or the start time, suspension included. Default: no limit.',
-    },
-    example: { tokens: 20_000, costUsd: 0.5 },
   }),
   PendingApproval: namedObject(PendingApproval, {
     description: 'An approval that a run waits for.',

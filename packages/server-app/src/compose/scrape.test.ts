@@ -29,7 +29,7 @@ const METRIC_ROWS = Object.entries<MetricSpec>(METRICS)
 /** Of a database server, which the server of this test does not use; see `storage-server-meter.test.ts`. */
 const OF_POSTGRES =
   /^svc_(?:storage_(?:commits_unknown_total|connections(?:_refused_total)?|group_commits|retries_total)|cluster_.*|duty|node.*|runs_taken_over_total)$/
-const SAMPLE = /^(?<name>[a-z_]+)(?:\{(?<labels>(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>-?[\d.e+-]+|\+Inf)$/
+const SAMPLE = /^(?<name>[a-z_]+)(?:\{(?<labels>(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>-?[\d.e+-]+|\+Inf)$/
 
 interface Sample {
   readonly name: string
@@ -41,7 +41,7 @@ interface Sample {
 function parse(text: string): readonly Sample[] {
   return text
     .split('\n')
-    .filter((line) => line !== '' && !/^# (HELP|TYPE) svc_/.test(line))
+    .filter((line) => line !== '' && !/^# (HELP|TYPE) (?:svc|gen_ai)_/.test(line))
     .map((line) => {
       const { name, labels, value } = SAMPLE.exec(line)?.groups ?? {}
       if (name === undefined) throw new Error(`not a sample: ${line}`)
@@ -57,9 +57,12 @@ const agents = [
     description: 'Calls a tool and a model, and emits an e-mail address as commentary.',
     agent: {
       id: 'works',
-      async run(_: unknown, { tool, usage, emit }: RunContext) {
+      async run(_: unknown, { tool, usage, emit, step }: RunContext) {
         await tool({ name: 'search', execute: () => 1 })
         await usage({ provider: 'acme', model: 'small', inputTokens: 5, outputTokens: 7, costUsd: 0.25 })
+        const model = { provider: 'acme', model: 'small' }
+        const tokens = { inputTokens: 5, outputTokens: 7 }
+        await step('ask', ({ modelAnswered }) => modelAnswered({ usage: tokens }), { model })
         await emit('text.delta', { delta: 'mail bob@example.com' }, { phase: 'commentary' })
       },
     },

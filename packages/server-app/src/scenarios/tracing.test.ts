@@ -104,7 +104,7 @@ const helper = agentOf('helper', async ({ tool }) => {
 describe('a trace', () => {
   it('connects request, run, steps, tools, MCP calls and child runs, and contains no payload', async () => {
     const traceparents: (string | undefined)[] = []
-    const agent = agentOf('lead', async ({ traceparent, step, tool, mcp: servers, invoke, emit }) => {
+    const agent = agentOf('lead', async ({ traceparent, step, tool, stream, mcp: servers, invoke, emit }) => {
       traceparents.push(traceparent)
       trace.getTracer('own').startSpan('ask the model').end()
       await emit('note', { text: CANARY })
@@ -114,6 +114,7 @@ describe('a trace', () => {
         return CANARY
       })
       await tool({ name: 'add', args: CANARY, execute: () => CANARY })
+      await stream('ask', () => ReadableStream.from([CANARY]), { provider: 'openai', model: 'm', input: CANARY })
       await servers.call('files', 'read', { path: CANARY })
       await invoke('helper', CANARY)
       throw Object.assign(new Error(CANARY), { code: 'out-of-luck' })
@@ -130,6 +131,7 @@ describe('a trace', () => {
         [
           'invoke_agent lead: out-of-luck',
           'ask the model',
+          'chat m',
           'execute_tool add',
           ['invoke_agent helper', 'execute_tool pay: execution_failed'],
           ['step files.read', 'tools/call read: timeout'],
@@ -145,6 +147,19 @@ describe('a trace', () => {
       .getFinishedSpans()
       .map(({ name, attributes, events, status, links }) => ({ name, attributes, events, status, links }))
     expect(JSON.stringify(exported)).not.toContain(CANARY)
+  })
+
+  it('contains what models are asked and answer if tracing.recordContent is set', async () => {
+    const agent = agentOf('asks', ({ stream }) =>
+      stream('ask', () => ReadableStream.from(['It is sunny.']), { model: 'm', input: 'How is it?' }),
+    )
+    const { post } = await serve({ agents: [agent], config: { tracing: { recordContent: true } } })
+    await post('/agents/asks/run', {})
+
+    await expect.poll(() => exporter.getFinishedSpans().map(({ name }) => name)).toContain('chat m')
+    const { attributes } = exporter.getFinishedSpans().find(({ name }) => name === 'chat m') ?? {}
+    expect(attributes?.['gen_ai.input.messages']).toContain('How is it?')
+    expect(attributes?.['gen_ai.output.messages']).toContain('It is sunny.')
   })
 
   it('continues in the process that recovers the run after a crash', async () => {

@@ -30,8 +30,9 @@ export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<Checke
   }
 }
 
-async function openReader(
-  { config, configDir }: CheckRunsParts,
+/** Opens the storage of the configuration for reading. */
+export async function openReader(
+  { config, configDir }: Pick<CheckRunsParts, 'config' | 'configDir'>,
   { storageEncryption: encryption, database }: Secrets,
 ): Promise<Storage> {
   const { path, schema } = config.storage

@@ -3,6 +3,7 @@ import type {
   ConfiguredMcpServer,
   ConfiguredWebhook,
   PhaseHolder,
+  PriceUsage,
   TriggerRegistration,
   WorkflowRegistry,
 } from '@perdure/core'
@@ -20,6 +21,7 @@ export interface LifecycleParts {
   readonly triggers: readonly TriggerRegistration[]
   readonly attribution: Attribution
   readonly embedder: Embedder | undefined
+  readonly priceUsage?: PriceUsage | undefined
   readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
   readonly registeredSkills: SkillStore

@@ -50,6 +50,7 @@ const comparedSettings = (config: ServerConfig) => ({
   idempotency: config.server.idempotency,
   leaseMs: config.storage.leaseMs,
   memory: config.memory,
+  models: config.models,
   retention: config.retention,
   runs: { ...config.runs, concurrency: undefined },
   sanitizer: config.realtime.sanitizer,

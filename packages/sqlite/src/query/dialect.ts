@@ -11,7 +11,6 @@ export const SQLITE: Dialect = {
   parameter: (marker) => sql`+${marker}`,
   toValue: (value) => (Array.isArray(value) ? JSON.stringify(value) : value),
   indexed: (text) => text,
-  list: (values) => JSON.stringify(values),
   isOneOf: (column, values) => sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${values}))`,
   isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} in (${rows})`,
   unindexed: (condition) => sql`+${condition}`,

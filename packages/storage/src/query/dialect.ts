@@ -13,8 +13,6 @@ export interface Dialect {
   parameter(marker: unknown): RawBuilder<unknown>
   /** Converts a value when it is bound: SQLite takes a list as a JSON array. */
   toValue(value: unknown): unknown
-  /** Deprecated: lists are bound as they are. */
-  list(values: readonly string[]): StoredList
   /** Whether the column has one of the values of a list. */
   isOneOf(column: string, values: RawBuilder<unknown>): RawBuilder<SqlBool>
   /** Whether the column has one of the values that a subquery selects, which the database finds first. */
@@ -53,9 +51,6 @@ export interface Dialect {
   readonly run: Reference<'run_key' | 'run_id'>
   readonly session: Reference<'session_key' | 'session_id'>
 }
-
-/** SQLite takes a list as a JSON array. */
-export type StoredList = string | readonly string[]
 
 /** SQLite numbers runs and sessions, and refers to them by these numbers. */
 export interface Reference<Column extends string> {

@@ -24,7 +24,7 @@ const OPTIONALS: Optionals<RunRecord> = {
   finishReason: 'error',
   result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
   error: { code: 'run-failed', message: 'it broke', budgetOf: 'run_top' },
-  budget: { tokens: 1_000, costUsd: 0.1, toolCalls: 0, maxDuration: 60_000 },
+  budget: { tokens: 1_000, costUsd: 0.1, toolCalls: 0, maxDuration: 60_000, onExceeded: 'ask' },
   deadlineAt: at(60_000),
   timeoutMs: 30_000,
   suspension: toJsonText({ state: 'Grüße' }),

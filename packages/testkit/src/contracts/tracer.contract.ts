@@ -96,6 +96,16 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
+    title: 'keeps an attribute that is a list',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const attributes = { 'gen_ai.response.finish_reasons': ['stop', 'length'] }
+      tracer.start('model', { 'gen_ai.request.model': 'm' }, undefined).end({ attributes })
+
+      expect(ended()).toMatchObject([{ kind: 'client', attributes }])
+    },
+  },
+  {
     title: 'ends a span only once, with an error status if an error is given',
     async run(open) {
       const { tracer, ended } = await open()

@@ -1,0 +1,37 @@
+import type { Duration } from '@perdure/protocol'
+import type { TokenUsage } from './stream-part.ts'
+
+/** What a step says about the model that it calls. Traces and metrics describe the step as a call of this model. */
+export interface ModelCall {
+  /** The provider, such as `openai`. */
+  readonly provider?: string
+  /** The id of the model that is asked. */
+  readonly model?: string
+  /** Default `'chat'`. */
+  readonly operation?: 'chat' | 'embeddings' | 'generate_content' | 'text_completion'
+  /** The messages for the model. Spans contain them only with `tracing.recordContent`. */
+  readonly input?: unknown
+}
+
+/** What a model has answered. */
+export interface ModelAnswer {
+  /** The model that has answered, if the provider names it. */
+  readonly model?: string | undefined
+  readonly finishReason?: string | undefined
+  readonly usage?: TokenUsage | undefined
+  /** The messages of the model. Spans contain them only with `tracing.recordContent`. */
+  readonly output?: unknown
+}
+
+/** Options of a step that waits for something that sends while it works. */
+export interface StallOptions {
+  /**
+   * How long the step may make no progress before this execution fails. Default: none; for a step with `model`, the
+   * `stallTimeout` of the registration.
+   */
+  readonly stallTimeout?: Duration
+  /** The step calls a model. */
+  readonly model?: ModelCall
+}
+
+export const DEFAULT_STALL_TIMEOUT_MS = 600_000

@@ -5,7 +5,7 @@
 export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   'packages/protocol': ['valibot'],
   'packages/ports': [],
-  'packages/core': ['@standard-schema/spec', 'valibot'],
+  'packages/core': ['valibot'],
   'packages/in-memory': [],
   'packages/testkit': [],
   'packages/storage': [],

@@ -1,6 +1,4 @@
 // Type-checked in strict mode against the package declarations; never run.
-import { agentOf, chatAgent, durable, toolOptions } from '@perdure/ai-sdk'
-import { scriptedModel } from '@perdure/ai-sdk/testing'
 import { createClient } from '@perdure/client'
 import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
 import { createHttpApp, type HttpAppDeps } from '@perdure/http'
@@ -58,11 +56,6 @@ export const everything = [
     openSqliteStorage,
     openPostgresStorage,
     foldLog,
-    agentOf,
-    chatAgent,
-    durable,
-    toolOptions,
-    scriptedModel,
   ],
   ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
 ]

@@ -1,9 +1,9 @@
 import { EVERY_ROW } from '@perdure/ports'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../targets/agent.ts'
 import type { RunContext } from '../targets/run-context.ts'
+import type { StandardSchemaV1 } from '../targets/standard-schema.ts'
 import { startEngine } from './fork-run.fixture.ts'
 import { ALICE, agentOf, outcomeOf, workflowOf } from './test-engine.fixture.ts'
 

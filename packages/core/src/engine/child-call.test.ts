@@ -1,10 +1,10 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, it } from 'vitest'
 import type { AgentRegistration } from '../targets/agent.ts'
 import type { RunContext } from '../targets/run-context.ts'
+import type { StandardSchemaV1 } from '../targets/standard-schema.ts'
 import { agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) =>

@@ -1,6 +1,6 @@
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, it } from 'vitest'
 import { checkInput as check } from './check-input.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 const checkInput = async (...given: Parameters<typeof check>) => check(...given)
 

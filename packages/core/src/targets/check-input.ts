@@ -1,7 +1,7 @@
 import { perdureError } from '@perdure/ports'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 import { problemsText } from './schema-problems.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 /**
  * Returns the input parsed by the target's schema, or unchanged without a schema. Returns a promise only if the schema

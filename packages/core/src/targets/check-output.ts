@@ -1,6 +1,6 @@
 import { perdureError } from '@perdure/ports'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { problemsTextWithoutValues } from './schema-problems.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 /**
  * Returns the result of a run as the output schema parsed it.

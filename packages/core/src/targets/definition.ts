@@ -1,10 +1,10 @@
 import type { DefinedTypes, Stored } from '@perdure/protocol'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { StreamSource } from '../durable/stream-source.ts'
 import type { Suspension } from '../durable/suspension.ts'
 import type { Returned } from './agent.ts'
 import type { RegistrationOptions } from './registration.ts'
 import type { RunContext } from './run-context.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 type Schema = StandardSchemaV1 | undefined
 

@@ -1,4 +1,4 @@
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import type { JsonSchemaConverter, StandardSchemaV1 } from './standard-schema.ts'
 
 /** The side of a schema: the values that it accepts (`input`), or those that it returns (`output`). */
 export type SchemaSide = 'input' | 'output'
@@ -30,7 +30,7 @@ export function createDescribeSchema(convert?: ConvertSchema): DescribeSchema {
 
 function describe(schema: StandardSchemaV1, side: SchemaSide, convert?: ConvertSchema): JsonSchema | undefined {
   try {
-    const { jsonSchema } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
+    const { jsonSchema } = schema['~standard'] as { readonly jsonSchema?: JsonSchemaConverter }
     const standard = jsonSchema?.[side]({ target: 'draft-2020-12', libraryOptions: LIBRARY_OPTIONS })
     const found = standard ?? convert?.(schema, side)
     // Only a copy is certain to be JSON.

@@ -1,8 +1,8 @@
 import type { Duration } from '@perdure/protocol'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RetryOptions } from '../durable/step.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type RunOnCrash = 'retry' | 'fail'

@@ -1,10 +1,10 @@
 import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
-import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RetryPolicy } from '../durable/retry-policy.ts'
 import type { Returned } from './agent.ts'
 import type { Concurrency, DebounceRule, RateRule } from './flow-control.ts'
 import type { OnBusy, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
 import type { RunContext } from './run-context.ts'
+import type { StandardSchemaV1 } from './standard-schema.ts'
 
 /** A registered agent or workflow with all defaults filled in. */
 export interface RunTarget {

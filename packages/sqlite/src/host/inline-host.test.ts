@@ -226,7 +226,7 @@ describe('a host on a failing disk', () => {
     const fail = () => {
       throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
     }
-    const damaged: Connection = { ...db, all: fail, each: fail }
+    const damaged: Connection = { ...db, db: { ...db.db, all: fail, each: fail } }
     host = createHost(damaged)
 
     await expect(logged()).rejects.toMatchObject({ code: 'storage-failed' })

@@ -139,9 +139,9 @@ const dutyCases: readonly ClusterCase[] = [
         one.setClockSkew(0)
         other.setClockSkew(skewMs)
         await eventually(cluster, () => expect(dutiesOf(one)).toEqual([...DUTIES]))
-        expect(one.cluster.clockSkewMs()).toBe(0)
+        expect(Math.abs(one.cluster.clockSkewMs())).toBeLessThan(1_000)
         other.setClockSkew(0)
-        await eventually(cluster, () => expect(other.cluster.clockSkewMs()).toBe(0))
+        await eventually(cluster, () => expect(Math.abs(other.cluster.clockSkewMs())).toBeLessThan(1_000))
       }
     },
   },

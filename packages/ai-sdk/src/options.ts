@@ -125,7 +125,7 @@ export const CHAT_OPTIONS = {
   experimental_queue: ['kept', 'the queue is in the page, and lost with it'],
   generateId: ['kept', 'the id of a message is also its idempotency key'],
   id: ['kept', 'names the session'],
-  messageMetadataSchema: ['kept', 'must accept `agentId`, `runId`, `sessionId` and `usage`'],
+  messageMetadataSchema: ['kept', 'must accept `perdureTruncated`, which the first message of a long history has'],
   messages: ['kept', 'those of `GET /v1/agents/:id/chat/:chatId/messages`'],
   onData: ['kept'],
   onError: ['kept'],

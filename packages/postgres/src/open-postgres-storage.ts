@@ -31,7 +31,6 @@ import { createKeyLookup } from './host/key-lookup.ts'
 import { join } from './host/node.ts'
 import { requireWhole } from './import/copy-mark.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
-import { from } from './query/compile.ts'
 import type { NodeRole } from './query/node-schema.ts'
 import { createTail } from './tail/create-tail.ts'
 
@@ -246,6 +245,6 @@ async function statusOf(
   return missing === undefined ? { ...status, writable: true } : { ...status, writable: false, message: missing }
 }
 
-const DATABASE_SIZE = compile<object, { bytes: number }>(() => ({
-  compile: () => sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.compile(from),
-}))
+const DATABASE_SIZE = compile<object, { bytes: number }>(
+  () => sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`,
+)

@@ -28,7 +28,8 @@ export {
 export { readProgram, type StorageHost } from './operations.ts'
 export { type Pending, type Program, pending, ready, runLater, runNow } from './program.ts'
 export { compile, type Param, paramsFor, type Query, type Statement, statement } from './query/compile.ts'
-export type { Db, Dialect, FactDialect, FactSearch, LockName } from './query/dialect.ts'
+export type { Built, Db, Dialect, FactDialect, FactSearch, LockName } from './query/dialect.ts'
+export { queryBuilder } from './query/from.ts'
 export {
   type LongTextColumns,
   longText,
@@ -39,7 +40,9 @@ export {
 } from './query/long-text.ts'
 export { isBeyond, type PageOf, type PageValues, pageValues, pageVariant, rowBytes, toPage } from './query/page.ts'
 export { statusList } from './query/run-status.ts'
+export type { EventTable, RunFieldTable, Schema, SessionFieldTable } from './query/schema.ts'
 export type { TextPart, TextRef } from './query/text-ref.ts'
+export { createVariants } from './query/variants.ts'
 export { type LaneRow, toLaneRow, toTakenSlot } from './runs/lane-row.ts'
 export { FREE_HELD_SLOTS } from './runs/lane-store.ts'
 export { toRunError } from './runs/run-error-row.ts'

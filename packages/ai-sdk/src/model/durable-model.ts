@@ -56,10 +56,13 @@ interface Given {
 /** The name of the steps. */
 const STEP = 'model'
 
-const stepOptions = ({ timeoutMs }: ModelSettings): StepOptions =>
-  timeoutMs === undefined ? {} : { timeout: timeoutMs }
+const stepOptions = ({ model, settings: { timeoutMs } }: Given, { prompt }: CallOptions): StepOptions => ({
+  model: { provider: model.provider, model: model.modelId, input: prompt },
+  ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+})
 
-async function generate({ ctx }: Run, { model, settings }: Given, call: CallOptions): Promise<Generated> {
+async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<Generated> {
+  const { model, settings } = given
   const { withoutText, maxRetries, toolOf } = settings
   let isNew = false
   const answer = (await ctx.step(
@@ -74,7 +77,7 @@ async function generate({ ctx }: Run, { model, settings }: Given, call: CallOpti
       const { request: _, response, ...rest } = generated
       return recordable({ ...rest, response: withoutBody(response as Part | undefined) }) as Generated
     },
-    { ...stepOptions(settings), model: { provider: model.provider, model: model.modelId, input: call.prompt } },
+    stepOptions(given, call),
   )) as unknown as Generated
   if (!isNew) noteAnswer(ctx, partsOf(answer), { form: 'whole', withoutText })
   const { response, content } = answer
@@ -103,7 +106,8 @@ const within = (call: CallOptions, signal: AbortSignal): CallOptions => ({
   abortSignal: call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
 })
 
-function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): ReadableStream<Part> {
+function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<Part> {
+  const { model, settings } = given
   const { withoutText, maxRetries, toolOf } = settings
   return new ReadableStream<Part>({
     start(controller) {
@@ -124,7 +128,7 @@ function stream({ ctx }: Run, { model, settings }: Given, call: CallOptions): Re
           await log.end(model, modelAnswered)
           return parts
         },
-        { ...stepOptions(settings), model: { provider: model.provider, model: model.modelId, input: call.prompt } },
+        stepOptions(given, call),
       )
       recording.then(
         (recorded) => {

@@ -50,28 +50,25 @@ const rowsOf = (param: Param<LockoutColumns>): RawBuilder<unknown> =>
     ${param('lockedUntil')}::bigint[], ${param('lastAt')}::bigint[], ${param('versions')}::integer[])
     as new (address, failed_at, locks, locked_until, last_at, version)`
 
-const INSERT = compile<LockoutColumns, { address: string }>((param) => ({
-  compile: () =>
-    sql<{ address: string }>`insert into lockouts (address, failed_at, locks, locked_until, last_at, version)
-      select * from ${rowsOf(param)} on conflict (address) do nothing returning address`.compile(from),
-}))
+const INSERT = compile<LockoutColumns, { address: string }>(
+  (param) => sql<{ address: string }>`insert into lockouts (address, failed_at, locks, locked_until, last_at, version)
+      select * from ${rowsOf(param)} on conflict (address) do nothing returning address`,
+)
 
-const REPLACE = compile<LockoutColumns, { address: string }>((param) => ({
-  compile: () =>
-    sql<{ address: string }>`with held as (
+const REPLACE = compile<LockoutColumns, { address: string }>(
+  (param) => sql<{ address: string }>`with held as (
         select address from lockouts where address = any(${param('addresses')}::text[]) order by address for update
       )
       update lockouts set failed_at = new.failed_at, locks = new.locks, locked_until = new.locked_until,
         last_at = new.last_at, version = new.version
       from ${rowsOf(param)}, held
       where lockouts.address = new.address and held.address = new.address and lockouts.version = new.version - 1
-      returning lockouts.address`.compile(from),
-}))
+      returning lockouts.address`,
+)
 
-const FIND = compile<{ addresses: readonly string[] }, LockoutTable>((param) => ({
-  compile: () =>
-    sql<LockoutTable>`select * from lockouts where address = any(${param('addresses')}::text[])`.compile(from),
-}))
+const FIND = compile<{ addresses: readonly string[] }, LockoutTable>(
+  (param) => sql<LockoutTable>`select * from lockouts where address = any(${param('addresses')}::text[])`,
+)
 
 const LOCKED = compile<{ now: number; limit: number }, LockoutTable>((param) =>
   from
@@ -83,12 +80,11 @@ const LOCKED = compile<{ now: number; limit: number }, LockoutTable>((param) =>
     .limit(param('limit')),
 )
 
-const PRUNE = compile<{ before: number; limit: number }, unknown>((param) => ({
-  compile: () =>
-    sql`delete from lockouts where address in (
+const PRUNE = compile<{ before: number; limit: number }, unknown>(
+  (param) => sql`delete from lockouts where address in (
       select address from lockouts where last_at < ${param('before')} limit ${param('limit')} for update skip locked
-    ) and last_at < ${param('before')}`.compile(from),
-}))
+    ) and last_at < ${param('before')}`,
+)
 
 const toRecord = (row: LockoutTable): LockoutRecord => ({
   address: row.address,

@@ -25,21 +25,21 @@ interface NewTicket extends Omit<TicketRecord, 'origin'>, TicketLimits {
   readonly now: number
 }
 
-const INSERT = compile<NewTicket, { inserted: boolean }>((param) => ({
-  compile: () =>
-    sql<{ inserted: boolean }>`select insert_ticket(${param('digest')}, ${param('holder')}, ${param('principal')},
-      ${param('origin')}, ${param('expiresAt')}, ${param('perHolder')}, ${param('total')}, ${param('now')}) as inserted`.compile(
-      from,
-    ),
-}))
+const INSERT = compile<NewTicket, { inserted: boolean }>(
+  (param) => sql<{
+    inserted: boolean
+  }>`select insert_ticket(${param('digest')}, ${param('holder')}, ${param('principal')},
+      ${param('origin')}, ${param('expiresAt')}, ${param('perHolder')}, ${param('total')}, ${param('now')}) as inserted`,
+)
 
 /** Of concurrent statements, the first one locks the row; the others then find it spent. */
-const TAKE = compile<{ digest: string }, TicketRow>((param) => ({
-  compile: () =>
-    sql<TicketRow>`with taken as (select * from tickets where digest = ${param('digest')} and not is_spent for update)
+const TAKE = compile<{ digest: string }, TicketRow>(
+  (
+    param,
+  ) => sql<TicketRow>`with taken as (select * from tickets where digest = ${param('digest')} and not is_spent for update)
       update tickets set is_spent = true, principal = '' from taken where tickets.number = taken.number
-      returning taken.digest, taken.holder, taken.principal, taken.origin, taken.expires_at`.compile(from),
-}))
+      returning taken.digest, taken.holder, taken.principal, taken.origin, taken.expires_at`,
+)
 
 const FIND = compile<{ digest: string }, { digest: string }>((param) =>
   from.selectFrom('tickets').select('digest').where('digest', '=', param('digest')),

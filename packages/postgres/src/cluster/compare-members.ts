@@ -2,7 +2,6 @@ import { type NodeIdentity, StartError } from '@perdure/ports'
 import { compile } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { from } from '../query/compile.ts'
 
 interface Member {
   readonly name: string
@@ -45,9 +44,8 @@ const mismatch = (name: string): StartError =>
     hint: 'Set auth.pepperRef to the same secret on all servers of the schema. To replace it, first add the new secret to auth.previousPepperRefs of all servers.',
   })
 
-const LIST_OTHERS = compile<{ id: string }, Member>((param) => ({
-  compile: () =>
-    sql<Member>`select name, peppers, settings from nodes
+const LIST_OTHERS = compile<{ id: string }, Member>(
+  (param) => sql<Member>`select name, peppers, settings from nodes
       where role = 'member' and lease_until > clock_timestamp() and version is not null and id <> ${param('id')}
-      order by started_at`.compile(from),
-}))
+      order by started_at`,
+)

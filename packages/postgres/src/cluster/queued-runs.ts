@@ -2,7 +2,6 @@ import type { ClaimQuery, ClusterTarget, RunLine, RunRecord } from '@perdure/por
 import { compile, type Param, RUN_COLUMNS, type RunRow, toRun } from '@perdure/storage'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { from } from '../query/compile.ts'
 import { earlierClock } from '../query/earlier-clock.ts'
 
 /** Reserves queued runs for the node. */
@@ -68,14 +67,13 @@ type ClaimValues = TargetColumns & { node: string; now: number; limit: number }
 
 /** Rows that another node claims at this moment are passed over. */
 const claimOf = <Values extends ClaimValues>(isFree: (param: Param<Values>) => RawBuilder<unknown>) =>
-  compile<Values, RunRow>((param) => ({
-    compile: () =>
-      sql<RunRow>`update runs set executor = ${param('node')} where id = any(array(
+  compile<Values, RunRow>(
+    (param) => sql<RunRow>`update runs set executor = ${param('node')} where id = any(array(
           select id from runs where ${isStartable(param as never)} and (${isFree(param)})
           order by ${RANK} limit ${param('limit')} for update skip locked))
         and status = 'queued' and exists (select from nodes where id = ${param('node')})
-        returning ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))}`.compile(from),
-  }))
+        returning ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))}`,
+  )
 
 const UNCLAIMED = sql`executor is null or not exists (select from nodes where nodes.id = runs.executor)`
 
@@ -93,17 +91,15 @@ type LineValues = TargetColumns & {
   rateKey: string | null
 }
 
-const FIRST_IN_LINE = compile<LineValues, RunRow>((param) => ({
-  compile: () =>
-    sql<RunRow>`select ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))} from runs
+const FIRST_IN_LINE = compile<LineValues, RunRow>(
+  (param) => sql<RunRow>`select ${sql.join(RUN_COLUMNS.map((column) => sql.ref(column)))} from runs
       where ${isStartable(param as never)} and owner = ${param('owner')}
         and (${param('sessionId')}::text is null or session_id = ${param('sessionId')})
         and (${param('concurrencyKey')}::text is null or strpos(flow, ${param('concurrencyKey')}) > 0)
         and (${param('rateKey')}::text is null or strpos(flow, ${param('rateKey')}) > 0)
-      order by ${RANK} limit 1`.compile(from),
-}))
+      order by ${RANK} limit 1`,
+)
 
-const RELEASE_CLAIMS = compile<{ node: string }, unknown>((param) => ({
-  compile: () =>
-    sql`update runs set executor = null where status = 'queued' and executor = ${param('node')}`.compile(from),
-}))
+const RELEASE_CLAIMS = compile<{ node: string }, unknown>(
+  (param) => sql`update runs set executor = null where status = 'queued' and executor = ${param('node')}`,
+)

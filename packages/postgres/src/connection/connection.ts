@@ -1,4 +1,4 @@
-import { type Db, pending, type Query } from '@perdure/storage'
+import { createVariants, type Db, pending, type Query } from '@perdure/storage'
 import { POSTGRES } from '../query/dialect.ts'
 import { readTextPart } from '../query/text-part.ts'
 import type { CopyStatement } from './copy-out.ts'
@@ -32,31 +32,16 @@ export interface Connection {
   get<Values, Row>(query: Query<Values, Row>, values: Values): Promise<Row | undefined>
   all<Values, Row>(query: Query<Values, Row>, values: Values): Promise<readonly Row[]>
   readonly copy: Copy
-  /** Returns the cached query of this name, or builds and caches it. For queries whose conditions vary. */
-  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
-
-const MAX_VARIANTS = 256
 
 /** Queries whose conditions vary, and the names of prepared statements; shared by the connections of a storage. */
 export interface QueryCache {
-  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
+  readonly variant: Db['variant']
   nameOf(text: string): string | undefined
 }
 
 export function createQueryCache(): QueryCache {
-  const variants = new Map<string, Query<never, unknown>>()
-  return {
-    nameOf: createStatementNames(),
-    variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
-      const known = variants.get(name)
-      if (known !== undefined) return known as Query<Values, Row>
-      if (variants.size === MAX_VARIANTS) variants.clear()
-      const built = build()
-      variants.set(name, built)
-      return built
-    },
-  }
+  return { nameOf: createStatementNames(), variant: createVariants() }
 }
 
 export function createConnection(execute: Execute, cache: QueryCache, copy: Copy = notForReads): Connection {
@@ -72,12 +57,11 @@ export function createConnection(execute: Execute, cache: QueryCache, copy: Copy
     all: async <Values, Row>(query: Query<Values, Row>, values: Values) =>
       (await send(query, values)).rows as readonly Row[],
     copy,
-    variant: cache.variant,
   }
-  return { ...connection, db: toDb(connection) }
+  return { ...connection, db: toDb(connection, cache) }
 }
 
-const toDb = ({ run, get, all, copy, variant }: Omit<Connection, 'db'>): Db => ({
+const toDb = ({ run, get, all, copy }: Omit<Connection, 'db'>, { variant }: QueryCache): Db => ({
   dialect: POSTGRES,
   run: (query, values) => pending(run(query, values).then(({ changes }) => changes)),
   get: (query, values) => pending(get(query, values)),

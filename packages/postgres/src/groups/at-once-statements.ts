@@ -20,7 +20,6 @@ import {
 import { type RawBuilder, sql } from 'kysely'
 import { type EventColumns, insertion } from '../host/append-events.ts'
 import type { Marker } from '../host/node.ts'
-import { from } from '../query/compile.ts'
 import { earlierClock } from '../query/earlier-clock.ts'
 
 /**
@@ -139,7 +138,7 @@ type StepValues = Omit<ChangedStepColumns, 'order'> &
   Pick<StepRow, 'run_id' | 'seq'> & { readonly before: string; readonly ends: 0 | 1 }
 
 function statement<Values>(build: (param: Param<Values>) => RawBuilder<unknown>): Query<Values, unknown> {
-  return compile<Values, unknown>((param) => ({ compile: () => build(param).compile(from) }))
+  return compile<Values, unknown>((param) => build(param))
 }
 
 /** Fails unless the statement yields this many rows. */

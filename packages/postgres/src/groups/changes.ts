@@ -5,12 +5,16 @@ import type {
   LaneRow,
   MessageRow,
   ResponseColumns,
+  RunFieldTable,
   RunRow,
+  SessionFieldTable,
   SessionRow,
   StepRow,
 } from '@perdure/storage'
-import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
 
+export type RunFieldRow = RunFieldTable & { readonly run_id: string }
+export type RunFollowUpRow = { readonly run_id: string }
+export type SessionFieldRow = SessionFieldTable & { readonly session_id: string }
 export type RunChangeRow = ChangedRunColumns & Pick<RunRow, 'id'>
 export type StepChangeRow = ChangedStepColumns & Pick<StepRow, 'run_id' | 'seq'>
 export type StepKeyRow = Pick<StepRow, 'run_id' | 'seq'>
@@ -21,14 +25,14 @@ export type SessionChangeRow = Pick<SessionRow, 'id' | 'last_seq' | 'updated_at'
 /** The rows that the commits of a group write. */
 export interface GroupChanges {
   readonly runs: RunRow[]
-  readonly runFields: RunFieldTable[]
+  readonly runFields: RunFieldRow[]
   readonly runChanges: RunChangeRow[]
-  readonly followUps: RunFollowUpTable[]
+  readonly followUps: RunFollowUpRow[]
   /** Runs that free the slots which they hold. */
   readonly freed: string[]
   readonly slots: TakenSlotRow[]
   readonly sessions: SessionRow[]
-  readonly sessionFields: SessionFieldTable[]
+  readonly sessionFields: SessionFieldRow[]
   readonly sessionChanges: SessionChangeRow[]
   readonly steps: StepRow[]
   readonly restarts: StepKeyRow[]

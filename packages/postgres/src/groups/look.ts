@@ -10,7 +10,6 @@ import {
 } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { from } from '../query/compile.ts'
 import { earlierClockText } from '../query/earlier-clock.ts'
 import type { SetWrite } from './plan-groups.ts'
 import { unnest } from './row-sets.ts'
@@ -177,21 +176,21 @@ export interface WaitingRow {
 }
 
 /** The records whose response is the outcome of one of the runs. */
-export const LOCK_WAITING = compile<{ runIds: readonly string[] }, WaitingRow>((param) => ({
-  compile: () =>
-    sql<WaitingRow>`select id, run_id, patient_until from idempotency where status is null and id = any(array(
+export const LOCK_WAITING = compile<{ runIds: readonly string[] }, WaitingRow>(
+  (param) => sql<WaitingRow>`select id, run_id, patient_until from idempotency where status is null and id = any(array(
         select id from idempotency where content_of = any(${param('runIds')}::text[]) and run_id = content_of and status is null
         union all
         select id from idempotency where run_id = any(${param('runIds')}::text[]) and status is null
           and coalesce(run_id, '') is distinct from content_of))
-      order by id for no key update`.compile(from),
-}))
+      order by id for no key update`,
+)
 
-export const LOCK_RUNS = compile<{ ids: readonly string[] }, RunState>((param) => ({
-  compile: () =>
-    sql<RunState>`select id, status, attempt, execution, start_at, created_at from runs where id = any(${param('ids')}::text[])
-      order by id for no key update`.compile(from),
-}))
+export const LOCK_RUNS = compile<{ ids: readonly string[] }, RunState>(
+  (
+    param,
+  ) => sql<RunState>`select id, status, attempt, execution, start_at, created_at from runs where id = any(${param('ids')}::text[])
+      order by id for no key update`,
+)
 
 const SLOT_COLUMNS = { lane: 'text', slot: 'integer' } as const
 
@@ -201,11 +200,10 @@ export const LOCK_SLOTS = statement<WantedRows['slots'], LaneRow>(
   (slots: WantedRows['slots']) => [slots.map(({ lane }) => lane), slots.map(({ slot }) => slot)],
 )
 
-export const LOCK_SESSIONS = compile<{ ids: readonly string[] }, SessionState>((param) => ({
-  compile: () =>
-    sql<SessionState>`select id, last_seq from sessions where id = any(${param('ids')}::text[])
-      order by id for no key update`.compile(from),
-}))
+export const LOCK_SESSIONS = compile<{ ids: readonly string[] }, SessionState>(
+  (param) => sql<SessionState>`select id, last_seq from sessions where id = any(${param('ids')}::text[])
+      order by id for no key update`,
+)
 
 const STEP_COLUMNS = { run_id: 'text', seq: 'integer' } as const
 
@@ -216,12 +214,11 @@ export const LOCK_STEPS = statement<WantedRows['steps'], { run_id: string; seq: 
 )
 
 /** The last end order of each run. Read after the lock of the run, so no other transaction can add one. */
-export const LAST_ORDERS = compile<{ runIds: readonly string[] }, { run_id: string; last: number | null }>((param) => ({
-  compile: () =>
-    sql<{ run_id: string; last: number | null }>`select run_id, (
+export const LAST_ORDERS = compile<{ runIds: readonly string[] }, { run_id: string; last: number | null }>(
+  (param) => sql<{ run_id: string; last: number | null }>`select run_id, (
         select "order" from steps where steps.run_id = wanted.run_id and "order" is not null order by "order" desc limit 1
-      ) as last from unnest(${param('runIds')}::text[]) as wanted (run_id)`.compile(from),
-}))
+      ) as last from unnest(${param('runIds')}::text[]) as wanted (run_id)`,
+)
 
 /** Whether the record counts as live for a request at this instant. */
 export const isLive = ({ response, expiresAt }: IdempotencyRecord, now: EpochMs): boolean =>

@@ -6,12 +6,14 @@ import { type EventColumns, insertion, toColumns } from '../host/append-events.t
 import { INSERT_MARKER, type Marker } from '../host/node.ts'
 import { from } from '../query/compile.ts'
 import { LOCKS } from '../query/locks.ts'
-import type { RunFieldTable, RunFollowUpTable, SessionFieldTable } from '../query/schema.ts'
 import type {
   GroupChanges,
   ResponseRow,
   RunChangeRow,
+  RunFieldRow,
+  RunFollowUpRow,
   SessionChangeRow,
+  SessionFieldRow,
   StepChangeRow,
   StepKeyRow,
   TakenSlotRow,
@@ -134,7 +136,7 @@ const STEPS: RowColumns<StepRow> = {
   ...STEP_CHANGES,
 }
 
-const RUN_FIELDS: RowColumns<RunFieldTable> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
+const RUN_FIELDS: RowColumns<RunFieldRow> = { field: 'text', value: 'text', run_at: 'bigint', run_id: 'text' }
 
 const SESSIONS: RowColumns<SessionRow> = {
   id: 'text',
@@ -148,7 +150,7 @@ const SESSIONS: RowColumns<SessionRow> = {
   metadata: 'text',
 }
 
-const SESSION_FIELDS: RowColumns<SessionFieldTable> = {
+const SESSION_FIELDS: RowColumns<SessionFieldRow> = {
   ...{ field: 'text', value: 'text', session_at: 'bigint', session_id: 'text' },
 }
 
@@ -190,8 +192,8 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
 export const SET_WRITES = {
   runs: insertRows<RunRow>('runs', RUNS),
   runChanges: updateRows<RunChangeRow>('runs', { id: 'text', ...RUN_CHANGES }, ['id'], { executor: NO_EXECUTOR }),
-  followUps: insertRows<RunFollowUpTable>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
-  runFields: insertRows<RunFieldTable>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
+  followUps: insertRows<RunFollowUpRow>('run_follow_ups', { run_id: 'text' }, 'on conflict (run_id) do nothing'),
+  runFields: insertRows<RunFieldRow>('run_fields', RUN_FIELDS, 'on conflict do nothing'),
   freed: compile<{ ids: readonly string[] }, unknown>((param) =>
     from
       .deleteFrom('lanes')
@@ -200,7 +202,7 @@ export const SET_WRITES = {
   ),
   slots: rowSet<TakenSlotRow>(TAKE_SLOTS, Object.keys(SLOTS) as (keyof TakenSlotRow)[]),
   sessions: insertRows<SessionRow>('sessions', SESSIONS),
-  sessionFields: insertRows<SessionFieldTable>('session_fields', SESSION_FIELDS),
+  sessionFields: insertRows<SessionFieldRow>('session_fields', SESSION_FIELDS),
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
   steps: insertRows<StepRow>('steps', STEPS),
   restarts: rowSet<StepKeyRow>(
@@ -211,12 +213,9 @@ export const SET_WRITES = {
   stepChanges: updateRows<StepChangeRow>('steps', { ...STEP_KEY, ...STEP_CHANGES }, ['run_id', 'seq']),
   messages: insertRows<MessageRow>('messages', MESSAGES),
   responses: updateRows<ResponseRow>('idempotency', RESPONSES, ['id']),
-  events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>((param) => ({
-    compile: () =>
-      sql<{ first_position: number }>`with added as (${insertion(param)})
+  events: compile<EventColumns & Marker & { readonly known: number }, { first_position: number }>(
+    (param) => sql<{ first_position: number }>`with added as (${insertion(param)})
         insert into node_groups (node, number, first_position)
-        select ${param('node')}, ${param('number')}::bigint, min(position) from added returning first_position`.compile(
-        from,
-      ),
-  })),
+        select ${param('node')}, ${param('number')}::bigint, min(position) from added returning first_position`,
+  ),
 }

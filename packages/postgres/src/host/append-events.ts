@@ -3,7 +3,6 @@ import type { Param } from '@perdure/storage'
 import { compile } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
-import { from } from '../query/compile.ts'
 import { LOCKS } from '../query/locks.ts'
 
 export interface PendingEvents {
@@ -62,9 +61,6 @@ export const insertion = (param: Param<EventColumns & { readonly known: number }
       with ordinality as new (run_id, session_id, topic, type, phase, at, payload, number)
     returning position`
 
-const INSERT_EVENTS = compile<EventColumns & { readonly known: number }, { position: number }>((param) => ({
-  compile: () =>
-    sql<{ position: number }>`with added as (${insertion(param)}) select min(position) as position from added`.compile(
-      from,
-    ),
-}))
+const INSERT_EVENTS = compile<EventColumns & { readonly known: number }, { position: number }>(
+  (param) => sql<{ position: number }>`with added as (${insertion(param)}) select min(position) as position from added`,
+)

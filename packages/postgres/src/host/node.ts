@@ -139,9 +139,9 @@ export const HOLD_NODE = compile<{ node: string }, { id: string }>((param) =>
  * Records that a transaction of the node is committed. A transaction whose commit was not answered is settled by
  * claiming its number: of two insertions of one number, the second fails or does nothing.
  */
-export const INSERT_MARKER = compile<Marker, unknown>((param) => ({
-  compile: () => marker(param('node'), param('number'), sql`null::bigint`).compile(from),
-}))
+export const INSERT_MARKER = compile<Marker, unknown>((param) =>
+  marker(param('node'), param('number'), sql`null::bigint`),
+)
 
 export interface Marker {
   readonly node: string
@@ -154,9 +154,9 @@ export type StoredMarker = Pick<NodeGroupTable, 'first_position' | 'completed'>
 const marker = (node: RawBuilder<string>, number: RawBuilder<number>, firstPosition: RawBuilder<unknown>) =>
   sql`insert into node_groups (node, number, first_position) values (${node}, ${number}, ${firstPosition})`
 
-export const CLAIM_MARKER = compile<Marker, unknown>((param) => ({
-  compile: () => sql`${marker(param('node'), param('number'), sql`null::bigint`)} on conflict do nothing`.compile(from),
-}))
+export const CLAIM_MARKER = compile<Marker, unknown>(
+  (param) => sql`${marker(param('node'), param('number'), sql`null::bigint`)} on conflict do nothing`,
+)
 
 export const FIND_MARKER = compile<Marker, StoredMarker>((param) =>
   from
@@ -175,30 +175,28 @@ export const PRUNE_MARKERS = compile<Marker, unknown>((param) =>
 const SCHEMA_LOCK = 0x62_65_72_73
 
 const lockWith = (attempt: string) =>
-  compile<object, { taken: boolean }>(() => ({
-    compile: () =>
+  compile<object, { taken: boolean }>(
+    () =>
       sql<{
         taken: boolean
-      }>`select ${sql.raw(attempt)}(${sql.lit(SCHEMA_LOCK)}, hashtext(current_schema())) as taken`.compile(from),
-  }))
+      }>`select ${sql.raw(attempt)}(${sql.lit(SCHEMA_LOCK)}, hashtext(current_schema())) as taken`,
+  )
 
 const TAKE_SOLE_LOCK = lockWith('pg_try_advisory_lock')
 const SHARE_LOCK = lockWith('pg_try_advisory_lock_shared')
 
-const READ_CLOCK = compile<object, { now: number }>(() => ({
-  compile: () =>
-    sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.compile(from),
-}))
+const READ_CLOCK = compile<object, { now: number }>(
+  () => sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
+)
 
 const DELETE_SOLE_NODES = compile<object, unknown>(() => from.deleteFrom('nodes').where('role', '=', 'sole'))
 
 /** A command beside a server that commits for so long sends its commit again. The server shortens long names. */
-const END_OLD_COMMITS = compile<object, unknown>(() => ({
-  compile: () =>
-    sql`select pg_terminate_backend(pid) from pg_stat_activity
+const END_OLD_COMMITS = compile<object, unknown>(
+  () => sql`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name in (left('perdure groups ' || current_schema(), 63), left('perdure commits ' || current_schema(), 63))
-        and datname = current_database() and xact_start < clock_timestamp() - interval '5 seconds'`.compile(from),
-}))
+        and datname = current_database() and xact_start < clock_timestamp() - interval '5 seconds'`,
+)
 
 const DELETE_ALL = [
   compile<object, unknown>(() => from.deleteFrom('nodes')),
@@ -221,13 +219,14 @@ const columnsOf = ({ version, peppers, settings, targets, declares }: NodeIdenti
   settings: JSON.stringify(settings),
 })
 
-const INSERT_NODE = compile<NewNode, unknown>((param) => ({
-  compile: () =>
-    sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, declares, lease_until)
+const INSERT_NODE = compile<NewNode, unknown>(
+  (
+    param,
+  ) => sql`insert into nodes (id, name, role, version, schema_version, peppers, settings, targets, declares, lease_until)
       values (${param('id')}, ${param('name')}, ${param('role')}, ${param('version')}, ${param('schemaVersion')},
         ${param('peppers')}::text[], ${param('settings')}, ${param('targets')}::text[], ${param('declares')}::text[],
-        case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`.compile(from),
-}))
+        case when ${param('role')} = 'member' then ${leaseEnd(param('leaseMs'))} end)`,
+)
 
 /** The end of a lease that begins now, by the clock of the database. */
 export const leaseEnd = (leaseMs: RawBuilder<number>) =>
@@ -236,11 +235,10 @@ export const leaseEnd = (leaseMs: RawBuilder<number>) =>
 const DELETE_NODE = compile<{ id: string }, unknown>((param) => from.deleteFrom('nodes').where('id', '=', param('id')))
 
 /** Deletes the row of a member and names the member in \`departed_nodes\`. */
-const DEPART = compile<{ id: string }, unknown>((param) => ({
-  compile: () =>
-    sql`with gone as (delete from nodes where id = ${param('id')} returning id)
-      insert into departed_nodes (id) select id from gone`.compile(from),
-}))
+const DEPART = compile<{ id: string }, unknown>(
+  (param) => sql`with gone as (delete from nodes where id = ${param('id')} returning id)
+      insert into departed_nodes (id) select id from gone`,
+)
 
 export const lockedError = (role: NodeRole): StartError =>
   role === 'member'

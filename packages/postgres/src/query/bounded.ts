@@ -1,6 +1,5 @@
 import { MAX_PAGE_BYTES } from '@perdure/ports'
-import { type Compilable, type Expression, type RawBuilder, sql } from 'kysely'
-import { from } from './compile.ts'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 
 /** A text may be longer in the database than in its record, because it may be escaped. */
 const MAX_BYTES = 2 * MAX_PAGE_BYTES
@@ -13,16 +12,13 @@ export const bounded = <Row>(
   query: Expression<Row>,
   texts: readonly string[],
   maxBytes: RawBuilder<unknown> = sql.lit(MAX_BYTES),
-): Compilable<Row> => {
+): RawBuilder<Row> => {
   const bytes = sql.join(
     texts.map((text) => sql`coalesce(octet_length(${sql.ref(`page.${text}`)}), 0)`),
     sql` + `,
   )
   const rows = sql`select page.*, sum(${bytes}) over (rows between unbounded preceding and 1 preceding)::float8 as bytes_before,
     row_number() over () as row_number from (${query}) as page`
-  return {
-    compile: () =>
-      sql<Row>`select * from (${rows}) as page where coalesce(bytes_before, 0) <= ${maxBytes}
-        order by row_number`.compile(from),
-  }
+  return sql<Row>`select * from (${rows}) as page where coalesce(bytes_before, 0) <= ${maxBytes}
+        order by row_number`
 }

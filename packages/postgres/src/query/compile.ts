@@ -1,12 +1,5 @@
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
+import { queryBuilder } from '@perdure/storage'
 import type { Schema } from './schema.ts'
 
 /** Builds queries of tables and columns that only PostgreSQL has. */
-export const from = new Kysely<Schema>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-})
+export const from = queryBuilder<Schema>()

@@ -1,11 +1,16 @@
 import type { Dialect } from '@perdure/storage'
-import { type Expression, PostgresQueryCompiler, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { PostgresQueryCompiler, type SqlBool, sql } from 'kysely'
 import { kindOf } from '../connection/postgres-error.ts'
 import { bounded } from './bounded.ts'
 import { earlierClock } from './earlier-clock.ts'
 import { POSTGRES_FACTS } from './facts.ts'
 import { indexedValue } from './indexed-words.ts'
 import { LOCKS } from './locks.ts'
+
+const BY_ID: Pick<Dialect['run'], 'self' | 'of'> = {
+  self: 'id',
+  of: (id) => sql<never>`${id}`,
+}
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
@@ -18,8 +23,7 @@ export const POSTGRES: Dialect = {
   isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} = any(array(${rows}))`,
   unindexed: (condition) => sql`((${condition}) is true)`,
   hidden: (column) => sql.ref(column),
-  bounded: <Row>(query: Expression<Row>, texts: readonly string[], maxBytes?: RawBuilder<unknown>) =>
-    bounded(query, texts, maxBytes),
+  bounded,
   earlierClock,
   greatest: (left, right) => sql`greatest(${left}, ${right})`,
   rowId: 'id',
@@ -34,11 +38,6 @@ export const POSTGRES: Dialect = {
   lock: (name) => LOCKS[name],
   isRejected: (error) => kindOf(error) === 'rejected',
   facts: POSTGRES_FACTS,
-  run: { column: 'run_id', self: 'id', of: (id) => sql<never>`${id}`, idOf: (table) => sql.ref(`${table}.run_id`) },
-  session: {
-    column: 'session_id',
-    self: 'id',
-    of: (id) => sql<never>`${id}`,
-    idOf: (table) => sql.ref(`${table}.session_id`),
-  },
+  run: { ...BY_ID, column: 'run_id', idOf: (table) => sql.ref(`${table}.run_id`), has: (matches) => matches('id') },
+  session: { ...BY_ID, column: 'session_id', idOf: (table) => sql.ref(`${table}.session_id`) },
 }

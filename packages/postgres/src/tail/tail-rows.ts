@@ -40,14 +40,13 @@ export const readHead = async (db: Connection): Promise<number> => (await db.get
 /** Whether other processes have joined. */
 export const readIsAlone = async (db: Connection): Promise<boolean> => (await db.get(COUNT_NODES, {}))?.count === 1
 
-const READ_TAIL = compile<TailValues, TailRow>((param) => ({
-  compile: () =>
-    sql<TailRow>`select position, run_id, session_id, topic, type, phase, at,
+const READ_TAIL = compile<TailValues, TailRow>(
+  (param) => sql<TailRow>`select position, run_id, session_id, topic, type, phase, at,
         case when octet_length(payload) <= ${sql.lit(MAX_PAYLOAD_BYTES)} and (${param('all')}::boolean
           or run_id = any(${param('runIds')}::text[]) or session_id = any(${param('sessionIds')}::text[])
           or topic = any(${param('topics')}::text[])) then payload end as payload
-      from events where position > ${param('after')} order by position limit ${sql.lit(TAIL_LIMIT)}`.compile(from),
-}))
+      from events where position > ${param('after')} order by position limit ${sql.lit(TAIL_LIMIT)}`,
+)
 
 const SELECT_NEWEST = compile<object, { position: number | null }>(() =>
   from.selectFrom('events').select((eb) => eb.fn.max('position').as('position')),

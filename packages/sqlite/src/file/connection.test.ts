@@ -50,7 +50,7 @@ describe('openConnection', () => {
     const db = openConnection(path)
     let built = 0
     const variant = (name: string) =>
-      db.variant(name, () => {
+      db.db.variant(name, () => {
         built += 1
         return statement(`SELECT '${name}'`)
       })

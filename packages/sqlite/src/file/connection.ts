@@ -1,4 +1,4 @@
-import { type Db, type Query, ready } from '@perdure/storage'
+import { createVariants, type Db, type Query, ready } from '@perdure/storage'
 import type Database from 'better-sqlite3'
 import { SQLITE } from '../query/dialect.ts'
 import { readTextPart } from '../query/text-part.ts'
@@ -15,8 +15,6 @@ export interface Connection {
   all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
   /** Yields rows one by one. This connection cannot write until the iteration ends. */
   each<Values, Row>(query: Query<Values, Row>, values: Values): Iterable<Row>
-  /** Returns the cached query of this name, or builds and caches it. For queries whose conditions vary. */
-  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
 
 export interface ConnectionOptions {
@@ -76,7 +74,6 @@ const LOG_BYTES = 8 * 1024 * 1024
 
 /** How long a statement waits for a lock that another process holds. */
 export const BUSY_TIMEOUT_MS = 5_000
-const MAX_VARIANTS = 256
 
 const SETTINGS = [
   'foreign_keys = ON',
@@ -91,7 +88,6 @@ const SETTINGS = [
 
 function createConnection(database: Database.Database): Connection {
   const statements = new WeakMap<Query<never, unknown>, Prepared<never>>()
-  const variants = new Map<string, Query<never, unknown>>()
 
   const prepared = <Values>(query: Query<Values, unknown>): Prepared<Values> => {
     const known = statements.get(query)
@@ -120,26 +116,18 @@ function createConnection(database: Database.Database): Connection {
       const { statement, bind } = prepared(query)
       return statement.iterate(...bind(values)) as Iterable<Row>
     },
-    variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
-      const known = variants.get(name)
-      if (known !== undefined) return known as Query<Values, Row>
-      if (variants.size === MAX_VARIANTS) variants.clear()
-      const built = build()
-      variants.set(name, built)
-      return built
-    },
   }
   return { ...connection, db: toDb(connection) }
 }
 
-const toDb = ({ run, get, all, each, variant }: Omit<Connection, 'db'>): Db => ({
+const toDb = ({ run, get, all, each }: Omit<Connection, 'db'>): Db => ({
   dialect: SQLITE,
   run: (query, values) => ready(run(query, values).changes),
   get: (query, values) => ready(get(query, values)),
   all: (query, values) => ready(all(query, values)),
   each: (query, values) => ready(each(query, values)),
   textPart: (part) => ready(readTextPart({ get }, part)),
-  variant,
+  variant: createVariants(),
 })
 
 interface Prepared<Values> {

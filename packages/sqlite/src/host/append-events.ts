@@ -2,7 +2,7 @@ import type { NewEvent, StoredEvent } from '@perdure/ports'
 import { compile, paramsFor } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { from } from '../query/compile.ts'
-import { SQLITE } from '../query/dialect.ts'
+import { ENTER_RUN } from '../query/dialect.ts'
 import type { EventTable } from '../query/schema.ts'
 
 /** Appends events to the log, each at the next position. */
@@ -21,7 +21,7 @@ export function appendEvents(connection: Connection, events: readonly NewEvent[]
 function keyOf(connection: Connection, id: string): number {
   const known = connection.get(selectKey, { id })
   if (known !== undefined) return known.key
-  return Number(connection.run(SQLITE.run.enter as NonNullable<typeof SQLITE.run.enter>, { id }).lastInsertRowid)
+  return Number(connection.run(ENTER_RUN, { id }).lastInsertRowid)
 }
 
 const selectKey = compile<{ id: string }, { key: number }>((param) =>

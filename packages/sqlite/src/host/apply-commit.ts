@@ -1,4 +1,4 @@
-import type { CommitOutcome, StoredEvent, Write } from '@perdure/ports'
+import type { CommitOutcome, NewEvent, StoredEvent, Write } from '@perdure/ports'
 import { applyWrites, ready, runNow } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { appendEvents } from './append-events.ts'
@@ -8,7 +8,7 @@ export function applyCommit(connection: Connection, writes: readonly Write[]): C
   const events: StoredEvent[] = []
   const tx = {
     db: connection.db,
-    append: (added: Parameters<typeof appendEvents>[1]) => void events.push(...appendEvents(connection, added)),
+    append: (added: readonly NewEvent[]) => void events.push(...appendEvents(connection, added)),
     flush: () => ready(undefined),
   }
   const applied = runNow(applyWrites(tx, writes))

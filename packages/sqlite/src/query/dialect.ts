@@ -1,7 +1,12 @@
-import { compile, type Dialect } from '@perdure/storage'
-import { type Compilable, type SqlBool, SqliteQueryCompiler, sql } from 'kysely'
+import { type Built, compile, type Dialect } from '@perdure/storage'
+import { type SqlBool, SqliteQueryCompiler, sql } from 'kysely'
 import { isStatementError } from '../file/sqlite-error.ts'
 import { SQLITE_FACTS } from './facts.ts'
+
+/** Numbers a run, unless it has a number. */
+export const ENTER_RUN = compile<{ id: string }, unknown>(
+  (param) => sql`insert into run_keys (run_id) values (${param('id')}) on conflict do nothing`,
+)
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
@@ -15,7 +20,7 @@ export const SQLITE: Dialect = {
   isSelected: (column, rows) => sql<SqlBool>`${sql.ref(column)} in (${rows})`,
   unindexed: (condition) => sql`+${condition}`,
   hidden: (column) => sql`+${sql.ref(column)}`,
-  bounded: <Row>(query: unknown) => query as Compilable<Row>,
+  bounded: <Row>(query: unknown) => query as Built<Row>,
   earlierClock: (now) => now,
   greatest: (left, right) => sql`max(${left}, ${right})`,
   rowId: 'key',
@@ -35,10 +40,9 @@ export const SQLITE: Dialect = {
     column: 'run_key',
     self: 'key',
     of: (id) => sql<never>`(select key from run_keys where run_id = ${id})`,
+    has: (matches) => sql`key in (select key from run_keys where ${matches('run_id')})`,
     idOf: (table) => sql<string>`(select run_id from run_keys where key = ${sql.ref(`${table}.run_key`)})`,
-    enter: compile<{ id: string }, unknown>(
-      (param) => sql`insert into run_keys (run_id) values (${param('id')}) on conflict do nothing`,
-    ),
+    enter: ENTER_RUN,
     leave: compile<{ id: string }, unknown>((param) => sql`delete from run_keys where run_id = ${param('id')}`),
   },
   session: {

@@ -8,8 +8,9 @@ import {
   type StoredEvent,
   utf8Length,
 } from '@perdure/ports'
-import { type Compilable, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
+import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -124,7 +125,7 @@ const wholeEvents = ({ run }: Dialect) =>
     .select([run.idOf('events').as('run_id'), 'position', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'])
 
 /** The events of an ordered query until their payloads are longer than `maxBytes`. */
-const withinBytes = (query: unknown, param: Param<{ maxBytes: number }>, dialect: Dialect): Compilable<EventRow> =>
+const withinBytes = (query: unknown, param: Param<{ maxBytes: number }>, dialect: Dialect): Built<EventRow> =>
   dialect.bounded(query as Expression<EventRow>, ['payload'], sql`cast(${param('maxBytes')} as double precision)`)
 
 const selectStream = (

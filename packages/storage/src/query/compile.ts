@@ -1,13 +1,7 @@
-import {
-  type Compilable,
-  createQueryId,
-  type OperationNodeSource,
-  type RawBuilder,
-  type RootOperationNode,
-} from 'kysely'
-import type { Dialect, Query, Statement } from './dialect.ts'
+import { createQueryId, type RawBuilder, type RootOperationNode } from 'kysely'
+import type { Built, Dialect, Query, Statement } from './dialect.ts'
 
-export type { Query, Statement } from './dialect.ts'
+export type { Built, Query, Statement } from './dialect.ts'
 
 /** Creates a named parameter, whose value is bound when the query runs. */
 export type Param<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>
@@ -16,7 +10,7 @@ const NAME = Symbol('parameter name')
 
 /** Each execution binds every `param`. */
 export function compile<Values, Row>(
-  build: (param: Param<Values>, dialect: Dialect) => Compilable<Row> | RawBuilder<Row>,
+  build: (param: Param<Values>, dialect: Dialect) => Built<Row>,
 ): Query<Values, Row> {
   const known: Partial<Record<Dialect['name'], Statement<Values>>> = {}
   return {
@@ -39,14 +33,9 @@ export const statement = <Values = undefined, Row = unknown>(
   return { in: () => fixed }
 }
 
-function compileNow<Values, Row>(query: Compilable<Row> | RawBuilder<Row>, dialect: Dialect): Statement<Values> {
-  const { sql: text, parameters } =
-    'toOperationNode' in query
-      ? dialect.compiler.compileQuery(
-          (query as OperationNodeSource).toOperationNode() as RootOperationNode,
-          createQueryId(),
-        )
-      : query.compile()
+function compileNow<Values, Row>(query: Built<Row>, dialect: Dialect): Statement<Values> {
+  const node = query.toOperationNode() as RootOperationNode
+  const { sql: text, parameters } = dialect.compiler.compileQuery(node, createQueryId())
   const slots = parameters.map((value) => ({ name: paramName(value) as keyof Values | undefined, value }))
   return {
     text,

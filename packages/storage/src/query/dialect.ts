@@ -1,5 +1,5 @@
 import type { FactFilter } from '@perdure/ports'
-import type { Compilable, Expression, QueryCompiler, RawBuilder, SqlBool } from 'kysely'
+import type { Compilable, Expression, OperationNodeSource, QueryCompiler, RawBuilder, SqlBool } from 'kysely'
 import type { Pending } from '../program.ts'
 import type { TextPart } from './text-ref.ts'
 
@@ -19,7 +19,7 @@ export interface Dialect {
   isSelected(column: string, rows: Expression<unknown>): RawBuilder<SqlBool>
   /** Keeps the planner from using an index for the condition, so that it walks a list in its order. */
   unindexed(condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
-  /** The column in a condition for which the planner uses no index, or one that the index itself states so. */
+  /** A column that a condition compares without its index. Partial indexes of SQLite state their conditions in this form. */
   hidden(column: string): RawBuilder<unknown>
   /**
    * The rows of an ordered query up to the one with which the named texts are longer than a page. SQLite needs no
@@ -27,7 +27,7 @@ export interface Dialect {
    *
    * @param maxBytes replaces the bytes of a page
    */
-  bounded<Row>(query: Expression<Row>, texts: readonly string[], maxBytes?: RawBuilder<unknown>): Compilable<Row>
+  bounded<Row>(query: Expression<Row>, texts: readonly string[], maxBytes?: RawBuilder<unknown>): Built<Row>
   /** The earlier of an instant of this process and the clock of the database server, if there is one. */
   earlierClock(now: RawBuilder<number>): RawBuilder<number>
   /** The value under which an index holds a text: PostgreSQL limits the length of an entry. */
@@ -48,7 +48,7 @@ export interface Dialect {
   isRejected(error: unknown): boolean
   readonly facts: FactDialect
   /** How rows refer to a run and to a session. */
-  readonly run: Reference<'run_key' | 'run_id'>
+  readonly run: RunReference
   readonly session: Reference<'session_key' | 'session_id'>
 }
 
@@ -62,9 +62,14 @@ export interface Reference<Column extends string> {
   of(id: Expression<string | null>): RawBuilder<never>
   /** The id to which the rows of a table refer. */
   idOf(table: string): RawBuilder<string>
-  /** A statement before the first row that refers to an id. */
+}
+
+export interface RunReference extends Reference<'run_key' | 'run_id'> {
+  /** A condition on the id of a row of `runs`; `matches` compares a column. */
+  has(matches: (column: string) => RawBuilder<SqlBool>): RawBuilder<SqlBool>
+  /** A statement before the first row that refers to a run. */
   readonly enter?: Query<{ readonly id: string }, unknown>
-  /** A statement after the last row was deleted. */
+  /** A statement after the last row that referred to a run was deleted. */
   readonly leave?: Query<{ readonly id: string }, unknown>
 }
 
@@ -91,6 +96,9 @@ export interface FactSearch {
   readonly filter: FactFilter
   readonly limit: number
 }
+
+/** What kysely or `sql` builds: a query with rows of `Row`. */
+export type Built<Row> = OperationNodeSource & (Compilable<Row> | RawBuilder<Row>)
 
 /** A query that takes `Values` and yields rows of `Row`. */
 export interface Query<Values, Row> {

@@ -71,13 +71,13 @@ interface OfSession {
   readonly session_key: number
 }
 
-interface RunFieldTable {
+export interface RunFieldTable {
   readonly field: string
   readonly value: string
   readonly run_at: number // created_at of the run
 }
 
-interface SessionFieldTable {
+export interface SessionFieldTable {
   readonly field: string
   readonly value: string
   readonly session_at: number // created_at of the session

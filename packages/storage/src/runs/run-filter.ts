@@ -56,8 +56,7 @@ const RUN_FIELDS: FieldIndex = { table: 'run_fields', createdAt: 'run_at', recor
 
 const accessOf = ({ run }: Dialect): AccessTests => ({
   owner: (matches) => matches('owner'),
-  ids: (matches) =>
-    run.self === 'id' ? matches('id') : sql`key in (select key from run_keys where ${matches('run_id')})`,
+  ids: run.has,
   agentIds: (matches) => sql`kind = 'agent' and ${matches('target_id')}`,
   workflowIds: (matches) => sql`kind = 'workflow' and ${matches('target_id')}`,
 })

@@ -8,8 +8,9 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
-import { type Compilable, type Expression, type SqlBool, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
+import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -129,7 +130,7 @@ export const sessionListQuery = (
       .orderBy(createdAt, page.order)
       .orderBy('sessions.id', page.order)
       .limit(param('limit'))
-    return query as unknown as Compilable<SessionRow>
+    return query as unknown as Built<SessionRow>
   })
 
 type TranscriptValues = PageValues & { readonly sessionId: string }
@@ -143,7 +144,7 @@ const messageOutlineQuery = (page: PageQuery): Query<TranscriptValues, OutlinedR
   compile((param, dialect) => {
     const columns = MESSAGE_COLUMNS.filter((name) => name !== 'content')
     const query = transcript({ param, dialect }, page).select([...columns, ...longText('content', 'messages')])
-    return query as unknown as Compilable<OutlinedRow>
+    return query as unknown as Built<OutlinedRow>
   })
 
 interface TranscriptQuery {

@@ -7,8 +7,9 @@ import {
   type StepStatus,
   takeWithinPage,
 } from '@perdure/ports'
-import { type Compilable, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
+import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -134,7 +135,7 @@ export const completedQuery = (page: PageQuery): Query<PageValues & { readonly r
       )
       .orderBy('seq', page.order)
       .limit(param('limit'))
-    return query as unknown as Compilable<CompletedRow>
+    return query as unknown as Built<CompletedRow>
   })
 
 /** A part of the calls of a run, without their results. */
@@ -159,14 +160,14 @@ export const STEP_QUERIES = {
     (param, dialect) =>
       briefly(dialect)
         .where(dialect.run.column, '=', dialect.run.of(param('runId')))
-        .orderBy('seq') as unknown as Compilable<StepRow>,
+        .orderBy('seq') as unknown as Built<StepRow>,
   ),
   briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>(
-    (param, dialect) => briefRange({ param, dialect }) as unknown as Compilable<StepRow>,
+    (param, dialect) => briefRange({ param, dialect }) as unknown as Built<StepRow>,
   ),
   briefRangeByStatus: compile<{ runId: string; after: number; limit: number; status: StepStatus }, StepRow>(
     (param, dialect) =>
-      briefRange({ param, dialect }).where('status', '=', param('status')) as unknown as Compilable<StepRow>,
+      briefRange({ param, dialect }).where('status', '=', param('status')) as unknown as Built<StepRow>,
   ),
   bySeq: compile<StepRef, StepRow>((param, dialect) =>
     wholeSteps(dialect)

@@ -51,7 +51,20 @@ export function restrictFiles(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const stat = statSync(file, { throwIfNoEntry: false })
     if (stat === undefined || (stat.mode & 0o077) === 0 || stat.uid !== process.getuid?.()) continue
-    chmodSync(file, 0o600)
+    unlessGone(() => chmodSync(file, 0o600))
+  }
+}
+
+/**
+ * Calls `use`; `undefined` if the file does not exist. The last process that closes a database removes the WAL and its
+ * index, so these may vanish between two calls.
+ */
+export function unlessGone<T>(use: () => T): T | undefined {
+  try {
+    return use()
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
   }
 }
 

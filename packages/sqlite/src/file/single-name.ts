@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StartError } from '@perdure/ports'
+import { unlessGone } from './private-file.ts'
 
 /**
  * Checks that each file of the database has one name. SQLite finds the write-ahead log, its index and the lock by the
@@ -14,7 +15,8 @@ export function requireSingleName(path: string): void {
   for (const suffix of ['', ...COMPANIONS]) {
     const stat = statSync(`${path}${suffix}`, { throwIfNoEntry: false })
     if (stat === undefined || !stat.isFile()) continue
-    const file = realpathSync(`${path}${suffix}`)
+    const file = unlessGone(() => realpathSync(`${path}${suffix}`))
+    if (file === undefined) continue
     if (stat.nlink > 1) throw linkedError(file, stat.nlink)
     if (isMountPoint(file, stat.dev)) throw mountedError(file)
   }

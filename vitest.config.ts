@@ -30,6 +30,21 @@ const conditions = ['perdure-source', 'module', 'node', 'development|production'
  */
 const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
+/**
+ * The test files of a project share a few processes, which load the sources once. This halves the processor time, but a
+ * server that a test leaves running would meet the tests after it.
+ */
+const SHARED_PROCESS = { isolate: false }
+
+/** Tests that start servers, programs or threads, or that open database files. Each file has a process of its own. */
+const OWN_PROCESS = [
+  'packages/{server-app,sqlite,postgres,platform-node,create-perdure}/src/**/*.test.ts',
+  'apps/*/src/**/*.test.ts',
+]
+
+/** PROPERTY_RUNS=100000 runs each property test 100,000 times, unless the test sets numRuns. */
+const propertyRuns = process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts']
+
 /** The other torture suites attack the database file. */
 const sqliteSuites = [
   'e2e/torture/!(postgres-kills).test.ts',
@@ -49,11 +64,21 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...OWN_PROCESS],
+          ...SHARED_PROCESS,
+          ...GENEROUS,
+          setupFiles: propertyRuns,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit-isolated',
+          include: OWN_PROCESS,
           ...GENEROUS,
           globalSetup: ['tooling/postgres-setup.ts'],
-          // PROPERTY_RUNS=100000 runs each property test 100,000 times, unless the test sets numRuns.
-          setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
+          setupFiles: propertyRuns,
         },
       },
       {
@@ -61,6 +86,7 @@ export default defineConfig({
         // The tests of the stages and routes again, as if another HTTP server had received the requests below /ai.
         test: {
           ...GENEROUS,
+          ...SHARED_PROCESS,
           name: 'mounted',
           include: ['packages/http/src/*.test.ts', 'packages/http/src/{stages,routes,response,telemetry}/*.test.ts'],
           env: { HTTP_MOUNT_PATH: '/ai' },
@@ -77,9 +103,10 @@ export default defineConfig({
         },
         test: {
           ...GENEROUS,
+          ...SHARED_PROCESS,
           name: 'ai-sdk-6',
           include: ['packages/ai-sdk/src/**/*.test.ts'],
-          setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
+          setupFiles: propertyRuns,
         },
       },
       {

@@ -37,10 +37,13 @@ const createWorld = async (storage: Storage): Promise<World> => {
 
 const LONG_MS = 100_000
 
+/** One advance ends one sleep or try of each executing run; in a long queue, runs execute one after another. */
+const MOST_ROUNDS = 1_000
+
 /** Advances the clock until no run executes and no record changes. */
 async function waitLong(world: World): Promise<void> {
   const { environment } = world
-  for (let before = '', round = 0; round < 40; round++) {
+  for (let before = '', round = 0; round < MOST_ROUNDS; round++) {
     environment.clock.advance(LONG_MS)
     await quiesce(environment)
     await restartUntilAlive(world)
@@ -66,7 +69,7 @@ async function finishAll(world: World): Promise<void> {
   }
   if (environment.deployed.versions !== ALL_VERSIONS) await deployNext()
   const open = async () => (await allRuns(environment)).filter(({ status }) => !isTerminal(status))
-  for (let round = 0; round < 120 && (await open()).length > 0; round++) {
+  for (let round = 0; round < MOST_ROUNDS && (await open()).length > 0; round++) {
     if ((await open()).some(isParked)) await deployNext()
     for (const name of EVENT_NAMES) emitEvent(world, { name })
     const { items } = await environment.storage.approvals.list(

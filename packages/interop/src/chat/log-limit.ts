@@ -4,6 +4,13 @@ import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 /** The type of the event that stands for everything that a limited log leaves out. */
 export const TRUNCATED = 'perdure.truncated'
 
+/** The payload of that event. */
+export interface Truncation {
+  readonly message: string
+  /** The path of the operation that returns the whole log. */
+  readonly rest: string
+}
+
 export interface LogLimitOptions {
   readonly runId: string
   /** How much of the log is shown: the length of its payloads in JSON. */
@@ -38,7 +45,8 @@ export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): 
     if (isTruncated) return []
     isTruncated = true
     const message = `only the first ${maxBytes} bytes of this run are shown`
-    return [{ eventId, at, type: TRUNCATED, payload: { message, rest: `${basePath}/runs/${runId}/events` } }]
+    const payload: Truncation = { message, rest: `${basePath}/runs/${runId}/events` }
+    return [{ eventId, at, type: TRUNCATED, payload }]
   }
 
   const isBeyond = (size: number) => bytes + size > maxBytes

@@ -1,9 +1,11 @@
 import type { ListedRun, RunRecord } from '@perdure/ports'
 import { jsonSize } from '@perdure/protocol'
+import { TRUNCATED, type Truncation } from '../chat/log-limit.ts'
 import { beginLog, type RunLogDeps, readLog } from '../chat/run-log.ts'
+import type { LogEvent } from '../fold/log-event.ts'
 import { createAnswerItems, inputItems } from './input-items.ts'
 import type { ListQuery } from './lists.ts'
-import type { OutputItem } from './output-items.ts'
+import { messageItem, type OutputItem } from './output-items.ts'
 import { createSegmentProjector, type SegmentProjector } from './response-projector.ts'
 import { viewOf } from './response-reader.ts'
 import { createSegments } from './segments.ts'
@@ -17,9 +19,13 @@ async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly Ou
   let response = respond(1)
   const close = (closed: SegmentProjector, segment: number) => {
     closed.rest()
-    if (closed.response() !== undefined) items.push(...answers.of(segment), ...closed.items())
+    if (closed.response() === undefined) return
+    const scope = segment === 1 ? run.id : `${run.id}-${segment}`
+    items.push(...[...answers.of(segment), ...closed.items()].map((item) => withOwnId(item, scope)))
   }
+  let mark: OutputItem | undefined
   await readLog(deps, run, await beginLog(deps, run), (event) => {
+    if (event.type === TRUNCATED) mark = truncationItem(run, event)
     const before = segments.fold()
     const begins = segments.next(event)
     answers.next(event, begins, segments.current())
@@ -31,7 +37,20 @@ async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly Ou
     response.show(before, event)
   })
   close(response, segments.current())
-  return items
+  return mark === undefined ? items : [...items, mark]
+}
+
+/**
+ * Code may give the same ids to messages and calls in every run, but clients page through the items of a conversation by
+ * their ids. Approvals have ids of their own, by which clients decide them.
+ */
+const withOwnId = (item: OutputItem, scope: string): OutputItem =>
+  String(item.type).startsWith('mcp_approval') ? item : { ...item, id: `${item.id}.${scope}` }
+
+/** Says that items are missing, and where they are. */
+function truncationItem({ id }: RunRecord, { payload }: LogEvent): OutputItem {
+  const { message, rest } = payload as Truncation
+  return messageItem(`msg_${id}.truncated`, { text: `[${message}; GET ${rest} returns the rest]` }, 'incomplete')
 }
 
 export interface ItemPage {

@@ -8,8 +8,8 @@ const SECONDS = Number(process.env.E2E_CLUSTER_SECONDS ?? 60)
 const NODES = Number(process.env.E2E_CLUSTER_NODES ?? 3)
 const ROUNDS = Number(process.env.E2E_CLUSTER_ROUNDS ?? 1)
 const CHOSEN = process.env.E2E_CLUSTER_STRIKES?.split(',')
-/** A server alone on its schema may have any clock, and nobody gives it up. */
-const ONLY_IN_CLUSTERS: readonly StrikeName[] = ['wrong clock', 'late commits']
+/** A server alone on its schema may have any clock, nobody gives it up, and no other node knows the new primary. */
+const ONLY_IN_CLUSTERS: readonly StrikeName[] = ['wrong clock', 'late commits', 'stepped clock', 'flapping primary']
 
 const isLong = SECONDS > 300
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createMovableClock } from '../faked-clock.ts'
 import { type RunningServer, type Sandbox, startServer } from '../perdure-process.ts'
 import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts'
 
@@ -10,6 +11,10 @@ export interface Node {
   readonly name: string
   /** The connections of the node to the database. */
   readonly network: FaultyProxy
+  /** Moves the wall clock of the machine of the node by milliseconds. */
+  moveClock(ms: number): void
+  /** Whether the process reports that it is ready. */
+  isReady(): Promise<boolean>
   /** The port of the API; `undefined` while no process listens. */
   port(): number | undefined
   /** The id of the process that listens. */
@@ -101,9 +106,10 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
   direct.port = String(network.port)
   const dir = join(sandbox.dir, name)
   mkdirSync(dir)
+  const clock = createMovableClock()
   const withEnv = (env: NodeJS.ProcessEnv): Sandbox => ({
     dir,
-    env: { ...sandbox.env, E2E_DATABASE_URL: direct.href, ...env },
+    env: { ...sandbox.env, ...clock.env, E2E_DATABASE_URL: direct.href, ...env },
   })
   let server: RunningServer | undefined
   let isStopped = false
@@ -149,6 +155,9 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
   return {
     name,
     network,
+    moveClock: clock.move,
+    isReady: async () =>
+      server !== undefined && (await fetch(`${server.url}/health/ready`).catch(() => undefined))?.status === 200,
     port: () => (server === undefined ? undefined : Number(new URL(server.url).port)),
     pid: () => server?.process.pid,
     signal: (signal) => void server?.process.kill(signal),

@@ -10,6 +10,12 @@ export interface Primary {
   crash(): Promise<void>
   /** Kills the server, and promotes a standby that has every acknowledged commit. */
   failOver(): Promise<void>
+  /**
+   * Promotes a standby that has every acknowledged commit, and leaves the server running. The address leads to the
+   * new primary until `isKnown` resolves, then for a while back to the old one, which commits alone, and to the new one
+   * for good.
+   */
+  flap(isKnown: () => Promise<void>, backMs: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,6 +42,22 @@ export async function openPrimary(settings: readonly string[]): Promise<Primary>
       name.leadTo(portOf(standby))
       lost.remove()
     },
+    async flap(isKnown, backMs) {
+      const standby = await startStandby(current.url, settings)
+      await waitForCommits(current.url)
+      const old = current
+      name.shut()
+      standby.promote()
+      current = standby
+      name.leadTo(portOf(standby))
+      name.heal()
+      await isKnown()
+      await commitAlone(old.url)
+      name.leadTo(portOf(old))
+      await pause(backMs)
+      name.leadTo(portOf(standby))
+      old.remove()
+    },
     async close() {
       await name.close()
       current.remove()
@@ -46,12 +68,29 @@ export async function openPrimary(settings: readonly string[]): Promise<Primary>
 const STANDBY_MS = 30_000
 const SETTING_MS = 500
 
-/** Makes the server acknowledge a commit only when the standby has it. */
-async function waitForCommits(url: string): Promise<void> {
+type Execute = (text: string) => Promise<readonly unknown[]>
+
+async function withSession(url: string, use: (execute: Execute) => Promise<void>): Promise<void> {
   const server = { url, schema: 'public', statementTimeoutMs: 60_000, pipeline: false }
   const session: Session = await openSession(server, { name: 'failover', planning: 'default' })
-  const execute = async (text: string) => (await session.execute({ text, values: [] })).rows
   try {
+    await use(async (text) => (await session.execute({ text, values: [] })).rows)
+  } finally {
+    await session.close()
+  }
+}
+
+/** Makes the server acknowledge commits that no standby has. */
+const commitAlone = (url: string) =>
+  withSession(url, async (execute) => {
+    await execute('alter system reset synchronous_standby_names')
+    await execute('select pg_reload_conf()')
+    await pause(SETTING_MS)
+  })
+
+/** Makes the server acknowledge a commit only when the standby has it. */
+const waitForCommits = (url: string) =>
+  withSession(url, async (execute) => {
     await execute(`alter system set synchronous_standby_names = '*'`)
     await execute('select pg_reload_conf()')
     for (const until = performance.now() + STANDBY_MS; ; await pause(50)) {
@@ -60,7 +99,4 @@ async function waitForCommits(url: string): Promise<void> {
     }
     // Commits wait only when another process of the server has read the setting as well.
     await pause(SETTING_MS)
-  } finally {
-    await session.close()
-  }
-}
+  })

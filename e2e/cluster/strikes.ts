@@ -84,11 +84,23 @@ const NODE_STRIKES = {
   'half-open': heals(({ network }) => network.halfOpen(), [1_000, 8_000]),
   'lost requests': heals(({ network }) => network.lose('requests'), [500, 6_000]),
   'lost responses': heals(({ network }) => network.lose('responses'), [500, 6_000]),
+  /** The clock of a running process is set to another time, and later set right. */
+  'stepped clock': async ({ between }, node) => {
+    const step = CLOCK_STEPS_MS[between(0, CLOCK_STEPS_MS.length - 1)] ?? 0
+    node.moveClock(step)
+    await pause(between(1_000, 8_000))
+    node.moveClock(-step)
+  },
 } satisfies Record<string, NodeStrike>
+
+const DAY_MS = 86_400_000
+const CLOCK_STEPS_MS = [1_000, 25 * 3_600_000, 3_652 * DAY_MS].flatMap((ms) => [ms, -ms])
 
 const COMMON_STRIKES = {
   'crash of PostgreSQL': ({ primary }) => primary.crash(),
   'promoted standby': ({ primary }) => primary.failOver(),
+  /** Nodes that have seen the promoted standby are led back to the old primary, as by a load balancer that flaps. */
+  'flapping primary': ({ primary, nodes, between }) => primary.flap(() => untilReady(nodes.all), between(500, 5_000)),
   'terminated sessions': async ({ database, between }) =>
     database.terminate(between(1, 10) / 10).catch(() => undefined),
   /** New connections are refused while the sleepers hold the rest of `max_connections`. */
@@ -110,6 +122,15 @@ const COMMON_STRIKES = {
 } satisfies Record<string, CommonStrike>
 
 const SLEEPERS = 30
+
+async function untilReady(nodes: readonly Node[]): Promise<void> {
+  for (const until = performance.now() + READY_MS; performance.now() < until; await pause(200)) {
+    if ((await Promise.all(nodes.map((node) => node.isReady()))).every(Boolean)) return
+  }
+  throw new Error('a node was not ready on the promoted standby')
+}
+
+const READY_MS = 60_000
 
 /** A paused process is given up and its runs are recovered within this time, unless the database is away. */
 const GIVEN_UP_MS = 15_000
@@ -164,11 +185,12 @@ export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: Str
       onStrike(name, node.name)
       begin(() => hold([node], () => NODE_STRIKES[name](arena, node)))
     } else {
-      // A rolling restart needs every node; a fault of the database does not last.
-      if (name === 'rolling restart') await Promise.all(open)
+      // These need every node; the other faults of the database do not last.
+      const holdsAll = name === 'rolling restart' || name === 'flapping primary'
+      if (holdsAll) await Promise.all(open)
       onStrike(name, undefined)
       faults.isDatabaseStruck = true
-      await begin(() => hold(name === 'rolling restart' ? nodes.all : [], () => COMMON_STRIKES[name](arena)))
+      await begin(() => hold(holdsAll ? nodes.all : [], () => COMMON_STRIKES[name](arena)))
       faults.isDatabaseStruck = false
       faults.endedAtMs.set('database', performance.now())
     }

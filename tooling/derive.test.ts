@@ -1,6 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, type Operation, SCOPES, SUBJECTS } from '@perdure/protocol'
+import {
+  configFields,
+  ERRORS,
+  EVENTS,
+  METRICS,
+  OPERATIONS,
+  type Operation,
+  protocolOf,
+  SCOPES,
+  SUBJECTS,
+} from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { docsPageAssets } from './derive/docs-page-assets.ts'
@@ -36,8 +46,8 @@ describe('clientTables', () => {
 
   it('contains every operation except pure event streams and other protocols', () => {
     const text = clientTables()
-    const isCallable = ({ id, dialect }: Operation) =>
-      dialect === undefined && !['realtime.open-ws', 'sessions.events'].includes(id)
+    const isCallable = (operation: Operation) =>
+      protocolOf(operation) === undefined && !['realtime.open-ws', 'sessions.events'].includes(operation.id)
 
     for (const { id, path } of OPERATIONS.filter(isCallable)) {
       expect(text, id).toContain(`path: '${path}'`)

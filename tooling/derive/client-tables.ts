@@ -2,6 +2,7 @@ import {
   CLOSE_CODES,
   OPERATIONS,
   type Operation,
+  protocolOf,
   REPLAY_GAP,
   type ResponseSpec,
   RPC_CODES,
@@ -24,6 +25,7 @@ export function clientTables(): string {
   ])
   return [
     '// Derived from the tables of @perdure/protocol by `pnpm derive`; not edited by hand.',
+    "import type { CloseName } from '@perdure/protocol'",
     "import type { RouteTable } from './route.ts'",
     '',
     `export const SUBPROTOCOL = ${literal(SUBPROTOCOL)}`,
@@ -34,7 +36,7 @@ export function clientTables(): string {
     `export const RUN_ENDING_EVENTS: readonly string[] = ${literal([...RUN_ENDING_EVENTS])}`,
     '',
     '/** Why the server closes a WebSocket, by code. */',
-    'export const CLOSE_NAMES: Readonly<Record<number, string>> = {',
+    'export const CLOSE_NAMES: Readonly<Record<number, CloseName>> = {',
     ...Object.entries(CLOSE_CODES).map(([name, { code }]) => `  ${code}: ${literal(name)},`),
     '}',
     '',
@@ -63,7 +65,7 @@ const answersOf = ({ responses }: Operation) => Object.values<ResponseSpec>(resp
  * clients of their own.
  */
 const isCallable = (operation: Operation) =>
-  operation.dialect === undefined &&
+  protocolOf(operation) === undefined &&
   (answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
     answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket'))
 

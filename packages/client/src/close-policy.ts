@@ -1,3 +1,4 @@
+import type { CloseName } from '@perdure/protocol'
 import { PerdureError, type PerdureErrorCode } from '@perdure/protocol/error'
 import { CLOSE_NAMES, RPC_NAMES } from './protocol-tables.ts'
 import { type Backoff, backoffMs, isFinalStatus } from './retry-policy.ts'
@@ -14,22 +15,32 @@ const BACKOFF: Backoff = { baseMs: 200, maxMs: 10_000 }
 /** The server counts a client's messages over this window. */
 const MESSAGE_WINDOW_MS = 10_000
 
-const ERRORS_OF_NAMES: Readonly<Record<string, PerdureErrorCode>> = {
-  'auth.required': 'auth-required',
-  'auth.invalid': 'auth-invalid',
-  'auth.revoked': 'auth-revoked',
-  'auth.scope_denied': 'scope-denied',
-  'protocol.violation': 'protocol-violation',
-  'invalid-params': 'validation-failed',
+const ON_CLOSE: Readonly<
+  Record<
+    CloseName,
+    | { readonly kind: 'renew' | 'final'; readonly error: PerdureErrorCode }
+    | { readonly kind: 'reconnect'; readonly afterMs: number }
+  >
+> = {
+  'auth.required': { kind: 'renew', error: 'auth-required' },
+  'auth.invalid': { kind: 'renew', error: 'auth-invalid' },
+  'auth.revoked': { kind: 'renew', error: 'auth-revoked' },
+  'auth.scope_denied': { kind: 'renew', error: 'scope-denied' },
+  'rate.limited': { kind: 'reconnect', afterMs: MESSAGE_WINDOW_MS },
+  'flow.throttled': { kind: 'reconnect', afterMs: 0 },
+  'server.shutdown': { kind: 'reconnect', afterMs: 0 },
+  'protocol.violation': { kind: 'final', error: 'protocol-violation' },
 }
 
 /** @param failures consecutive connections that failed before they became stable */
 export function closePolicy({ code, reason }: SocketClose, failures: number, chance: number): Reconnect {
-  const name = CLOSE_NAMES[code] ?? ''
-  if (name.startsWith('auth.')) return { kind: 'renew', error: closedAs(name, { code, reason }) }
-  if (name === 'protocol.violation') return { kind: 'final', error: closedAs(name, { code, reason }) }
-  const windowMs = name === 'rate.limited' ? MESSAGE_WINDOW_MS : 0
-  return { kind: 'reconnect', delayMs: windowMs + backoffMs(BACKOFF, failures, chance) }
+  const name = CLOSE_NAMES[code]
+  const action = name === undefined ? undefined : ON_CLOSE[name]
+  if (action === undefined || action.kind === 'reconnect') {
+    return { kind: 'reconnect', delayMs: (action?.afterMs ?? 0) + backoffMs(BACKOFF, failures, chance) }
+  }
+  const message = `The server closed the WebSocket with ${code}: ${reason || name}.`
+  return { kind: action.kind, error: new PerdureError(action.error, message, { closeCode: code }) }
 }
 
 /** What to do when no ticket could be obtained. */
@@ -37,11 +48,6 @@ export function ticketErrorPolicy(error: PerdureError, failures: number, chance:
   if (isFinalStatus(error.status)) return { kind: 'final', error }
   return { kind: 'reconnect', delayMs: (error.retryAfter ?? 0) + backoffMs(BACKOFF, failures, chance) }
 }
-
-const closedAs = (name: string, { code, reason }: Pick<SocketClose, 'code' | 'reason'>) =>
-  new PerdureError(ERRORS_OF_NAMES[name] ?? name, `The server closed the WebSocket with ${code}: ${reason || name}.`, {
-    closeCode: code,
-  })
 
 /** Errors that may go away on a later attempt. */
 const TRANSIENT = ['internal-error', 'rate-limited']
@@ -51,5 +57,6 @@ export function finalRefusal({
   error: { code, message },
 }: Extract<RpcAnswer, { error: unknown }>): PerdureError | undefined {
   const name = RPC_NAMES[code] ?? 'protocol-violation'
-  return TRANSIENT.includes(name) ? undefined : new PerdureError(ERRORS_OF_NAMES[name] ?? name, message)
+  if (TRANSIENT.includes(name)) return undefined
+  return new PerdureError(name === 'invalid-params' ? 'validation-failed' : name, message)
 }

@@ -1,4 +1,5 @@
 // Derived from the tables of @perdure/protocol by `pnpm derive`; not edited by hand.
+import type { CloseName } from '@perdure/protocol'
 import type { RouteTable } from './route.ts'
 
 export const SUBPROTOCOL = 'svc.protocol.v1'
@@ -9,7 +10,7 @@ export const REPLAY_GAP = 'replay-gap'
 export const RUN_ENDING_EVENTS: readonly string[] = ['run.completed', 'run.failed', 'run.aborted']
 
 /** Why the server closes a WebSocket, by code. */
-export const CLOSE_NAMES: Readonly<Record<number, string>> = {
+export const CLOSE_NAMES: Readonly<Record<number, CloseName>> = {
   4001: 'auth.required',
   4002: 'auth.invalid',
   4003: 'auth.revoked',

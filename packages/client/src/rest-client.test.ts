@@ -1,4 +1,4 @@
-import { OPERATIONS as ALL_OPERATIONS, type Operation } from '@perdure/protocol'
+import { OPERATIONS as ALL_OPERATIONS, protocolOf } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { createContext } from './client-options.ts'
 import { ROUTES } from './protocol-tables.ts'
@@ -15,7 +15,7 @@ const page = (ids: readonly string[], nextCursor: string | null) =>
   json({ items: ids.map((id) => ({ id })), nextCursor })
 
 /** Operations of other protocols have clients of their own. */
-const OPERATIONS = ALL_OPERATIONS.filter(({ dialect }: Operation) => dialect === undefined)
+const OPERATIONS = ALL_OPERATIONS.filter((operation) => protocolOf(operation) === undefined)
 
 describe('the REST client', () => {
   it('has one method per operation, named after its id', () => {

@@ -172,7 +172,7 @@ export function createTestApp(options: AppOptions = {}) {
   engine.onNamedEvent(triggers.fireEventTriggers)
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
-  const protocols = createProtocols({
+  const callProtocol = createProtocols({
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
     ...PROTOCOL_LIMITS,
     ...{
@@ -203,7 +203,7 @@ export function createTestApp(options: AppOptions = {}) {
       ...{ ...shared, readRuns: engine.readRuns },
       registered: () => [...agents.list(), ...workflows.list()],
     }),
-    ...protocols,
+    callProtocol,
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({

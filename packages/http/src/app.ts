@@ -14,9 +14,7 @@ import { endWithCredential } from './response/credential-stream.ts'
 import { toErrorAnswer, toRefusal } from './response/error-envelope.ts'
 import { bytesOf, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
 import { createRouter } from './router.ts'
-import { agUiRoutes } from './routes/ag-ui.ts'
 import { agentRoutes } from './routes/agents.ts'
-import { aiSdkRoutes } from './routes/ai-sdk.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { consoleRoutes } from './routes/console.ts'
@@ -24,12 +22,10 @@ import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { mcpRoutes } from './routes/mcp.ts'
-import { mcpServerRoutes } from './routes/mcp-server.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { nodeRoutes } from './routes/nodes.ts'
-import { openaiRoutes } from './routes/openai.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -130,8 +126,8 @@ async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Pr
     return { outgoing: await work() }
   } catch (thrown) {
     const error = toRefusal(thrown)
-    const { requestId, dialect, json } = exchange
-    return { outgoing: toErrorAnswer(error, requestId, { dialect, json }), error }
+    const { requestId, protocol, json } = exchange
+    return { outgoing: toErrorAnswer(error, requestId, { protocol, json }), error }
   }
 }
 
@@ -143,13 +139,9 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
-    'ai-sdk': aiSdkRoutes(deps),
-    'ag-ui': agUiRoutes(deps),
-    openai: openaiRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),
-    'mcp-server': mcpServerRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
     webhooks: webhookRoutes(deps),
@@ -162,5 +154,5 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     docs: docsRoutes(deps),
     console: consoleRoutes(deps),
   }
-  return mountAll(handlers, deps.config)
+  return mountAll(handlers, deps)
 }

@@ -1,6 +1,6 @@
 import type { KeyedRequest, Principal } from '@perdure/core'
 import { EVERY_ROW, noSpan, type RequestOrigin, type Span, type Visibility } from '@perdure/ports'
-import type { Dialect, Operation } from '@perdure/protocol'
+import type { Operation, ProtocolName } from '@perdure/protocol'
 import type { Call } from './handlers.ts'
 import { acceptsEventStream } from './request/accept.ts'
 import type { HttpEnv } from './request/http-env.ts'
@@ -16,7 +16,7 @@ export interface Exchange {
   readonly env: HttpEnv
   readonly route: Route | undefined
   readonly methods: () => readonly string[] // allowed on this path
-  readonly dialect: Dialect | undefined // the protocol in which errors are shown
+  readonly protocol: ProtocolName | undefined // the protocol in which errors are shown
   readonly mountPath: string // precedes the base path in the URL of the client
   /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
@@ -57,7 +57,7 @@ export function createExchange(
     head,
     env,
     route,
-    dialect: route === undefined ? router.dialectOf(head.path) : route.mounted.operation.dialect,
+    protocol: route === undefined ? router.protocolAt(head.path) : route.mounted.protocol,
     methods: () => router.methodsOf(head.path),
     mountPath,
     headers: new Map(),

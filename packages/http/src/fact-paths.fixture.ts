@@ -1,13 +1,15 @@
-import type { OPERATION_TABLES, RpcMethod } from '@perdure/protocol'
+import type { OPERATION_TABLES, PROTOCOLS, RpcMethod } from '@perdure/protocol'
 import type { Path, Paths, Waiting } from './fact.fixture.ts'
 import { PROTOCOL_PATHS } from './fact-protocols.fixture.ts'
 
 type Tables = typeof OPERATION_TABLES
-type OperationId = {
-  [Group in keyof Tables]: {
-    [Name in keyof Tables[Group]]: Tables[Group][Name] extends { readonly id: infer Id extends string } ? Id : never
-  }[keyof Tables[Group]]
-}[keyof Tables]
+type Protocols = typeof PROTOCOLS
+type IdIn<Table> = {
+  [Name in keyof Table]: Table[Name] extends { readonly id: infer Id extends string } ? Id : never
+}[keyof Table]
+type OperationId =
+  | { [Group in keyof Tables]: IdIn<Tables[Group]> }[keyof Tables]
+  | { [Name in keyof Protocols]: IdIn<Protocols[Name]['operations']> }[keyof Protocols]
 
 const START = 'agents:invoke'
 const DECIDE = 'approvals:resolve'

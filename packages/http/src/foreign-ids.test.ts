@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation, SCOPES } from '@perdure/protocol'
+import { OPERATIONS, type Operation, protocolOf, SCOPES } from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -46,7 +46,7 @@ const MEMBERS: readonly Member[] = OPERATIONS.flatMap((operation) => [
 ]).filter(({ operation, name }) => operation.refused !== true && /(?:^|\.|[a-z])(?:Id|id|Name|name|label)$/.test(name))
 
 const CASES = MEMBERS.filter(
-  ({ name, operation, at }) => ROWS.includes(name) && !(operation.dialect !== undefined && at === 'body'),
+  ({ name, operation, at }) => ROWS.includes(name) && !(protocolOf(operation) !== undefined && at === 'body'),
 )
 
 interface Shape {

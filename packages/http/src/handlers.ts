@@ -1,23 +1,11 @@
 import type { KeyedRequest, Principal, Reply } from '@perdure/core'
 import type { RequestOrigin, Visibility } from '@perdure/ports'
-import type { Operation, OperationTable } from '@perdure/protocol'
-import type { GenericSchema, InferOutput } from 'valibot'
+import type { Operation, OperationInput, OperationTable } from '@perdure/protocol'
 import type { Preferences } from './request/prefer.ts'
 import type { Outgoing } from './response/text-answer.ts'
 
-type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | ParamNames<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never
-
-type ParsedBy<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : unknown
-
 /** A validated, authenticated and authorized request, as passed to its handler. */
-export interface Call<Op extends Operation> {
-  readonly params: { readonly [Name in ParamNames<Op['path']>]: string }
-  readonly query: ParsedBy<Op['query']>
-  readonly body: ParsedBy<Op['body']>
+export interface Call<Op extends Operation> extends OperationInput<Op> {
   readonly principal: Principal
   /** The rows the caller may see. */
   readonly visibility: Visibility

@@ -17,7 +17,6 @@ import type {
   FireByHand,
   ForkRun,
   IssueTicket,
-  KeyedRequest,
   KeyRequest,
   ListAudit,
   ListRuns,
@@ -27,7 +26,6 @@ import type {
   ManageSkills,
   ManageTriggers,
   ManageWebhooks,
-  Principal,
   QueueConsolidation,
   ReadAgents,
   ReadApprovals,
@@ -42,7 +40,6 @@ import type {
   Recall,
   Recording,
   Replay,
-  Reply,
   ResolveApproval,
   ResolveMemoryConflict,
   ResumeRun,
@@ -59,22 +56,10 @@ import type {
   WriteFacts,
 } from '@perdure/core'
 import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
-import type {
-  AgUiRequest,
-  AiSdkRequest,
-  AiSdkStreamQuery,
-  ChatCompletionRequest,
-  McpMessage,
-  OpenaiConversationRequest,
-  OpenaiItemsQuery,
-  OpenaiResponseQuery,
-  OpenaiResponseRequest,
-  ProtocolName,
-  SecretsHealth,
-} from '@perdure/protocol'
+import type { Operation, ProtocolName, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { ConsoleData } from './console/console-data.ts'
-import type { Outgoing } from './response/text-answer.ts'
+import type { Answer, Call } from './handlers.ts'
 
 /** The part of the server's configuration that HTTP reads. */
 export interface HttpConfig {
@@ -125,80 +110,12 @@ export type OpenReplayStream = (
   request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
 ) => Response
 
-/** A request of a chat protocol to one agent. */
-export interface ProtocolCall {
-  readonly agentId: string
-  readonly principal: Principal
-  /** The runs that the caller may see. */
-  readonly visibility: Visibility
-  readonly key: KeyedRequest | undefined
-  readonly traceparent: string | undefined
-  readonly hangUp: (() => void) | undefined
-  readonly lastEventId: string | undefined
-  /** Counts a poll by the bytes that it has cost. */
-  readonly charge?: ((bytes: number) => void) | undefined
-}
-
-type AiSdkBody = InferOutput<typeof AiSdkRequest>
-type AiSdkVersion = InferOutput<typeof AiSdkStreamQuery>['v']
-
-/** The use cases of the AI SDK. */
-export interface AiSdk {
-  send(call: ProtocolCall, body: AiSdkBody, version: AiSdkVersion): Promise<Response | Reply>
-  stream(call: ProtocolCall, chatId: string, version: AiSdkVersion): Promise<Response | Reply>
-  messages(call: ProtocolCall, chatId: string): Promise<readonly object[]>
-  stop(call: ProtocolCall, chatId: string): Promise<Reply>
-}
-
-/** The use cases of AG-UI. */
-export interface AgUi {
-  run(call: ProtocolCall, body: InferOutput<typeof AgUiRequest>): Promise<Response | Reply>
-  connect(call: ProtocolCall, runId: string): Promise<Response>
-}
-
-/** A request of an OpenAI client. */
-export type OpenaiCall = Omit<ProtocolCall, 'agentId'>
-
-type OpenaiItems = InferOutput<typeof OpenaiItemsQuery>
-type ConversationBody = InferOutput<typeof OpenaiConversationRequest>
-
-/** The interfaces of OpenAI. */
-export interface Openai {
-  readonly models: {
-    list(principal: Principal): Promise<object>
-    get(principal: Principal, model: string): Promise<object>
-  }
-  readonly completions: {
-    create(call: OpenaiCall, body: InferOutput<typeof ChatCompletionRequest>): Promise<Response | Reply>
-  }
-  readonly responses: {
-    create(call: OpenaiCall, body: InferOutput<typeof OpenaiResponseRequest>): Promise<Response | Reply>
-    get(call: OpenaiCall, id: string, query: InferOutput<typeof OpenaiResponseQuery>): Promise<Response>
-    cancel(call: OpenaiCall, id: string): Promise<Response>
-    input(call: OpenaiCall, id: string, query: OpenaiItems): Promise<object>
-  }
-  readonly conversations: {
-    create(call: OpenaiCall, body: ConversationBody): Promise<Reply>
-    get(call: OpenaiCall, id: string): Promise<object>
-    update(call: OpenaiCall, id: string, body: ConversationBody): Promise<Reply>
-    remove(call: OpenaiCall, id: string): Promise<Reply>
-    items(call: OpenaiCall, id: string, query: OpenaiItems): Promise<object>
-  }
-}
-
-/** A message of an MCP client, and who sent it. */
-export interface McpCall extends Omit<ProtocolCall, 'agentId' | 'key'> {
-  /** The only agent that the server has for this client. */
-  readonly agentId?: string | undefined
-  readonly acceptsEventStream: boolean
-  readonly header: (name: string) => string | undefined
-}
-
-/** The MCP server: agents and workflows as tools. */
-export interface McpServer {
-  send(call: McpCall, message: InferOutput<typeof McpMessage>): Promise<Outgoing>
-  resume(call: McpCall): Promise<Outgoing>
-}
+/**
+ * Answers a request to an operation of a protocol of other software.
+ *
+ * @param name the key of the operation in the table of the protocol
+ */
+export type CallProtocol = (protocol: ProtocolName, name: string, call: Call<Operation>) => Promise<Answer>
 
 /** The response about to be sent, and everything about the request that may be logged or audited. */
 export type AnswerNote = AnsweredRequest
@@ -238,10 +155,7 @@ export interface UseCases {
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>
-  readonly aiSdk: AiSdk
-  readonly agUi: AgUi
-  readonly openai: Openai
-  readonly mcp: McpServer
+  readonly callProtocol: CallProtocol
   readonly openRunStream: OpenRunStream
   readonly openSessionStream: OpenSessionStream
   readonly replay: Replay

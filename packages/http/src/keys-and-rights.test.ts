@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from '@perdure/protocol'
+import { OPERATIONS, type Operation, protocolOf } from '@perdure/protocol'
 import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession, aWebhook } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bearer, bodyOf, createTestApp, post } from './app.fixture.ts'
@@ -152,8 +152,9 @@ describe('a repeated key', () => {
 })
 
 /** Operations on one row whose visibility depends on the token. The id of a chat names a chat of the caller. */
-const ROW_OPERATIONS = KEYED.filter(({ path, scope, sight, dialect }) => {
-  if (dialect !== undefined) return false
+const ROW_OPERATIONS = KEYED.filter((operation) => {
+  const { path, scope, sight } = operation
+  if (protocolOf(operation) !== undefined) return false
   const isOwned = typeof scope === 'string' && /^(?:sessions|memory|approvals):/.test(scope)
   return path.includes('/:') && (isOwned || sight !== undefined) && !path.startsWith('/events')
 })

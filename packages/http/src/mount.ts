@@ -1,39 +1,52 @@
 import { perdureError } from '@perdure/ports'
 import {
-  OPERATION_TABLES,
+  ALL_TABLES,
+  type OPERATION_TABLES,
   type Operation,
   type OperationGroup,
   type OperationTable,
   PROTOCOL_NAMES,
   PROTOCOLS,
+  type ProtocolName,
+  protocolOf,
 } from '@perdure/protocol'
 import type { Answer, Call, Handlers } from './handlers.ts'
-import type { HttpConfig } from './http-app-deps.ts'
+import type { HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 
 /** An operation with its handler. */
 export interface Mounted {
   readonly operation: Operation
   /** The path of the operation with the prefix under which it is mounted. */
   readonly pattern: string
+  /** The protocol of other software that the operation speaks, in which errors are shown. */
+  readonly protocol?: ProtocolName | undefined
   readonly handle: (call: Call<Operation>) => Answer | Promise<Answer>
 }
 
 type Tables = typeof OPERATION_TABLES
 
-/** The handlers of every resource group. */
+/** The handlers of every group of the server's own interface. */
 export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[Group]> }
 
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
 /** Pairs every operation with its handler. An unimplemented operation passes all stages, then answers 501. */
-export function mountAll(handlers: AllHandlers, config: HttpConfig): readonly Mounted[] {
+export function mountAll(
+  handlers: AllHandlers,
+  { config, callProtocol }: Pick<HttpAppDeps, 'config' | 'callProtocol'>,
+): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return servedTables(config).flatMap(([group, operations]) =>
-    Object.entries(operations).map(([name, operation]) => ({
-      operation,
-      pattern: config.basePath + operation.path,
-      handle: byGroup[group]?.[name] ?? refuse,
-    })),
+    Object.entries(operations).map(([name, operation]) => {
+      const protocol = protocolOf(operation)
+      return {
+        ...{ operation, protocol, pattern: config.basePath + operation.path },
+        handle:
+          protocol === undefined
+            ? (byGroup[group]?.[name] ?? refuse)
+            : (call: Call<Operation>) => callProtocol(protocol, name, call),
+      }
+    }),
   )
 }
 
@@ -49,7 +62,7 @@ function servedTables(config: HttpConfig): readonly [group: string, operations: 
     console: config.consoleEnabled,
     ...Object.fromEntries(PROTOCOL_NAMES.map((name) => [PROTOCOLS[name].group, config.protocols[name]])),
   }
-  return Object.entries<OperationTable>(OPERATION_TABLES).filter(([group]) => switches[group] ?? true)
+  return Object.entries(ALL_TABLES).filter(([group]) => switches[group] ?? true)
 }
 
 function refuse(): never {

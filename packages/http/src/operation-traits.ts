@@ -1,4 +1,4 @@
-import type { Operation, ScopeRule } from '@perdure/protocol'
+import { type Operation, protocolOf, type ScopeRule } from '@perdure/protocol'
 import type { HttpConfig } from './http-app-deps.ts'
 
 /** The scope rule under this configuration; `null` means that no token is needed. */
@@ -12,8 +12,8 @@ export const isStreamingStart = ({ responses }: Operation): boolean =>
   responses[200]?.stream === 'event-stream' && responses[202]?.location === true
 
 /** Whether the operation can start a run and answers with its stream in the form of another protocol. */
-export const isProjectedStart = ({ dialect, idempotent, responses }: Operation): boolean =>
-  dialect !== undefined && idempotent && responses[200]?.stream === 'event-stream'
+export const isProjectedStart = (operation: Operation): boolean =>
+  operation.idempotent && operation.responses[200]?.stream === 'event-stream' && protocolOf(operation) !== undefined
 
 /** Whether the operation starts a run, and so commits the idempotency key together with the run. */
 export const startsRun = (operation: Operation): boolean =>

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '@perdure/core'
-import type { Dialect } from '@perdure/protocol'
+import type { ProtocolName } from '@perdure/protocol'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
 import { findMountedPath, type MountedPath } from './request/mounted-path.ts'
@@ -17,7 +17,7 @@ export interface Router {
   /** Methods for the Allow header of a path; empty if no route matches. */
   methodsOf(path: string): readonly string[]
   /** The protocol of the routes that have the first segment of the path in common; `undefined` without such routes. */
-  dialectOf(path: string): Dialect | undefined
+  protocolAt(path: string): ProtocolName | undefined
   /** Finds the base path in the path of a request that another HTTP server has received. */
   mountedPathOf(path: string): MountedPath
 }
@@ -51,7 +51,7 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
     return route
   }
 
-  const dialects = dialectsBySegment(mounted)
+  const protocols = protocolsBySegment(mounted)
 
   const hasRoute = (path: string) =>
     basePaths.some((base) => [base, `${base}/`].includes(path)) ||
@@ -64,7 +64,7 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
       return readings.find((one) => hasRoute(one.path)) ?? { mountPath: '', path }
     },
     // Without a route, the path under which another HTTP server has mounted this one is unknown.
-    dialectOf: (path) => [...dialects].find(([prefix]) => path.includes(prefix))?.[1],
+    protocolAt: (path) => [...protocols].find(([prefix]) => path.includes(prefix))?.[1],
     methodsOf(path) {
       const methods = METHODS.filter((method) => match(method, path) !== undefined)
       if (methods.length === 0) return []
@@ -74,16 +74,18 @@ export function createRouter(basePaths: readonly string[], mounted: readonly Mou
 }
 
 /** The first segments below which every route is of one protocol. */
-function dialectsBySegment(mounted: readonly Mounted[]): ReadonlyMap<string, Dialect> {
-  const found = new Map<string, Dialect | undefined>()
-  for (const { operation, pattern } of mounted) {
+function protocolsBySegment(mounted: readonly Mounted[]): ReadonlyMap<string, ProtocolName> {
+  const found = new Map<string, ProtocolName | undefined>()
+  for (const { operation, pattern, protocol } of mounted) {
     const [segment] = /^\/[^/:]+\//.exec(operation.path) ?? []
     if (segment === undefined) continue
     const prefix = pattern.slice(0, pattern.length - operation.path.length) + segment
-    const isShared = found.has(prefix) && found.get(prefix) !== operation.dialect
-    found.set(prefix, isShared ? undefined : operation.dialect)
+    const isShared = found.has(prefix) && found.get(prefix) !== protocol
+    found.set(prefix, isShared ? undefined : protocol)
   }
-  return new Map([...found].flatMap(([prefix, dialect]) => (dialect === undefined ? [] : [[prefix, dialect] as const])))
+  return new Map(
+    [...found].flatMap(([prefix, protocol]) => (protocol === undefined ? [] : [[prefix, protocol] as const])),
+  )
 }
 
 /** The matches of hono's TrieRouter; it returns parameter values, not indexes. */

@@ -1,25 +1,34 @@
-import { type AgUi, type AgUiDeps, createAgUi } from './ag-ui/create-ag-ui.ts'
-import { type AiSdk, type AiSdkDeps, createAiSdk } from './ai-sdk/create-ai-sdk.ts'
+import type { ProtocolName } from '@perdure/protocol'
+import type { AgUiDeps } from './ag-ui/create-ag-ui.ts'
+import { agUiHandlers } from './ag-ui/handlers.ts'
+import type { AiSdkDeps } from './ai-sdk/create-ai-sdk.ts'
+import { aiSdkHandlers } from './ai-sdk/handlers.ts'
 import { createFoldCache } from './chat/fold-cache.ts'
 import { limitedStreams } from './chat/limited-streams.ts'
-import { createMcpServer, type McpServer, type McpServerDeps } from './mcp/mcp-server.ts'
-import { createOpenai, type Openai } from './openai/create-openai.ts'
+import type { Answer, Handlers, ProtocolRequest } from './handlers.ts'
+import { mcpHandlers } from './mcp/handlers.ts'
+import type { McpServerDeps } from './mcp/mcp-server.ts'
+import { openaiHandlers } from './openai/handlers.ts'
 import type { OpenaiDeps } from './openai/openai-call.ts'
-
-/** The use cases of the protocols, one member for each protocol. */
-export interface Protocols {
-  readonly aiSdk: AiSdk
-  readonly agUi: AgUi
-  readonly openai: Openai
-  readonly mcp: McpServer
-}
 
 /** What the server gives to the protocols. */
 export type ProtocolsDeps = Omit<AiSdkDeps & AgUiDeps & OpenaiDeps & McpServerDeps, 'foldCache'> & {
   readonly foldCacheBytes: number
 }
 
-export function createProtocols(given: ProtocolsDeps): Protocols {
+/** Answers a request to an operation of a protocol. @param name the key of the operation in the table of the protocol */
+export type CallProtocol = (protocol: ProtocolName, name: string, request: ProtocolRequest) => Promise<Answer>
+
+export function createProtocols(given: ProtocolsDeps): CallProtocol {
   const deps = { ...given, ...limitedStreams(given, given), foldCache: createFoldCache(given.foldCacheBytes) }
-  return { aiSdk: createAiSdk(deps), agUi: createAgUi(deps), openai: createOpenai(deps), mcp: createMcpServer(deps) }
+  const handlers: { readonly [Name in ProtocolName]: Handlers<Name> } = {
+    aiSdk: aiSdkHandlers(deps),
+    agUi: agUiHandlers(deps),
+    openai: openaiHandlers(deps),
+    mcp: mcpHandlers(deps),
+  }
+  const byName = handlers as unknown as Readonly<Record<ProtocolName, Readonly<Record<string, Handler>>>>
+  return async (protocol, name, request) => (byName[protocol][name] as Handler)(request)
 }
+
+type Handler = (request: ProtocolRequest) => Answer | Promise<Answer>

@@ -1,6 +1,6 @@
 export { createAgUiProjector } from './ag-ui/projector.ts'
 export { createAiSdkProjector } from './ai-sdk/projector.ts'
-export { createProtocols, type Protocols, type ProtocolsDeps } from './create-protocols.ts'
+export { createProtocols, type ProtocolsDeps } from './create-protocols.ts'
 export { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from './fold/fold.ts'
 export type { LogEvent } from './fold/log-event.ts'
 export { outputText } from './fold/output-text.ts'

@@ -1,6 +1,6 @@
 import { field, section } from './config-section.ts'
 import { boolean, bytes, count, milliseconds } from './config-values.ts'
-import { PROTOCOLS, perProtocol } from './protocols.ts'
+import { PROTOCOLS, perProtocol } from './protocols/index.ts'
 
 /** The protocols of other software. */
 export const ProtocolsSection = section({

@@ -29,7 +29,7 @@ import {
   ToolResultEvent,
   UsageEvent,
 } from './resources/run-events.ts'
-import { RunLogEvent } from './resources/runs.ts'
+import { RunLogEvent } from './resources/run-logs.ts'
 import { MessageEvent, SessionEvent } from './resources/session-events.ts'
 import { TriggerEvent } from './resources/trigger-events.ts'
 import type { SubjectName } from './subjects.ts'

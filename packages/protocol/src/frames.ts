@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isPlainObject, record, strictObject } from './plain-object.ts'
-import { EventEnvelope, RunStatus } from './resources/runs.ts'
+import { EventEnvelope } from './resources/event-envelope.ts'
+import { RunStatus } from './resources/run-outcome.ts'
 
 /** The WebSocket subprotocol. A browser also offers `ticket.<value>`. */
 export const SUBPROTOCOL = 'svc.protocol.v1'

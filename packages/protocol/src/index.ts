@@ -2,6 +2,7 @@ export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.t
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
 export { SecretReference } from './config-values.ts'
+export { type Described, type Documented, documentationOf, memberOf } from './documented.ts'
 export { DURATION_FORMS, type Duration, toMilliseconds } from './duration.ts'
 export { errorLine } from './error-line.ts'
 export { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from './errors.ts'
@@ -54,13 +55,12 @@ export { nearest } from './nearest.ts'
 export {
   changesState,
   type Operation,
+  type OperationInput,
   type OperationTable,
   type ResponseSpec,
   type ScopeRule,
 } from './operation.ts'
-export { agUiOperations } from './operations/ag-ui.ts'
 export { agentOperations } from './operations/agents.ts'
-export { aiSdkOperations } from './operations/ai-sdk.ts'
 export { approvalOperations } from './operations/approvals.ts'
 export { auditOperations } from './operations/audit.ts'
 export { consoleOperations } from './operations/console.ts'
@@ -68,14 +68,12 @@ export { consolidatorOperations } from './operations/consolidator.ts'
 export { docsOperations } from './operations/docs.ts'
 export { GROUP_SUMMARIES } from './operations/group-summaries.ts'
 export { healthOperations } from './operations/health.ts'
-export { OPERATION_TABLES, OPERATIONS, type OperationGroup } from './operations/index.ts'
+export { ALL_TABLES, OPERATION_TABLES, OPERATIONS, type OperationGroup } from './operations/index.ts'
 export { mcpOperations } from './operations/mcp.ts'
-export { mcpServerOperations } from './operations/mcp-server.ts'
 export { memoryOperations } from './operations/memory.ts'
 export { metricOperations } from './operations/metrics.ts'
 export { namedEventOperations } from './operations/named-events.ts'
 export { nodeOperations } from './operations/nodes.ts'
-export { openaiOperations } from './operations/openai.ts'
 export { PARAMETER_MEANINGS } from './operations/parameter-meanings.ts'
 export { realtimeOperations } from './operations/realtime.ts'
 export { runOperations } from './operations/runs.ts'
@@ -94,12 +92,12 @@ export {
   StartError,
 } from './perdure-error.ts'
 export { isPlainObject } from './plain-object.ts'
-export { type Dialect, PROTOCOL_NAMES, PROTOCOLS, type ProtocolName, perProtocol } from './protocols.ts'
-export { AgUiRequest } from './resources/ag-ui.ts'
+export { PROTOCOL_NAMES, PROTOCOLS, type ProtocolName, perProtocol, protocolOf } from './protocols/index.ts'
+export type { Protocol, ShownError } from './protocols/protocol.ts'
 export { Agent, AgentState } from './resources/agents.ts'
-export { AiSdkRequest, AiSdkStreamQuery } from './resources/ai-sdk.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
+export { Budget } from './resources/budgets.ts'
 export {
   ConsoleCode,
   ConsoleSession,
@@ -115,10 +113,11 @@ export {
   DeadLetter,
   QueuedJobs,
 } from './resources/consolidator.ts'
+export { EventEnvelope } from './resources/event-envelope.ts'
 export { Health, Liveness, Readiness } from './resources/health.ts'
+export { type NamedSchema, type NamedSchemas, SCHEMAS } from './resources/index.ts'
 export { listOf, PageEntries } from './resources/list.ts'
 export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'
-export { McpMessage } from './resources/mcp-message.ts'
 export {
   Block,
   CreateFactRequest,
@@ -130,39 +129,22 @@ export {
   SearchResult,
   UpdateFactRequest,
 } from './resources/memory.ts'
+export { Metadata, RESERVED_METADATA } from './resources/metadata.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
 export { ClusterHealth, ClusterNode } from './resources/nodes.ts'
-export {
-  ChatCompletionRequest,
-  OpenaiConversationRequest,
-  OpenaiItemsQuery,
-  OpenaiResponseQuery,
-  OpenaiResponseRequest,
-} from './resources/openai.ts'
 export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
+export { LOG_LEVELS, type LogLevel, RunLogLine } from './resources/run-logs.ts'
 export {
-  AbortRequest,
-  Budget,
-  EventEnvelope,
   FINISH_REASONS,
   FinishReason,
-  ForkRunRequest,
-  ListedRun,
-  LOG_LEVELS,
-  type LogLevel,
-  Metadata,
-  RESERVED_METADATA,
-  RerunRequest,
-  RetryRunRequest,
-  Run,
   RunError,
   RunLinks,
-  RunLogLine,
   RunOutcome,
-  RunRequest,
   RunStatus,
   RunUsage,
-} from './resources/runs.ts'
+} from './resources/run-outcome.ts'
+export { AbortRequest, ForkRunRequest, RerunRequest, RetryRunRequest, RunRequest } from './resources/run-requests.ts'
+export { ListedRun, Run } from './resources/runs.ts'
 export { SecretsHealth } from './resources/secrets-health.ts'
 export { CreateSessionRequest, Message, MessageRole, Session, UpdateSessionRequest } from './resources/sessions.ts'
 export { InstallSkillRequest, Skill, SkillDocument } from './resources/skills.ts'
@@ -207,8 +189,6 @@ export {
   RUN_STATUSES,
   type RunStatusName,
 } from './run-statuses.ts'
-export { SCHEMAS } from './schemas/index.ts'
-export type { NamedSchema, NamedSchemas } from './schemas/named-schema.ts'
 export {
   ADMIN_SCOPE,
   isGrantable,

@@ -1,6 +1,6 @@
-import type { GenericSchema } from 'valibot'
+import type { GenericSchema, InferOutput } from 'valibot'
+import type { Documented } from './documented.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Dialect } from './protocols.ts'
 
 /**
  * The callers that an operation accepts. `null`: anyone. `'principal'`: any authenticated caller. A string: callers
@@ -16,7 +16,7 @@ export type ScopeRule =
   | { readonly scope: string; readonly rawScope: string }
 
 export interface ResponseSpec {
-  readonly schema?: GenericSchema
+  readonly schema?: GenericSchema & Documented
   /** Format of the body, when it is not a single JSON document. */
   readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'html' | 'websocket'
   readonly description: string
@@ -33,11 +33,6 @@ export interface Operation {
   /** Relative to the base path; parameters are written `:name`. */
   readonly path: string
   readonly scope: ScopeRule
-  /**
-   * The protocol of other software that the operation speaks: it decides the form of errors and of streams. Requests may
-   * have members that this server does not know, because clients add members in minor versions.
-   */
-  readonly dialect?: Dialect
   /**
    * Set when `scope` names something other than the rows that the operation changes, such as their agent: the scopes
    * that make those rows visible to a caller, where `{name}` stands for a field of the row. The operation acts only on
@@ -77,7 +72,7 @@ export interface Operation {
   /** The method is not GET, and yet the operation changes nothing that another caller can see. */
   readonly changesNothing?: true
   readonly query?: GenericSchema
-  readonly body?: GenericSchema
+  readonly body?: GenericSchema & Documented
   /**
    * The operation responds only after its audit entry is durable. It has no effect when the entry cannot be written.
    */
@@ -89,6 +84,21 @@ export interface Operation {
   readonly summary: string
   /** The contract defines this operation as not implemented: it has no handler and responds 501 `not-implemented`. */
   readonly refused?: true
+}
+
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+type ParsedBy<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : unknown
+
+/** What a validated request passes to its operation. */
+export interface OperationInput<Op extends Operation> {
+  readonly params: { readonly [Name in ParamNames<Op['path']>]: string }
+  readonly query: ParsedBy<Op['query']>
+  readonly body: ParsedBy<Op['body']>
 }
 
 /** Whether the operation changes something: `console.readOnly` refuses it to sessions of the console. */

@@ -1,11 +1,4 @@
-import {
-  errorsOf,
-  GROUP_SUMMARIES,
-  OPERATION_TABLES,
-  OPERATIONS,
-  type Operation,
-  type ScopeRule,
-} from '@perdure/protocol'
+import { ALL_TABLES, errorsOf, GROUP_SUMMARIES, OPERATIONS, type Operation, type ScopeRule } from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const operationsPage = (): string =>
@@ -19,14 +12,12 @@ export const operationsPage = (): string =>
       '`{name}` is then the id of the row, and rows that no grant covers are answered as if they did not exist. ' +
       '*Some requests also need* lists scopes that depend on the body and on what the run has recorded. ' +
       '*Sees* lists the runs that a caller can act on; other runs are answered as if they did not exist.',
-    ...Object.entries(OPERATION_TABLES).flatMap(([group, operations]) => [
+    ...Object.entries(ALL_TABLES).flatMap(([group, operations]) => [
       `## ${group}`,
-      SUMMARIES[group] ?? '',
+      GROUP_SUMMARIES[group] ?? '',
       table(['Operation', 'Scope', 'Key', 'Answers', 'Specific errors', 'State'], Object.values(operations).map(toRow)),
     ]),
   )
-
-const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
 const errorsOfAll = () =>
   OPERATIONS.map(errorsOf).reduce((common, errors) => common.filter((error) => errors.includes(error)))

@@ -1,4 +1,4 @@
-import { Fact, listOf, McpMessage, McpServer, McpTool, SearchResult, Skill } from '@perdure/protocol'
+import { Fact, listOf, McpServer, McpTool, PROTOCOLS, SearchResult, Skill } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
 import { ASKING, CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -76,7 +76,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     ],
     examples: ['perdure mcp serve --stdio', 'perdure mcp serve --stdio --url https://agents.example.com/v1'],
     output: 'stream',
-    schema: McpMessage,
+    schema: PROTOCOLS.mcp.schemas.McpMessage,
     isService: true,
     load: async () => (await import('../commands/mcp-serve-command.ts')).mcpServeCommand,
   },

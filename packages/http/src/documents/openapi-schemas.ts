@@ -1,4 +1,12 @@
-import { type NamedSchema, type NamedSchemas, type Operation, type ResponseSpec, SCHEMAS } from '@perdure/protocol'
+import {
+  documentationOf,
+  memberOf,
+  type NamedSchema,
+  type NamedSchemas,
+  type Operation,
+  type ResponseSpec,
+  SCHEMAS,
+} from '@perdure/protocol'
 import { type ConversionConfig, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { componentRef, type Json } from './openapi-json.ts'
@@ -27,7 +35,7 @@ interface ListSchema {
 const CONVERSION: ConversionConfig = {
   target: 'draft-2020-12',
   errorMode: 'ignore',
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId.replace(/#.*/, '')}`,
 }
 
 /** Converts the named schemas, and the lists and queries of the operations. */
@@ -43,7 +51,7 @@ export function schemaComponents(operations: readonly Operation[]): SchemaCompon
     const itemName = item === undefined ? undefined : names.get(item)
     if (itemName === undefined) throw new Error(`a body of the type ${schema.type} is missing in SCHEMAS`)
     const name = `${itemName.replace(/^Listed/, '')}List`
-    lists[name] ??= listSchema(schema, SCHEMAS[itemName]?.example)
+    lists[name] ??= { schema, ...(documentationOf(schema) as Omit<NamedSchema, 'schema'>) }
     names.set(schema, name)
   }
   const named: NamedSchemas = { ...SCHEMAS, ...lists }
@@ -67,25 +75,40 @@ function itemOf(schema: GenericSchema): GenericSchema | undefined {
     : undefined
 }
 
-const listSchema = (schema: GenericSchema, example: unknown): NamedSchema => ({
-  schema,
-  description: 'A page of a list.',
-  members: {
-    items: 'The items of the page.',
-    nextCursor: 'Value of the parameter `cursor` for the next page; null when this page is the last.',
-  },
-  example: { items: [example], nextCursor: null },
-})
+const entriesOf = (schema: GenericSchema): Readonly<Record<string, GenericSchema>> =>
+  'entries' in schema ? (schema.entries as Readonly<Record<string, GenericSchema>>) : {}
+
+/**
+ * Converts schemas that refer to each other by name. A described member is a copy of its schema, which the converter does
+ * not recognize; so a copy of a named schema is converted too, and its references lead to that schema.
+ */
+function convertAll(schemas: Readonly<Record<string, GenericSchema>>, typeMode: 'input' | 'output') {
+  const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]))
+  const copies = Object.values(schemas).flatMap((schema) =>
+    Object.values(entriesOf(schema)).flatMap((entry) => {
+      const original = memberOf(entry)?.schema
+      const name = original && names.get(original)
+      return name === undefined ? [] : [[name, entry] as const]
+    }),
+  )
+  const definitions = copies.map(([name, copy], index) => [`${name}#${index}`, copy])
+  return toJsonSchemaDefs({ ...schemas, ...Object.fromEntries(definitions) }, { ...CONVERSION, typeMode }) as Readonly<
+    Record<string, Json>
+  >
+}
+
+const schemasOf = (named: NamedSchemas) =>
+  Object.fromEntries(Object.entries(named).map(([name, { schema }]) => [name, schema]))
 
 function convert(named: NamedSchemas): Json {
-  const schemas = Object.fromEntries(Object.entries(named).map(([name, { schema }]) => [name, schema]))
-  const converted = toJsonSchemaDefs(schemas, { ...CONVERSION, typeMode: 'input' }) as Readonly<Record<string, Json>>
+  const converted = convertAll(schemasOf(named), 'input')
   return Object.fromEntries(
-    Object.entries(named).map(([name, { schema, description, members = {} }]) => {
+    Object.entries(named).map(([name, { schema, description }]) => {
       const { properties = {}, required, ...rest } = converted[name] as Json & Partial<Query>
+      const entries = entriesOf(schema)
       const described = Object.entries(properties).map(([member, property]) => [
         member,
-        { ...property, description: members[member] },
+        { ...property, description: entries[member] && memberOf(entries[member])?.description },
       ])
       return [
         name,
@@ -127,11 +150,7 @@ function discriminatorOf(schema: GenericSchema, refs: unknown): Json {
 /** The queries by the id of their operation, as they are after parsing: numbers instead of digits, lists instead of texts. */
 function queriesOf(operations: readonly Operation[]): Readonly<Record<string, Json>> {
   const queries = operations.flatMap(({ id, query }) => (query === undefined ? [] : [[id, query] as const]))
-  const schemas = Object.entries(SCHEMAS).map(([name, { schema }]) => [name, schema] as const)
-  return toJsonSchemaDefs(Object.fromEntries([...schemas, ...queries]), {
-    ...CONVERSION,
-    typeMode: 'output',
-  }) as Readonly<Record<string, Json>>
+  return convertAll({ ...schemasOf(SCHEMAS), ...Object.fromEntries(queries) }, 'output')
 }
 
 /** The content of a body: its schema and its example. */

@@ -33,7 +33,7 @@ export function buildOpenApi(operations: readonly Operation[], { basePath, versi
     },
     servers: [{ url: basePath, description: 'This server.' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: SUMMARIES[name] })),
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: GROUP_SUMMARIES[name] })),
     paths: pathsOf(operations, { schemas, parameters, responses }),
     components: {
       securitySchemes: {
@@ -58,8 +58,6 @@ const DESCRIPTION = [
   'Ignore members that you do not know: a later version can add members to a response.',
   'The schema of a `text/event-stream` body describes the data of each event. The first event of a stream has empty data and only sets the last event id.',
 ].join(' ')
-
-const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
 function pathsOf(operations: readonly Operation[], components: Components): Json {
   const paths: Record<string, Record<string, Json>> = {}

@@ -1,7 +1,7 @@
 import { type IdGenerator, isRefusal, perdureError, type Refusal } from '@perdure/ports'
-import { ERRORS, type ErrorCode } from '@perdure/protocol'
+import { ERRORS, type ErrorCode, PROTOCOLS, type Protocol, type ProtocolName } from '@perdure/protocol'
 import { requestIdOf } from '../request/request-id.ts'
-import { type AskedIn, errorBody } from './error-formats.ts'
+import { toEnvelope } from './envelope.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
@@ -24,21 +24,33 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   'scope-denied': 'Bearer realm="perdure", error="insufficient_scope"',
 }
 
+/** The protocol of the request, and its body as far as it was read. */
+export interface AskedIn {
+  readonly protocol?: ProtocolName | undefined
+  readonly json?: unknown
+}
+
 /** The error response, with `WWW-Authenticate` and `Retry-After` where the error calls for them. */
 export function toErrorAnswer(error: Refusal, requestId: string, asked: AskedIn = {}): TextAnswer {
   const challenge = CHALLENGES[error.code]
   const retryAfterMs = error.retryAfter ?? RETRY_AFTER_MS[error.code]
-  const { text, contentType } = errorBody(error, requestId, asked)
+  const { text, contentType, headers } = bodyOf(error, requestId, asked)
   return textAnswer(text, ERRORS[error.code].status, {
     'Content-Type': contentType,
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
-    // This client repeats every request with the status 409, and so would start a run again.
-    ...(asked.dialect === 'openai' && ERRORS[error.code].status === 409 && error.code !== 'idempotency-in-flight'
-      ? { 'X-Should-Retry': 'false' }
-      : {}),
+    ...headers,
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
   })
 }
+
+function bodyOf(error: Refusal, requestId: string, { protocol, json }: AskedIn): ReturnType<ErrorBodyOf> {
+  const envelope = toEnvelope(error, requestId)
+  const errorBody = protocol === undefined ? undefined : (PROTOCOLS[protocol] as Protocol).errorBody
+  const shown = { ...envelope, code: error.code, retryAfterMs: error.retryAfter }
+  return errorBody?.(shown, json) ?? { text: JSON.stringify(envelope), contentType: 'application/json; charset=utf-8' }
+}
+
+type ErrorBodyOf = NonNullable<Protocol['errorBody']>
 
 /** The error response to a request that is refused before the first stage. */
 export function toErrorResponse(thrown: unknown, ids: Pick<IdGenerator, 'randomBytes'>): Response {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ERRORS, OPERATIONS } from '@perdure/protocol'
+import { ERRORS, OPERATIONS, perProtocol } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, refusalOf } from '../app.fixture.ts'
 
@@ -21,7 +21,7 @@ describe('/openapi.json', () => {
     const off = {
       metricsEnabled: false,
       consoleEnabled: false,
-      protocols: { aiSdk: true, agUi: false, openai: false, mcp: true },
+      protocols: perProtocol((name) => name === 'aiSdk' || name === 'mcp'),
     }
     const { app } = createTestApp({ config: off })
 

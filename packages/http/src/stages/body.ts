@@ -23,7 +23,7 @@ export const createBody: CreateStage =
 
     const bytes = await readBody(
       exchange,
-      operation.dialect === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
+      route.mounted.protocol === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
     )
     const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
     // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.

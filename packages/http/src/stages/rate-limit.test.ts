@@ -118,14 +118,10 @@ describe('the rate limit', () => {
         const { app } = createTestApp({
           config: { pollsPerMinute: 10 },
           deps: {
-            openai: {
-              responses: {
-                get: async ({ charge }: { readonly charge?: (bytes: number) => void }) => {
-                  charge?.(bytes)
-                  return new Response('{}')
-                },
-              },
-            } as never,
+            callProtocol: async (_protocol, _name, { charge }) => {
+              charge?.(bytes)
+              return new Response('{}')
+            },
           },
         })
         await app.fetch(get('/openai/responses/resp_run_1'))

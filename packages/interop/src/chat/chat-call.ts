@@ -1,6 +1,6 @@
-import type { KeyedRequest, Principal } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import type { LogEvent } from '../fold/log-event.ts'
+import { type ProtocolCall, toCall } from '../handlers.ts'
 import type { Projector } from '../projection.ts'
 import type { RunTargetId } from './limited-streams.ts'
 
@@ -23,13 +23,11 @@ export type ReadProjectedStream = (
 ) => Promise<string>
 
 /** A request of a chat protocol to one agent. */
-export interface ChatCall {
+export interface ChatCall extends ProtocolCall {
   readonly agentId: string
-  readonly principal: Principal
-  /** The runs that the caller may see. */
-  readonly visibility: Visibility
-  readonly key?: KeyedRequest | undefined
-  readonly traceparent?: string | undefined
-  readonly hangUp?: (() => void) | undefined
-  readonly lastEventId?: string | undefined
 }
+
+export const toChatCall = (call: ProtocolCall & { readonly params: { readonly agentId: string } }): ChatCall => ({
+  ...toCall(call),
+  agentId: call.params.agentId,
+})

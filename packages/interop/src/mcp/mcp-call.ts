@@ -1,21 +1,12 @@
-import type { Principal } from '@perdure/core'
-import type { Visibility } from '@perdure/ports'
+import type { ProtocolCall } from '../handlers.ts'
 import type { Client, ReadHeader } from './era.ts'
 import type { RpcAnswer, RpcId, RpcRefusal } from './json-rpc.ts'
 import type { CallStreamRequest } from './open-call-stream.ts'
 
 /** A message of a client, and who sent it. */
-export interface McpCall {
-  readonly principal: Principal
+export interface McpCall extends ProtocolCall {
   /** The only agent that the server has for this client; `undefined` for all agents and workflows. */
   readonly agentId?: string | undefined
-  /** The runs that the caller may see. */
-  readonly visibility: Visibility
-  readonly traceparent?: string | undefined
-  readonly hangUp?: (() => void) | undefined
-  readonly lastEventId?: string | undefined
-  /** Counts a poll by the bytes that it has cost. */
-  readonly charge?: ((bytes: number) => void) | undefined
   readonly acceptsEventStream: boolean
   readonly header: ReadHeader
 }

@@ -3,7 +3,8 @@ import { isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { mayStart } from '../chat/rights.ts'
 import { beginLog, readLog } from '../chat/run-log.ts'
 import type { LogEvent } from '../fold/log-event.ts'
-import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
+import type { ProtocolCall } from '../handlers.ts'
+import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
 import { createSegments } from './segments.ts'
 import type { SentAnswers } from './sent-answers.ts'
 
@@ -15,7 +16,7 @@ import type { SentAnswers } from './sent-answers.ts'
  */
 export async function continueRun(
   deps: OpenaiDeps,
-  { principal, visibility }: OpenaiCall,
+  { principal, visibility }: ProtocolCall,
   { decisions, results }: SentAnswers,
   { sessionId, ref }: { readonly sessionId: string | undefined; readonly ref: string },
 ): Promise<AnsweringRun> {

@@ -1,5 +1,6 @@
 import type { Reply } from '@perdure/core'
 import { chatSessionId } from '../chat/chat-session.ts'
+import type { ProtocolCall } from '../handlers.ts'
 import { continueRun } from './answers.ts'
 import { type CompletionView, createCompletionProjector, failureOf } from './completion-projector.ts'
 import {
@@ -12,21 +13,21 @@ import {
 } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { functionsIn, settingsOf } from './messages.ts'
-import { isReply, type OpenaiCall, type OpenaiDeps, type Outcome } from './openai-call.ts'
+import { isReply, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { createRepeatedCompletion } from './repeated-completion.ts'
 import { startAnswer } from './start.ts'
 
 /** Chat Completions. */
 export interface Completions {
   /** Starts a run, or passes decisions and tool results to the run that waits for them, and answers with its text. */
-  create(call: OpenaiCall, body: CompletionBody): Promise<Response | Reply>
+  create(call: ProtocolCall, body: CompletionBody): Promise<Response | Reply>
 }
 
 /** The member of the metadata that names the session of a chat. Without it, each request has the whole chat. */
 const SESSION = 'session_id'
 
 export function createCompletions(deps: OpenaiDeps): Completions {
-  const begin = async (call: OpenaiCall, body: CompletionBody): Promise<Outcome> => {
+  const begin = async (call: ProtocolCall, body: CompletionBody): Promise<Outcome> => {
     const { messages, metadata, tools } = body
     const { [SESSION]: externalId, ...others } = metadata ?? {}
     const sessionId = externalId === undefined ? undefined : await chatSessionId(deps, call.principal, externalId)

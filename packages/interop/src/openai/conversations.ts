@@ -1,9 +1,10 @@
 import type { Reply } from '@perdure/core'
 import { EVERY_ROW, perdureError, type SessionRecord } from '@perdure/ports'
 import { type BriefRun, chatSessionId } from '../chat/chat-session.ts'
+import type { ProtocolCall } from '../handlers.ts'
 import { readItemPage } from './conversation-items.ts'
 import { type ListQuery, toPage } from './lists.ts'
-import type { OpenaiCall, OpenaiDeps } from './openai-call.ts'
+import type { OpenaiDeps } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { ownMetadata } from './response-reader.ts'
 
@@ -14,11 +15,11 @@ export interface ConversationBody {
 
 /** Sessions as conversations. */
 export interface Conversations {
-  create(call: OpenaiCall, body: ConversationBody): Promise<Reply>
-  get(call: OpenaiCall, id: string): Promise<object>
-  update(call: OpenaiCall, id: string, body: ConversationBody): Promise<Reply>
-  remove(call: OpenaiCall, id: string): Promise<Reply>
-  items(call: OpenaiCall, id: string, query: ListQuery): Promise<object>
+  create(call: ProtocolCall, body: ConversationBody): Promise<Reply>
+  get(call: ProtocolCall, id: string): Promise<object>
+  update(call: ProtocolCall, id: string, body: ConversationBody): Promise<Reply>
+  remove(call: ProtocolCall, id: string): Promise<Reply>
+  items(call: ProtocolCall, id: string, query: ListQuery): Promise<object>
 }
 
 const MAX_RUNS = 200
@@ -27,7 +28,7 @@ export function createConversations(deps: OpenaiDeps): Conversations {
   const { sessions, runs, createSession, updateSession, deleteSession, historyRuns } = deps
 
   /** A session by its own id, or the session of the caller that the id of a conversation names. */
-  const find = async ({ principal, visibility }: OpenaiCall, id: string): Promise<SessionRecord> => {
+  const find = async ({ principal, visibility }: ProtocolCall, id: string): Promise<SessionRecord> => {
     const named = await sessions.find(id, visibility)
     const found = named ?? (await sessions.find(await chatSessionId(deps, principal, id), visibility))
     if (found === undefined) throw perdureError('session-not-found')

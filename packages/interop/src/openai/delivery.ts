@@ -1,7 +1,8 @@
 import { isRefusal } from '@perdure/ports'
 import { targetOf } from '../chat/limited-streams.ts'
+import type { ProtocolCall } from '../handlers.ts'
 import type { Frame, Projector } from '../projection.ts'
-import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
 
 /** A projector that knows when its answer has ended, also before its run has. */
 export interface AnswerProjector extends Projector {
@@ -11,7 +12,7 @@ export interface AnswerProjector extends Projector {
 /** Streams a segment of a run. @throws PerdureError `run-not-found`, `overloaded` */
 export const streamAnswer = (
   { openProjectedStream }: Pick<OpenaiDeps, 'openProjectedStream'>,
-  { principal, visibility, hangUp, lastEventId }: OpenaiCall,
+  { principal, visibility, hangUp, lastEventId }: ProtocolCall,
   { run, replayed }: AnsweringRun,
   projector: AnswerProjector,
   start: 'first' | 'now' = 'first',
@@ -29,7 +30,7 @@ export const streamAnswer = (
  */
 export async function awaitAnswer(
   { readProjectedStream }: Pick<OpenaiDeps, 'readProjectedStream'>,
-  { principal, visibility }: OpenaiCall,
+  { principal, visibility }: ProtocolCall,
   { run }: AnsweringRun,
   projector: AnswerProjector,
 ): Promise<boolean> {

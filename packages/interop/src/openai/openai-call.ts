@@ -2,36 +2,20 @@ import type {
   AbortRun,
   CreateSession,
   DeleteSession,
-  KeyedRequest,
-  Principal,
   Reply,
   ResumeRun,
   RunTargets,
   StartRun,
   UpdateSession,
 } from '@perdure/core'
-import type { IdGenerator, RunRecord, RunStore, Visibility } from '@perdure/ports'
+import type { IdGenerator, RunRecord, RunStore } from '@perdure/ports'
 import type { AwaitedInputDeps } from '../chat/awaited-input.ts'
 import type { OpenProjectedStream, ReadProjectedStream } from '../chat/chat-call.ts'
 import type { ChatSessionDeps } from '../chat/chat-session.ts'
 import type { FoldCache } from '../chat/fold-cache.ts'
 import type { DecideDeps } from '../chat/pass-answers.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
-
 import type { ModelTarget } from './models.ts'
-
-/** A request of an OpenAI client. */
-export interface OpenaiCall {
-  readonly principal: Principal
-  /** The runs or sessions that the caller may see. */
-  readonly visibility: Visibility
-  readonly key?: KeyedRequest | undefined
-  readonly traceparent?: string | undefined
-  readonly hangUp?: (() => void) | undefined
-  readonly lastEventId?: string | undefined
-  /** Counts a poll by the bytes that it has cost. */
-  readonly charge?: ((bytes: number) => void) | undefined
-}
 
 export interface OpenaiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
   readonly foldCache: FoldCache

@@ -5,8 +5,9 @@ import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import { chatInput } from '../chat/chat-input.ts'
 import { chatSessionId, MAX_METADATA, newestRun } from '../chat/chat-session.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
+import type { ProtocolCall } from '../handlers.ts'
 import { segmentOf } from './answers.ts'
-import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
+import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
 import { invalid } from './refusals.ts'
 import { CONVERSATION, findResponse, PREVIOUS, readResponse } from './response-reader.ts'
 import { conversationOf, inputMessages, newInput, type ResponseBody } from './response-request.ts'
@@ -20,7 +21,7 @@ export interface Context {
 }
 
 /** @throws PerdureError `run-not-found`; `validation-failed` if the earlier response has no session */
-export async function contextOf(deps: OpenaiDeps, call: OpenaiCall, body: ResponseBody): Promise<Context> {
+export async function contextOf(deps: OpenaiDeps, call: ProtocolCall, body: ResponseBody): Promise<Context> {
   const previousId = body.previous_response_id ?? undefined
   const conversation = conversationOf(body)
   if (conversation !== undefined) {
@@ -40,7 +41,7 @@ export async function contextOf(deps: OpenaiDeps, call: OpenaiCall, body: Respon
 /** Passes the message of the user to the run that has asked for input; `undefined` if none has. */
 export async function passInput(
   deps: OpenaiDeps,
-  call: OpenaiCall,
+  call: ProtocolCall,
   body: ResponseBody,
   context: Context,
 ): Promise<AnsweringRun | undefined> {
@@ -77,7 +78,7 @@ const textOf = (event: LogEvent): unknown => {
 
 async function newestOf(
   deps: OpenaiDeps,
-  { visibility }: OpenaiCall,
+  { visibility }: ProtocolCall,
   { model }: ResponseBody,
   { session }: Context,
 ): Promise<ListedRun | undefined> {

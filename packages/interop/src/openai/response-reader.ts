@@ -2,7 +2,8 @@ import { isTerminal, targetName } from '@perdure/protocol'
 import { shownEnd } from '../chat/end-event.ts'
 import { findRun } from '../chat/rights.ts'
 import { beginLog, type LogCursor, logName, readLog } from '../chat/run-log.ts'
-import type { AnsweringRun, OpenaiCall, OpenaiDeps } from './openai-call.ts'
+import type { ProtocolCall } from '../handlers.ts'
+import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
 import { noSuchResponse } from './refusals.ts'
 import { parseResponseId } from './response-id.ts'
 import type { ResponseView } from './response-object.ts'
@@ -22,7 +23,7 @@ export const ownMetadata = (metadata: Readonly<Record<string, string>>): Readonl
 /** Finds the run of a response. @throws PerdureError `run-not-found` */
 export async function findResponse(
   deps: Pick<OpenaiDeps, 'runs'>,
-  call: Pick<OpenaiCall, 'principal' | 'visibility'>,
+  call: Pick<ProtocolCall, 'principal' | 'visibility'>,
   id: string,
 ): Promise<AnsweringRun> {
   const ref = parseResponseId(id)
@@ -66,7 +67,7 @@ interface Folded {
 export async function readResponse(
   deps: OpenaiDeps,
   answering: AnsweringRun,
-  charge?: OpenaiCall['charge'],
+  charge?: ProtocolCall['charge'],
 ): Promise<ReadResponse> {
   const { foldCache } = deps
   const id = `${answering.run.id} ${answering.segment}`
@@ -82,7 +83,7 @@ async function continueResponse(
   deps: OpenaiDeps,
   answering: AnsweringRun,
   known: Folded | undefined,
-  charge: OpenaiCall['charge'],
+  charge: ProtocolCall['charge'],
 ): Promise<Folded> {
   const { run } = answering
   const cursor = known?.cursor ?? (await beginLog(deps, run))

@@ -1,12 +1,13 @@
 import type { Reply } from '@perdure/core'
 import { isRefusal } from '@perdure/ports'
+import type { ProtocolCall } from '../handlers.ts'
 import { continueRun } from './answers.ts'
 import { refuseHostedTools } from './completion-request.ts'
 import { awaitAnswer, jsonAnswer, streamAnswer } from './delivery.ts'
 import { inputItems, readAnswerItems } from './input-items.ts'
 import { type ListQuery, toList } from './lists.ts'
 import { functionsIn, refuseParts, settingsOf } from './messages.ts'
-import { type AnsweringRun, isReply, type OpenaiCall, type OpenaiDeps, type Outcome } from './openai-call.ts'
+import { type AnsweringRun, isReply, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { unsupported } from './refusals.ts'
 import { contextOf, passInput } from './response-context.ts'
 import { BACKGROUND, findResponse, projectorOf, readResponse } from './response-reader.ts'
@@ -21,17 +22,17 @@ export interface ResponseQuery {
 
 /** Responses: segments of runs, which a client follows and answers. */
 export interface Responses {
-  create(call: OpenaiCall, body: ResponseBody): Promise<Response | Reply>
-  get(call: OpenaiCall, id: string, query: ResponseQuery): Promise<Response>
+  create(call: ProtocolCall, body: ResponseBody): Promise<Response | Reply>
+  get(call: ProtocolCall, id: string, query: ResponseQuery): Promise<Response>
   /** Aborts the run. A response that has ended is unchanged. */
-  cancel(call: OpenaiCall, id: string): Promise<Response>
-  input(call: OpenaiCall, id: string, query: ListQuery): Promise<object>
+  cancel(call: ProtocolCall, id: string): Promise<Response>
+  input(call: ProtocolCall, id: string, query: ListQuery): Promise<object>
 }
 
 export function createResponses(deps: OpenaiDeps): Responses {
   const { abortRun, ids } = deps
 
-  const begin = async (call: OpenaiCall, body: ResponseBody): Promise<Outcome> => {
+  const begin = async (call: ProtocolCall, body: ResponseBody): Promise<Outcome> => {
     const context = await contextOf(deps, call, body)
     const { session, previous, remembered } = context
     const answers = answersIn(body.input, previous?.run.id)
@@ -55,14 +56,14 @@ export function createResponses(deps: OpenaiDeps): Responses {
   }
 
   /** The response, once it has ended or the server cannot wait any longer. */
-  const awaited = async (call: OpenaiCall, outcome: AnsweringRun): Promise<object> => {
+  const awaited = async (call: ProtocolCall, outcome: AnsweringRun): Promise<object> => {
     const projector = await projectorOf(deps, outcome)
     const hasEnded = await awaitAnswer(deps, call, outcome, projector)
     const response = hasEnded ? projector.response() : undefined
     return response ?? (await readResponse(deps, outcome)).response
   }
 
-  const stream = async (call: OpenaiCall, outcome: AnsweringRun, after?: number) =>
+  const stream = async (call: ProtocolCall, outcome: AnsweringRun, after?: number) =>
     streamAnswer(deps, call, outcome, await projectorOf(deps, outcome, after))
 
   return {

@@ -4,8 +4,9 @@ import { namedTarget } from '@perdure/protocol'
 import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
 import { offeredTarget } from '../chat/offered-agent.ts'
+import type { ProtocolCall } from '../handlers.ts'
 import type { CompletionBody } from './completion-request.ts'
-import type { OpenaiCall, OpenaiDeps, Outcome } from './openai-call.ts'
+import type { OpenaiDeps, Outcome } from './openai-call.ts'
 import { invalid } from './refusals.ts'
 
 /** A run that a client asks for. */
@@ -24,7 +25,7 @@ export interface Asked {
 }
 
 /** @throws PerdureError `agent-not-found`, `workflow-not-found`, `invalid-input` and the refusals of a start */
-export async function startAnswer(deps: OpenaiDeps, call: OpenaiCall, asked: Asked): Promise<Outcome> {
+export async function startAnswer(deps: OpenaiDeps, call: ProtocolCall, asked: Asked): Promise<Outcome> {
   const { targets, startRun, runs } = deps
   const { body, param, messages, settings, offered, tools, session, remembered } = asked
   const { principal, key, traceparent, visibility } = call

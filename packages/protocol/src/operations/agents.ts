@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
 import { AbortedRuns, Agent, AgentState } from '../resources/agents.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
-import { AbortRequest, RunOutcome, RunRequest } from '../resources/runs.ts'
+import { RunOutcome } from '../resources/run-outcome.ts'
+import { AbortRequest, RunRequest } from '../resources/run-requests.ts'
 import { RUN_SIGHT } from './runs.ts'
 
 export const RUN_REFUSALS = [

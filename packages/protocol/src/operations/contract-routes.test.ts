@@ -42,25 +42,6 @@ GET    /sessions/:sessionId/runs                  -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/export                I  sessions:export:{sessionId}
 GET    /sessions/:sessionId/events                -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/replay                I  traces:read:sanitized (raw: traces:read:raw)
-POST   /agents/:agentId/chat                      I  agents:invoke:{agentId}
-GET    /agents/:agentId/chat/:chatId/stream       -  agents:invoke:{agentId}
-GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
-POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
-POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
-GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}
-GET    /agents/:agentId/ag-ui/:runId              -  agents:invoke:{agentId}
-GET    /openai/models                             -  any principal
-GET    /openai/models/:model                      -  any principal
-POST   /openai/chat/completions                   I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
-POST   /openai/responses                          I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
-GET    /openai/responses/:responseId              -  agents:invoke:{agentId} | workflows:execute:{workflowId}
-POST   /openai/responses/:responseId/cancel       I  agents:invoke:{agentId} | workflows:execute:{workflowId}
-GET    /openai/responses/:responseId/input_items  -  agents:invoke:{agentId} | workflows:execute:{workflowId}
-POST   /openai/conversations                      I  sessions:write
-GET    /openai/conversations/:conversationId      -  sessions:read:{conversationId}
-POST   /openai/conversations/:conversationId      I  sessions:write:{conversationId}
-DELETE /openai/conversations/:conversationId      I  sessions:write:{conversationId}
-GET    /openai/conversations/:conversationId/items  -  sessions:read:{conversationId}
 POST   /session/ws-ticket                         I  any principal
 GET    /ws                                        -  any principal
 POST   /memory/search                             -  memory:read
@@ -87,10 +68,6 @@ POST   /mcp/servers                               I  mcp:write
 DELETE /mcp/servers/:serverId                     I  mcp:write:{serverId}
 GET    /mcp/servers/:serverId/tools               -  mcp:read:{serverId}
 POST   /mcp/servers/:serverId/tools/:toolName/call  I  mcp:call:{serverId}
-POST   /mcp                                       -  any principal
-GET    /mcp                                       -  any principal
-POST   /mcp/agents/:agentId                       -  agents:invoke:{agentId}
-GET    /mcp/agents/:agentId                       -  agents:invoke:{agentId}
 GET    /tokens                                    -  tokens:read
 GET    /tokens/self                               -  any principal
 GET    /tokens/:tokenId                           -  tokens:read:{tokenId}
@@ -139,6 +116,29 @@ GET    /console/session                           -  any principal
 DELETE /console/session                           -  any principal
 GET    /console/system                            -  config:read
 GET    /console/metrics                           -  admin:metrics:read
+POST   /agents/:agentId/chat                      I  agents:invoke:{agentId}
+GET    /agents/:agentId/chat/:chatId/stream       -  agents:invoke:{agentId}
+GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
+POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
+POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
+GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}
+GET    /agents/:agentId/ag-ui/:runId              -  agents:invoke:{agentId}
+GET    /openai/models                             -  any principal
+GET    /openai/models/:model                      -  any principal
+POST   /openai/chat/completions                   I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
+POST   /openai/responses                          I  agents:invoke:{agentId} | workflows:execute:{workflowId} (of body.model)
+GET    /openai/responses/:responseId              -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /openai/responses/:responseId/cancel       I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+GET    /openai/responses/:responseId/input_items  -  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /openai/conversations                      I  sessions:write
+GET    /openai/conversations/:conversationId      -  sessions:read:{conversationId}
+POST   /openai/conversations/:conversationId      I  sessions:write:{conversationId}
+DELETE /openai/conversations/:conversationId      I  sessions:write:{conversationId}
+GET    /openai/conversations/:conversationId/items  -  sessions:read:{conversationId}
+POST   /mcp                                       -  any principal
+GET    /mcp                                       -  any principal
+POST   /mcp/agents/:agentId                       -  agents:invoke:{agentId}
+GET    /mcp/agents/:agentId                       -  agents:invoke:{agentId}
 `
 
 const describeScope = (scope: ScopeRule): string => {

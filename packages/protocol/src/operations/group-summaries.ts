@@ -1,22 +1,17 @@
-import { PROTOCOLS } from '../protocols.ts'
+import { PROTOCOLS } from '../protocols/index.ts'
 import type { OperationGroup } from './index.ts'
 
-/** One-sentence description of each group of operations. */
-export const GROUP_SUMMARIES: Readonly<Record<OperationGroup, string>> = {
+const SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   agents: 'Start registered agents; wait for the outcome, follow the events, or check back later.',
   runs: 'A run is one execution of an agent or a workflow: read its outcome and events, abort it, resume it.',
   approvals: 'Decisions that runs have requested from a human.',
   workflows: 'Durable functions with checkpoints; a thread is a sequence of runs of one workflow.',
   sessions: 'Conversations that group runs and keep a transcript.',
-  'ai-sdk': PROTOCOLS.aiSdk.summary,
-  openai: PROTOCOLS.openai.summary,
-  'ag-ui': PROTOCOLS.agUi.summary,
   realtime: 'Follow events over a WebSocket; issue the ticket that a web page needs to connect.',
   memory: 'What agents have learned: facts to search, blocks to read whole, and conflicts between facts.',
   consolidator: 'Background maintenance of memory: extract, merge and decay facts.',
   skills: 'Folders with instructions and files that runs can read.',
   mcp: 'Model Context Protocol servers whose tools runs can call.',
-  'mcp-server': PROTOCOLS.mcp.summary,
   tokens: 'Mint, rotate and revoke the access tokens that decide who may call what.',
   audit: 'The tamper-evident chain of entries that records who did what.',
   triggers: 'Start runs automatically: on a schedule, at an interval, after a period of inactivity, or on an event.',
@@ -27,4 +22,10 @@ export const GROUP_SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   metrics: 'Metrics for a Prometheus-compatible scraper.',
   docs: 'Descriptions of this interface, for programs and for people.',
   console: 'Sign a browser in to the web console, and out again.',
+}
+
+/** One-sentence description of each group of operations. */
+export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
+  ...SUMMARIES,
+  ...Object.fromEntries(Object.values(PROTOCOLS).map(({ group, summary }) => [group, summary])),
 }

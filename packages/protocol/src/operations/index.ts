@@ -1,7 +1,6 @@
 import type { Operation, OperationTable } from '../operation.ts'
-import { agUiOperations } from './ag-ui.ts'
+import { PROTOCOL_TABLES } from '../protocols/index.ts'
 import { agentOperations } from './agents.ts'
-import { aiSdkOperations } from './ai-sdk.ts'
 import { approvalOperations } from './approvals.ts'
 import { auditOperations } from './audit.ts'
 import { consoleOperations } from './console.ts'
@@ -9,12 +8,10 @@ import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
 import { healthOperations } from './health.ts'
 import { mcpOperations } from './mcp.ts'
-import { mcpServerOperations } from './mcp-server.ts'
 import { memoryOperations } from './memory.ts'
 import { metricOperations } from './metrics.ts'
 import { namedEventOperations } from './named-events.ts'
 import { nodeOperations } from './nodes.ts'
-import { openaiOperations } from './openai.ts'
 import { realtimeOperations } from './realtime.ts'
 import { runOperations } from './runs.ts'
 import { sessionOperations } from './sessions.ts'
@@ -24,22 +21,42 @@ import { triggerOperations } from './triggers.ts'
 import { webhookOperations } from './webhooks.ts'
 import { workflowOperations } from './workflows.ts'
 
-/** Every operation, by resource group. Within a group, a literal path precedes a parameter that would match it. */
-export const OPERATION_TABLES = {
+/** The interface keeps the declarations small: an inferred type would repeat every schema. */
+interface OperationTables {
+  readonly agents: typeof agentOperations
+  readonly runs: typeof runOperations
+  readonly approvals: typeof approvalOperations
+  readonly workflows: typeof workflowOperations
+  readonly sessions: typeof sessionOperations
+  readonly realtime: typeof realtimeOperations
+  readonly memory: typeof memoryOperations
+  readonly consolidator: typeof consolidatorOperations
+  readonly skills: typeof skillOperations
+  readonly mcp: typeof mcpOperations
+  readonly tokens: typeof tokenOperations
+  readonly audit: typeof auditOperations
+  readonly triggers: typeof triggerOperations
+  readonly webhooks: typeof webhookOperations
+  readonly events: typeof namedEventOperations
+  readonly health: typeof healthOperations
+  readonly nodes: typeof nodeOperations
+  readonly metrics: typeof metricOperations
+  readonly docs: typeof docsOperations
+  readonly console: typeof consoleOperations
+}
+
+/** The operations of the server's own interface, by resource group. */
+export const OPERATION_TABLES: OperationTables = {
   agents: agentOperations,
   runs: runOperations,
   approvals: approvalOperations,
   workflows: workflowOperations,
   sessions: sessionOperations,
-  'ai-sdk': aiSdkOperations,
-  'ag-ui': agUiOperations,
-  openai: openaiOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,
   consolidator: consolidatorOperations,
   skills: skillOperations,
   mcp: mcpOperations,
-  'mcp-server': mcpServerOperations,
   tokens: tokenOperations,
   audit: auditOperations,
   triggers: triggerOperations,
@@ -50,10 +67,11 @@ export const OPERATION_TABLES = {
   metrics: metricOperations,
   docs: docsOperations,
   console: consoleOperations,
-} as const satisfies Record<string, OperationTable>
+}
 
 export type OperationGroup = keyof typeof OPERATION_TABLES
 
-export const OPERATIONS: readonly Operation[] = Object.values<OperationTable>(OPERATION_TABLES).flatMap((table) =>
-  Object.values(table),
-)
+/** Every operation, by group. Within a group, a literal path precedes a parameter that would match it. */
+export const ALL_TABLES: Readonly<Record<string, OperationTable>> = { ...OPERATION_TABLES, ...PROTOCOL_TABLES }
+
+export const OPERATIONS: readonly Operation[] = Object.values(ALL_TABLES).flatMap((table) => Object.values(table))

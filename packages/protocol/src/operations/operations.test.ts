@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../errors.ts'
 import type { Operation, ScopeRule } from '../operation.ts'
+import { protocolOf } from '../protocols/index.ts'
 import { isGrantable, SCOPES } from '../scopes.ts'
-import { OPERATION_TABLES, OPERATIONS } from './index.ts'
+import { ALL_TABLES, OPERATIONS } from './index.ts'
 
 const scopesOf = (scope: ScopeRule): readonly string[] => {
   if (scope === null || scope === 'principal') return []
@@ -100,8 +101,9 @@ describe('OPERATIONS', () => {
   })
 
   it('rejects unknown members in every body and query', () => {
-    for (const { id, body, query, dialect } of OPERATIONS) {
-      for (const schema of dialect === undefined ? [body, query] : [query]) {
+    for (const operation of OPERATIONS) {
+      const { id, body, query } = operation
+      for (const schema of protocolOf(operation) === undefined ? [body, query] : [query]) {
         if (schema === undefined) continue
         const known = id === 'triggers.create' ? { kind: 'cron' } : {}
         const result = v.safeParse(schema, { ...known, 'no-such-member': 1 })
@@ -121,7 +123,7 @@ describe('OPERATIONS', () => {
   })
 
   it('puts a literal path before a parameter that would match it', () => {
-    for (const table of Object.values(OPERATION_TABLES)) {
+    for (const table of Object.values(ALL_TABLES)) {
       const rows: readonly Operation[] = Object.values(table)
       rows.forEach((row, index) => {
         const pattern = new RegExp(`^${row.path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/:]+')}$`)

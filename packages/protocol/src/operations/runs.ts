@@ -1,24 +1,14 @@
 import * as v from 'valibot'
 import { IdempotencyKey, OperatorId, Timestamp } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
+import { EventEnvelope } from '../resources/event-envelope.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
+import { FilterValue, MetadataFilter } from '../resources/metadata.ts'
 import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
-import {
-  AbortRequest,
-  EventEnvelope,
-  FilterValue,
-  FinishReason,
-  ForkRunRequest,
-  ListedRun,
-  LogLevelName,
-  MetadataFilter,
-  RerunRequest,
-  RetryRunRequest,
-  Run,
-  RunLogLine,
-  RunOutcome,
-  RunStatus,
-} from '../resources/runs.ts'
+import { LogLevelName, RunLogLine } from '../resources/run-logs.ts'
+import { FinishReason, RunOutcome, RunStatus } from '../resources/run-outcome.ts'
+import { AbortRequest, ForkRunRequest, RerunRequest, RetryRunRequest } from '../resources/run-requests.ts'
+import { ListedRun, Run } from '../resources/runs.ts'
 import { DECIDE } from './approvals.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const

@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import { OperatorId } from '../ids.ts'
 import type { OperationTable } from '../operation.ts'
+import { EventEnvelope } from '../resources/event-envelope.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
+import { FilterValue, MetadataFilter } from '../resources/metadata.ts'
 import { ReplayRequest } from '../resources/replay.ts'
-import { EventEnvelope, FilterValue, ListedRun, MetadataFilter } from '../resources/runs.ts'
+import { ListedRun } from '../resources/runs.ts'
 import { CreateSessionRequest, Message, Session, UpdateSessionRequest } from '../resources/sessions.ts'
 
 const READ = 'sessions:read:{sessionId}'

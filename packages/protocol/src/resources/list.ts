@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Documented, documentationOf, documented, member } from '../documented.ts'
 
 /** Query members that every list accepts. A page also ends at 4 MiB; `nextCursor` tells whether another follows. */
 export const PageEntries = {
@@ -30,5 +31,15 @@ export const Include = v.optional(
   ),
 )
 
-export const listOf = <Item extends v.GenericSchema>(item: Item) =>
-  v.object({ items: v.array(item), nextCursor: v.nullable(v.string()) })
+export const listOf = <Item extends v.GenericSchema & Documented>(item: Item) =>
+  documented(
+    v.object({
+      items: member(v.array(item), 'The items of the page.'),
+      nextCursor: member(
+        v.nullable(v.string()),
+        'Value of the parameter `cursor` for the next page; null when this page is the last.',
+      ),
+    }),
+    'A page of a list.',
+    { items: [documentationOf(item)?.example as v.InferInput<Item>], nextCursor: null },
+  )

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Approval } from './approvals.ts'
-import { FinishReason, ForkPoint, RunError, RunStatus, RunUsage } from './runs.ts'
+import { FinishReason, RunError, RunStatus, RunUsage } from './run-outcome.ts'
+import { ForkPoint } from './runs.ts'
 
 /** The protocol through which a request came, and the id that the client gave it there. */
 const Via = v.object({ protocol: v.string(), ref: v.optional(v.string()) })

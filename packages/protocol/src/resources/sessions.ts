@@ -1,41 +1,89 @@
 import * as v from 'valibot'
+import { documented, member } from '../documented.ts'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Count } from './count.ts'
-import { Metadata, SentMetadata } from './runs.ts'
+import { RUN_ID } from './example-ids.ts'
+import { Metadata, SentMetadata } from './metadata.ts'
 
 const Title = v.pipe(v.string(), v.maxLength(512))
 const UserId = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
 
-export const Session = v.object({
-  id: v.string(),
-  owner: v.string(),
-  title: v.optional(v.string()),
-  userId: v.optional(v.string()),
-  agentId: v.optional(v.string()),
-  metadata: Metadata,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-})
+export const Session = documented(
+  v.object({
+    id: member(v.string(), 'Id of the session, `ses_…` or the id that its creator chose.'),
+    owner: member(v.string(), 'Subject of the token that created the session.'),
+    title: member(v.optional(v.string()), 'Title to show to people. Absent when the session has none.'),
+    userId: member(v.optional(v.string()), 'End user to whom the session belongs. Absent when none was named.'),
+    agentId: member(v.optional(v.string()), 'Id of the agent of the session. Absent when none was named.'),
+    metadata: member(Metadata, 'Labels of the session; an empty object when it has none.'),
+    createdAt: member(Timestamp, 'When the session was created.'),
+    updatedAt: member(Timestamp, 'When the session last changed.'),
+  }),
+  'A conversation that groups runs and keeps a transcript.',
+  {
+    id: 'ses_01k5x3v8qk7m2n9b4c6d8f0g1h',
+    owner: 'svc-web',
+    title: 'Lost parcel',
+    userId: 'mia',
+    metadata: { channel: 'chat' },
+    createdAt: '2026-03-02T09:14:58.000Z',
+    updatedAt: '2026-03-02T09:15:02.310Z',
+  },
+)
 
-export const CreateSessionRequest = strictObject({
-  id: v.optional(OperatorId),
-  title: v.optional(Title),
-  userId: v.optional(UserId),
-  agentId: v.optional(OperatorId),
-  metadata: v.optional(SentMetadata),
-})
+export const CreateSessionRequest = documented(
+  strictObject({
+    id: member(
+      v.optional(OperatorId),
+      'Id of the session: at most 128 letters, digits, `_` or `-`. Default: a generated id.',
+    ),
+    title: member(v.optional(Title), 'Title to show to people, at most 512 characters.'),
+    userId: member(v.optional(UserId), 'End user to whom the session belongs, 1 to 128 characters.'),
+    agentId: member(v.optional(OperatorId), 'Id of the agent of the session.'),
+    metadata: member(
+      v.optional(SentMetadata),
+      'Labels to filter sessions by: at most 16 keys of up to 128 characters, with values of up to 512 characters.',
+    ),
+  }),
+  'Creates a session.',
+  { title: 'Lost parcel', userId: 'mia', metadata: { channel: 'chat' } },
+)
 
-/** A missing member stays unchanged. */
-export const UpdateSessionRequest = strictObject({ title: v.optional(Title), metadata: v.optional(SentMetadata) })
+export const UpdateSessionRequest = documented(
+  strictObject({
+    title: member(v.optional(Title), 'Title to show to people, at most 512 characters.'),
+    metadata: member(
+      v.optional(SentMetadata),
+      'Labels to filter sessions by: at most 16 keys of up to 128 characters, with values of up to 512 characters. Replaces all labels.',
+    ),
+  }),
+  'Changes a session. An absent member stays unchanged.',
+  { title: 'Parcel found' },
+)
 
-export const MessageRole = v.picklist(['user', 'assistant'])
+export const MessageRole = documented(
+  v.picklist(['user', 'assistant']),
+  'Author of a message: `user` for the input of a run, `assistant` for its result.',
+  'user',
+)
 
-export const Message = v.object({
-  id: v.string(),
-  seq: Count,
-  role: MessageRole,
-  content: v.unknown(),
-  runId: v.optional(v.string()),
-  createdAt: Timestamp,
-})
+export const Message = documented(
+  v.object({
+    id: member(v.string(), 'Id of the message, `msg_…`.'),
+    seq: member(Count, 'Position of the message in the transcript; increases with time.'),
+    role: member(MessageRole, 'Author of the message.'),
+    content: member(v.unknown(), 'Content of the message: the input or the result of a run.'),
+    runId: member(v.optional(v.string()), 'Id of the run that wrote the message. Absent when no run did.'),
+    createdAt: member(Timestamp, 'When the message was written.'),
+  }),
+  'A message of the transcript of a session.',
+  {
+    id: 'msg_01k5x3v8qk7m2n9b4c6d8f0g1h',
+    seq: 1,
+    role: 'user',
+    content: { question: 'Where is my parcel?' },
+    runId: RUN_ID,
+    createdAt: '2026-03-02T09:15:00.000Z',
+  },
+)

@@ -246,7 +246,7 @@ export function compose(parts: Parts) {
   const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
-  const protocols = createLazyProtocols({
+  const callProtocol = createLazyProtocols({
     ...{ ...domain, ...config.protocols, ...streams, maxResultBytes: config.runs.maxResultBytes },
     targets: targetsOf(agents, workflows),
     startRun: engine.startRun,
@@ -264,7 +264,7 @@ export function compose(parts: Parts) {
       (kind === 'agent' ? engine.readAgents.get(id) : engine.readWorkflows.get(id)).inputSchema,
   })
   const app = createHttpApp({
-    ...{ ...engine, ...useCases, ...gate, ...triggers, ...protocols, ...webhooks },
+    ...{ ...engine, ...useCases, ...gate, ...triggers, ...webhooks, callProtocol },
     config: httpConfigOf(config),
     ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest },
     listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),

@@ -2,31 +2,30 @@ import type { ProtocolsDeps } from '@perdure/interop'
 import { describe, expect, it } from 'vitest'
 import { createLazyProtocols } from './protocols.ts'
 
-const MESSAGE = { jsonrpc: '2.0', id: 1, method: 'ping' } as const
 const SENT = { status: 200, headers: {}, text: 'sent' }
-const CALL = { header: () => undefined } as never
+const REQUEST = ['mcp', 'sendMcpMessage', {} as never] as const
 
-describe('the use cases of other protocols', () => {
-  it('are loaded once', async () => {
+describe('the code of other protocols', () => {
+  it('is loaded once', async () => {
     let loads = 0
-    const { mcp } = createLazyProtocols({} as ProtocolsDeps, async () => {
+    const call = createLazyProtocols({} as ProtocolsDeps, async () => {
       loads++
-      return { createProtocols: () => ({ mcp: { send: async () => SENT } }) } as never
+      return { createProtocols: () => async () => SENT }
     })
 
-    await Promise.all([mcp.send(CALL, MESSAGE), mcp.send(CALL, MESSAGE)])
+    await Promise.all([call(...REQUEST), call(...REQUEST)])
 
     expect(loads).toBe(1)
   })
 
-  it('are loaded again by the next request after a failure', async () => {
+  it('is loaded again by the next request after a failure', async () => {
     let loads = 0
-    const { mcp } = createLazyProtocols({} as ProtocolsDeps, async () => {
+    const call = createLazyProtocols({} as ProtocolsDeps, async () => {
       if (loads++ === 0) throw new Error('too many open files')
-      return { createProtocols: () => ({ mcp: { send: async () => SENT } }) } as never
+      return { createProtocols: () => async () => SENT }
     })
 
-    await expect(mcp.send(CALL, MESSAGE)).rejects.toThrow('too many open files')
-    expect(await mcp.send(CALL, MESSAGE)).toBe(SENT)
+    await expect(call(...REQUEST)).rejects.toThrow('too many open files')
+    expect(await call(...REQUEST)).toBe(SENT)
   })
 })

@@ -1,7 +1,7 @@
 import { type AgentRegistration, defineAgent, type ProtocolOptions, type RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs } from '@perdure/ports'
-import { OPERATIONS, type Operation, PROTOCOL_NAMES, PROTOCOLS } from '@perdure/protocol'
+import { OPERATIONS, protocolOf } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { startedServer } from '../embedding/embedded-server.fixture.ts'
 import { PROTOCOL_READS, type Read } from './protocol-reads.fixture.ts'
@@ -62,9 +62,7 @@ async function setUp(protocols: ProtocolOptions) {
   return { send, readAll, dropEvents }
 }
 
-const OF_PROTOCOLS = PROTOCOL_NAMES.flatMap((name) =>
-  OPERATIONS.filter((operation: Operation) => operation.dialect === PROTOCOLS[name].dialect).map(({ id }) => id),
-)
+const OF_PROTOCOLS = OPERATIONS.filter((operation) => protocolOf(operation) !== undefined).map(({ id }) => id)
 const CELLS = Object.keys(PROTOCOL_READS) as (keyof typeof PROTOCOL_READS)[]
 const SHOWING = CELLS.filter((id) => PROTOCOL_READS[id].reads.length > 0)
 

@@ -12,13 +12,15 @@ import { Calendar } from '../triggers/calendar.tsx'
 
 const targetOf = ({ target }: Trigger): string => ('agentId' in target ? target.agentId : target.workflowId)
 
-/** When a trigger fires, in words. */
-function ruleText({ kind, cron, timezone, intervalMs, idleMs, event }: Trigger): string {
-  if (kind === 'cron') return `${cron} ${timezone ?? 'UTC'}`
-  if (kind === 'interval') return `every ${(intervalMs ?? 0) / 1_000} s`
-  if (kind === 'idle') return `after ${(idleMs ?? 0) / 1_000} s without activity`
-  return `on the event ${event}`
+/** When a trigger of each kind fires, in words. */
+const RULE_TEXTS: Readonly<Record<Trigger['kind'], (trigger: Trigger) => string>> = {
+  cron: ({ cron, timezone }) => `${cron} ${timezone ?? 'UTC'}`,
+  interval: ({ intervalMs }) => `every ${(intervalMs ?? 0) / 1_000} s`,
+  idle: ({ idleMs }) => `after ${(idleMs ?? 0) / 1_000} s without activity`,
+  event: ({ event }) => `on the event ${event}`,
 }
+
+const ruleText = (trigger: Trigger): string => RULE_TEXTS[trigger.kind](trigger)
 
 /** What starts runs by itself. */
 export function TriggersPage() {

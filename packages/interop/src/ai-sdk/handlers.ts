@@ -1,0 +1,16 @@
+import { toChatCall } from '../chat/chat-call.ts'
+import type { Handlers } from '../handlers.ts'
+import { type AiSdkDeps, createAiSdk } from './create-ai-sdk.ts'
+
+/** `/agents/:agentId/chat`: the UI message stream of the AI SDK. */
+export function aiSdkHandlers(deps: AiSdkDeps): Handlers<'aiSdk'> {
+  const aiSdk = createAiSdk(deps)
+  return {
+    sendChat: (call) => aiSdk.send(toChatCall(call), call.body, call.query.v),
+    streamChat: (call) => aiSdk.stream(toChatCall(call), call.params.chatId, call.query.v),
+    async listChatMessages(call) {
+      return { status: 200, body: await aiSdk.messages(toChatCall(call), call.params.chatId) }
+    },
+    stopChat: (call) => aiSdk.stop(toChatCall(call), call.params.chatId),
+  }
+}

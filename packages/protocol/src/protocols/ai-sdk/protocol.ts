@@ -1,0 +1,91 @@
+import { errorLine } from '../../error-line.ts'
+import type { OperationTable } from '../../operation.ts'
+import { RUN_REFUSALS } from '../../operations/agents.ts'
+import { DECIDE } from '../../operations/approvals.ts'
+import { RUN_SIGHT } from '../../operations/runs.ts'
+import { RunOutcome } from '../../resources/run-outcome.ts'
+import type { Protocol } from '../protocol.ts'
+import * as schemas from './schemas.ts'
+import { AiSdkRequest, AiSdkStreamQuery, UiMessages } from './schemas.ts'
+
+const AI_SDK = {
+  scope: 'agents:invoke:{agentId}',
+  sight: RUN_SIGHT,
+} as const
+
+const operations = {
+  sendChat: {
+    ...AI_SDK,
+    id: 'ai-sdk.send',
+    mayNeed: DECIDE,
+    method: 'POST',
+    path: '/agents/:agentId/chat',
+    idempotent: true,
+    query: AiSdkStreamQuery,
+    body: AiSdkRequest,
+    responses: {
+      200: { stream: 'event-stream', description: 'The answer as a UI message stream.' },
+    },
+    errors: [
+      ...RUN_REFUSALS,
+      'run-not-found',
+      'run-not-suspended',
+      'run-not-active',
+      'approval-not-found',
+      'approval-resolved',
+      'overloaded',
+    ],
+    summary: 'Send the messages of an AI SDK chat, and stream the answer.',
+  },
+  streamChat: {
+    ...AI_SDK,
+    id: 'ai-sdk.stream',
+    method: 'GET',
+    path: '/agents/:agentId/chat/:chatId/stream',
+    polls: true,
+    idempotent: false,
+    query: AiSdkStreamQuery,
+    responses: {
+      200: { stream: 'event-stream', description: 'The newest answer of the chat from its beginning, then live.' },
+      204: { description: 'The chat has no answer to resume.' },
+    },
+    errors: ['agent-not-found', 'run-not-found', 'overloaded'],
+    summary: 'Resume the stream of an AI SDK chat.',
+  },
+  listChatMessages: {
+    ...AI_SDK,
+    id: 'ai-sdk.messages',
+    method: 'GET',
+    path: '/agents/:agentId/chat/:chatId/messages',
+    idempotent: false,
+    responses: { 200: { schema: UiMessages, description: 'The messages, oldest first.' } },
+    errors: ['agent-not-found'],
+    summary: 'Read the messages of an AI SDK chat.',
+  },
+  stopChat: {
+    ...AI_SDK,
+    id: 'ai-sdk.stop',
+    method: 'POST',
+    path: '/agents/:agentId/chat/:chatId/stop',
+    idempotent: true,
+    responses: {
+      200: { schema: RunOutcome, description: 'The active run of the chat is aborted.' },
+      204: { description: 'The chat has no active run.' },
+    },
+    errors: ['agent-not-found', 'run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
+    summary: 'Abort the active run of an AI SDK chat.',
+  },
+} as const satisfies OperationTable
+
+export const aiSdk = {
+  group: 'ai-sdk',
+  summary: 'Chats of the AI SDK: `useChat` and `DefaultChatTransport` work with every agent.',
+  mounts: 'Mount the AI SDK routes of each agent, below `/agents/:agentId/chat`.',
+  operations,
+  schemas,
+  // The client shows the body as the text of its error.
+  errorBody: ({ error, message, hint }) => ({
+    text: errorLine({ message, code: error, hint }),
+    contentType: 'text/plain; charset=utf-8',
+  }),
+} as const satisfies Protocol

@@ -1,10 +1,13 @@
-import { readdirSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createClient } from '../packages/client/src/index.ts'
 import type { ToolName } from '../tooling/machine-tools.ts'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { launchChromium } from './browser-page.ts'
-import { EXAMPLES, startExample as start } from './started-example.ts'
+import { copyExample, EXAMPLES, startExample as start } from './started-example.ts'
 
 /** `chat-pages.test.ts` checks them. */
 const CHAT_PAGES = ['chat-page', 'ag-ui-page']
@@ -33,6 +36,30 @@ async function mounted(name: string): Promise<void> {
   expect(words).toEqual(['Once', 'upon', 'a', 'time'].map((word) => ({ word })))
   expect((await fetch(`${origin}/ai/v1/agents`)).status).toBe(401)
 }
+
+/** Runs the tests that the example has for its readers. */
+const passesItsTests = (cwd: string) => promisify(execFile)(process.execPath, ['--test'], { cwd })
+
+/** Starts both servers of a chat example, and opens its page. */
+async function openChat(name: string) {
+  const { cwd, script } = copyExample(name)
+  const server = await script('start', /API\s+(http:\S+)/)
+  onTestFinished(async () => void (await server.stop()))
+  const { token } = JSON.parse(readFileSync(join(cwd, '.graphorin/dev-session.json'), 'utf8'))
+  const env = { TOKEN: token, API: new URL(server.match[1] ?? '').origin, NO_COLOR: '1' }
+  const pages = await script('page', /(http:\S+)\//, { args: '--host 127.0.0.1 --port 0', env })
+  onTestFinished(async () => void (await pages.stop('SIGKILL')))
+  const browser = await launchChromium()
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(pages.match[1] ?? '')
+  return { cwd, page }
+}
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   async 'hello-agent'() {
@@ -85,6 +112,42 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
       .toMatchObject({ status: 'completed', result: { digest: '2 notes: no paper; the door squeaks' } })
   },
 
+  async 'support-chat'() {
+    const { cwd, page } = await openChat('support-chat')
+    const shows = (text: string) => page.getByText(text).first().waitFor()
+    const isReady = () => expect.poll(() => page.textContent('[role=status]')).toBe('ready')
+    await isReady()
+    await page.click('form button')
+    await shows('Please attach a photo of it.')
+    await isReady()
+    await page.fill('[name=text]', 'here it is')
+    await page.setInputFiles('[name=photo]', { name: 'scarf.png', mimeType: 'image/png', buffer: PNG })
+    await page.click('form button')
+    await shows('I can see the damage.')
+    await page.getByText('Approve').waitFor()
+    await page.reload()
+    await page.getByText('Approve').click()
+
+    await shows('You get 80 back.')
+    await isReady()
+    expect(await page.locator('img').getAttribute('alt')).toBe('scarf.png')
+    expect(await page.locator('article').count()).toBe(4)
+    await passesItsTests(cwd)
+  },
+
+  async research() {
+    const { cwd, perdure } = await start('research', DEV)
+
+    const run = await perdure('agents', 'run', 'research', '--input', '{"topic":"tea"}')
+
+    const text = expect.stringMatching(/^- Tea comes from .* \(Leaves\)\n- Green tea .* \(Kettles\)$/)
+    expect(run).toMatchObject({ status: 'completed', result: { text } })
+    const { items } = await perdure('runs', 'list')
+    const children = (items as readonly { readonly agentId: string }[]).filter(({ agentId }) => agentId === 'answer')
+    expect(children).toMatchObject(Array(2).fill({ parentRunId: run.runId, status: 'completed' }))
+    await passesItsTests(cwd)
+  },
+
   hono: () => mounted('hono'),
   express: () => mounted('express'),
   fastify: () => mounted('fastify'),
@@ -103,7 +166,10 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   },
 }
 
-const NEEDED: Readonly<Record<string, readonly ToolName[]>> = { 'browser-client': ['chromium'] }
+const NEEDED: Readonly<Record<string, readonly ToolName[]>> = {
+  'browser-client': ['chromium'],
+  'support-chat': ['chromium'],
+}
 
 describe('an example project', () => {
   for (const name of names) {

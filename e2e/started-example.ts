@@ -41,16 +41,16 @@ export function copyExample(name: string): ExampleCopy {
   }
 }
 
-export interface StartedExample extends Pick<ExampleCopy, 'perdure'> {
+export interface StartedExample extends Pick<ExampleCopy, 'cwd' | 'perdure'> {
   readonly server: StartedProcess
 }
 
 /** Runs the start script of an example in a copy of its folder until the end of the test. */
 export async function startExample(name: string, until: RegExp): Promise<StartedExample> {
-  const { script, perdure } = copyExample(name)
+  const { cwd, script, perdure } = copyExample(name)
   const server = await script('start', until)
   onTestFinished(async () => {
     expect((await server.stop()).code, server.output()).toBe(0)
   })
-  return { server, perdure }
+  return { cwd, server, perdure }
 }

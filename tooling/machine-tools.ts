@@ -40,6 +40,7 @@ export const TOOLS = {
   'PostgreSQL 18': { find: () => process.env.TEST_POSTGRES_NEWEST },
   promtool: { debian: 'prometheus' },
   psql: { debian: 'postgresql-client' },
+  python3: { debian: 'python3' },
   script: { debian: 'bsdutils' },
   sha256sum: { debian: 'coreutils' },
   sqlite3: { debian: 'sqlite3' },

@@ -1,3 +1,4 @@
+import { aiSdkOverhead } from './ai-sdk-overhead.ts'
 import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
 import { busyStreams } from './busy-streams.ts'
@@ -40,6 +41,7 @@ export const CASES: readonly BenchCase[] = [
   embedded,
   foldCost,
   projectedStreams,
+  aiSdkOverhead,
   postgresRuns,
   postgresAgainstSqlite,
   postgresAgainstDbos,

@@ -2,6 +2,8 @@ import type { ToolSet } from 'ai'
 import type { ChatAgentDefinition, ChatAgentSettings, ChatRegistration } from './agents/chat-types.ts'
 import { createChatAgent } from './agents/create-chat-agent.ts'
 import { durable } from './durable.ts'
+import { createHarnessAgent, isHarnessAgent } from './harness/create-harness-agent.ts'
+import type { HarnessAgentLike, HarnessRegistration, HarnessSession } from './harness/harness-types.ts'
 import { isObject, type Options } from './sdk.ts'
 
 /**
@@ -13,6 +15,8 @@ export function chatAgent<const Id extends string, Tools extends ToolSet>(
 ): ChatAgentDefinition<Id, Tools> {
   return createChatAgent(durable, settings as Options)
 }
+
+const NO_SESSIONS = 'agentOf: a HarnessAgent works in sessions; write agentOf(agent, { openSession, closeSession })'
 
 /** A `ToolLoopAgent` of the AI SDK, version 6 or 7. */
 interface SdkAgent<Tools> {
@@ -27,8 +31,25 @@ interface SdkAgent<Tools> {
  */
 export function agentOf<Tools extends ToolSet>(
   agent: SdkAgent<Tools>,
-  registration: Partial<ChatRegistration<string>> = {},
-): ChatAgentDefinition<string, Tools> {
+  registration?: Partial<ChatRegistration<string>>,
+): ChatAgentDefinition<string, Tools>
+/**
+ * Registers a `HarnessAgent` of `@ai-sdk/harness`. A turn is a recorded step. After a crash the harness continues the turn if
+ * it can; otherwise the run fails as `run-interrupted`, so that nothing is done twice.
+ */
+export function agentOf<Session extends HarnessSession, Tools extends ToolSet>(
+  agent: HarnessAgentLike<Session> & { readonly tools: Tools },
+  registration: HarnessRegistration<Session>,
+): ChatAgentDefinition<string, Tools>
+export function agentOf(
+  agent: SdkAgent<ToolSet> | HarnessAgentLike,
+  registration: Partial<HarnessRegistration<HarnessSession>> = {},
+): ChatAgentDefinition<string, ToolSet> {
+  if (isHarnessAgent(agent)) {
+    const { openSession, closeSession } = registration
+    if (openSession === undefined || closeSession === undefined) throw new TypeError(NO_SESSIONS)
+    return createHarnessAgent(agent, { ...registration, openSession, closeSession })
+  }
   // The types of both versions declare it as private.
   const { settings } = agent as { readonly settings?: unknown }
   if (!isObject(settings) || settings.model === undefined) {

@@ -1,175 +1,13 @@
-import { type AgentDefinition, defineAgent, type RunContext } from '@perdure/core'
+import { defineAgent } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { createServer, type EmbeddedServer } from '@perdure/server-app'
-import { dynamicTool, Output, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import { PROGRAMS, type Program, toolsOf, type World } from './crash-programs.fixture.ts'
 import { cutAfter } from './cut-storage.fixture.ts'
-import { chatAgent, durable } from './index.ts'
+import { MORE_PROGRAMS } from './more-crash-programs.fixture.ts'
 import { QUIET } from './server.fixture.ts'
-import { type ScriptedAnswer, scriptedModel } from './testing.ts'
+import { scriptedModel } from './testing.ts'
 import { shownBy } from './transcript.fixture.ts'
-
-/** What happened outside of the log. */
-interface World {
-  readonly asked: number[]
-  /** The idempotency key of each execution of a tool. */
-  readonly executed: string[]
-}
-
-type Tools = ReturnType<typeof toolsOf>
-
-interface Program {
-  readonly answers: readonly ScriptedAnswer[]
-  readonly run: (given: Given) => AgentDefinition['run']
-  readonly decision?: { readonly approved: boolean; readonly reason?: string }
-  /** How often tools are executed. */
-  readonly executions: number
-  /** Whether a tool can be cut off while it executes, because commits of other calls come in between. */
-  readonly canRepeat?: true
-}
-
-interface Given {
-  readonly model: ReturnType<typeof scriptedModel>
-  readonly tools: Tools
-  readonly world: World
-}
-
-const inputSchema = z.object({ of: z.string() })
-
-function toolsOf({ executed }: World) {
-  const execute = ({ of }: { readonly of: string }, options: object) => {
-    executed.push((options as { readonly idempotencyKey: string }).idempotencyKey)
-    return `saw ${of}`
-  }
-  return {
-    look: tool({ inputSchema, execute }),
-    ask: tool({ inputSchema, needsApproval: true, execute }),
-    found: dynamicTool({ inputSchema, execute: (input, options) => execute(input as { of: string }, options) }),
-  }
-}
-
-const look = (of = 'it') => ({ toolName: 'look', input: { of } })
-const ask = (of = 'it') => ({ toolName: 'ask', input: { of } })
-
-const streaming =
-  (more: (given: Given) => object = () => ({})) =>
-  ({ model, tools, world }: Given): AgentDefinition['run'] =>
-  (_, ctx) =>
-    durable(ctx).streamText({
-      ...{ model, tools, prompt: 'Hi', stopWhen: stepCountIs(9) },
-      ...more({ model, tools, world }),
-    })
-
-const PROGRAMS: Readonly<Record<string, Program>> = {
-  'a tool': { answers: [[{ text: 'Let me see. ' }, look()], 'It is red.'], run: streaming(), executions: 1 },
-  'a tool twice': { answers: [look('a'), look('b'), 'Both.'], run: streaming(), executions: 2 },
-  'an approval': {
-    answers: [[{ text: 'May I? ' }, ask()], 'Thanks.'],
-    run: streaming(),
-    decision: { approved: true },
-    executions: 1,
-  },
-  'a denial': {
-    answers: [ask(), 'Never mind.'],
-    run: streaming(),
-    decision: { approved: false, reason: 'not today' },
-    executions: 0,
-  },
-  'two approvals beside a tool': {
-    answers: [[ask('a'), look('b'), ask('c')], 'All.'],
-    run: streaming(),
-    decision: { approved: true },
-    executions: 3,
-    canRepeat: true,
-  },
-  'a policy that denies': {
-    answers: [look(), 'Too bad.'],
-    run: ({ model, tools }) =>
-      chatAgent({
-        id: 'x',
-        model,
-        tools,
-        toolApproval: { look: async () => ({ type: 'denied', reason: 'a rule' }) },
-      } as never).run as AgentDefinition['run'],
-    executions: 0,
-  },
-  'an object': {
-    answers: [look(), '{"age":7}'],
-    run: streaming(() => ({ output: Output.object({ schema: z.object({ age: z.number() }) }) })),
-    executions: 1,
-  },
-  'reasoning, sources and files': {
-    answers: [
-      [
-        { reasoning: 'I think so.' },
-        { url: 'https://example.com', title: 'Example' },
-        { mediaType: 'image/png', data: 'AAAA' },
-        { text: 'Yes it is.' },
-      ],
-    ],
-    run: streaming(),
-    executions: 0,
-  },
-  'parallel tools': {
-    answers: [[look('a'), look('b'), look('c')], 'Three.'],
-    run: streaming(),
-    executions: 3,
-    canRepeat: true,
-  },
-  'a sub-agent': {
-    answers: [{ toolName: 'research', input: { of: 'x' } }, 'Researched.'],
-    run: ({ model, world }) =>
-      streaming(() => ({
-        model,
-        tools: {
-          research: tool({
-            inputSchema,
-            execute: async ({ of }, options) => {
-              world.executed.push((options as unknown as { readonly idempotencyKey: string }).idempotencyKey)
-              const { text } = await durable().generateText({ model: scriptedModel([`about ${of}`]), prompt: of })
-              return text
-            },
-          }),
-        },
-      }))({ model, world, tools: toolsOf(world) }),
-    executions: 1,
-    canRepeat: true,
-  },
-  'a dynamic tool and another model': {
-    answers: [{ toolName: 'found', input: { of: 'x' } }, 'Found.'],
-    run: streaming(({ model }) => ({ prepareStep: () => ({ model }) })),
-    executions: 1,
-  },
-  'middleware, text that is passed on, and waits': {
-    answers: [look(), 'It is red.'],
-    run:
-      ({ model, tools }) =>
-      async (_: unknown, ctx: RunContext) => {
-        const wrapped = wrapLanguageModel({
-          model: model as never,
-          middleware: { specificationVersion: 'v3' } as never,
-        })
-        const options = { model: wrapped, tools, prompt: 'Hi', stopWhen: stepCountIs(9) }
-        const streamed = durable(ctx).streamText(options)
-        for await (const text of streamed.textStream) await ctx.text(text)
-        await ctx.step('note', () => 1)
-        return { text: await streamed.text }
-      },
-    executions: 1,
-  },
-  'a loop without a stream': {
-    answers: [look(), 'It is red.'],
-    run:
-      ({ model, tools }) =>
-      async (_: unknown, ctx: RunContext) => {
-        const ai = durable(ctx)
-        const agent = new ai.ToolLoopAgent({ model, tools })
-        return agent.generate({ prompt: 'Hi' })
-      },
-    executions: 1,
-  },
-}
 
 const headers = { 'content-type': 'application/json', 'idempotency-key': 'the-run' }
 
@@ -221,7 +59,7 @@ async function serverOf(program: Program, world: World, storage: ReturnType<type
   const server = await createServer({
     config: { auth: { kind: 'none' } },
     adapters: { storage, logger: QUIET },
-    agents: [agent],
+    agents: [agent, ...(program.agents ?? [])],
   })
   await server.start({ listen: false })
   return server
@@ -245,8 +83,20 @@ function shown({ run, events }: Awaited<ReturnType<typeof drive>>) {
   })
 }
 
-describe.each(Object.entries(PROGRAMS))('%s', (_, program) => {
-  it('is the same after a crash at each commit', async () => {
+/** How many commits of a program a crash follows; `CRASH_POINTS=all` crashes after each. */
+const CRASH_POINTS = process.env.CRASH_POINTS === 'all' ? Number.POSITIVE_INFINITY : 6
+
+/** Commits that are spread over the program, and that differ from program to program. */
+function crashPoints(commits: number, index: number): readonly number[] {
+  const count = Math.min(commits, CRASH_POINTS)
+  const first = (index % 4) / 4
+  return Array.from({ length: count }, (_, n) => 1 + Math.floor(((n + first) * commits) / count))
+}
+
+const ALL = Object.entries({ ...PROGRAMS, ...MORE_PROGRAMS })
+
+describe.each(ALL.map(([name, program], index) => ({ name, program, index })))('$name', ({ program, index }) => {
+  it('is the same after a crash', async () => {
     const { answers, decision, executions, canRepeat } = program
     const uncut = newWorld()
     const whole = cutAfter(createInMemoryStorage(), Number.POSITIVE_INFINITY)
@@ -256,7 +106,7 @@ describe.each(Object.entries(PROGRAMS))('%s', (_, program) => {
     expect([expected.run.status, expected.run.error]).toEqual(['completed', undefined])
     expect([uncut.asked.length, uncut.executed.length]).toEqual([answers.length, executions])
 
-    for (let at = 1; at <= whole.count(); at++) {
+    for (const at of crashPoints(whole.count(), index)) {
       const world = newWorld()
       const storage = createInMemoryStorage()
       const dying = cutAfter(storage, at)

@@ -12,7 +12,9 @@ import { guardModelCalls } from './model/model-calls.ts'
 import { MAX_RETRIES, retriesIn } from './model/model-retry.ts'
 import { findRunOf } from './run.ts'
 import type { Options, Sdk } from './sdk.ts'
+import { NO_TOOLS } from './tools/declaration.ts'
 import { durableTools } from './tools/durable-tools.ts'
+import { withInvalidCalls } from './tools/invalid-calls.ts'
 import type { Tools } from './tools/tool.ts'
 
 type Call = (options: Options) => object
@@ -29,7 +31,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
       const { timeout, ...rest } = options
       const timeouts = timeoutsOf(timeout)
       return {
-        ...withCallbacks(find, durableOptions({ sdk, find, timeouts, withoutText }, rest)),
+        ...withInvalidCalls(find, withCallbacks(find, durableOptions({ sdk, find, timeouts, withoutText }, rest))),
         abortSignal: callSignal(find, options.abortSignal, timeouts.totalMs),
         ...(timeouts.sdk === undefined ? {} : { timeout: timeouts.sdk }),
       }
@@ -67,7 +69,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
         durableModel(find, resolveModel<ModelLike>(model, 'languageModel', sdk.gateway), {
           maxRetries: MAX_RETRIES,
           withoutText: false,
-          toolOf: () => undefined,
+          declarations: NO_TOOLS,
         }),
       tools: (tools: Tools) =>
         durableTools(find, tools, { toolApproval: undefined, state: {}, timeoutMsOf: () => undefined }),

@@ -10,4 +10,5 @@ export type {
 export { agentOf, chatAgent } from './chat-agent.ts'
 export { durable } from './durable.ts'
 export type { Durable, DurableModel } from './durable-types.ts'
+export type { HarnessAgentLike, HarnessRegistration, HarnessSession } from './harness/harness-types.ts'
 export { type ToolInputOf, type ToolOptions, toolOptions } from './tools/tool-options.ts'

@@ -1,7 +1,10 @@
 import type * as ai from 'ai'
 
 /** The AI SDK of the author's project, version 6 or 7. */
-export type Sdk = Pick<typeof ai, 'streamText' | 'generateText' | 'embed' | 'embedMany' | 'ToolLoopAgent' | 'gateway'>
+export type Sdk = Pick<
+  typeof ai,
+  'streamText' | 'generateText' | 'embed' | 'embedMany' | 'ToolLoopAgent' | 'gateway' | 'asSchema'
+>
 
 /** Options of a call of the SDK. Their types differ between its versions; the public types are those of the SDK. */
 export type Options = Readonly<Record<string, unknown>>

@@ -4,8 +4,9 @@ import { retriesIn } from '../model/model-retry.ts'
 import type { FindRun } from '../run.ts'
 import { isFunction, isObject, type Options, type Sdk } from '../sdk.ts'
 import type { ApprovalPolicy, StepState } from '../tools/approval-policy.ts'
-import { declaring } from '../tools/declaration.ts'
+import { declarationsOf } from '../tools/declaration.ts'
 import { durableTools } from '../tools/durable-tools.ts'
+import { withRepairs } from '../tools/invalid-calls.ts'
 import type { Tools } from '../tools/tool.ts'
 import { refuseOptions } from './refuse-options.ts'
 import type { Timeouts } from './timeouts.ts'
@@ -29,20 +30,19 @@ export function durableOptions(scope: CallScope, options: Options): Options {
     maxRetries: retriesIn(options.maxRetries),
     timeoutMs: timeouts.stepMs,
     withoutText,
-    toolOf: declaring(isObject(tools) ? (tools as Tools) : {}),
+    declarations: declarationsOf(sdk, isObject(tools) ? (tools as Tools) : {}),
   }
   const durable = (one: unknown) =>
     durableModel(find, resolveModel<ModelLike>(one, 'languageModel', sdk.gateway), settings)
   const policy = toolApproval as ApprovalPolicy | undefined
   const toolSettings = { toolApproval: policy, state, timeoutMsOf: timeouts.toolMsOf }
   return {
-    ...rest,
+    ...withRepairs(find, rest),
     model: durable(model),
     ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),
     ...(isFunction(prepareStep) || policy !== undefined
       ? { prepareStep: preparing(prepareStep, { durable, state }) }
       : {}),
-    ...repairs(find, rest),
   }
 }
 
@@ -60,20 +60,4 @@ function preparing(prepareStep: unknown, { durable, state }: Preparing) {
     state.toolsContext = changed.toolsContext ?? step.toolsContext
     return changed.model === undefined ? prepared : { ...changed, model: durable(changed.model) }
   }
-}
-
-const REPAIRS = ['repairToolCall', 'experimental_repairToolCall'] as const
-
-/** A repair is a step: it may call a model. */
-function repairs(find: FindRun, options: Options): Options {
-  const wrapped = REPAIRS.flatMap((name) => {
-    const repair = options[name]
-    if (!isFunction(repair)) return []
-    const durable = async (call: unknown): Promise<unknown> => {
-      const { ctx, isInsideCall } = find()
-      return isInsideCall ? repair(call) : ctx.step('repair tool call', async () => (await repair(call)) ?? null)
-    }
-    return [[name, durable] as const]
-  })
-  return Object.fromEntries(wrapped)
 }

@@ -19,6 +19,9 @@ export async function conversation(ctx: RunContext, input: ChatAgentInput): Prom
   )
 }
 
+/** The messages that started the run. */
+export const ownMessages = (input: ChatAgentInput): ModelMessage[] => questionsOf(input)
+
 function answerOf(content: unknown): ModelMessage[] {
   const text = isObject(content) && typeof content.text === 'string' ? content.text : textOf(content)
   return text === '' ? [] : [{ role: 'assistant', content: text }]

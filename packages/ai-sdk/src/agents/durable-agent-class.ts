@@ -1,5 +1,6 @@
 import type { FindRun } from '../run.ts'
 import { isFunction, type Options, type Sdk } from '../sdk.ts'
+import { withInvalidCalls } from '../tools/invalid-calls.ts'
 import { durableOptions } from './call-options.ts'
 import { generatedResult, hasOutput, streamedResult } from './call-result.ts'
 import { withCallbacks } from './callbacks.ts'
@@ -38,7 +39,8 @@ export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent']
     readonly #hasOutput: boolean
 
     constructor(settings: Options) {
-      super(withCallbacks(find, { ...settings, prepareCall: preparing(settings.prepareCall) }))
+      const durable = { ...settings, prepareCall: preparing(settings.prepareCall) }
+      super(withInvalidCalls(find, withCallbacks(find, durable)))
       this.#timeout = settings.timeout
       this.#hasOutput = hasOutput(settings)
     }

@@ -4,8 +4,9 @@ import {
   createStreamWriter,
   type RunContext,
   type StepContext,
-  type ToolDeclaration,
+  type StreamPart,
 } from '@perdure/core'
+import type { ToolDeclarations } from '../tools/declaration.ts'
 import type { ModelName, Part } from './model.ts'
 
 interface LogOptions {
@@ -13,24 +14,34 @@ interface LogOptions {
   readonly form: 'whole' | 'streamed'
   /** Whether text and reasoning are left to the stream that the run returns. */
   readonly withoutText: boolean
-  /** How the agent declares a tool. */
-  readonly toolOf: (name: string) => ToolDeclaration | undefined
+  readonly declarations: ToolDeclarations
 }
 
 /** Writes the answer of a model to the log of the run while it comes, and reports its usage at the end. */
-export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText, toolOf }: LogOptions) {
+export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText, declarations }: LogOptions) {
   const read = createReadChunk()
   const writer = createStreamWriter(messageId, (type, payload) => ctx.emit(type, payload))
   const answer = answersIn(ctx).begin(form)
+
+  // A part that reports an error is the SDK's to handle; the answer is not recorded then.
+  const writeOne = (one: StreamPart): void => {
+    writer.write(one)
+    answer.note(one)
+  }
+  const writeAll = (said: readonly StreamPart[]): undefined => {
+    for (const one of said) writeOne(one.kind === 'tool-start' ? { ...one, tool: declarations.of(one.name) } : one)
+  }
+  const writeCalls = async (said: readonly StreamPart[]): Promise<void> => {
+    for (const one of said) {
+      writeOne(one.kind === 'tool-call' ? { ...one, tool: await declarations.ofCall(one.name, one.args) } : one)
+    }
+  }
+
   return {
-    write(part: Part): void {
-      // A part that reports an error is the SDK's to handle; the answer is not recorded then.
-      for (const one of read(part)) {
-        if (withoutText && (one.kind === 'delta' || one.kind === 'block')) continue
-        const isCall = one.kind === 'tool-start' || one.kind === 'tool-call'
-        writer.write(isCall ? { ...one, tool: toolOf(one.name) } : one)
-        answer.note(one)
-      }
+    /** Returns a promise only for a part that takes time, because most parts are single words. */
+    write(part: Part): Promise<void> | undefined {
+      const said = read(part).filter(({ kind }) => !(withoutText && (kind === 'delta' || kind === 'block')))
+      return said.some(({ kind }) => kind === 'tool-call') ? writeCalls(said) : writeAll(said)
     },
     async end({ provider, modelId }: ModelName, modelAnswered: StepContext['modelAnswered']): Promise<void> {
       writer.end()

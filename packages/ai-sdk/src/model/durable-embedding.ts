@@ -16,15 +16,25 @@ export function durableEmbedding(
       const abortSignal = signal === undefined ? call.abortSignal : signal
       const ask = () => countedCall(() => model.doEmbed({ ...call, abortSignal }))
       const { response: _, ...embedded } = await withModelRetries(ask, { maxRetries, signal: signal ?? ctx.signal })
-      const tokens = isObject(embedded.usage) ? embedded.usage.tokens : undefined
-      if (typeof tokens === 'number') {
-        await ctx.usage({ provider: model.provider, model: model.modelId, inputTokens: tokens, outputTokens: 0 })
+      const inputTokens = tokensIn(embedded)
+      if (inputTokens !== undefined) {
+        await ctx.usage({ provider: model.provider, model: model.modelId, inputTokens, outputTokens: 0 })
       }
       return embedded
     }
     if (isInsideCall) return embed(call.abortSignal)
-    const recorded = await ctx.step('embed', ({ signal }) =>
-      embed(call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal])),
+    const { provider, modelId } = model
+    const recorded = await ctx.step(
+      'embed',
+      async ({ signal, modelAnswered }) => {
+        const embedded = await embed(
+          call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
+        )
+        const inputTokens = tokensIn(embedded)
+        if (inputTokens !== undefined) modelAnswered({ usage: { inputTokens, outputTokens: 0 } })
+        return embedded
+      },
+      { model: { provider, model: modelId, operation: 'embeddings', input: call.values } },
     )
     return recorded as Part
   }
@@ -32,3 +42,6 @@ export function durableEmbedding(
     get: (target, member) => (member === 'doEmbed' ? doEmbed : Reflect.get(target, member, target)),
   })
 }
+
+const tokensIn = ({ usage }: Part): number | undefined =>
+  isObject(usage) && typeof usage.tokens === 'number' ? usage.tokens : undefined

@@ -1,5 +1,6 @@
-import type { StepOptions, ToolDeclaration } from '@perdure/core'
+import type { StepOptions } from '@perdure/core'
 import type { FindRun, Run } from '../run.ts'
+import type { ToolDeclarations } from '../tools/declaration.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
 import type { CallOptions, Generated, ModelLike, Part } from './model.ts'
 import { countedCall, markDurableCall } from './model-calls.ts'
@@ -14,8 +15,7 @@ export interface ModelSettings {
   readonly timeoutMs?: number | undefined
   /** Whether the stream that the run returns shows the text, because a transform changes it. */
   readonly withoutText: boolean
-  /** How the agent declares a tool. */
-  readonly toolOf: (name: string) => ToolDeclaration | undefined
+  readonly declarations: ToolDeclarations
 }
 
 const durableModels = new WeakSet<object>()
@@ -63,7 +63,7 @@ const stepOptions = ({ model, settings: { timeoutMs } }: Given, { prompt }: Call
 
 async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<Generated> {
   const { model, settings } = given
-  const { withoutText, maxRetries, toolOf } = settings
+  const { withoutText, maxRetries, declarations } = settings
   let isNew = false
   const answer = (await ctx.step(
     STEP,
@@ -71,8 +71,8 @@ async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<
       isNew = true
       const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
       const generated = await withModelRetries(ask, { maxRetries, signal })
-      const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, toolOf })
-      for (const part of partsOf(generated)) log.write(part)
+      const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, declarations })
+      for (const part of partsOf(generated)) await log.write(part)
       await log.end(model, modelAnswered)
       const { request: _, response, ...rest } = generated
       return recordable({ ...rest, response: withoutBody(response as Part | undefined) }) as Generated
@@ -108,7 +108,7 @@ const within = (call: CallOptions, signal: AbortSignal): CallOptions => ({
 
 function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<Part> {
   const { model, settings } = given
-  const { withoutText, maxRetries, toolOf } = settings
+  const { withoutText, maxRetries, declarations } = settings
   return new ReadableStream<Part>({
     start(controller) {
       let live: { readonly sent: number } | undefined
@@ -117,7 +117,7 @@ function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<P
         async ({ idempotencyKey: messageId, signal, progress, modelAnswered }) => {
           const ask = () => countedCall(() => model.doStream(within(call, signal)))
           const { stream: source } = await withModelRetries(ask, { maxRetries, signal })
-          const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, toolOf })
+          const log = createAnswerLog(ctx, { messageId, form: 'streamed', withoutText, declarations })
           const { parts, sent } = await relay(source, {
             signal,
             progress,

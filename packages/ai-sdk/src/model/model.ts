@@ -22,6 +22,8 @@ export type Part = Readonly<Record<string, unknown>>
 export interface CallOptions {
   /** The messages; spans have them only with `tracing.recordContent`. */
   readonly prompt?: unknown
+  /** The texts of an embedding. */
+  readonly values?: unknown
   readonly abortSignal?: AbortSignal | undefined
 }
 

@@ -1,5 +1,5 @@
+import { createReadChunk, type TokenUsage } from '@perdure/core'
 import type { Run } from '../run.ts'
-import { isObject } from '../sdk.ts'
 import type { ModelLike, ModelName, Part } from './model.ts'
 import { isCountedCall } from './model-calls.ts'
 
@@ -7,7 +7,8 @@ import { isCountedCall } from './model-calls.ts'
 export function plainModel({ ctx }: Run, model: ModelLike): Pick<ModelLike, 'doGenerate' | 'doStream'> {
   const isCounted = isCountedCall()
   const report = async (usage: unknown) => {
-    if (!isCounted && isObject(usage)) await ctx.usage({ ...nameOf(model), ...tokensOf(usage) })
+    if (isCounted) return
+    for (const tokens of tokensIn(usage)) await ctx.usage({ ...nameOf(model), ...tokens })
   }
   return {
     async doGenerate(call) {
@@ -34,12 +35,5 @@ const reported = (source: AsyncIterable<Part>, report: (usage: unknown) => Promi
 
 const nameOf = ({ provider, modelId }: ModelName) => ({ provider, model: modelId })
 
-const tokensOf = ({ inputTokens, outputTokens }: Part) => ({
-  inputTokens: countOf(inputTokens),
-  outputTokens: countOf(outputTokens),
-})
-
-function countOf(value: unknown): number {
-  const count = isObject(value) ? value.total : value
-  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : 0
-}
+const tokensIn = (usage: unknown): readonly TokenUsage[] =>
+  createReadChunk()({ type: 'finish', usage }).flatMap((part) => (part.kind === 'usage' ? [part.usage] : []))

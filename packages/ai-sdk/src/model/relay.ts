@@ -5,7 +5,7 @@ interface Relay {
   readonly signal: AbortSignal
   /** Called for each part, so that a model that sends is not taken for one that stalls. */
   readonly progress: () => void
-  readonly log: { write(part: Part): void }
+  readonly log: { write(part: Part): Promise<void> | undefined }
   /** Passes a part to the SDK. */
   readonly send: (part: Part) => void
 }
@@ -30,7 +30,8 @@ export async function relay(source: AsyncIterable<Part>, { signal, progress, log
     progress()
     if (given.type === 'raw') continue
     const part = recordable(given) as Part
-    log.write(given.type === 'error' ? given : part)
+    const writing = log.write(given.type === 'error' ? given : part)
+    if (writing !== undefined) await writing
     addPart(parts, part)
     isDecided ||= DECISIVE.has(part.type)
     if (isDecided) continue

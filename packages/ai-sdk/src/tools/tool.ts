@@ -3,6 +3,7 @@ export interface ToolLike {
   readonly type?: string | undefined
   readonly title?: string | undefined
   readonly description?: unknown
+  readonly inputSchema?: unknown
   readonly isProviderExecuted?: boolean | undefined
   readonly needsApproval?: unknown
   readonly toModelOutput?: ((result: ToolOutput) => unknown) | undefined

@@ -19,8 +19,10 @@ export function createReadLangChain(): ReadChunk {
   }
 
   return (chunk) => {
-    if (!('content' in chunk) || 'type' in chunk) return undefined
-    const { tool_call_chunks: calls, usage_metadata: usage } = chunk
+    // Version 1 names the author of a message; a chunk without a name is of an earlier version.
+    if (!('content' in chunk) || ('type' in chunk && chunk.type !== 'ai')) return undefined
+    const { tool_call_chunks: calls, usage_metadata: usage, response_metadata: response } = chunk
+    const reason = textOf(memberOf(response, 'finish_reason')) ?? textOf(memberOf(response, 'stop_reason'))
     const tokens = isChunk(usage)
       ? tokenUsage(usage.input_tokens, memberOf(usage.input_token_details, 'cache_read'), usage.output_tokens)
       : undefined
@@ -28,6 +30,7 @@ export function createReadLangChain(): ReadChunk {
       ...textsOf(chunk.content).map((delta) => ({ kind: 'delta', of: 'text', delta }) as const),
       ...(Array.isArray(calls) ? calls.flatMap(toolParts) : []),
       ...(tokens === undefined ? [] : [{ kind: 'usage', usage: tokens, isTotal: false } as const]),
+      ...(reason === undefined ? [] : [{ kind: 'finish', reason } as const]),
     ]
   }
 }

@@ -51,7 +51,7 @@ export async function performStep<T>(
     const failure = failureOf?.(value)
     if (failure !== undefined) span.end({ error: failure })
     const result = resultText(scope, value)
-    const done = completion(scope, step, result)
+    const done = completion(scope, step, result, model.finishReason())
     await scope.journal.record({ ...done, events: [...(said?.() ?? []), ...(done.events ?? [])] })
     model.end(span)
     return result
@@ -70,13 +70,15 @@ function stallOf({ stallTimeoutMs }: CallScope, { stallTimeout, model }: StepOpt
 }
 
 interface ObservedModel {
+  /** Why the model stopped. */
+  finishReason(): string | undefined
   answered(answer: ModelAnswer): void
   end(span: Span): void
   failed(thrown: unknown): void
 }
 
 const ignore = () => undefined
-const NO_MODEL: ObservedModel = { answered: ignore, end: ignore, failed: ignore }
+const NO_MODEL: ObservedModel = { finishReason: ignore, answered: ignore, end: ignore, failed: ignore }
 
 /** Measures the call of a model, if the step calls one. */
 function observeModel({ clock, runMeter, recordContent }: CallScope, { model: called }: StepOptions): ObservedModel {
@@ -85,6 +87,7 @@ function observeModel({ clock, runMeter, recordContent }: CallScope, { model: ca
   let answer: ModelAnswer = {}
   const seconds = () => (clock.monotonicMs() - startedMs) / 1_000
   return {
+    finishReason: () => answer.finishReason,
     answered(told) {
       answer = { ...answer, ...told }
     },
@@ -99,11 +102,16 @@ function observeModel({ clock, runMeter, recordContent }: CallScope, { model: ca
 export const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
 /** The entry that records the result. */
-export function completion({ run, clock }: CallScope, step: StepRef, result: JsonText | undefined): Entry {
+export function completion(
+  { run, clock }: CallScope,
+  step: StepRef,
+  result: JsonText | undefined,
+  finishReason?: string,
+): Entry {
   const at = clock.now()
   return {
     writes: [change(step, 'started', { status: 'completed', result, endedAt: at })],
-    events: completionEvents(run, { ...step, kind: 'step' }, at),
+    events: completionEvents(run, { ...step, kind: 'step', finishReason }, at),
   }
 }
 

@@ -20,13 +20,14 @@ export function stepEvent(
   return runEvent(run, { type, payload: toJsonText({ runId: run.id, step: name, seq, kind, ...detail }), at })
 }
 
+interface CompletedCall extends Pick<StepRecord, 'seq' | 'kind' | 'name'> {
+  /** Why the model of the call stopped. */
+  readonly finishReason?: string | undefined
+}
+
 /** The events of a completed call. In a workflow, each result is a checkpoint of its thread. */
-export function completionEvents(
-  run: RunRecord,
-  step: Pick<StepRecord, 'seq' | 'kind' | 'name'>,
-  at: EpochMs,
-): NewEvent[] {
-  const ended = stepEvent(run, 'step.end', { step, at })
+export function completionEvents(run: RunRecord, { finishReason, ...step }: CompletedCall, at: EpochMs): NewEvent[] {
+  const ended = stepEvent(run, 'step.end', { step, at, detail: { finishReason } })
   if (run.kind !== 'workflow') return [ended]
   const checkpointId = checkpointIdOf({ runId: run.id, seq: step.seq })
   return [ended, stepEvent(run, 'checkpoint.written', { step, at, detail: { checkpointId, threadId: run.threadId } })]

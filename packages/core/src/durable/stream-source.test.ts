@@ -35,15 +35,19 @@ describe('a stream of', () => {
     ])
   })
 
-  it('LangChain chunks is understood', async () => {
+  it.each([
+    ['0.3', {}],
+    ['1', { type: 'ai' }],
+  ])('LangChain chunks of version %s is understood', async (_version, author) => {
     const chunks = [
-      { content: 'Hel' },
-      { content: [{ type: 'text', text: 'lo' }] },
-      { content: '', tool_call_chunks: [{ index: 0, id: 'call', name: 'send', args: '{}' }] },
-      { content: '', usage_metadata: { input_tokens: 2, output_tokens: 3 } },
+      { ...author, content: 'Hel' },
+      { ...author, content: [{ type: 'text', text: 'lo' }] },
+      { ...author, content: '', tool_call_chunks: [{ index: 0, id: 'call', name: 'send', args: '{}' }] },
+      { ...author, content: '', usage_metadata: { input_tokens: 2, output_tokens: 3 } },
+      { ...author, content: '', response_metadata: { finish_reason: 'length' } },
     ]
     const { result, events } = await runOf((_, { stream }) => stream('answer', () => source(chunks)))
-    expect(result).toEqual({ text: 'Hello', toolCalls: [], usage: full.usage })
+    expect(result).toEqual({ text: 'Hello', toolCalls: [], usage: full.usage, finishReason: 'length' })
     expect(events.map(([type]) => type)).toContain('tool.call.delta')
   })
 

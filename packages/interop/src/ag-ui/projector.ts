@@ -274,12 +274,7 @@ function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
 
 function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {
   const { status, finishReason, result, error, usage } = transcript
-  const used = usage.map(({ provider, model, inputTokens, outputTokens }) => ({
-    provider,
-    model,
-    inputTokens,
-    outputTokens,
-  }))
+  const used = usage.map(({ costUsd: _, ...tokens }) => tokens)
   const more = { ...(used.length === 0 ? {} : { usage: used }) }
   if (status === 'completed') {
     const value = result === undefined || result === null ? {} : { result }

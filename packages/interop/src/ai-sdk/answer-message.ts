@@ -44,6 +44,7 @@ const messageParts = (chunks: readonly Chunk[]): readonly UiPart[] =>
 const STATES: Readonly<Record<string, string>> = {
   'tool-input-start': 'input-streaming',
   'tool-input-available': 'input-available',
+  'tool-input-error': 'output-error',
   'tool-approval-request': 'approval-requested',
   'tool-approval-response': 'approval-responded',
   'tool-output-available': 'output-available',

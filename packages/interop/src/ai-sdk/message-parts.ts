@@ -213,7 +213,8 @@ const EMPTY_STEP: readonly Chunk[] = [
 const OPEN_CALL: ReadonlySet<string> = new Set(['calling', 'called', 'awaiting-approval'])
 
 /** Whether the client takes the call for one of its own, because nothing says that somebody else executes it. */
-const isSentBack = ({ executor, declared }: ToolItem): boolean => executor === 'client' || declared !== undefined
+const isSentBack = ({ executor, declared, isInvalid }: ToolItem): boolean =>
+  executor === 'client' || declared !== undefined || isInvalid === true
 
 /** The parts that a client cannot replace. */
 const SHOWN_ONCE: ReadonlySet<string> = new Set(['source', 'file', 'message'])

@@ -4,6 +4,7 @@ import type { Block } from '../fold/content.ts'
 import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
 import { itemChanges, itemKey } from '../fold/item-changes.ts'
 import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
+import { modelFinishOf } from '../fold/model-finish.ts'
 import { outputText } from '../fold/output-text.ts'
 import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
 import type { TextItem, Transcript } from '../fold/transcript.ts'
@@ -154,8 +155,8 @@ function eventChunks(event: LogEvent): readonly Chunk[] {
   return [{ type: 'data-perdure-decision', data: { approvalId, approved, by, reason }, transient: true }]
 }
 
-function finishOf({ status, reason, finishReason, error }: Transcript): readonly Chunk[] {
-  if (status === 'completed') return [{ type: 'finish', finishReason: 'stop' }]
+function finishOf({ status, reason, finishReason, modelFinishReason, error }: Transcript): readonly Chunk[] {
+  if (status === 'completed') return [{ type: 'finish', finishReason: modelFinishOf(modelFinishReason) }]
   if (status === 'aborted') return [{ type: 'abort', reason: reason ?? finishReason ?? 'aborted' }]
   return [
     { type: 'error', errorText: errorTextOf(error) },

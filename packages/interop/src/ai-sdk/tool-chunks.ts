@@ -23,12 +23,28 @@ export function toolStages(
   const call = { toolCallId, toolName, ...dynamic, ...(title === undefined ? {} : { title }) }
   // Keeps the client from executing a tool that it cannot know.
   const by = executor === 'server' && tool.declared === undefined ? { providerExecuted: true } : {}
+  const start = { type: 'tool-input-start', ...call }
+  if (tool.isInvalid === true) return [start, ...invalidStages(tool, call, version)]
   return [
-    { type: 'tool-input-start', ...call },
+    start,
     isReady(tool, isResting) ? { type: 'tool-input-available', ...call, ...by, input: args ?? {} } : undefined,
     approvalId === undefined ? undefined : { type: 'tool-approval-request', approvalId, toolCallId },
     responseOf(approval, version),
     outcomeOf(tool, tool.declared === 'dynamic' ? { dynamic: true } : {}),
+  ]
+}
+
+/** A call that no tool takes. Version 6 also shows what the model is told, as an output. */
+function invalidStages(
+  { id: toolCallId, args, argsText, error, declared }: ToolItem,
+  call: object,
+  version: AiSdkVersion,
+): Stages {
+  const errorText = error?.message ?? 'the input is invalid'
+  const dynamic = declared === 'static' ? {} : { dynamic: true }
+  return [
+    { type: 'tool-input-error', ...call, input: args ?? argsText, errorText },
+    ...(version === 6 ? [undefined, undefined, { type: 'tool-output-error', toolCallId, errorText, ...dynamic }] : []),
   ]
 }
 

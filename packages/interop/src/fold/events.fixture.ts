@@ -73,6 +73,7 @@ export const markEvent: fc.Arbitrary<Drawn> = drawn(['step.start', 'step.end'], 
   seq: fc.nat({ max: 3 }),
   step: id,
   kind: fc.constant('step'),
+  finishReason: maybe(fc.constantFrom('stop', 'length', 'max_tokens', 'odd')),
 })
 
 const lifecycleEvent: fc.Arbitrary<Drawn> = fc.oneof(

@@ -12,18 +12,23 @@ export function foldToolCall(content: Content, fields: Fields, part: 'start' | '
   const argsText = (part === 'start' ? '' : tool.argsText) + (textIn(fields, 'argsDelta') ?? '')
   const title = textIn(fields, 'title')
   const executor = fields.executor === 'client' ? 'client' : tool.executor
-  const said = { ...tool, argsText, executor, ...(title === undefined ? {} : { title }), ...declarationIn(fields) }
+  const said = {
+    ...{ ...declaredAs(tool, fields, part), argsText, executor },
+    ...(title === undefined ? {} : { title }),
+  }
   if (part === 'delta') return put(before, said)
   const args = 'args' in fields ? fields.args : part === 'end' ? parsed(argsText) : undefined
   const status = part === 'end' && tool.status === 'calling' ? 'called' : tool.status
   return put(before, args === undefined ? { ...said, status } : withArgs({ ...said, status }, args))
 }
 
-function declarationIn({ declared, executor }: Fields): Pick<ToolItem, 'declared' | 'isOnServer'> {
-  return {
-    ...(declared === 'static' || declared === 'dynamic' ? { declared } : {}),
-    ...(executor === 'server' ? { isOnServer: true } : {}),
-  }
+function declaredAs(tool: ToolItem, { declared, executor }: Fields, part: 'start' | 'delta' | 'end'): ToolItem {
+  if (declared !== 'static' && declared !== 'dynamic')
+    return executor === 'server' ? { ...tool, isOnServer: true } : tool
+  // The declaration of a complete call decides: it names no executor for an input that the tool does not take.
+  const { isOnServer, ...undecided } = tool
+  const known = part === 'end' || isOnServer === undefined ? undecided : tool
+  return { ...known, declared, ...(executor === 'server' ? { isOnServer: true } : {}) }
 }
 
 /** `tool.execute.*` and `tool.result`: what happened to a call. */
@@ -43,14 +48,27 @@ export function foldToolExecution(
   const { isPreliminary: _, ...ended } = tool
   if (part === 'error' || (part === 'result' && isFields(fields.error))) {
     const error = errorIn(fields)
-    return put(before, { ...ended, status: error.kind === 'approval_denied' ? 'denied' : 'failed', error })
+    return put(before, { ...ended, ...failedCall(tool, error) })
   }
   return put(before, { ...ended, status: 'done', result: fields.result ?? null })
 }
 
+function failedCall({ status }: ToolItem, error: ToolFailure): Pick<ToolItem, 'status' | 'isInvalid' | 'error'> {
+  if (error.kind === 'approval_denied') return { status: 'denied', error }
+  const isInvalid = NOT_BEGUN.has(status) && INVALID.has(error.kind)
+  return { status: 'failed', error, ...(isInvalid ? { isInvalid } : {}) }
+}
+
+type ToolFailure = NonNullable<ToolItem['error']>
+
+const NOT_BEGUN: ReadonlySet<string> = new Set(['calling', 'called'])
+
+/** The failures that the model caused with what it asked for. */
+const INVALID: ReadonlySet<string> = new Set(['invalid_input', 'unknown_tool'])
+
 const preliminary = ({ result }: Fields) => ({ result, isPreliminary: true })
 
-function errorIn({ error }: Fields): { readonly kind: string; readonly message: string } {
+function errorIn({ error }: Fields): ToolFailure {
   const fields = isFields(error) ? error : {}
   return { kind: textIn(fields, 'kind') ?? 'execution_failed', message: textIn(fields, 'message') ?? '' }
 }

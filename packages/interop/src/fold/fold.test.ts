@@ -260,7 +260,7 @@ describe('the transcript', () => {
   })
 
   it('tells how the run ended, and nothing that follows', () => {
-    const usage = { provider: 'p', model: 'm', inputTokens: 1, outputTokens: 2, costUsd: 0 }
+    const usage = { provider: 'p', model: 'm', inputTokens: 1, cachedInputTokens: 1, outputTokens: 2, costUsd: 0 }
     const transcript = fold([
       ['run.started', { status: 'running', attempt: 1 }],
       ['step.start', { seq: 1, step: 'one', kind: 'step' }],
@@ -271,7 +271,10 @@ describe('the transcript', () => {
     ])
     expect(transcript).toMatchObject({
       ...{ status: 'completed', finishReason: 'completed', result: 7, items: [], continuation: 1, lastEventId: 'e.5' },
-      ...{ usage: [{ ...usage, inputTokens: 2, outputTokens: 4 }], openSteps: [{ seq: 1, step: 'one' }] },
+      ...{
+        usage: [{ ...usage, inputTokens: 2, cachedInputTokens: 2, outputTokens: 4 }],
+        openSteps: [{ seq: 1, step: 'one' }],
+      },
     })
   })
 })

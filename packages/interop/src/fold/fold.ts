@@ -99,7 +99,8 @@ function rewind(state: FoldState, after: string | undefined): FoldState {
 
 function foldRun(run: RunPart, type: string, fields: Fields): RunPart {
   if (type === 'usage') return { ...run, usage: addUsage(run.usage, usageOf(fields)) }
-  if (type.startsWith('step.')) return { ...run, openSteps: foldSteps(run.openSteps, type, fields) }
+  if (type.startsWith('step.'))
+    return { ...run, ...answerIn(type, fields), openSteps: foldSteps(run.openSteps, type, fields) }
   if (!type.startsWith('run.')) return run
   const status = textIn(fields, 'status')
   if (type.startsWith('run.child.') || status === undefined) return run
@@ -123,6 +124,11 @@ function endOf(type: string, fields: Fields): Partial<RunPart> {
   }
 }
 
+function answerIn(type: string, fields: Fields): Partial<RunPart> {
+  const modelFinishReason = type === 'step.end' ? textIn(fields, 'finishReason') : undefined
+  return modelFinishReason === undefined ? {} : { modelFinishReason }
+}
+
 /** One entry for each model. */
 function addUsage(all: readonly Usage[], more: Usage): readonly Usage[] {
   const index = all.findIndex(({ provider, model }) => provider === more.provider && model === more.model)
@@ -131,6 +137,7 @@ function addUsage(all: readonly Usage[], more: Usage): readonly Usage[] {
   return all.with(index, {
     ...known,
     inputTokens: known.inputTokens + more.inputTokens,
+    cachedInputTokens: known.cachedInputTokens + more.cachedInputTokens,
     outputTokens: known.outputTokens + more.outputTokens,
     costUsd: known.costUsd + more.costUsd,
   })
@@ -140,6 +147,7 @@ const usageOf = (fields: Fields): Usage => ({
   provider: textIn(fields, 'provider') ?? '',
   model: textIn(fields, 'model') ?? '',
   inputTokens: numberIn(fields, 'inputTokens') ?? 0,
+  cachedInputTokens: numberIn(fields, 'cachedInputTokens') ?? 0,
   outputTokens: numberIn(fields, 'outputTokens') ?? 0,
   costUsd: numberIn(fields, 'costUsd') ?? 0,
 })

@@ -22,6 +22,8 @@ const acts: readonly ((id: string) => fc.Arbitrary<readonly Drawn[]>)[] = [
   (id) =>
     fc.constantFrom('end', 'error').map((end) => toolCall(id, [['tool.execute.start', tool(id)], outcome(id, end)])),
   (id) =>
+    fc.constant(toolCall(id, [['tool.result', { toolCallId: id, error: { kind: 'invalid_input', message: 'no' } }]])),
+  (id) =>
     fc.constantFrom('approved', 'denied').map((decision) => {
       const ran: readonly Drawn[] = [['tool.execute.start', tool(id)], outcome(id, 'end')]
       return [
@@ -80,7 +82,7 @@ const clientTool = (id: string): readonly Drawn[] => [
 const inStep = (seq: number, events: readonly Drawn[]): readonly Drawn[] => [
   ['step.start', { seq, step: 'call', kind: 'step' }],
   ...events,
-  ['step.end', { seq, step: 'call', kind: 'step' }],
+  ['step.end', { seq, step: 'call', kind: 'step', finishReason: 'stop' }],
 ]
 
 const act = (index: number) =>

@@ -35,6 +35,8 @@ export interface ToolItem {
   /** Whether it is known before the call begins that the server executes it. */
   readonly isOnServer?: true
   readonly status: ToolStatus
+  /** Whether the call failed before its tool began, because no tool takes this input. */
+  readonly isInvalid?: true
   readonly approvalId?: string
   /** The result; while `isPreliminary`, a later one replaces it. */
   readonly result?: unknown
@@ -122,6 +124,7 @@ export interface Usage {
   readonly provider: string
   readonly model: string
   readonly inputTokens: number
+  readonly cachedInputTokens: number
   readonly outputTokens: number
   readonly costUsd: number
 }
@@ -142,6 +145,9 @@ export interface Transcript {
   /** The durable calls that have started and not ended. */
   readonly openSteps: readonly OpenStep[]
   readonly waitingFor?: unknown
+  /** Why the model stopped in its last answer. */
+  readonly modelFinishReason?: string
+  /** Why the run ended. */
   readonly finishReason?: string
   readonly result?: unknown
   readonly error?: unknown

@@ -16,9 +16,10 @@ import type {
 import type { Frame, Projector, RunView } from '../projection.ts'
 import { clientCallId } from './client-call-id.ts'
 import { argumentsOf, textOfMessage } from './output-items.ts'
-import { endOf, type RunEnd, secondsOf, sumOf } from './response-object.ts'
+import { cutOf, endOf, type RunEnd, secondsOf } from './response-object.ts'
 import { resultBlock } from './response-projector.ts'
 import { createSegments } from './segments.ts'
+import { completionUsage, NO_TOKENS, tokensOf, tokensSince } from './usage.ts'
 
 export interface CompletionView extends RunView {
   readonly segment: number
@@ -65,7 +66,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   let content = ''
   let reasoning = ''
   let createdAt: number | undefined
-  let usageBefore = 0
+  let usedBefore = NO_TOKENS
   let calls: readonly ToolCall[] = []
   let end: RunEnd | undefined
   let isOver = false
@@ -81,11 +82,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   const choice = (delta: object, finish_reason: string | null = null): Frame =>
     chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
 
-  const usage = () => {
-    const used = segments.fold().run.usage.slice(usageBefore)
-    const [prompt_tokens, completion_tokens] = [sumOf(used, 'inputTokens'), sumOf(used, 'outputTokens')]
-    return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
-  }
+  const usage = () => completionUsage(tokensSince(usedBefore, tokensOf(segments.fold().run.usage)))
 
   const begin = (): Frame => choice({ role: 'assistant', content: '' })
 
@@ -163,7 +160,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     const isFirst = createdAt === undefined
     if (isFirst) {
       createdAt = secondsOf(event)
-      usageBefore = before.run.usage.length
+      usedBefore = tokensOf(before.run.usage)
     }
     const opened = isFirst ? [begin()] : []
     const frames = [...opened, ...showChanges(before, event)]
@@ -176,7 +173,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
     return last
   }
 
-  const finish = (reason: 'stop' | 'length' | 'tool_calls'): readonly Frame[] => {
+  const finish = (reason: string): readonly Frame[] => {
     isOver = true
     const called = calls.map((call, index) => ({ index, ...call }))
     last = [
@@ -190,7 +187,9 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
 
   const reasonOf = () => {
     if (calls.length > 0) return 'tool_calls'
-    return isTruncated ? 'length' : 'stop'
+    const cut = cutOf(transcriptOf(segments.fold()))
+    if (isTruncated || cut === 'max_output_tokens') return 'length'
+    return cut ?? 'stop'
   }
 
   const closeAtRest = (fold: FoldState): readonly Frame[] => {

@@ -1,8 +1,10 @@
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
-import type { Transcript, Usage } from '../fold/transcript.ts'
+import { modelFinishOf } from '../fold/model-finish.ts'
+import type { Transcript } from '../fold/transcript.ts'
 import type { RunView } from '../projection.ts'
 import type { OutputItem } from './output-items.ts'
 import { formatResponseId } from './response-id.ts'
+import { responseUsage, type UsedTokens } from './usage.ts'
 
 /** What a response shows besides the events of its run. */
 export interface ResponseView extends RunView {
@@ -25,9 +27,12 @@ export interface ResponseState {
   readonly createdAt: number
   readonly completedAt?: number | undefined
   readonly output: readonly OutputItem[]
-  readonly usage: readonly Usage[]
+  /** Missing if no model was called. */
+  readonly usage?: UsedTokens | undefined
   readonly error?: object | undefined
   readonly reason?: string | undefined
+  /** Why the answer of the model is incomplete. */
+  readonly cut?: string | undefined
   /** Where a client reads what the response leaves out, because it would be too long. */
   readonly rest?: string | undefined
 }
@@ -36,11 +41,12 @@ export interface ResponseState {
 export function toResponse(view: ResponseView, state: ResponseState): object {
   const { metadata, previousResponseId, conversationId, isBackground, model } = view
   const { status, createdAt, completedAt, output, usage, error, reason, rest } = state
+  const cut = rest === undefined ? state.cut : 'max_output_tokens'
   return {
     ...{ id: formatResponseId(view), object: 'response', created_at: createdAt, status, model },
     background: isBackground,
     ...(completedAt === undefined ? {} : { completed_at: completedAt }),
-    ...{ error: error ?? null, incomplete_details: rest === undefined ? null : TOO_LONG, instructions: null },
+    ...{ error: error ?? null, incomplete_details: cut === undefined ? null : { reason: cut }, instructions: null },
     ...{ output, output_text: textOf(output), parallel_tool_calls: true, tool_choice: 'auto', tools: [] },
     previous_response_id: previousResponseId ?? null,
     ...(conversationId === undefined ? {} : { conversation: { id: conversationId } }),
@@ -51,12 +57,9 @@ export function toResponse(view: ResponseView, state: ResponseState): object {
     },
     ...{ temperature: null, top_p: null, max_output_tokens: null, store: true, truncation: 'disabled' },
     ...{ reasoning: { effort: null, summary: null }, text: { format: { type: 'text' } } },
-    ...(usage.length === 0 ? {} : { usage: responseUsage(usage) }),
+    ...(usage === undefined ? {} : { usage: responseUsage(usage) }),
   }
 }
-
-/** The reason that clients know for an answer that was cut off. */
-const TOO_LONG = { reason: 'max_output_tokens' }
 
 /** The text of the messages, as the client computes it. */
 const textOf = (output: readonly OutputItem[]): string =>
@@ -65,16 +68,11 @@ const textOf = (output: readonly OutputItem[]): string =>
     .flatMap((part) => (isFields(part) && typeof part.text === 'string' ? [part.text] : []))
     .join('')
 
-export const sumOf = (usage: readonly Usage[], member: 'inputTokens' | 'outputTokens'): number =>
-  usage.reduce((total, one) => total + one[member], 0)
-
-function responseUsage(usage: readonly Usage[]): object {
-  const [input, output] = [sumOf(usage, 'inputTokens'), sumOf(usage, 'outputTokens')]
-  return {
-    ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: output, output_tokens_details: { reasoning_tokens: 0 } },
-    total_tokens: input + output,
-  }
+/** Why the answer of a completed run is shown as incomplete. */
+export function cutOf({ modelFinishReason }: Transcript): string | undefined {
+  const finish = modelFinishOf(modelFinishReason)
+  if (finish === 'length') return 'max_output_tokens'
+  return finish === 'content-filter' ? 'content_filter' : undefined
 }
 
 export interface RunEnd {

@@ -16,9 +16,9 @@ interface Shown {
 }
 
 /** What a client gets that reads the events of a run. */
-function shown(events: readonly Logged[], isBackground = true): readonly Shown[] {
+function shown(events: readonly Logged[], isBackground = true, segment = 1): readonly Shown[] {
   const projector = createResponseProjector({
-    ...{ runId: RUN, agentId: 'mail', model: 'mail', segment: 1, startedAt: 1, metadata: { a: 'b' }, isBackground },
+    ...{ runId: RUN, agentId: 'mail', model: 'mail', segment, startedAt: 1, metadata: { a: 'b' }, isBackground },
   })
   const frames = [...logOf(events).flatMap((event) => projector.next(event)), ...(projector.rest() ?? [])]
   return frames.map(({ event, data }) => ({ ...JSON.parse(data), type: event }) as Shown)
@@ -55,6 +55,25 @@ describe('a response', () => {
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
       { type: 'message', phase: 'final_answer' },
     ])
+  })
+
+  it('has the usage since the one before it', () => {
+    const usage: Logged = [
+      'usage',
+      { provider: 'p', model: 'm', inputTokens: 10, cachedInputTokens: 4, outputTokens: 2, costUsd: 0 },
+    ]
+    const asked = { approvalId: 'apr_1', runId: RUN, name: 'send' }
+    const suspended = { status: 'suspended', attempt: 1, waitingFor: [{ kind: 'approval', approvalId: 'apr_1' }] }
+    const events: Logged[] = [
+      ...[STARTED, usage, ['approval.requested', asked] as const, ['run.suspended', suspended] as const],
+      ...[['approval.resolved', { ...asked, decision: 'approved' }] as const, STARTED, usage, usage, COMPLETED],
+    ]
+    const last = (segment: number) => shown(events, true, segment).at(-1)?.response
+    const tokens = (input: number, cached: number) => ({
+      usage: { input_tokens: input, input_tokens_details: { cached_tokens: cached } },
+    })
+    expect(last(1)).toMatchObject(tokens(10, 4))
+    expect(last(2)).toMatchObject(tokens(20, 8))
   })
 
   it.each([

@@ -9,6 +9,7 @@ import type { TextItem, Transcript } from '../fold/transcript.ts'
 import type { Frame, Projector } from '../projection.ts'
 import type { ItemEvent, OutputItem } from './output-items.ts'
 import {
+  cutOf,
   endOf,
   isQueued,
   type ResponseState,
@@ -19,6 +20,7 @@ import {
 } from './response-object.ts'
 import { createResponseOutput } from './response-output.ts'
 import { createSegments, type Segments } from './segments.ts'
+import { NO_TOKENS, tokensOf, tokensSince } from './usage.ts'
 
 export interface ResponseProjector extends Projector {
   /** Whether the response has ended, also when its run has not. */
@@ -63,10 +65,10 @@ export interface SegmentProjector extends Omit<ResponseProjector, 'next'> {
 export function createSegmentProjector(view: ResponseView, segments: Segments, after = -1): SegmentProjector {
   const output = createResponseOutput()
   let number = -1
-  let usageBefore = 0
+  let usedBefore = NO_TOKENS
   let begun: { readonly createdAt: number } | undefined
   let status: ResponseStatus = 'queued'
-  let end: Pick<ResponseState, 'error' | 'reason' | 'completedAt'> = {}
+  let end: Pick<ResponseState, 'error' | 'reason' | 'cut' | 'completedAt'> = {}
   let isOver = false
   /** Where a client reads what this response leaves out. */
   let rest: string | undefined
@@ -82,7 +84,8 @@ export function createSegmentProjector(view: ResponseView, segments: Segments, a
     })
 
   const response = (): object => {
-    const usage = segments.fold().run.usage.slice(usageBefore)
+    const used = segments.fold().run.usage
+    const usage = used.length === 0 ? undefined : tokensSince(usedBefore, tokensOf(used))
     return toResponse(view, { status, createdAt: begun?.createdAt ?? 0, output: output.items(), usage, rest, ...end })
   }
 
@@ -90,7 +93,7 @@ export function createSegmentProjector(view: ResponseView, segments: Segments, a
 
   /** A response that starts in the background shows that it is queued; any other one is in progress at once. */
   const begin = (event: LogEvent, before: FoldState): readonly Frame[] => {
-    usageBefore = before.run.usage.length
+    usedBefore = tokensOf(before.run.usage)
     begun = { createdAt: view.segment === 1 ? view.startedAt : secondsOf(event) }
     status = view.isBackground && isQueued(event) ? 'queued' : 'in_progress'
     const created = toFrames([lifecycle('created')])
@@ -136,8 +139,9 @@ export function createSegmentProjector(view: ResponseView, segments: Segments, a
     const error = last === 'failed' ? { code: 'server_error', message } : undefined
     const said = last === 'completed' ? resultBlock(transcript) : undefined
     const events = [...(said === undefined ? [] : output.showResult(said)), ...output.end()]
-    const shown = last === 'completed' && rest !== undefined ? 'incomplete' : last
-    return close(shown, events, { error, reason, completedAt: secondsOf(event) })
+    const cut = last === 'completed' ? cutOf(transcript) : undefined
+    const shown = last === 'completed' && (rest ?? cut) !== undefined ? 'incomplete' : last
+    return close(shown, events, { error, reason, cut, completedAt: secondsOf(event) })
   }
 
   return {

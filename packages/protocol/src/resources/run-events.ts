@@ -97,6 +97,7 @@ export const StepEvent = v.object({
   dueAt: v.optional(v.string()),
   error: v.optional(RunError),
   willRetry: v.optional(v.boolean()),
+  finishReason: v.optional(v.string()),
 })
 
 export const CheckpointEvent = v.object({

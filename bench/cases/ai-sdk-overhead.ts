@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { durable } from '@perdure/ai-sdk'
+import { scriptedModel } from '@perdure/ai-sdk/testing'
+import { createServer, defineAgent } from '@perdure/server-app'
+import { streamText } from 'ai'
+import { alternate } from '../harness/rounds.ts'
+import { inFolder } from '../harness/server-process.ts'
+import type { BenchCase } from './bench-case.ts'
+
+const DELTAS = 2_000
+const CALLS = 50
+
+const long = scriptedModel(() => 'word '.repeat(DELTAS))
+const short = scriptedModel(() => 'word')
+
+type Stream = typeof streamText
+
+/** Processor time of the process, which includes that of the storage thread. */
+async function cpuMicros(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+/** For each delta of one long answer. */
+const microsPerDelta = async (stream: Stream) =>
+  (await cpuMicros(async () => stream({ model: long, prompt: 'Hi' }).text)) / DELTAS
+
+/** For each of several answers of one word. */
+async function millisPerCall(stream: Stream): Promise<number> {
+  const micros = await cpuMicros(async () => {
+    for (let call = 0; call < CALLS; call++) await stream({ model: short, prompt: 'Hi' }).text
+  })
+  return micros / CALLS / 1_000
+}
+
+const MEASURES = { 'CPU per delta': microsPerDelta, 'CPU per call': millisPerCall } as const
+
+/** What `ai.streamText` costs beyond `streamText`: each delta is an event, and each answer a step, in the database. */
+export const aiSdkOverhead: BenchCase = {
+  id: 'F19',
+  title: 'ai.streamText beside streamText of the AI SDK',
+  run: ({ rounds }) =>
+    inFolder(async (folder) => {
+      let measured = Number.NaN
+      const agent = defineAgent({
+        id: 'measure',
+        run: async (input, ctx) => {
+          measured = await MEASURES[input as keyof typeof MEASURES](durable(ctx).streamText)
+        },
+      })
+      const config = { auth: { kind: 'none' }, storage: { path: join(folder, 'data.db') } } as const
+      const server = await createServer({ config, agents: [agent] })
+      await server.start({ listen: false })
+      const inRun = async (input: keyof typeof MEASURES) => {
+        const init = {
+          method: 'POST',
+          body: JSON.stringify({ input }),
+          headers: { 'content-type': 'application/json' },
+        }
+        const answer = await server.fetch(new Request('http://localhost/v1/agents/measure/run', init))
+        const text = await answer.text()
+        if (!text.includes('"completed"')) throw new Error(text)
+        return measured
+      }
+      const compare = async (input: keyof typeof MEASURES) => {
+        const pair = { floor: () => MEASURES[input](streamText), subject: () => inRun(input) }
+        await alternate(3, pair)
+        return alternate(rounds, pair)
+      }
+      try {
+        const deltas = await compare('CPU per delta')
+        const calls = await compare('CPU per call')
+        const more = ({ floor, subject }: typeof deltas) => subject.map((figure, round) => figure - (floor[round] ?? 0))
+        return [
+          { case: 'F19', variant: 'CPU per delta', unit: 'µs', ...deltas },
+          {
+            case: 'F19',
+            variant: 'CPU per delta, more',
+            unit: 'µs',
+            floor: [1],
+            subject: more(deltas),
+            goal: { atMost: 15 },
+          },
+          { case: 'F19', variant: 'CPU per call', unit: 'ms', ...calls },
+          {
+            case: 'F19',
+            variant: 'CPU per call, more',
+            unit: 'ms',
+            floor: [1],
+            subject: more(calls),
+            goal: { atMost: 1 },
+          },
+        ]
+      } finally {
+        await server.stop({ force: true })
+      }
+    }),
+}

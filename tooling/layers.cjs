@@ -53,6 +53,6 @@ module.exports = {
     ['auth'],
     ['audit', 'idempotency', 'rate-limit'],
     ['declarations'],
-    ['collections', 'concurrency', 'json', 'lifecycle'],
+    ['collections', 'concurrency', 'fold', 'json', 'lifecycle'],
   ],
 }

@@ -2,6 +2,7 @@ import type { RunContext } from '@perdure/core'
 import { durableOptions } from './agents/call-options.ts'
 import { generatedResult, hasOutput, streamedResult } from './agents/call-result.ts'
 import { withCallbacks } from './agents/callbacks.ts'
+import { createConversation } from './agents/conversation.ts'
 import { durableAgentClass } from './agents/durable-agent-class.ts'
 import { callSignal, timeoutsOf } from './agents/timeouts.ts'
 import type { Durable } from './durable-types.ts'
@@ -65,6 +66,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
       embed: embedding(sdk.embed),
       embedMany: embedding(sdk.embedMany),
       ToolLoopAgent: durableAgentClass(sdk, find),
+      ...createConversation(find),
       model: (model: unknown) =>
         durableModel(find, resolveModel<ModelLike>(model, 'languageModel', sdk.gateway), {
           maxRetries: MAX_RETRIES,

@@ -2,11 +2,13 @@ export type {
   ChatAgentDefinition,
   ChatAgentInput,
   ChatAgentSettings,
+  ChatHistory,
   ChatRegistration,
   InferChatMessage,
   ToolApproval,
   ToolApprovalDecision,
 } from './agents/chat-types.ts'
+export type { ConversationOptions } from './agents/conversation-options.ts'
 export { agentOf, chatAgent } from './chat-agent.ts'
 export { durable } from './durable.ts'
 export type { Durable, DurableModel } from './durable-types.ts'

@@ -23,6 +23,7 @@ export async function serverWith(agents: readonly AgentRegistration[], storage =
     return server.fetch(new Request(`http://localhost/v1${path}`, init))
   }
   return {
+    stop: () => server.stop({ force: true }),
     server,
     get: async <T>(path: string, body?: object) => (await (await request(path, body)).json()) as T,
     /** Sends a message of a chat, as `useChat` does, and reads the chunks of the answer. */

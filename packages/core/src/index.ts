@@ -98,6 +98,29 @@ export { traceIdOf } from './engine/run-log.ts'
 export type { StartRunRequest } from './engine/start-request.ts'
 export type { RunRequestBody, StartRun } from './engine/start-run.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
+export { type AppendedDelta, appendDelta } from './fold/append-delta.ts'
+export { appendedText } from './fold/appended-text.ts'
+export { type Block, type Content, itemIn } from './fold/content.ts'
+export { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from './fold/fold.ts'
+export { type ItemChange, itemChanges, itemKey } from './fold/item-changes.ts'
+export { type Fields, fieldsOf, isFields, type LogEvent, textIn } from './fold/log-event.ts'
+export { outputText } from './fold/output-text.ts'
+export { awaitsClient, clientCallsOf, waitsForAnswer } from './fold/rest.ts'
+export type {
+  ApprovalItem,
+  ChildItem,
+  CustomItem,
+  DataItem,
+  FileItem,
+  MessageItem,
+  ReasoningItem,
+  SourceItem,
+  TextItem,
+  ToolItem,
+  Transcript,
+  TranscriptItem,
+  Usage,
+} from './fold/transcript.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'
 export { type KeyedRequest, parseIdempotencyKey, type RequestIdentity } from './idempotency/keyed-request.ts'
@@ -181,8 +204,10 @@ export { awaitsResume } from './runs/stored-suspension.ts'
 export type { CreateSession } from './sessions/create-session.ts'
 export type { DeleteSession } from './sessions/delete-session.ts'
 export type { ExportSession } from './sessions/export-session.ts'
+export { questionOf } from './sessions/own-question.ts'
 export type { ReadSessions } from './sessions/read-sessions.ts'
 export type { RunSession } from './sessions/run-session.ts'
+export type { MessagePart, SessionMessage, ToolCallOutcome } from './sessions/session-message.ts'
 export type { MessageResource, SessionResource } from './sessions/session-resource.ts'
 export { createSessionService, createSessions } from './sessions/sessions.ts'
 export type { UpdateSession } from './sessions/update-session.ts'

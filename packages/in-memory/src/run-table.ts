@@ -38,7 +38,7 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   readonly timers: RunTimers
   readonly appliers: Pick<
     WriteAppliers,
-    'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+    'run.insert' | 'run.transition' | 'run.withdraw' | 'run.charge' | 'run.fence' | 'run.followed-up'
   >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
@@ -170,6 +170,21 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         putEntry(unfollowed, [runId, undefined], undo)
         return 1
       },
+      'run.withdraw'({ sessionId, from, by }, { undo }) {
+        const isTurn = (run: RunRecord) => run.sessionId === sessionId && isRoot(run)
+        const first = runs.get(from)
+        if (first === undefined || !isTurn(first)) return 0
+        const isLater = ({ createdAt, id }: RunRecord) =>
+          createdAt > first.createdAt || (createdAt === first.createdAt && id >= first.id)
+        const withdrawn = runs
+          .all()
+          .filter((run) => isTurn(run) && isLater(run) && run.id !== by && run.withdrawnBy === undefined)
+        for (const run of withdrawn) {
+          put(Object.freeze({ ...run, withdrawnBy: by }), undo)
+          if (isActive(run)) putEntry(unfollowed, [run.id, true], undo)
+        }
+        return withdrawn.length
+      },
       'run.charge'({ runId, usage }, { undo }) {
         const current = runs.get(runId)
         if (current === undefined) return 0
@@ -249,6 +264,11 @@ function transitioned(run: RunRecord, change: RunChange): RunRecord {
   return status === undefined || status === 'running' ? next : Object.freeze({ ...next, executor: change.executor })
 }
 
+const hasOrigin = (run: RunRecord, { isRoot: root, isTurn }: RunFilter): boolean =>
+  (root === undefined || isRoot(run)) && (isTurn === undefined || (isRoot(run) && run.withdrawnBy === undefined))
+
+const isRoot = ({ parentRunId }: RunRecord): boolean => parentRunId === undefined
+
 const isActive = ({ status }: RunRecord): boolean => !isTerminal(status)
 
 const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
@@ -258,7 +278,7 @@ const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
   (filter.threadId === undefined || run.threadId === filter.threadId) &&
   (filter.sessionId === undefined || run.sessionId === filter.sessionId) &&
   (filter.parentRunId === undefined || run.parentRunId === filter.parentRunId) &&
-  (filter.isRoot === undefined || run.parentRunId === undefined) &&
+  hasOrigin(run, filter) &&
   (filter.owner === undefined || run.owner === filter.owner) &&
   (filter.ids === undefined || filter.ids.includes(run.id)) &&
   (filter.isParked === undefined || isParked(run)) &&

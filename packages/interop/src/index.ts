@@ -1,15 +1,10 @@
-export { createAgUiProjector } from './ag-ui/projector.ts'
-export { createAiSdkProjector } from './ai-sdk/projector.ts'
-export { createProtocols, type ProtocolsDeps } from './create-protocols.ts'
-export { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from './fold/fold.ts'
-export type { LogEvent } from './fold/log-event.ts'
-export { outputText } from './fold/output-text.ts'
 export type {
   ApprovalItem,
   ChildItem,
   CustomItem,
   DataItem,
   FileItem,
+  LogEvent,
   MessageItem,
   ReasoningItem,
   SourceItem,
@@ -17,7 +12,11 @@ export type {
   ToolItem,
   Transcript,
   TranscriptItem,
-} from './fold/transcript.ts'
+} from '@perdure/core'
+export { beginFold, type FoldState, foldEvent, foldLog, outputText, transcriptOf } from '@perdure/core'
+export { createAgUiProjector } from './ag-ui/projector.ts'
+export { createAiSdkProjector } from './ai-sdk/projector.ts'
+export { createProtocols, type ProtocolsDeps } from './create-protocols.ts'
 export type { McpCall } from './mcp/mcp-call.ts'
 export type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'
 export { type CompletionProjector, createCompletionProjector } from './openai/completion-projector.ts'

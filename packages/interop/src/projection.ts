@@ -1,4 +1,4 @@
-import type { LogEvent } from './fold/log-event.ts'
+import type { LogEvent } from '@perdure/core'
 
 /** One message of a protocol stream. */
 export interface Frame {

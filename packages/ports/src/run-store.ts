@@ -110,6 +110,7 @@ export interface RunRecord {
   readonly priority?: number | undefined // from -100 to 100; 0 when missing
   readonly flow?: FlowKeys | undefined
   readonly forkOf?: ForkOrigin | undefined // the run that this run repeats
+  readonly withdrawnBy?: string | undefined // the later run of its session that took it out of the conversation
   readonly depth: number // 0 without a parent, otherwise the depth of the parent plus 1
   readonly parentRunId?: string | undefined
   readonly parentSeq?: number | undefined // the parent's call that waits for this run
@@ -171,6 +172,7 @@ export interface RunFilter {
   readonly sessionId?: string | undefined
   readonly parentRunId?: string | undefined
   readonly isRoot?: true | undefined // no run has started it
+  readonly isTurn?: true | undefined // no run has started it, and no run has withdrawn it
   readonly since?: EpochMs | undefined // createdAt >= since
   readonly until?: EpochMs | undefined // createdAt < until
   readonly ids?: readonly string[] | undefined

@@ -30,6 +30,13 @@ export type RunWrite =
     }
   /** Removes the mark of `needsFollowUp`. Never conflicts; its count is 0 if the run has no such mark. */
   | { readonly type: 'run.followed-up'; readonly runId: string }
+  /**
+   * Withdraws the run `from` and every run that was created after it (ties by id), among the runs of the session that no
+   * run has started. `by`, and runs that are withdrawn already, stay unchanged. Marks the active ones of them like
+   * `needsFollowUp`, so that they are aborted also after a crash. Never conflicts; its count is the number of runs that it
+   * withdraws, 0 if the session does not have the run `from`.
+   */
+  | { readonly type: 'run.withdraw'; readonly sessionId: string; readonly from: string; readonly by: string }
   /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
   | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
   /**

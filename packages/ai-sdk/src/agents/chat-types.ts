@@ -49,10 +49,16 @@ export type ChatRegistration<Id extends string> = Omit<
   'input' | 'output' | 'timeout'
 >
 
+/** How much of the conversation the model sees. */
+export interface ChatHistory {
+  /** How many turns the prompt has at most, with the present one. Default and maximum: 100. */
+  readonly maxTurns?: number | undefined
+}
+
 /** The settings of `ToolLoopAgent`, and the options of a registration. */
 export type ChatAgentSettings<Id extends string, Tools extends ToolSet> = SdkSettings<Tools> &
   WithApproval<Tools> &
-  ChatRegistration<Id>
+  ChatRegistration<Id> & { readonly history?: ChatHistory }
 
 /** An agent that answers in a chat. */
 export interface ChatAgentDefinition<Id extends string = string, Tools extends ToolSet = ToolSet>

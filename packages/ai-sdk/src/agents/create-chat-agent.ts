@@ -3,8 +3,7 @@ import type { ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
 import { isObject, type Options } from '../sdk.ts'
 import { chatInput } from './chat-input.ts'
-import type { ChatAgentDefinition, ChatAgentInput } from './chat-types.ts'
-import { conversation } from './conversation.ts'
+import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-types.ts'
 
 /** The options of a registration, which the SDK does not know. */
 const REGISTRATION: ReadonlySet<string> = new Set([
@@ -25,12 +24,13 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
   if (typeof id !== 'string' || id === '') throw new TypeError('a chat agent needs an id: the name that clients use')
   const entries = Object.entries(given)
   const registration = Object.fromEntries(entries.filter(([name]) => REGISTRATION.has(name)))
-  const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name)))
+  const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name) && name !== 'history'))
+  const { tools = {}, history } = given as { readonly tools?: unknown; readonly history?: ChatHistory }
 
   const run = async (input: ChatAgentInput, ctx: RunContext) => {
     const ai = durable(ctx)
     const agent = new ai.ToolLoopAgent(settings as never) as unknown as StreamingAgent
-    const messages = await conversation(ctx, input)
+    const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
     return agent.stream({ messages, ...callOptions(settings, input) })
   }
   return defineAgent({ ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<Id, Tools>

@@ -19,12 +19,12 @@ export function createHarnessAgent<Session extends HarnessSession>(
 ): ChatAgentDefinition<string, ToolSet> {
   const id = registration.id ?? agent.id ?? agent.harnessId
   const { harnessId, hasOutput } = agent
-  const run = (input: ChatAgentInput, ctx: RunContext) =>
+  const run = async (input: ChatAgentInput, ctx: RunContext) =>
     harnessTurn({
       ...{ ctx, harnessId, hasOutput, sessions: { openSession, closeSession } },
       agent: agent as unknown as HarnessCalls<Session>,
       declarations: declarationsIn(agent.tools),
-      messages: ownMessages(input),
+      messages: await ownMessages(ctx),
       ...(isObject(input) && 'settings' in input ? { options: input.settings } : {}),
     })
   return defineAgent({ ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<string, ToolSet>

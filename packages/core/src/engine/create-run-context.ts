@@ -19,6 +19,8 @@ import { checkUsage } from '../durable/usage-report.ts'
 import { createVersionCall } from '../durable/version-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../durable/wait-call.ts'
 import { markFailedCall } from '../runs/failed-call.ts'
+import { OWN_QUESTION, ownQuestion } from '../sessions/own-question.ts'
+import type { SessionMessage } from '../sessions/session-message.ts'
 import type { Invocable } from '../targets/invocable.ts'
 import type { EmitOptions, Resume, RunContext } from '../targets/run-context.ts'
 import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
@@ -109,6 +111,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     // This member must come last: V8 adds all members after a computed name one at a time.
     [LAZY]: (name) => {
       if (name === LOGGED_ANSWERS) return loggedAnswersOf(scope)
+      if (name === OWN_QUESTION) return ownQuestion(run)
       if (isServiceName(name)) return service(name)
       said ??= createAuthoring(scope, members.emit, shown)
       return said[name]
@@ -122,7 +125,11 @@ type Invoked<Target> = Target extends string ? unknown : ResultOf<Target>
 const LAZY = Symbol('lazy')
 
 /** Members that are created when they are read first, because most runs use few of them. */
-type Lazy = RunServices & Authoring & { readonly [LOGGED_ANSWERS]: LoggedAnswers }
+type Lazy = RunServices &
+  Authoring & {
+    readonly [LOGGED_ANSWERS]: LoggedAnswers
+    readonly [OWN_QUESTION]: SessionMessage
+  }
 
 interface WithLazy {
   readonly [LAZY]: (name: keyof Lazy) => unknown
@@ -155,6 +162,7 @@ const LAZY_MEMBERS = {
   file: lazily('file'),
   stream: lazily('stream'),
   [LOGGED_ANSWERS]: { ...lazily(LOGGED_ANSWERS), enumerable: false },
+  [OWN_QUESTION]: { ...lazily(OWN_QUESTION), enumerable: false },
 } satisfies Record<keyof Lazy, PropertyDescriptor>
 
 const callerOf = (scope: CallScope): ServiceCaller => ({

@@ -55,12 +55,18 @@ export async function resumeFollowUps(deps: FollowUpDeps): Promise<void> {
     const runs = await deps.runs.needingFollowUp(BATCH)
     if (runs.length === 0) return
     for (const run of runs) {
+      if (!isTerminal(run.status)) await abortWithdrawn(deps, run)
       await wakeParent(deps, run)
       await abortChildren(deps, run)
       await expireApprovals(deps, run)
       await deps.unitOfWork.commit([followedUp(run)])
     }
   }
+}
+
+/** A run that another one has withdrawn still works, because a crash came before its abort. */
+async function abortWithdrawn({ abortRun }: FollowUpDeps, { id }: RunRecord): Promise<void> {
+  await abortIfActive(abortRun, { runId: id, reason: 'withdrawn by a newer run', visibility: EVERY_ROW })
 }
 
 const BATCH = 64

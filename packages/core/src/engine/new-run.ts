@@ -33,6 +33,8 @@ export interface RunRequestBody {
   readonly version?: string | undefined
   /** For workflows: the thread to continue; a new thread when missing. */
   readonly threadId?: string | undefined
+  /** For agents: a run of the session. The new run withdraws it and all later runs of the session from the conversation. */
+  readonly replaces?: string | undefined
   /** From -100 to 100; 0 when missing. Each point counts as 10 seconds of waiting for a slot. */
   readonly priority?: number | undefined
   /** The run starts at this time at the earliest. ISO-8601. */

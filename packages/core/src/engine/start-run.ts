@@ -32,6 +32,7 @@ import { debounce, takeDebounceSlot } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
 import { acceptedFlow, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
+import { planReplacement, withReplaced } from './replace-turns.ts'
 import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
@@ -150,8 +151,7 @@ async function decide(
   const seed = request.seed === undefined ? undefined : await request.seed()
   // Read first, so that the runs of a session wait for their slots in the order of their creation.
   const { sessionId } = { ...request.body, ...seed?.members }
-  const { newSession } = request
-  const ownOnly = newSession !== undefined
+  const ownOnly = request.newSession !== undefined
   const finding = { ...deps, createSessionOnInvoke: deps.createSessionOnInvoke === true || ownOnly, ownOnly }
   const session = sessionId === undefined ? undefined : await findSessionForRun(finding, request.principal, sessionId)
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
@@ -161,15 +161,17 @@ async function decide(
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
   const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, {
     session,
-    metadata: newSession?.metadata,
+    metadata: request.newSession?.metadata,
   })
   const first = deps.lines === undefined ? [] : takeDebounceSlot(run, taken?.slot)
   if (taken !== undefined) refuseBusyLane(target, taken)
   const ahead = deps.lines === undefined ? undefined : await deps.lines.ahead(target, run)
   const isBehind = taken !== undefined || ahead !== undefined
   const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
+  const replacement = await planReplacement(deps.runs, run, request.body.replaces)
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
-  return planStart(deps, request, { claimed, seed, writes: [...first, ...more, ...ofSession] })
+  const writes = [...first, ...more, ...ofSession, ...replacement.writes]
+  return planStart(deps, request, { claimed: withReplaced(claimed, replacement), seed, writes })
 }
 
 /** Launches the run that is stored now. */

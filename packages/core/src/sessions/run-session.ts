@@ -1,31 +1,32 @@
 import {
   type Clock,
-  contentBytes,
   EVERY_ROW,
   type IdGenerator,
-  type MessageRecord,
   perdureError,
   type SessionChange,
   type SessionStore,
   toJsonText,
 } from '@perdure/ports'
 import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
-import { eachItem } from '../collections/each-item.ts'
 import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { isLongerThan } from '../json/json-members.ts'
+import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import { messageWrites } from './message-writes.ts'
+import { type BranchDeps, cutBranch, readBranch } from './read-branch.ts'
 import { findSession } from './read-sessions.ts'
-import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
+import type { SessionMessage } from './session-message.ts'
+import { type MessageResource, type SessionResource, toSessionResource } from './session-resource.ts'
 import { changeSession } from './update-session.ts'
 
 /** The session that a run belongs to. Every call is durable, like `ctx.step`. */
 export interface RunSession {
   readonly id: string
   /**
-   * Returns the newest messages of the transcript, in chronological order. `limit` defaults to 50 and is at most 200.
+   * Returns the newest messages of the conversation up to this run, in chronological order, with their texts, files and
+   * tool calls. Turns that were edited or regenerated are not in it. `limit` defaults to 50 and is at most 200.
    */
-  messages(options?: { readonly limit?: number }): Promise<readonly MessageResource[]>
+  messages(options?: { readonly limit?: number }): Promise<readonly SessionMessage[]>
   /**
    * Appends a message exactly once. The input and the result of the run are added to the transcript automatically.
    *
@@ -36,7 +37,7 @@ export interface RunSession {
   update(change: SessionChange): Promise<SessionResource>
 }
 
-export interface RunSessionDeps {
+export interface RunSessionDeps extends BranchDeps {
   readonly sessions: SessionStore
   readonly clock: Clock
   readonly ids: IdGenerator
@@ -47,10 +48,9 @@ const DEFAULT_MESSAGES = 50
 const MAX_MESSAGES = 200
 
 /** `ctx.session`; `undefined` for a run without a session. */
-export function createRunSession(
-  { sessions, clock, ids, maxResultBytes }: RunSessionDeps,
-  { run, step, transact }: ServiceCaller,
-): RunSession | undefined {
+export function createRunSession(deps: RunSessionDeps, { run, step, transact }: ServiceCaller): RunSession | undefined {
+  const { sessions, clock, ids, maxResultBytes } = deps
+  const branch: BranchDeps = deps
   const { id: runId, sessionId } = run
   if (sessionId === undefined) return undefined
 
@@ -62,10 +62,10 @@ export function createRunSession(
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_MESSAGES) {
         throw invalid(`limit: must be a whole number from 1 to ${MAX_MESSAGES}`)
       }
-      return step('session.messages', async () => {
-        const newest = await newestMessages(sessions, sessionId, { limit, maxBytes: maxResultBytes })
-        return newest.map(toMessageResource).reverse()
-      })
+      const cut = await step('session.messages', () => cutBranch(branch, { runId, sessionId, maxTurns: limit }))
+      // Recorded before the cut was recorded instead of the messages.
+      if (Array.isArray(cut)) return cut.map(withParts)
+      return readBranch(branch, cut, { sessionId, limit })
     },
     async append(role, content) {
       if (!MessageRole.options.includes(role)) throw invalid(`role: must be one of ${MessageRole.options.join(', ')}`)
@@ -92,22 +92,10 @@ export function createRunSession(
   }
 }
 
-/**
- * Follows the pages, because a page may end before `limit`. Stops when the messages are longer than `maxBytes`: the step
- * then refuses them anyway.
- */
-async function newestMessages(
-  sessions: Pick<SessionStore, 'messages'>,
-  sessionId: string,
-  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<readonly MessageRecord[]> {
-  const found: MessageRecord[] = []
-  let bytes = 0
-  for await (const message of eachItem((cursor) => sessions.messages(sessionId, { limit, order: 'desc', cursor }))) {
-    bytes += contentBytes(message)
-    if (found.push(message) === limit || bytes > maxBytes) break
-  }
-  return found
+function withParts(message: MessageResource): SessionMessage {
+  const { runId, ...rest } = message
+  const parts = message.role === 'user' ? partsOfInput(message.content) : partsOfResult(message.content)
+  return { ...rest, ...(runId === undefined ? {} : { runId }), parts }
 }
 
 async function checkedChange(change: SessionChange): Promise<SessionChange> {

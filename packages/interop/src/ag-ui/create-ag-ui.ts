@@ -1,3 +1,4 @@
+import type { LogEvent } from '@perdure/core'
 import {
   awaitsResume,
   clientToolCalls,
@@ -16,15 +17,16 @@ import {
   chatSessionId,
   EXTERNAL_ID,
   MAX_METADATA,
+  MESSAGE_ID,
   MESSAGE_REF,
   newestRun,
   newestRuns,
   PROTOCOL,
+  turnWith,
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
 import type { AgUiMessage } from './message.ts'
@@ -79,9 +81,21 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
     const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
     const input = await targetInput(target, chat)
+    const id = messages.at(-1)?.id?.slice(0, MAX_METADATA) ?? ''
+    const remembered: Readonly<Record<string, string>> = id === '' ? {} : { [MESSAGE_ID]: id }
+    // A client that sends a message again wants another answer to it.
+    const again =
+      id === '' ? undefined : await turnWith(deps, { agentId, sessionId, visibility: call.visibility }, remembered)
+    const replaces = again?.id
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
-      body: { input, sessionId, metadata: { [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) } },
+      body: {
+        ...{ input, sessionId, replaces },
+        metadata: {
+          ...{ [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) },
+          ...remembered,
+        },
+      },
       newSession: { metadata: { [EXTERNAL_ID]: body.threadId.slice(0, MAX_METADATA) } },
       key: call.key ?? (await runKey(deps, call, body)),
       ...{ principal, traceparent, answer: 'accepted' },

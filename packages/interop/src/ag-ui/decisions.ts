@@ -1,7 +1,6 @@
-import { clientToolCalls, type SentToolResult } from '@perdure/core'
+import { clientToolCalls, isFields, type SentToolResult } from '@perdure/core'
 import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type ListedRun, type StepStore } from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
-import { isFields } from '../fold/log-event.ts'
 import type { AgUiResume } from './request.ts'
 
 /** What a client answers: decisions on approvals and results of tools, or the input that a run has asked for. */

@@ -1,5 +1,5 @@
-import { clientCallsOf, waitsForAnswer } from '../fold/rest.ts'
-import type { ApprovalItem, ToolItem, Transcript } from '../fold/transcript.ts'
+import type { ApprovalItem, ToolItem, Transcript } from '@perdure/core'
+import { clientCallsOf, waitsForAnswer } from '@perdure/core'
 
 const RESPONSE = {
   type: 'object',

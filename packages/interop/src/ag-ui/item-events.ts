@@ -1,4 +1,5 @@
-import type { ChildItem, MessageItem, ReasoningItem, TextItem, ToolItem, TranscriptItem } from '../fold/transcript.ts'
+import type { ChildItem, MessageItem, ReasoningItem, TextItem, ToolItem, TranscriptItem } from '@perdure/core'
+import { isFields, type LogEvent } from '@perdure/core'
 import { failure, reasoningId, resultId, resultOf, textIn } from './message.ts'
 
 /** An event of AG-UI without its timestamp. */
@@ -144,4 +145,16 @@ export function closingEvents(open: Open): AgUiEvent[] {
       ...{ type: 'SUBAGENT_FINISHED', subagentRunId, outcome: { type: 'suspended' } },
     })),
   ]
+}
+
+/** What an event shows that is not in the transcript. */
+export function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
+  const fields = isFields(payload) ? payload : {}
+  if (type === 'part.data' && fields.transient === true && typeof fields.name === 'string') {
+    return [{ type: 'CUSTOM', name: fields.name, value: fields.data ?? null }]
+  }
+  if (type !== 'approval.resolved' && type !== 'approval.expired') return []
+  const { approvalId, by, reason, decision } = fields
+  const approved = type === 'approval.resolved' && decision === 'approved'
+  return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, approved, by, reason } }]
 }

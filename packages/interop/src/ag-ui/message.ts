@@ -1,5 +1,5 @@
-import { isFields } from '../fold/log-event.ts'
-import type { MessageItem, ReasoningItem, TextItem, ToolItem } from '../fold/transcript.ts'
+import type { MessageItem, ReasoningItem, TextItem, ToolItem } from '@perdure/core'
+import { isFields } from '@perdure/core'
 
 /** A message as AG-UI clients hold it. */
 export interface AgUiMessage {

@@ -1,13 +1,22 @@
+import type { Block, TextItem, Transcript, TranscriptItem } from '@perdure/core'
+import {
+  type AppendedDelta,
+  appendDelta,
+  appendedText,
+  awaitsClient,
+  beginFold,
+  type FoldState,
+  fieldsOf,
+  foldEvent,
+  type ItemChange,
+  isFields,
+  itemChanges,
+  itemKey,
+  type LogEvent,
+  outputText,
+  transcriptOf,
+} from '@perdure/core'
 import { TRUNCATED } from '../chat/log-limit.ts'
-import { type AppendedDelta, appendDelta } from '../fold/append-delta.ts'
-import { appendedText } from '../fold/appended-text.ts'
-import type { Block } from '../fold/content.ts'
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
-import { type ItemChange, itemChanges, itemKey } from '../fold/item-changes.ts'
-import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
-import { outputText } from '../fold/output-text.ts'
-import { awaitsClient } from '../fold/rest.ts'
-import type { TextItem, Transcript, TranscriptItem } from '../fold/transcript.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
 import { interruptsOf } from './interrupts.ts'
 import {
@@ -18,6 +27,7 @@ import {
   messageEvents,
   nothingOpen,
   type Open,
+  otherEvents,
   reasoningEvents,
   textEvents,
   toolEvents,
@@ -259,18 +269,6 @@ function appended({ before, after }: ItemChange, event: LogEvent): string | unde
 }
 
 const isBlock = (item: TranscriptItem): item is Block => item.kind === 'text' || item.kind === 'reasoning'
-
-/** What an event shows that is not in the transcript. */
-function otherEvents({ type, payload }: LogEvent): readonly AgUiEvent[] {
-  const fields = isFields(payload) ? payload : {}
-  if (type === 'part.data' && fields.transient === true && typeof fields.name === 'string') {
-    return [{ type: 'CUSTOM', name: fields.name, value: fields.data ?? null }]
-  }
-  if (type !== 'approval.resolved' && type !== 'approval.expired') return []
-  const { approvalId, by, reason, decision } = fields
-  const approved = type === 'approval.resolved' && decision === 'approved'
-  return [{ type: 'CUSTOM', name: 'perdure.decision', value: { approvalId, approved, by, reason } }]
-}
 
 function endOf(transcript: Transcript, run: { readonly threadId: string; readonly runId: string }): AgUiEvent {
   const { status, finishReason, result, error, usage } = transcript

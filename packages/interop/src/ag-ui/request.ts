@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatPart, SentToolResult } from '@perdure/core'
+import { isFields } from '@perdure/core'
 import { jsonOrText } from '@perdure/ports'
-import { isFields } from '../fold/log-event.ts'
 import type { AgUiMessage } from './message.ts'
 
 export interface AgUiResume {

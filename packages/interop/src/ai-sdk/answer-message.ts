@@ -1,4 +1,4 @@
-import { isFields } from '../fold/log-event.ts'
+import { isFields } from '@perdure/core'
 import type { Chunk } from './chunk.ts'
 import { messageChunks, partChunk } from './item-chunks.ts'
 import type { ShownPart } from './message-parts.ts'

@@ -1,8 +1,8 @@
+import { isFields } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { messagesIn } from '../chat/chat-input.ts'
-import { type BriefRun, type ChatRuns, MESSAGE_REF } from '../chat/chat-session.ts'
-import { isFields } from '../fold/log-event.ts'
+import { type ChatRuns, MESSAGE_REF } from '../chat/chat-session.ts'
 import { answerParts } from './answer-message.ts'
 import { createAiSdkProjector } from './projector.ts'
 import { toUiMessage, type UiMessage } from './ui-message.ts'
@@ -10,7 +10,7 @@ import { toUiMessage, type UiMessage } from './ui-message.ts'
 /** The messages of a chat, oldest first. If there are more, the metadata of the first one names the route that has them. */
 export async function chatHistory(deps: HistoryDeps, chat: ChatRuns): Promise<readonly UiMessage[]> {
   const { messages, rest } = await readHistory<UiMessage>(deps, chat, {
-    select: withoutReplaced,
+    select: (runs) => runs,
     questions: questionsOf,
     outline: ({ id }, text) => [
       { id: `msg_${id}`, role: 'assistant', parts: text === '' ? [] : [{ type: 'text', text }] },
@@ -22,18 +22,6 @@ export async function chatHistory(deps: HistoryDeps, chat: ChatRuns): Promise<re
   if (rest === undefined || first === undefined) return shown
   const metadata = { ...(isFields(first.metadata) ? first.metadata : {}), perdureTruncated: { rest } }
   return [{ ...first, metadata }, ...others]
-}
-
-/** Another answer to the same message replaces the earlier one. */
-function withoutReplaced(runs: readonly BriefRun[]): readonly BriefRun[] {
-  const refs = new Set<string>()
-  return runs.filter(({ metadata }) => {
-    const ref = metadata[MESSAGE_REF]
-    if (ref === undefined) return true
-    const isNewest = !refs.has(ref)
-    refs.add(ref)
-    return isNewest
-  })
 }
 
 /** The messages that started the run, from its input. */

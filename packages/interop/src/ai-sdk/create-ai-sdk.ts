@@ -1,3 +1,4 @@
+import type { LogEvent } from '@perdure/core'
 import {
   type AbortRun,
   awaitsResume,
@@ -18,10 +19,10 @@ import { chatSessionId, EXTERNAL_ID, MAX_METADATA, MESSAGE_REF, newestRun, PROTO
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import { chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
 import { createAiSdkProjector, runIdIn } from './projector.ts'
+import { isReplacing, replacedTurn } from './replaced-turn.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
 export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps {
@@ -86,15 +87,19 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
 
   const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
-    const { target, sessionId } = await chatOf(call, body.id)
+    const { target, sessionId, chat: shown } = await chatOf(call, body.id)
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
     const chat = chatInput(deps, asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
+    const replaces = await replacedTurn(deps, shown, body)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
-      body: { input, sessionId, metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) } },
+      body: {
+        ...{ input, sessionId, replaces },
+        metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
+      },
       newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
       key: call.key ?? (await messageKey(deps, call, { body, last })),
       ...{ principal, traceparent, answer: 'accepted' },
@@ -133,7 +138,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       if (last?.role === 'assistant' && body.trigger === 'submit-message') {
         return answer(call, { last, sessionId, version })
       }
-      const run = body.trigger === 'submit-message' ? await newest() : undefined
+      const run = isReplacing(body) ? undefined : await newest()
       if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
         return start(call, body, version)
       }
@@ -184,7 +189,7 @@ function messageKey(
   call: ChatCall,
   { body, last }: { readonly body: AiSdkRequestBody; readonly last: UiMessage },
 ): Promise<KeyedRequest | undefined> | undefined {
-  if (body.trigger !== 'submit-message' || body.messageId !== undefined || last.id === '') return undefined
+  if (isReplacing(body) || last.id === '') return undefined
   return clientKey(deps, call, { route: 'chat', chatId: body.id, ref: last.id, content: { parts: last.parts } })
 }
 

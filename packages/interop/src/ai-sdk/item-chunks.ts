@@ -1,5 +1,5 @@
-import { isFields } from '../fold/log-event.ts'
-import type { FileItem, MessageItem, ReasoningItem, SourceItem, TextItem, TranscriptItem } from '../fold/transcript.ts'
+import type { FileItem, MessageItem, ReasoningItem, SourceItem, TextItem, TranscriptItem } from '@perdure/core'
+import { isFields } from '@perdure/core'
 import type { Chunk } from './chunk.ts'
 
 /** The chunks that open a block, say its text and close it, as far as `before` has not shown them. */

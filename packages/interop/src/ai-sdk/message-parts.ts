@@ -1,6 +1,5 @@
-import { type Content, find } from '../fold/content.ts'
-import { type ItemChange, itemKey } from '../fold/item-changes.ts'
-import type { ToolItem, TranscriptItem } from '../fold/transcript.ts'
+import type { ToolItem, TranscriptItem } from '@perdure/core'
+import { type Content, type ItemChange, itemIn, itemKey } from '@perdure/core'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 import { blockChunks, messageChunks, partChunk } from './item-chunks.ts'
 import { approvalStages, INPUT, laterStages, type Stages, toolStages } from './tool-chunks.ts'
@@ -230,7 +229,7 @@ const isReplaced = (before: Block, after: Block): boolean =>
 
 /** An approval of a tool call of this run is shown with the call. */
 const isOwnPart = ({ toolCallId, id }: { readonly toolCallId?: string; readonly id: string }, content: Content) =>
-  toolCallId === undefined || find(content, 'tool', toolCallId)?.approvalId !== id
+  toolCallId === undefined || itemIn(content, 'tool', toolCallId)?.approvalId !== id
 
 function newChunks(item: ShownItem, stages: Stages | undefined): readonly Chunk[] {
   if (item.kind === 'state') return [stateChunk(item.data)]

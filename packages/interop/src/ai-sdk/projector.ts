@@ -1,13 +1,21 @@
-import { type AppendedDelta, appendDelta } from '../fold/append-delta.ts'
-import { appendedText } from '../fold/appended-text.ts'
-import type { Block } from '../fold/content.ts'
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
-import { itemChanges, itemKey } from '../fold/item-changes.ts'
-import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
-import { modelFinishOf } from '../fold/model-finish.ts'
-import { outputText } from '../fold/output-text.ts'
-import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
-import type { TextItem, Transcript } from '../fold/transcript.ts'
+import type { Block, TextItem, Transcript } from '@perdure/core'
+import {
+  type AppendedDelta,
+  appendDelta,
+  appendedText,
+  awaitsClient,
+  beginFold,
+  type FoldState,
+  fieldsOf,
+  foldEvent,
+  itemChanges,
+  itemKey,
+  type LogEvent,
+  outputText,
+  transcriptOf,
+  waitsForAnswer,
+} from '@perdure/core'
+import { modelFinishOf } from '../chat/model-finish.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
 import { type AiSdkVersion, type Chunk, DONE, toFrame } from './chunk.ts'
 import { createMessageParts, type ShownPart } from './message-parts.ts'

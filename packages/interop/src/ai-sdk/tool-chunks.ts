@@ -1,5 +1,5 @@
-import { type Content, find } from '../fold/content.ts'
-import type { ApprovalItem, ToolItem } from '../fold/transcript.ts'
+import type { ApprovalItem, ToolItem } from '@perdure/core'
+import { type Content, itemIn } from '@perdure/core'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 
 /**
@@ -17,7 +17,7 @@ export function toolStages(
   { version, isResting }: { readonly version: AiSdkVersion; readonly isResting: boolean },
 ): Stages {
   const { id: toolCallId, name: toolName, args, executor, approvalId } = tool
-  const approval = approvalId === undefined ? undefined : find(content, 'approval', approvalId)
+  const approval = approvalId === undefined ? undefined : itemIn(content, 'approval', approvalId)
   const title = tool.title ?? (tool.declared === undefined ? approval?.title : undefined)
   const dynamic = tool.declared === 'static' ? {} : { dynamic: true }
   const call = { toolCallId, toolName, ...dynamic, ...(title === undefined ? {} : { title }) }

@@ -1,6 +1,5 @@
-import { awaitsResume } from '@perdure/core'
+import { awaitsResume, isFields } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunRecord } from '@perdure/ports'
-import { isFields } from '../fold/log-event.ts'
 import { MESSAGE_REF } from './chat-session.ts'
 import { beginLog, type RunLogDeps, readLog } from './run-log.ts'
 

@@ -1,5 +1,4 @@
-import { BUDGET_CALL } from '@perdure/core'
-import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
+import { BUDGET_CALL, fieldsOf, isFields, type LogEvent } from '@perdure/core'
 
 /**
  * Leaves out the requests of a run to go on beyond its budget. The client of a run must not decide them, and does not see costs:

@@ -1,5 +1,5 @@
+import type { LogEvent } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
-import type { LogEvent } from '../fold/log-event.ts'
 import { type ProtocolCall, toCall } from '../handlers.ts'
 import type { Projector } from '../projection.ts'
 import type { RunTargetId } from './limited-streams.ts'

@@ -1,6 +1,6 @@
+import type { LogEvent } from '@perdure/core'
+import { outputText } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
-import type { LogEvent } from '../fold/log-event.ts'
-import { outputText } from '../fold/output-text.ts'
 import { type BriefRun, type ChatRuns, type ChatSessionDeps, newestRuns } from './chat-session.ts'
 import { beginLog, type RunLogDeps, readLog } from './run-log.ts'
 

@@ -1,7 +1,6 @@
-import { type ChatInput, type ChatMessage, type ChatTool, checkInput, type RunTarget } from '@perdure/core'
+import { type ChatInput, type ChatMessage, type ChatTool, checkInput, isFields, type RunTarget } from '@perdure/core'
 import { isRefusal, parseStrictText, perdureError } from '@perdure/ports'
 import { jsonSize } from '@perdure/protocol'
-import { isFields } from '../fold/log-event.ts'
 
 export interface ChatLimits {
   /** Maximum size of the input of a run. */

@@ -19,6 +19,8 @@ export interface ChatSessionDeps {
 export const EXTERNAL_ID = 'interop.id'
 export const PROTOCOL = 'interop.protocol'
 export const MESSAGE_REF = 'interop.ref'
+/** The id that the client gave to the last message of a turn, where `MESSAGE_REF` is something else. */
+export const MESSAGE_ID = 'interop.message'
 
 export const MAX_METADATA = 512
 
@@ -56,13 +58,13 @@ export interface ChatRuns {
 /** A run without its input and its result, which can be long. */
 export type BriefRun = ListedRun<never>
 
-/** The newest runs of a chat, newest first, without the children of runs. */
+/** The newest turns of a chat, newest first: neither the children of runs, nor turns that others have replaced. */
 export async function newestRuns(
   { runs }: ChatSessionDeps,
   { agentId, sessionId, visibility }: ChatRuns,
   limit: number,
 ): Promise<readonly BriefRun[]> {
-  const filter = { kind: 'agent', targetId: agentId, sessionId, isRoot: true } as const
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isTurn: true } as const
   const found: BriefRun[] = []
   let cursor: string | undefined
   do {
@@ -76,11 +78,21 @@ export async function newestRuns(
 
 const MAX_PAGE = 200
 
-/** The newest run of a chat that no run has started. */
+/** The newest turn of a chat. */
 export async function newestRun(
   { runs }: ChatSessionDeps,
   { agentId, sessionId, visibility }: ChatRuns,
 ): Promise<ListedRun | undefined> {
-  const filter = { kind: 'agent', targetId: agentId, sessionId, isRoot: true } as const
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isTurn: true } as const
   return (await runs.list(filter, { limit: 1, order: 'desc' }, visibility)).items[0]
+}
+
+/** The newest turn of the chat that remembers this value. */
+export async function turnWith(
+  { runs }: Pick<ChatSessionDeps, 'runs'>,
+  { agentId, sessionId, visibility }: ChatRuns,
+  metadata: Readonly<Record<string, string>>,
+): Promise<BriefRun | undefined> {
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isTurn: true, metadata } as const
+  return (await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)).items[0]
 }

@@ -1,5 +1,5 @@
+import type { LogEvent } from '@perdure/core'
 import { fromJsonText, type RunRecord } from '@perdure/ports'
-import type { LogEvent } from '../fold/log-event.ts'
 import { limitOf, type ShownLogDeps } from './run-log.ts'
 
 /** The event that ended the run as clients see it, made from its record because its log has been deleted. */

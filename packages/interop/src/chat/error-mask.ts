@@ -1,7 +1,7 @@
 import type { ProtocolOptions, RunTargets } from '@perdure/core'
+import { type Fields, fieldsOf, isFields, type LogEvent, textIn } from '@perdure/core'
 import type { ListedRun } from '@perdure/ports'
 import { ERRORS, EVENTS, PROVIDER_FAILURES, TOOL_FAILURES } from '@perdure/protocol'
-import { type Fields, fieldsOf, isFields, type LogEvent, textIn } from '../fold/log-event.ts'
 
 /** The run whose errors are shown. */
 export type FailingRun = Pick<ListedRun, 'id' | 'kind' | 'targetId'>

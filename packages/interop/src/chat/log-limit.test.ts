@@ -1,8 +1,8 @@
+import type { LogEvent } from '@perdure/core'
+import { beginFold, foldLog, transcriptOf } from '@perdure/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { logOf } from '../fold/events.fixture.ts'
-import { beginFold, foldLog, transcriptOf } from '../fold/fold.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import { runScript } from '../fold/run-script.fixture.ts'
 import { createLogLimit, TRUNCATED } from './log-limit.ts'
 

@@ -1,5 +1,5 @@
+import { fieldsOf, type LogEvent } from '@perdure/core'
 import { isAgentEventType, jsonSize } from '@perdure/protocol'
-import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 
 /** The type of the event that stands for everything that a limited log leaves out. */
 export const TRUNCATED = 'perdure.truncated'

@@ -1,6 +1,5 @@
-import { clientToolCalls, type SentToolResult } from '@perdure/core'
+import { clientToolCalls, fieldsOf, type LogEvent, type SentToolResult } from '@perdure/core'
 import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunStore, type StepStore } from '@perdure/ports'
-import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from './answer-run.ts'
 
 export interface SentDecision {

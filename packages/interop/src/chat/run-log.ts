@@ -1,6 +1,6 @@
+import type { LogEvent } from '@perdure/core'
 import { type RenderEnvelope, type RunTargets, runSubject } from '@perdure/core'
 import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
-import type { LogEvent } from '../fold/log-event.ts'
 import { withoutBudgetRequests } from './budget-requests.ts'
 import type { ChatLimits } from './chat-input.ts'
 import { createErrorMask, type FailingRun } from './error-mask.ts'

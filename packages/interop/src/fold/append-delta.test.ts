@@ -1,8 +1,7 @@
+import { appendDelta, beginFold, foldEvent, foldLog } from '@perdure/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { appendDelta } from './append-delta.ts'
 import { agentEvent, anyLog, logOf, RUN } from './events.fixture.ts'
-import { beginFold, foldEvent, foldLog } from './fold.ts'
 
 const START = beginFold(RUN)
 

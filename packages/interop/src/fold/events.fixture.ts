@@ -1,5 +1,5 @@
+import type { LogEvent } from '@perdure/core'
 import fc from 'fast-check'
-import type { LogEvent } from './log-event.ts'
 
 export const RUN = 'run_1'
 

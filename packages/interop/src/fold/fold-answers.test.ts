@@ -1,6 +1,6 @@
+import { beginFold, foldLog, transcriptOf } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { logOf, RUN } from './events.fixture.ts'
-import { beginFold, foldLog, transcriptOf } from './fold.ts'
 
 type Logged = Parameters<typeof logOf>[0][number]
 

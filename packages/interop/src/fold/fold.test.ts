@@ -1,7 +1,7 @@
+import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from '@perdure/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { agentEvent, anyLog, logOf, markEvent, RUN, serverEvent } from './events.fixture.ts'
-import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from './fold.ts'
 
 const START = beginFold(RUN)
 const fold = (events: Parameters<typeof logOf>[0]) => transcriptOf(foldLog(logOf(events), START))

@@ -1,7 +1,6 @@
+import { beginFold, foldLog, outputText, transcriptOf } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { logOf, RUN } from './events.fixture.ts'
-import { beginFold, foldLog, transcriptOf } from './fold.ts'
-import { outputText } from './output-text.ts'
 
 const textOf = (...events: Parameters<typeof logOf>[0]) =>
   outputText(transcriptOf(foldLog(logOf(events), beginFold(RUN))))

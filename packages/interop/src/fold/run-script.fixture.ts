@@ -1,6 +1,6 @@
+import type { LogEvent } from '@perdure/core'
 import fc from 'fast-check'
 import { logOf, RUN } from './events.fixture.ts'
-import type { LogEvent } from './log-event.ts'
 
 type Drawn = readonly [type: string, payload?: unknown]
 

@@ -1,7 +1,6 @@
-import { awaitsResume, type Principal } from '@perdure/core'
+import { awaitsResume, isFields, type Principal } from '@perdure/core'
 import { type ApprovalStore, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
 import { type AnswerRunDeps, answerRun, isLate } from '../chat/answer-run.ts'
-import { isFields } from '../fold/log-event.ts'
 import { type Decision, isTooLong, parsePauseId, readAnswer } from './elicitation.ts'
 import { invalidParams, type RpcRefusal } from './json-rpc.ts'
 import { type ReadTranscriptDeps, readTranscript } from './read-transcript.ts'

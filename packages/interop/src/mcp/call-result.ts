@@ -1,7 +1,6 @@
+import type { ApprovalItem, Transcript } from '@perdure/core'
+import { isFields, outputText } from '@perdure/core'
 import { TRUNCATED } from '../chat/log-limit.ts'
-import { isFields } from '../fold/log-event.ts'
-import { outputText } from '../fold/output-text.ts'
-import type { ApprovalItem, Transcript } from '../fold/transcript.ts'
 
 /** The result of a tool call. */
 export interface CallResult {

@@ -1,6 +1,6 @@
+import type { ApprovalItem } from '@perdure/core'
 import { type ApprovalRecord, toJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { ApprovalItem } from '../fold/transcript.ts'
 import { type Answering, type AnswersDeps, takeAnswer } from './answers.ts'
 import { approvalQuestion } from './elicitation.ts'
 

@@ -1,5 +1,5 @@
-import { isFields } from '../fold/log-event.ts'
-import type { ApprovalItem } from '../fold/transcript.ts'
+import type { ApprovalItem } from '@perdure/core'
+import { isFields } from '@perdure/core'
 
 /** What an elicitation asks for: a decision, or input for a run that has paused. */
 export interface Question {

@@ -1,5 +1,5 @@
+import { isFields } from '@perdure/core'
 import { utf8Length } from '@perdure/ports'
-import { isFields } from '../fold/log-event.ts'
 
 export type RpcId = string | number
 

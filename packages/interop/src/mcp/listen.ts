@@ -1,7 +1,7 @@
+import { isFields } from '@perdure/core'
 import type { RunRecord, RunStore } from '@perdure/ports'
 import { targetOf } from '../chat/limited-streams.ts'
 import { findRun } from '../chat/rights.ts'
-import { isFields } from '../fold/log-event.ts'
 import type { Client, ToResult } from './era.ts'
 import { invalidParams, RPC_ERRORS, type RpcRefusal, type RpcRequest } from './json-rpc.ts'
 import { notification, subscriptionMeta } from './listen-messages.ts'

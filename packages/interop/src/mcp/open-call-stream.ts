@@ -1,6 +1,6 @@
+import type { LogEvent } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import type { RunTargetId } from '../chat/limited-streams.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import type { Frame, Projector } from '../projection.ts'
 
 export interface CallStreamRequest {

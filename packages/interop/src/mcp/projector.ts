@@ -1,9 +1,15 @@
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
-import { type ItemChange, itemChanges } from '../fold/item-changes.ts'
-import type { LogEvent } from '../fold/log-event.ts'
-import { outputText } from '../fold/output-text.ts'
-import { awaitsClient, waitsForAnswer } from '../fold/rest.ts'
-import type { ApprovalItem, Transcript } from '../fold/transcript.ts'
+import type { ApprovalItem, LogEvent, Transcript } from '@perdure/core'
+import {
+  awaitsClient,
+  beginFold,
+  type FoldState,
+  foldEvent,
+  type ItemChange,
+  itemChanges,
+  outputText,
+  transcriptOf,
+  waitsForAnswer,
+} from '@perdure/core'
 import type { Frame, Projector } from '../projection.ts'
 import { resultOf } from './call-result.ts'
 import { approvalQuestion, inputQuestion, type Question } from './elicitation.ts'

@@ -1,10 +1,10 @@
+import type { Transcript } from '@perdure/core'
+import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { shownEnd } from '../chat/end-event.ts'
 import type { FoldCache } from '../chat/fold-cache.ts'
 import { beginLog, type LogCursor, logName, type RunLogDeps, readLog } from '../chat/run-log.ts'
-import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from '../fold/fold.ts'
-import type { Transcript } from '../fold/transcript.ts'
 
 export interface ReadTranscriptDeps extends RunLogDeps {
   readonly foldCache: FoldCache

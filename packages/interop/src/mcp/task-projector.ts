@@ -1,6 +1,6 @@
+import type { LogEvent } from '@perdure/core'
+import { beginFold, foldEvent, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
-import { beginFold, foldEvent, transcriptOf } from '../fold/fold.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import type { Frame, Projector } from '../projection.ts'
 import type { RpcId } from './json-rpc.ts'
 import { notification } from './listen-messages.ts'

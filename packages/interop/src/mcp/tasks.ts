@@ -1,7 +1,6 @@
-import type { AbortRun } from '@perdure/core'
+import type { AbortRun, Transcript } from '@perdure/core'
 import { isRefusal, type RunRecord } from '@perdure/ports'
 import { findRun } from '../chat/rights.ts'
-import type { Transcript } from '../fold/transcript.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { resultOf } from './call-result.ts'
 import { type Client, TASKS_EXTENSION } from './era.ts'

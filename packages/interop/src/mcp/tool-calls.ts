@@ -1,7 +1,6 @@
-import { type AbortRun, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
+import { type AbortRun, isFields, type KeyRequest, parseIdempotencyKey, type Reply, type StartRun } from '@perdure/core'
 import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { ERRORS, errorLine } from '@perdure/protocol'
-import { isFields } from '../fold/log-event.ts'
 import { type AnswersDeps, takeAnswers } from './answers.ts'
 import { errorResult, resultOf } from './call-result.ts'
 import { formatCursor } from './cursor.ts'

@@ -1,24 +1,30 @@
-import { TRUNCATED } from '../chat/log-limit.ts'
-import { appendedText } from '../fold/appended-text.ts'
-import type { Block } from '../fold/content.ts'
-import { find } from '../fold/content.ts'
-import { type FoldState, transcriptOf } from '../fold/fold.ts'
-import { type ItemChange, itemChanges, itemKey } from '../fold/item-changes.ts'
-import type { LogEvent } from '../fold/log-event.ts'
 import type {
   ApprovalItem,
+  Block,
+  LogEvent,
   MessageItem,
   ReasoningItem,
   TextItem,
   ToolItem,
   TranscriptItem,
-} from '../fold/transcript.ts'
+} from '@perdure/core'
+import {
+  appendedText,
+  type FoldState,
+  type ItemChange,
+  itemChanges,
+  itemIn,
+  itemKey,
+  transcriptOf,
+} from '@perdure/core'
+import { TRUNCATED } from '../chat/log-limit.ts'
 import type { Frame, Projector, RunView } from '../projection.ts'
 import { clientCallId } from './client-call-id.ts'
 import { argumentsOf, textOfMessage } from './output-items.ts'
 import { cutOf, endOf, type RunEnd, secondsOf } from './response-object.ts'
 import { resultBlock } from './response-projector.ts'
 import { createSegments } from './segments.ts'
+import { failureOf, RESTARTED } from './stream-errors.ts'
 import { completionUsage, NO_TOKENS, tokensOf, tokensSince } from './usage.ts'
 
 export interface CompletionView extends RunView {
@@ -280,7 +286,7 @@ function questionOf(item: TranscriptItem, { content }: FoldState, runId: string)
 }
 
 function approvalCall({ id, name, title, payload, toolCallId }: ApprovalItem, content: FoldState['content']): ToolCall {
-  const tool: ToolItem | undefined = toolCallId === undefined ? undefined : find(content, 'tool', toolCallId)
+  const tool: ToolItem | undefined = toolCallId === undefined ? undefined : itemIn(content, 'tool', toolCallId)
   const called = tool?.approvalId === id ? { tool: tool.name, arguments: tool.args } : {}
   return functionCall(id, APPROVAL_FUNCTION, JSON.stringify({ name, title, payload, ...called }))
 }
@@ -289,11 +295,3 @@ const functionCall = (id: string, name: string, text: string): ToolCall => ({
   ...{ id, type: 'function' },
   function: { name, arguments: text },
 })
-
-const RESTARTED = {
-  ...{ message: 'the run was restarted and says its answer again', type: 'server_error', param: null },
-  code: 'stream_restarted',
-}
-
-/** The error of an answer whose run has not completed. */
-export const failureOf = ({ code, message }: RunEnd) => ({ message, type: 'server_error', param: null, code })

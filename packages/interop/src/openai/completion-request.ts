@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@perdure/core'
+import { isFields } from '@perdure/core'
 import { jsonOrText, parseStrictText } from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
-import { isFields } from '../fold/log-event.ts'
 import { parseClientCallId } from './client-call-id.ts'
 import { hasContent, refuseParts, toParts, toRole } from './messages.ts'
 import { invalid, unsupported } from './refusals.ts'

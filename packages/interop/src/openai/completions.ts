@@ -2,7 +2,7 @@ import type { Reply } from '@perdure/core'
 import { chatSessionId } from '../chat/chat-session.ts'
 import type { ProtocolCall } from '../handlers.ts'
 import { continueRun } from './answers.ts'
-import { type CompletionView, createCompletionProjector, failureOf } from './completion-projector.ts'
+import { type CompletionView, createCompletionProjector } from './completion-projector.ts'
 import {
   answersIn,
   COMPLETION_MEMBERS,
@@ -16,6 +16,7 @@ import { functionsIn, settingsOf } from './messages.ts'
 import { isReply, type OpenaiDeps, type Outcome } from './openai-call.ts'
 import { createRepeatedCompletion } from './repeated-completion.ts'
 import { startAnswer } from './start.ts'
+import { failureOf } from './stream-errors.ts'
 
 /** Chat Completions. */
 export interface Completions {

@@ -38,7 +38,7 @@ export function createConversations(deps: OpenaiDeps): Conversations {
   /** The newest runs of the conversation, newest first, without the children of runs. */
   const runsOf = async ({ id: sessionId }: SessionRecord): Promise<readonly BriefRun[]> => {
     const page = { limit: Math.min(historyRuns, MAX_RUNS), order: 'desc', content: [] } as const
-    return (await runs.list({ sessionId, isRoot: true }, page, EVERY_ROW)).items
+    return (await runs.list({ sessionId, isTurn: true }, page, EVERY_ROW)).items
   }
 
   return {

@@ -1,8 +1,8 @@
 import type { ChatMessage } from '@perdure/core'
+import { fieldsOf, type LogEvent } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
 import { beginLog, type RunLogDeps, readLog } from '../chat/run-log.ts'
-import { fieldsOf, type LogEvent } from '../fold/log-event.ts'
 import { approvalRequestId, type OutputItem, valueText } from './output-items.ts'
 import { ANSWERS, createSegments } from './segments.ts'
 

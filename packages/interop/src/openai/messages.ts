@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatPart, ChatTool } from '@perdure/core'
+import { type Fields, isFields, textIn } from '@perdure/core'
 import { chatTools } from '../chat/chat-input.ts'
-import { type Fields, isFields, textIn } from '../fold/log-event.ts'
 import { unsupported } from './refusals.ts'
 
 /** The content of a message: a text, or parts as Chat Completions and Responses write them. */

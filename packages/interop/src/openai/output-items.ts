@@ -1,5 +1,5 @@
-import { isFields } from '../fold/log-event.ts'
-import type { ApprovalItem, MessageItem, ReasoningItem, TextItem, ToolItem } from '../fold/transcript.ts'
+import type { ApprovalItem, MessageItem, ReasoningItem, TextItem, ToolItem } from '@perdure/core'
+import { isFields } from '@perdure/core'
 
 /** An item of the output of a response. Its other members depend on its type. */
 export interface OutputItem {

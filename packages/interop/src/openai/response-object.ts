@@ -1,6 +1,5 @@
-import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
-import { modelFinishOf } from '../fold/model-finish.ts'
-import type { Transcript } from '../fold/transcript.ts'
+import { fieldsOf, isFields, type LogEvent, type Transcript } from '@perdure/core'
+import { modelFinishOf } from '../chat/model-finish.ts'
 import type { RunView } from '../projection.ts'
 import type { OutputItem } from './output-items.ts'
 import { formatResponseId } from './response-id.ts'

@@ -1,14 +1,13 @@
-import type { Content } from '../fold/content.ts'
-import { find } from '../fold/content.ts'
-import { type ItemChange, itemKey } from '../fold/item-changes.ts'
 import type {
   ApprovalItem,
+  Content,
   MessageItem,
   ReasoningItem,
   TextItem,
   ToolItem,
   TranscriptItem,
-} from '../fold/transcript.ts'
+} from '@perdure/core'
+import { type ItemChange, itemIn, itemKey } from '@perdure/core'
 import {
   approvalRequestItem,
   argumentsOf,
@@ -280,6 +279,6 @@ const isAwaited = ({ executor, status }: ToolItem): boolean => executor === 'cli
 
 /** The call of this run that the approval is about. */
 function toolOf(content: Content, { id, toolCallId }: ApprovalItem): ToolItem | undefined {
-  const tool = toolCallId === undefined ? undefined : find(content, 'tool', toolCallId)
+  const tool = toolCallId === undefined ? undefined : itemIn(content, 'tool', toolCallId)
   return tool?.approvalId === id ? tool : undefined
 }

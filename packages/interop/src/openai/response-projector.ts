@@ -1,11 +1,15 @@
+import type { Block, TextItem, Transcript } from '@perdure/core'
+import {
+  appendedText,
+  type FoldState,
+  fieldsOf,
+  itemChanges,
+  type LogEvent,
+  outputText,
+  textIn,
+  transcriptOf,
+} from '@perdure/core'
 import { TRUNCATED } from '../chat/log-limit.ts'
-import { appendedText } from '../fold/appended-text.ts'
-import type { Block } from '../fold/content.ts'
-import { type FoldState, transcriptOf } from '../fold/fold.ts'
-import { itemChanges } from '../fold/item-changes.ts'
-import { fieldsOf, type LogEvent, textIn } from '../fold/log-event.ts'
-import { outputText } from '../fold/output-text.ts'
-import type { TextItem, Transcript } from '../fold/transcript.ts'
 import type { Frame, Projector } from '../projection.ts'
 import type { ItemEvent, OutputItem } from './output-items.ts'
 import {

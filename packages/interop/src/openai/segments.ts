@@ -1,6 +1,5 @@
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
-import type { LogEvent } from '../fold/log-event.ts'
-import { awaitsClient } from '../fold/rest.ts'
+import type { LogEvent } from '@perdure/core'
+import { awaitsClient, beginFold, type FoldState, foldEvent, transcriptOf } from '@perdure/core'
 
 /**
  * The fold of a run, divided into the parts that one response of OpenAI shows. A segment ends where the run waits for

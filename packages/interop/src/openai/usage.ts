@@ -1,4 +1,4 @@
-import type { Usage } from '../fold/transcript.ts'
+import type { Usage } from '@perdure/core'
 
 /** What a run has used in all, or in a part of it. */
 export interface UsedTokens {

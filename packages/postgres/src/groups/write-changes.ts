@@ -107,6 +107,7 @@ const RUNS: RowColumns<RunRow> = {
   budget: 'text',
   metadata: 'text',
   priority: 'integer',
+  withdrawn_by: 'text',
   ...RUN_CHANGES,
 }
 

@@ -10,6 +10,7 @@ import { approved } from './0009-approved.ts'
 import { declarations } from './0010-declarations.ts'
 import { rootRuns } from './0011-root-runs.ts'
 import { askedHash } from './0012-asked-hash.ts'
+import { turns } from './0013-turns.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   declarations,
   rootRuns,
   askedHash,
+  turns,
 ]

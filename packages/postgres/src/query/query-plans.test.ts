@@ -81,6 +81,10 @@ const LISTS: readonly (readonly [index: string, query: Query<never, unknown>])[]
       'runs_roots_by_session',
       listQuery({ filter: { isRoot: true, sessionId: 's', targetId: 't', kind: 'agent' }, page, visibility: ME }),
     ] as const,
+    [
+      'runs_turns_by_session',
+      listQuery({ filter: { isTurn: true, sessionId: 's', targetId: 't', kind: 'agent' }, page, visibility: ME }),
+    ] as const,
     ['runs_by_thread', listQuery({ filter: { threadId: 't', targetId: 'n' }, page, visibility: ME })] as const,
     ['runs_by_parent', listQuery({ filter: { parentRunId: 'r' }, page, visibility: ME })] as const,
     ['runs_active', listQuery({ filter: { statuses: ['queued'] }, page, visibility: EVERY_ROW })] as const,

@@ -67,10 +67,22 @@ export const oneStartTime = <Request extends StartTime>() =>
     'startAt and delayMs exclude each other',
   )
 
-export const RunRequest = documented(v.pipe(strictObject(StartEntries), oneStartTime()), 'Starts a run of an agent.', {
-  input: { question: 'Where is my parcel?' },
-  metadata: { ticket: '17' },
-})
+const AgentStartEntries = {
+  ...StartEntries,
+  replaces: member(
+    v.optional(OperatorId),
+    'Id of an earlier run of the session. It and all later runs of the session are withdrawn from the conversation, and aborted.',
+  ),
+}
+
+export const RunRequest = documented(
+  v.pipe(strictObject(AgentStartEntries), oneStartTime()),
+  'Starts a run of an agent.',
+  {
+    input: { question: 'Where is my parcel?' },
+    metadata: { ticket: '17' },
+  },
+)
 
 const RepeatEntries = {
   input: member(v.optional(v.unknown()), 'Input of the new run. Default: the input of the original run.'),

@@ -106,6 +106,10 @@ export const Run = documented(
       v.optional(ForkPoint),
       'Run and call from which this run was forked. Absent when the run is not a fork.',
     ),
+    withdrawnBy: member(
+      v.optional(v.string()),
+      'Id of the later run that withdrew this run from the conversation. Absent unless it did.',
+    ),
     links: member(RunLinks, 'Paths of the run and of its events.'),
   }),
   'One execution of an agent or a workflow.',

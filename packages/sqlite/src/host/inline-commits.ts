@@ -135,6 +135,7 @@ function textLength(write: Write): number {
     case 'run.charge':
     case 'run.fence':
     case 'run.followed-up':
+    case 'run.withdraw':
     case 'step.fence':
     case 'approval.fence':
     case 'lane.take':

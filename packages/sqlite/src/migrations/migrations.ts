@@ -26,6 +26,7 @@ import { webhooks } from './0025-webhooks.ts'
 import { approved } from './0026-approved.ts'
 import { rootRuns } from './0027-root-runs.ts'
 import { askedHash } from './0028-asked-hash.ts'
+import { turns } from './0029-turns.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -58,4 +59,5 @@ export const MIGRATIONS: readonly Migration[] = [
   approved,
   rootRuns,
   askedHash,
+  turns,
 ]

@@ -92,6 +92,7 @@ describe('the list of runs', () => {
     ['runs_by_session', { sessionId: 'ses', finishReason: 'error', owner: 'bob' }],
     ['runs_parked', { isParked: true }],
     ['runs_roots_by_session', { isRoot: true, sessionId: 'ses', targetId: 'echo', kind: 'agent' }],
+    ['runs_turns_by_session', { isTurn: true, sessionId: 'ses', targetId: 'echo', kind: 'agent' }],
     ['runs_by_creation', { isRoot: true }],
     ['runs_by_creation', { until: at }],
     ['runs_by_creation', { finishReason: 'completed' }],

@@ -43,6 +43,7 @@ export type RunPath =
   | 'ids'
   | 'isParked'
   | 'roots'
+  | 'turns'
   | 'active'
   | 'unsuccessful'
   | 'visible'
@@ -74,7 +75,7 @@ export const isVisibleRun = (
 
 /** Cache key of the conditions that a filter adds to a query. */
 export function filterVariant(filter: RunFilter): string {
-  const given = [...COLUMN_NAMES, 'since', 'until', 'ids', 'isParked', 'isRoot'] as const
+  const given = [...COLUMN_NAMES, 'since', 'until', 'ids', 'isParked', 'isRoot', 'isTurn'] as const
   const flags = given.map((name) => (filter[name] === undefined ? '-' : '+')).join('')
   return `${filter.statuses?.join()} ${flags} ${isCompleted(filter)} ${filterFields(filter).length}`
 }
@@ -94,7 +95,10 @@ const FEW = ['ids', 'parentRunId', 'threadId', 'isParked', 'sessionId'] as const
 
 /** The paths among which a list chooses, in order of preference; none if it can only walk all runs. */
 export function runPaths({ filter, visibility }: FilteredRuns): readonly RunPath[] {
-  if (filter.isRoot && filter.sessionId !== undefined && filter.ids === undefined) return ['roots']
+  if (filter.sessionId !== undefined && filter.ids === undefined) {
+    if (filter.isTurn) return ['turns']
+    if (filter.isRoot) return ['roots']
+  }
   const few = FEW.find((name) => filter[name] !== undefined)
   if (few !== undefined) return [few]
   const has = (isPath: boolean, path: RunPath) => (isPath ? [path] : [])
@@ -123,6 +127,7 @@ export function listConditions(
     ...(filter.ids === undefined ? [] : [['ids', isListed(query)] as const]),
     ...(filter.isParked === undefined ? [] : [['isParked', isParked] as const]),
     ...(filter.isRoot === undefined ? [] : [['isRoot', IS_ROOT] as const]),
+    ...(filter.isTurn === undefined ? [] : [['isTurn', IS_TURN] as const]),
   ]
   const fields = filterFields(filter)
   return [
@@ -134,9 +139,11 @@ export function listConditions(
   ]
 }
 
-/** The index on roots covers two conditions. */
+/** The indexes on roots and on turns cover two conditions. */
 const isOfPath = (name: string, path: RunPath | undefined): boolean =>
-  name === path || (path === 'roots' && (name === 'sessionId' || name === 'isRoot'))
+  name === path ||
+  (path === 'roots' && (name === 'sessionId' || name === 'isRoot')) ||
+  (path === 'turns' && (name === 'sessionId' || name === 'isTurn'))
 
 /** The rows of the index of one path, whatever the other conditions of the filter. */
 export function rowsOfPath({ filter, visibility }: FilteredRuns, path: RunPath, query: RunQuery): PathRows {
@@ -178,6 +185,9 @@ const isCompleted = ({ finishReason }: RunFilter): boolean => finishReason === '
 
 /** The exact `WHERE` text of the partial index on the runs of a session that no run has started. No other query uses it. */
 const IS_ROOT = sql<SqlBool>`(coalesce(parent_run_id, '') = '')`
+
+/** The exact `WHERE` text of the partial index on the turns of a session. */
+const IS_TURN = sql<SqlBool>`(coalesce(parent_run_id, '') = '' and withdrawn_by is null)`
 
 /** The status sets of the partial indexes, in the order of the migration. */
 const UNSUCCESSFUL: readonly RunStatus[] = ['failed', 'aborted']

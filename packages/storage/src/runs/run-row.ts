@@ -50,6 +50,7 @@ export interface RunRow {
   readonly parked: string | null
   readonly priority: number | null
   readonly flow: string | null // JSON
+  readonly withdrawn_by: string | null
 }
 
 export const RUN_COLUMNS = [
@@ -93,6 +94,7 @@ export const RUN_COLUMNS = [
   'flow',
   'execution',
   'executor',
+  'withdrawn_by',
 ] as const
 
 export const toRunRow = (run: RunRecord): RunRow => ({
@@ -144,6 +146,7 @@ const toOriginColumns = (run: RunRecord) => ({
   flow: run.flow === undefined ? null : JSON.stringify(run.flow),
   fork_run_id: run.forkOf?.runId ?? null,
   fork_seq: run.forkOf?.seq ?? null,
+  withdrawn_by: run.withdrawnBy ?? null,
 })
 
 export const toRun = (row: RunRow): RunRecord => ({
@@ -193,5 +196,6 @@ const toOrigin = (row: RunRow) => ({
   version: row.version ?? undefined,
   priority: row.priority ?? undefined,
   flow: row.flow === null ? undefined : JSON.parse(row.flow),
+  withdrawnBy: row.withdrawn_by ?? undefined,
   forkOf: row.fork_run_id === null ? undefined : { runId: row.fork_run_id, seq: row.fork_seq ?? 0 },
 })

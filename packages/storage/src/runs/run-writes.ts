@@ -10,19 +10,21 @@ import {
   startFields,
   sumUsage,
 } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type RawBuilder, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import { compile, paramsFor } from '../query/compile.ts'
+import { compile, type Param, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import type { WriteAppliers } from '../transaction.ts'
 import { enterRun } from './enter-run.ts'
 import { freeHeldSlots } from './lane-store.ts'
+import { isOneOf } from './run-filter.ts'
 import { RUN_COLUMNS, type RunRow, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 
 export const runWrites: WriteAppliers<
-  'run.insert' | 'run.transition' | 'run.charge' | 'run.fence' | 'run.followed-up'
+  'run.insert' | 'run.transition' | 'run.withdraw' | 'run.charge' | 'run.fence' | 'run.followed-up'
 > = {
   *'run.insert'({ db }, { type, run, labels }) {
     yield* enterRun(db, run.id)
@@ -47,6 +49,13 @@ export const runWrites: WriteAppliers<
   },
   *'run.followed-up'({ db }, { runId }) {
     return yield* db.run(REMOVE_FOLLOW_UP, { runId })
+  },
+  *'run.withdraw'({ db }, { sessionId, from: firstId, by }) {
+    const first = yield* db.get(SELECT_TURN, { runId: firstId })
+    if (first === undefined || first.session_id !== sessionId || first.parent_run_id !== null) return 0
+    const range = { sessionId, by, createdAt: first.created_at, firstId }
+    yield* db.run(MARK_WITHDRAWN, range)
+    return yield* db.run(WITHDRAW, range)
   },
   *'run.charge'({ db }, { runId, usage }) {
     const row = yield* db.get(LOCK_USAGE, { runId })
@@ -146,6 +155,35 @@ const SELECT_START = compile<{ runId: string }, Pick<RunRow, 'start_at'>>((param
     .selectFrom('runs')
     .select('start_at')
     .where(run.self, '=', run.of(param('runId'))),
+)
+
+const SELECT_TURN = compile<{ runId: string }, Pick<RunRow, 'session_id' | 'parent_run_id' | 'created_at'>>(
+  (param, { run }) =>
+    from
+      .selectFrom('runs')
+      .select(['session_id', 'parent_run_id', 'created_at'])
+      .where(run.self, '=', run.of(param('runId'))),
+)
+
+interface WithdrawnRange {
+  readonly sessionId: string
+  readonly by: string
+  readonly createdAt: number
+  readonly firstId: string
+}
+
+const inRange = (param: Param<WithdrawnRange>) => sql`session_id = ${param('sessionId')}
+  and coalesce(parent_run_id, '') = '' and withdrawn_by is null
+  and (created_at, id) >= (${param('createdAt')}, ${param('firstId')}) and id <> ${param('by')}`
+
+const WITHDRAW = compile<WithdrawnRange, unknown>(
+  (param) => sql`update runs set withdrawn_by = ${param('by')} where ${inRange(param)}`,
+)
+
+const MARK_WITHDRAWN = compile<WithdrawnRange, unknown>(
+  (param, { run }) => sql`insert into run_follow_ups (${sql.ref(run.column)})
+    select ${sql.ref(run.self)} from runs where ${inRange(param)} and ${isOneOf(ACTIVE_RUN_STATUSES)}
+    on conflict do nothing`,
 )
 
 const LOCK_USAGE = compile<{ runId: string }, Pick<RunRow, 'usage'>>((param, { run, locksRows }) =>

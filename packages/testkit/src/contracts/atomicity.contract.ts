@@ -100,13 +100,11 @@ const CHANGES: {
   'idempotency.prune': { type: 'idempotency.prune', now: at(1), limit: 10 },
   'run.insert': { type: 'run.insert', run: aRun({ id: 'run-2' }) },
   'run.transition': {
-    type: 'run.transition',
-    runId: RUN.id,
-    from: ['running'],
-    attempt: 1,
+    ...{ type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1 },
     change: { finishReason: 'completed', completedAt: at(1) },
   },
   'run.followed-up': { type: 'run.followed-up', runId: ENDED.id },
+  'run.withdraw': { type: 'run.withdraw', sessionId: 'ses-gone', from: 'run-gone', by: 'run-2' },
   'run.charge': { type: 'run.charge', runId: RUN.id, usage: { ...NO_USAGE, toolCalls: 1 } },
   'step.insert': {
     type: 'step.insert',

@@ -14,6 +14,7 @@ import { runFollowUpCases } from './run-follow-up.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runOwnerCases } from './run-owner.contract.ts'
 import { runThreadCases } from './run-thread.contract.ts'
+import { runTurnCases } from './run-turn.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
 
@@ -38,6 +39,7 @@ const OPTIONALS: Optionals<RunRecord> = {
   priority: -100,
   flow: { concurrency: 'ada', rate: 'Grüße, 世界 🚢', debounce: '' },
   forkOf: { runId: 'run_source', seq: 3 },
+  withdrawnBy: 'run_later',
   parentRunId: 'run_parent',
   parentSeq: 4,
   triggerId: 'nightly',
@@ -265,6 +267,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...transitionCases,
   ...runChargeCases,
+  ...runTurnCases,
   ...runFenceCases,
   ...runExecutionCases,
   ...runFollowUpCases,

@@ -27,7 +27,7 @@ export const put = (content: Content, item: TranscriptItem): Content => ({
   items: putItem(content.items, keyOf(item.kind, item.id), item),
 })
 
-export function find<Kind extends TranscriptItem['kind']>(
+export function itemIn<Kind extends TranscriptItem['kind']>(
   { items }: Content,
   kind: Kind,
   id: string,
@@ -57,7 +57,7 @@ export function closeBlocks(content: Content, isMeant: (block: Block) => boolean
 /** The id of the next block of a message: that of the message, then with a number from 2. */
 export function nextBlockId(content: Content, kind: Block['kind'], messageId: string): string {
   const id = (n: number) => (n === 1 ? messageId : `${messageId}.${n}`)
-  const isUsed = (n: number) => find(content, kind, id(n)) !== undefined
+  const isUsed = (n: number) => itemIn(content, kind, id(n)) !== undefined
   let free = 1
   while (isUsed(free)) free *= 2
   // The numbers are used in order, so a binary search finds the first free one.

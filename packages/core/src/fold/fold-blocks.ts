@@ -3,7 +3,7 @@ import {
   type Content,
   closeBlock,
   closeBlocks,
-  find,
+  itemIn,
   keyOf,
   nextBlockId,
   openBlocks,
@@ -19,7 +19,7 @@ export function startBlock(content: Content, kind: Kind, fields: Fields): Conten
   const messageId = textIn(fields, 'messageId')
   const id = textIn(fields, 'blockId') ?? messageId
   if (messageId === undefined || id === undefined) return content
-  const known = find(content, kind, id) as Block | undefined
+  const known = itemIn(content, kind, id) as Block | undefined
   const restarts = known === undefined ? 0 : known.restarts + 1
   return open(closeImplicit(content), { ...blockOf(kind, fields), id, messageId, isExplicit: true, restarts })
 }
@@ -48,8 +48,8 @@ export function completeText(content: Content, fields: Fields, around: Surroundi
   if (text === undefined) return content
   const target = openTarget(content, 'text', fields)
   const messageId = target?.messageId ?? idOfMessage(fields, around)
-  const first = find(content, 'text', messageId)
-  const whole = first !== undefined && find(content, 'text', `${messageId}.2`) === undefined ? first : undefined
+  const first = itemIn(content, 'text', messageId)
+  const whole = first !== undefined && itemIn(content, 'text', `${messageId}.2`) === undefined ? first : undefined
   if (whole !== undefined && (target === undefined || target.id === whole.id))
     return closeBlock(content, whole, { text })
   if (target !== undefined) return closeBlock(content, target)

@@ -1,5 +1,5 @@
 import { applyJsonPatch, isAgentEventType } from '@perdure/protocol'
-import { type Content, find, put, type Surroundings } from './content.ts'
+import { type Content, itemIn, put, type Surroundings } from './content.ts'
 import { appendToBlock, closeImplicit, completeText, endBlock, startBlock } from './fold-blocks.ts'
 import { foldApprovalEnd, foldApprovalRequest, foldToolCall, foldToolExecution } from './fold-tools.ts'
 import { type Fields, fieldsOf, isFields, type LogEvent, numberIn, textIn } from './log-event.ts'
@@ -96,7 +96,7 @@ function foldData({ content, event, fields }: Folding): Content {
 function foldChild({ content, fields }: Folding): Content {
   const id = textIn(fields, 'childRunId')
   if (id === undefined) return content
-  const { agentId = '', seq = 0 } = find(content, 'child', id) ?? {}
+  const { agentId = '', seq = 0 } = itemIn(content, 'child', id) ?? {}
   const status = textIn(fields, 'status')
   return put(closeImplicit(content), {
     ...{ kind: 'child', id, agentId: textIn(fields, 'agentId') ?? agentId, seq: numberIn(fields, 'seq') ?? seq },

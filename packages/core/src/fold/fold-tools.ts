@@ -1,5 +1,5 @@
 import { parseStrictText } from '@perdure/ports'
-import { type Content, find, itemsOf, put } from './content.ts'
+import { type Content, itemIn, itemsOf, put } from './content.ts'
 import { closeImplicit } from './fold-blocks.ts'
 import { type Fields, isFields, textIn } from './log-event.ts'
 import type { ApprovalItem, ToolItem } from './transcript.ts'
@@ -85,7 +85,7 @@ export function foldApprovalRequest(content: Content, fields: Fields, runId: str
     ...(typeof toolCallId === 'string' ? { toolCallId } : {}),
     status: 'pending',
   }
-  const known = find(content, 'approval', id)
+  const known = itemIn(content, 'approval', id)
   const before = closeImplicit(content)
   if (asked.toolCallId === undefined || asked.runId !== runId) return known === undefined ? put(before, asked) : before
   const [withTool, tool] = toolOf(before, toolFields(asked, fields))
@@ -104,7 +104,7 @@ function toolFields({ toolCallId, name, payload }: ApprovalItem, fields: Fields)
 
 /** `approval.resolved` and `approval.expired`. */
 export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boolean): Content {
-  const asked = find(content, 'approval', textIn(fields, 'approvalId') ?? '')
+  const asked = itemIn(content, 'approval', textIn(fields, 'approvalId') ?? '')
   if (asked === undefined) return content
   const by = textIn(fields, 'by')
   const reason = textIn(fields, 'reason')
@@ -115,7 +115,7 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
     ...(reason === undefined ? {} : { reason }),
     ...('answer' in fields ? { answer: fields.answer } : {}),
   })
-  const tool = asked.toolCallId === undefined ? undefined : find(decided, 'tool', asked.toolCallId)
+  const tool = asked.toolCallId === undefined ? undefined : itemIn(decided, 'tool', asked.toolCallId)
   if (tool?.approvalId !== asked.id || tool.status !== 'awaiting-approval') return decided
   if (status === 'approved') return put(decided, { ...tool, status: 'called' })
   const message = reason ?? (isExpired ? 'the approval expired' : 'the approval was denied')
@@ -140,7 +140,7 @@ function toolOf(content: Content, fields: Fields): readonly [Content, ToolItem |
   if (id === undefined) return [content, undefined]
   const before = closeImplicit(content)
   const name = textIn(fields, 'toolName')
-  const known = find(content, 'tool', id)
+  const known = itemIn(content, 'tool', id)
   if (known !== undefined) return [before, known.name === '' && name !== undefined ? { ...known, name } : known]
   return [before, { kind: 'tool', id, name: name ?? '', argsText: '', executor: 'server', status: 'calling' }]
 }

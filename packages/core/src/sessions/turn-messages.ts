@@ -1,0 +1,109 @@
+import { type EventLog, fromJsonText, type ListedRun, type StoredEvent } from '@perdure/ports'
+import { beginFold, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { itemKey } from '../fold/item-changes.ts'
+import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
+import { waitsForAnswer } from '../fold/rest.ts'
+import type { Transcript, TranscriptItem } from '../fold/transcript.ts'
+import { formatEventId } from '../realtime/event-id.ts'
+import { partsOfInput, partsOfItems, partsOfResult } from './answer-parts.ts'
+import type { MessagePart, SessionMessage } from './session-message.ts'
+
+export type TurnRun = ListedRun<'input' | 'result'>
+
+export interface ReadTurn {
+  readonly epoch: string
+  /** Position of the last event that counts. */
+  readonly through: number
+  /** How much may be read. */
+  readonly maxLength: number
+}
+
+/** What a run has said, and between its answers what it was sent when it asked for input. */
+type Said = Pick<SessionMessage, 'role' | 'parts'> & { readonly content?: unknown }
+
+const BATCH = { limit: 200, maxLength: 128 * 1_024 }
+
+/**
+ * The messages that a turn adds to the conversation: its question and its answers.
+ *
+ * @returns `undefined` if the turn is longer than `maxLength`
+ */
+export async function readTurn(
+  events: Pick<EventLog, 'read'>,
+  run: TurnRun,
+  { epoch, through, maxLength }: ReadTurn,
+): Promise<{ readonly messages: readonly SessionMessage[]; readonly length: number } | undefined> {
+  let length = run.input.length + (run.result?.length ?? 0)
+  const answers = createAnswers(run)
+  for (let after = 0; ; ) {
+    if (length > maxLength) return undefined
+    const batch = (await events.read({ runId: run.id }, { after, ...BATCH })).filter(
+      ({ position }) => position <= through,
+    )
+    for (const event of batch) {
+      length += event.payload.length
+      answers.next(toLogEvent(event, epoch))
+    }
+    const last = batch.at(-1)
+    if (last === undefined) break
+    after = last.position
+  }
+  return { messages: toMessages(run, answers.said()), length }
+}
+
+const toLogEvent = ({ type, payload, at, position }: StoredEvent, epoch: string): LogEvent => ({
+  ...{ eventId: formatEventId({ epoch, position }), type, payload: fromJsonText(payload) },
+  at: new Date(at).toISOString(),
+})
+
+function createAnswers({ id, status, result }: TurnRun) {
+  let fold = beginFold(id)
+  const finished: Said[] = []
+  const shown = new Set<string>()
+
+  const newParts = (transcript: Transcript): readonly MessagePart[] => {
+    const isNew = (item: TranscriptItem) => !shown.has(itemKey(item))
+    return partsOfItems(transcript.items.filter(isNew), transcript)
+  }
+
+  return {
+    next(event: LogEvent) {
+      const before = transcriptOf(fold)
+      fold = foldEvent(fold, event)
+      if (event.type !== 'run.resumed' || !waitsForAnswer(before)) return
+      finished.push({ role: 'assistant', parts: newParts(before) })
+      for (const item of before.items) shown.add(itemKey(item))
+      const { payload } = fieldsOf(event)
+      const sent = isFields(payload) && 'payload' in payload ? payload.payload : payload
+      finished.push({ role: 'user', parts: partsOfInput(sent), content: sent })
+    },
+    said(): readonly Said[] {
+      const parts = newParts(transcriptOf(fold))
+      const hasText = parts.some((part) => part.type === 'text' && part.isCommentary !== true)
+      const value = status === 'completed' && result !== undefined ? fromJsonText(result) : undefined
+      const text = hasText ? [] : partsOfResult(value)
+      return [...finished, { role: 'assistant', parts: [...parts, ...text], content: value }]
+    },
+  }
+}
+
+function toMessages(run: TurnRun, said: readonly Said[]): readonly SessionMessage[] {
+  const { id: runId, createdAt, completedAt = createdAt } = run
+  const input: unknown = fromJsonText(run.input)
+  const at = (time: number) => new Date(time).toISOString()
+  const question: SessionMessage[] =
+    input === null
+      ? []
+      : [
+          {
+            ...{ id: `${runId}.user`, role: 'user', content: input, parts: partsOfInput(input), runId },
+            createdAt: at(createdAt),
+          },
+        ]
+  const answers = said.flatMap(({ role, parts, content }, index): readonly SessionMessage[] => {
+    if (parts.length === 0 && content === undefined) return []
+    const id = index === 0 ? `msg_${runId}` : `msg_${runId}-${index + 1}`
+    return [{ ...{ id, role, content: content ?? null, parts, runId }, createdAt: at(completedAt) }]
+  })
+  return [...question, ...answers]
+}

@@ -72,9 +72,13 @@ export function fakeHarness({ canContinue = true } = {}) {
       messages,
     }: {
       readonly session: Session
-      readonly messages: readonly { readonly content: unknown }[]
+      readonly messages: readonly { readonly content: readonly { readonly text: string }[] }[]
     }) {
-      const prompt = String(messages.at(-1)?.content)
+      const prompt =
+        messages
+          .at(-1)
+          ?.content.map(({ text }) => text)
+          .join('') ?? ''
       const turn: Turn = { prompt, isOver: false }
       turns.set(session.sessionId, [...(turns.get(session.sessionId) ?? []), turn])
       return streamed(session, turn)

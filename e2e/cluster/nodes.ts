@@ -109,7 +109,7 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
   const clock = createMovableClock()
   const withEnv = (env: NodeJS.ProcessEnv): Sandbox => ({
     dir,
-    env: { ...sandbox.env, ...clock.env, E2E_DATABASE_URL: direct.href, ...env },
+    env: { ...sandbox.env, E2E_DATABASE_URL: direct.href, ...env },
   })
   let server: RunningServer | undefined
   let isStopped = false
@@ -127,7 +127,7 @@ async function openNode(name: string, { sandbox, databaseUrl, exits, refusals, l
   const startNext = async () => {
     while (!isStopped) {
       try {
-        const started = await startServer(withEnv({}), SERVE)
+        const started = await startServer(withEnv(clock.env), SERVE)
         server = started
         logs.push(started.stderr)
         started.process.once('close', (code, signal) => {

@@ -77,6 +77,7 @@ export { createPricing, HOW_TO_PRICE, type PriceUsage, type Pricing, pricesOf } 
 export { type OwnResult, withOwnResult } from './durable/own-result.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { RepeatOptions, RetryOptions, StepContext, StepFn, StepOnCrash, StepOptions } from './durable/step.ts'
+export { isCutOffStep } from './durable/step-call.ts'
 export type { MakeStream, StreamOptions } from './durable/stream-call.ts'
 export type { StreamPart, TokenUsage, ToolDeclaration } from './durable/stream-part.ts'
 export { createReadChunk, type StreamSource } from './durable/stream-source.ts'

@@ -1,4 +1,4 @@
-import { NonRetryableError, type RunContext, type StepContext } from '@perdure/core'
+import { isCutOffStep, NonRetryableError, type RunContext, type StepContext } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import { createAnswerLog } from '../model/answer-log.ts'
 import type { Part } from '../model/model.ts'
@@ -93,16 +93,10 @@ async function recordedSlice<Session extends HarnessSession>(
     )
     return slice as unknown as Slice
   } catch (error) {
-    if (isExecuted || !isCutOff(error)) throw error
+    if (isExecuted || !isObject(error) || !isCutOffStep(error)) throw error
     return 'cut off'
   }
 }
-
-/** Whether a crash has cut the step off. Its own failures have other messages. */
-const isCutOff = (error: unknown): boolean =>
-  isObject(error) &&
-  error.code === 'step-failed' &&
-  String(error.message).endsWith('was executing when the server stopped')
 
 async function performSlice<Session extends HarnessSession>(
   turn: HarnessTurn<Session>,

@@ -129,8 +129,14 @@ async function afterCrash(
   return onCrash === 'fail' || isUsedUp ? fail(scope, recorded) : ask(scope, recorded, { kind, toolCallId })
 }
 
+const CUT_OFF = 'was executing when the server stopped'
+
+/** Whether a step failed because the server stopped during its execution. */
+export const isCutOffStep = (error: { readonly code?: unknown; readonly message?: unknown }): boolean =>
+  error.code === 'step-failed' && String(error.message).endsWith(CUT_OFF)
+
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
-  const error: RunError = { code: 'step-failed', message: `${recorded.name} was executing when the server stopped` }
+  const error: RunError = { code: 'step-failed', message: `${recorded.name} ${CUT_OFF}` }
   return scope.ledger.busy(async () => {
     const at = scope.clock.now()
     await scope.journal.record({

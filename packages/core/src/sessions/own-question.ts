@@ -6,7 +6,11 @@ import type { SessionMessage } from './session-message.ts'
 export const OWN_QUESTION: unique symbol = Symbol.for('perdure.own-question') as never
 
 /** The input of the run as a message, whether or not the run has a session. */
-export function ownQuestion({ id: runId, input, createdAt }: RunRecord): SessionMessage {
+export function ownQuestion({
+  id: runId,
+  input,
+  createdAt,
+}: Pick<RunRecord, 'id' | 'input' | 'createdAt'>): SessionMessage {
   const content: unknown = fromJsonText(input)
   return {
     ...{ id: `${runId}.user`, role: 'user', content, parts: partsOfInput(content), runId },

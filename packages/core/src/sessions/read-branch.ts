@@ -1,7 +1,6 @@
 import {
   EVERY_ROW,
   type EventLog,
-  fromJsonText,
   type ListedRun,
   type MessageRecord,
   type RunRecord,
@@ -11,6 +10,7 @@ import {
 import { eachItem } from '../collections/each-item.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
+import { type MessageResource, toMessageResource } from './session-resource.ts'
 import { readTurn, type TurnRun } from './turn-messages.ts'
 
 export interface BranchDeps {
@@ -149,9 +149,10 @@ const isAnswer = ({ role, content }: MessageRecord, { result }: TurnRun): boolea
 const placed = (message: SessionMessage, row: MessageRecord | undefined): SessionMessage =>
   row === undefined ? message : { ...message, seq: row.seq }
 
-function toAppended({ id, seq, role, content: text, runId, createdAt }: MessageRecord): SessionMessage {
-  const content: unknown = fromJsonText(text)
-  const parts = role === 'user' ? partsOfInput(content) : partsOfResult(content)
-  const of = runId === undefined ? {} : { runId }
-  return { id, seq, role, content, parts, ...of, createdAt: new Date(createdAt).toISOString() }
+const toAppended = (row: MessageRecord): SessionMessage => toSessionMessage(toMessageResource(row))
+
+/** A message of the transcript with its content as parts. */
+export function toSessionMessage({ runId, ...message }: MessageResource): SessionMessage {
+  const parts = message.role === 'user' ? partsOfInput(message.content) : partsOfResult(message.content)
+  return { ...message, ...(runId === undefined ? {} : { runId }), parts }
 }

@@ -11,9 +11,8 @@ import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
 import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { isLongerThan } from '../json/json-members.ts'
-import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import { messageWrites } from './message-writes.ts'
-import { type BranchDeps, cutBranch, readBranch } from './read-branch.ts'
+import { type BranchDeps, cutBranch, readBranch, toSessionMessage } from './read-branch.ts'
 import { findSession } from './read-sessions.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, type SessionResource, toSessionResource } from './session-resource.ts'
@@ -50,7 +49,6 @@ const MAX_MESSAGES = 200
 /** `ctx.session`; `undefined` for a run without a session. */
 export function createRunSession(deps: RunSessionDeps, { run, step, transact }: ServiceCaller): RunSession | undefined {
   const { sessions, clock, ids, maxResultBytes } = deps
-  const branch: BranchDeps = deps
   const { id: runId, sessionId } = run
   if (sessionId === undefined) return undefined
 
@@ -62,10 +60,10 @@ export function createRunSession(deps: RunSessionDeps, { run, step, transact }: 
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_MESSAGES) {
         throw invalid(`limit: must be a whole number from 1 to ${MAX_MESSAGES}`)
       }
-      const cut = await step('session.messages', () => cutBranch(branch, { runId, sessionId, maxTurns: limit }))
+      const cut = await step('session.messages', () => cutBranch(deps, { runId, sessionId, maxTurns: limit }))
       // Recorded before the cut was recorded instead of the messages.
-      if (Array.isArray(cut)) return cut.map(withParts)
-      return readBranch(branch, cut, { sessionId, limit })
+      if (Array.isArray(cut)) return cut.map(toSessionMessage)
+      return readBranch(deps, cut, { sessionId, limit })
     },
     async append(role, content) {
       if (!MessageRole.options.includes(role)) throw invalid(`role: must be one of ${MessageRole.options.join(', ')}`)
@@ -90,12 +88,6 @@ export function createRunSession(deps: RunSessionDeps, { run, step, transact }: 
       })
     },
   }
-}
-
-function withParts(message: MessageResource): SessionMessage {
-  const { runId, ...rest } = message
-  const parts = message.role === 'user' ? partsOfInput(message.content) : partsOfResult(message.content)
-  return { ...rest, ...(runId === undefined ? {} : { runId }), parts }
 }
 
 async function checkedChange(change: SessionChange): Promise<SessionChange> {

@@ -16,7 +16,7 @@ export const toSessionResource = ({ createdAt, updatedAt, ...session }: SessionR
 })
 
 /** A message of the transcript as the API returns it. */
-const toMessageResource = ({ id, seq, role, content, runId, createdAt }: MessageRecord) => ({
+export const toMessageResource = ({ id, seq, role, content, runId, createdAt }: MessageRecord) => ({
   ...{ id, seq, role, content: fromJsonText(content), runId },
   createdAt: toIso(createdAt),
 })

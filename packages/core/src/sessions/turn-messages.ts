@@ -6,6 +6,7 @@ import { waitsForAnswer } from '../fold/rest.ts'
 import type { Transcript, TranscriptItem } from '../fold/transcript.ts'
 import { formatEventId } from '../realtime/event-id.ts'
 import { partsOfInput, partsOfItems, partsOfResult } from './answer-parts.ts'
+import { ownQuestion } from './own-question.ts'
 import type { MessagePart, SessionMessage } from './session-message.ts'
 
 export type TurnRun = ListedRun<'input' | 'result'>
@@ -89,21 +90,11 @@ function createAnswers({ id, status, result }: TurnRun) {
 
 function toMessages(run: TurnRun, said: readonly Said[]): readonly SessionMessage[] {
   const { id: runId, createdAt, completedAt = createdAt } = run
-  const input: unknown = fromJsonText(run.input)
-  const at = (time: number) => new Date(time).toISOString()
-  const question: SessionMessage[] =
-    input === null
-      ? []
-      : [
-          {
-            ...{ id: `${runId}.user`, role: 'user', content: input, parts: partsOfInput(input), runId },
-            createdAt: at(createdAt),
-          },
-        ]
+  const question = ownQuestion(run)
   const answers = said.flatMap(({ role, parts, content }, index): readonly SessionMessage[] => {
     if (parts.length === 0 && content === undefined) return []
     const id = index === 0 ? `msg_${runId}` : `msg_${runId}-${index + 1}`
-    return [{ ...{ id, role, content: content ?? null, parts, runId }, createdAt: at(completedAt) }]
+    return [{ ...{ id, role, content: content ?? null, parts, runId }, createdAt: new Date(completedAt).toISOString() }]
   })
-  return [...question, ...answers]
+  return question.content === null ? answers : [question, ...answers]
 }

@@ -42,6 +42,20 @@ export const PLANTED_FAULTS = {
       replace: 'if (events.length < 0) await untilAnswered()',
     },
   ],
+  'older-primary': [
+    {
+      file: `${POSTGRES}/connection/server-history.ts`,
+      find: 'found.timeline < seen.timeline) {',
+      replace: 'found.timeline < 0) {',
+    },
+  ],
+  'any-clock': [
+    {
+      file: 'packages/core/src/lifecycle/trusted-clock.ts',
+      find: 'if (Math.abs(offset - trusted) <= MAX_CLOCK_SKEW_MS) follow(offset)',
+      replace: 'if (Math.abs(offset - trusted) >= 0) follow(offset)',
+    },
+  ],
   'claim-reservation': [
     {
       file: `${POSTGRES}/cluster/queued-runs.ts`,

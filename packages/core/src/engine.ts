@@ -42,6 +42,7 @@ import { createForeignChanges } from './engine/foreign-changes.ts'
 import { createForkRun } from './engine/fork-run.ts'
 import { createOutcomeWatch } from './engine/outcome-watch.ts'
 import { requeueAllParked } from './engine/park-run.ts'
+import { createEditMessage, createWithdrawMessage } from './engine/queued-message.ts'
 import { createRecoverDeparted } from './engine/recover-departed.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
 import { restoreLanes } from './engine/restore-lanes.ts'
@@ -53,6 +54,7 @@ import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
 import { createSettleOutcome } from './engine/settle-outcome.ts'
 import { createStartRun } from './engine/start-run.ts'
+import { createTakeMessages } from './engine/take-messages.ts'
 import { createThreadClaims } from './engine/thread-claims.ts'
 import { createTimerDriver } from './engine/timer-driver.ts'
 import type { AnswerCache } from './idempotency/read-cache.ts'
@@ -168,6 +170,7 @@ export function createEngine(given: EngineDeps) {
     ...deps,
     ...{ admission, usageAccounts },
     callChild: (scope, agentId, input) => callChild(scope, agentId, input),
+    takeMessages: (scope, steeringOnly) => takeMessages(scope, steeringOnly),
     onDue: (dueAt) => timerDriver.arm(dueAt),
     onRetry: (startAt) => timerDriver.armStart(startAt),
     canRetry: holdsTimers,
@@ -180,12 +183,15 @@ export function createEngine(given: EngineDeps) {
   const foreignChanges = createForeignChanges({ runner, runWaiters, outcomeWatch, settleOutcome, onQueued })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
+  const takeMessages = createTakeMessages({ ...deps, runner })
   const runMutex = createKeyedMutex()
   const wakeRun = createWakeRun({ relaunch, notify })
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
   const abortRun = createAbortRun({ ...deps, runner })
+  const editMessage = createEditMessage({ ...deps, runner })
+  const withdrawMessage = createWithdrawMessage({ ...deps, runner })
   const abortAgent = createAbortAgent({ ...deps, abortRun })
   const timerDriver = createTimerDriver({
     ...deps,
@@ -228,7 +234,18 @@ export function createEngine(given: EngineDeps) {
   let fireEventTriggers: FireEventTriggers = NO_FIRES
 
   return {
-    ...{ startRun, forkRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
+    ...{
+      startRun,
+      forkRun,
+      abortRun,
+      abortAgent,
+      editMessage,
+      withdrawMessage,
+      resumeRun,
+      resolveApproval,
+      readRuns,
+      threads,
+    },
     settleKeys: settleOutcome.settleKeys,
     readAgents: createReadAgents({ agents, describeSchema, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),

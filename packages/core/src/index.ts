@@ -92,6 +92,7 @@ export { isGenerator } from './engine/emit-all.ts'
 export type { ForeignChanges } from './engine/foreign-changes.ts'
 export type { ForkRun, ForkRunRequest } from './engine/fork-run.ts'
 export { clientToolCalls, type SentToolResult } from './engine/match-tool-results.ts'
+export type { EditMessage, WithdrawMessage } from './engine/queued-message.ts'
 export type { Recovered } from './engine/recover-runs.ts'
 export type { ResumeRun } from './engine/resume-run.ts'
 export type { RunLoad } from './engine/run-load.ts'
@@ -121,7 +122,9 @@ export type {
   Transcript,
   TranscriptItem,
   Usage,
+  UserMessageItem,
 } from './fold/transcript.ts'
+export { receivedMessage } from './fold/user-message.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'
 export { type KeyedRequest, parseIdempotencyKey, type RequestIdentity } from './idempotency/keyed-request.ts'
@@ -202,6 +205,7 @@ export { RUN_TRANSITIONS } from './runs/run-states.ts'
 export type { OutcomeInfo } from './runs/run-waiters.ts'
 export { ownFrames } from './runs/stack-text.ts'
 export { awaitsResume } from './runs/stored-suspension.ts'
+export { partsOfInput } from './sessions/answer-parts.ts'
 export type { CreateSession } from './sessions/create-session.ts'
 export type { DeleteSession } from './sessions/delete-session.ts'
 export type { ExportSession } from './sessions/export-session.ts'

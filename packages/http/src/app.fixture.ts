@@ -178,6 +178,8 @@ export function createTestApp(options: AppOptions = {}) {
     ...{
       startRun: engine.startRun,
       resumeRun: engine.resumeRun,
+      editMessage: engine.editMessage,
+      withdrawMessage: engine.withdrawMessage,
       resolveApproval: engine.resolveApproval,
       abortRun: engine.abortRun,
       createSession: services.createSession,

@@ -11,6 +11,7 @@ import type {
   CsrfTokens,
   DeleteSession,
   DeleteThread,
+  EditMessage,
   EmitEvent,
   ExportAudit,
   ExportSession,
@@ -51,6 +52,7 @@ import type {
   UseMcp,
   VerifyAudit,
   WatchCredential,
+  WithdrawMessage,
   WorkflowThreads,
   WriteBlocks,
   WriteFacts,
@@ -126,6 +128,8 @@ export interface UseCases {
   readonly forkRun: ForkRun
   readonly abortAgent: AbortAgent
   readonly resumeRun: ResumeRun
+  readonly editMessage: EditMessage
+  readonly withdrawMessage: WithdrawMessage
   readonly readApprovals: ReadApprovals
   readonly resolveApproval: ResolveApproval
   readonly readWorkflows: ReadWorkflows

@@ -157,7 +157,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
           return { type, current }
         }
         if (execution !== undefined && current.execution !== execution) return { type, current }
-        if (startAt !== undefined && current.startAt !== startAt) return { type, current }
+        if (startAt !== undefined && (current.startAt ?? null) !== startAt) return { type, current }
         const next = transitioned(current, change)
         if (needsFollowUp === true) putEntry(unfollowed, [runId, true], undo)
         put(next, undo)

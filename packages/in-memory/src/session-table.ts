@@ -11,7 +11,10 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface SessionTable extends SessionBelongings {
   readonly store: SessionStore
   all(): readonly SessionRecord[]
-  readonly appliers: Pick<WriteAppliers, 'session.insert' | 'session.update' | 'session.touch' | 'message.append'>
+  readonly appliers: Pick<
+    WriteAppliers,
+    'session.insert' | 'session.update' | 'session.touch' | 'message.append' | 'message.replace'
+  >
   get(id: string): SessionRecord | undefined
 }
 
@@ -77,6 +80,16 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
         transcript.push(Object.freeze({ ...message, seq: transcript.length + 1 }))
         undo.push(() => transcript.pop())
         sessions.put(Object.freeze({ ...session, updatedAt: message.createdAt }), undo)
+        return 1
+      },
+      'message.replace'({ sessionId, seq, content }, { undo }) {
+        const transcript = transcripts.get(sessionId)
+        const message = transcript?.[seq - 1]
+        if (transcript === undefined || message === undefined) return 0
+        transcript[seq - 1] = Object.freeze({ ...message, content })
+        undo.push(() => {
+          transcript[seq - 1] = message
+        })
         return 1
       },
     },

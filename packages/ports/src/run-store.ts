@@ -15,6 +15,7 @@ export type FinishReason =
   | 'shutdown'
   | 'interrupted'
   | 'budget-exhausted'
+  | 'joined'
 
 /** The error of a run or call, thrown by its code or raised by the server. */
 export interface RunError {
@@ -77,6 +78,8 @@ export interface FlowKeys {
   readonly concurrency?: string | undefined
   readonly rate?: string | undefined
   readonly debounce?: string | undefined
+  /** What the run does while another run of its session works, unless it only waits. */
+  readonly onBusy?: 'steer' | 'interrupt' | undefined
 }
 
 /** One execution of an agent or workflow. */
@@ -110,7 +113,7 @@ export interface RunRecord {
   readonly priority?: number | undefined // from -100 to 100; 0 when missing
   readonly flow?: FlowKeys | undefined
   readonly forkOf?: ForkOrigin | undefined // the run that this run repeats
-  readonly withdrawnBy?: string | undefined // the later run of its session that took it out of the conversation
+  readonly withdrawnBy?: string | undefined // the run of its session that took it out of the conversation
   readonly depth: number // 0 without a parent, otherwise the depth of the parent plus 1
   readonly parentRunId?: string | undefined
   readonly parentSeq?: number | undefined // the parent's call that waits for this run
@@ -143,6 +146,7 @@ export type RunChange = Partial<
     | 'deadlineAt'
     | 'retries'
     | 'abortReason'
+    | 'withdrawnBy'
     | 'startedAt'
     | 'suspendedAt'
     | 'completedAt'

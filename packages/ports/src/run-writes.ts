@@ -22,8 +22,8 @@ export type RunWrite =
       readonly attempt: number
       /** If given, also conflicts unless this is the `execution` of the run. */
       readonly execution?: number | undefined
-      /** If given, also conflicts unless this is the start time of the run. */
-      readonly startAt?: EpochMs | undefined
+      /** If given, also conflicts unless this is the start time of the run; `null` unless the run has none. */
+      readonly startAt?: EpochMs | null | undefined
       readonly change: RunChange
       /** Marks the run, until `run.followed-up` removes the mark: its end is not applied to other records yet. */
       readonly needsFollowUp?: boolean | undefined

@@ -7,6 +7,7 @@ import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { JsonText } from './json-text.ts'
 import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
@@ -122,6 +123,8 @@ export type Write =
    * missing.
    */
   | { readonly type: 'message.append'; readonly message: NewMessage }
+  /** Changes the content of a message. Never conflicts; its count is 0 if the session has no such message. */
+  | { readonly type: 'message.replace'; readonly sessionId: string; readonly seq: number; readonly content: JsonText }
   /**
    * Conflicts when the id or the digest is taken. Also conflicts, naming the parent, when the parent is missing,
    * revoked or expired at `createdAt`.

@@ -76,6 +76,7 @@ export const ERRORS = {
   'resume-without-suspension': { status: 409, family: 'code', retryable: false, summary: 'The workflow thread is not suspended.' },
   'run-active': { status: 409, family: 'code', retryable: true, summary: 'The run is queued or running; only a run that has ended or is suspended can be repeated.' },
   'run-not-active': { status: 409, family: 'code', retryable: false, summary: 'The run has already ended.' },
+  'run-not-queued': { status: 409, family: 'code', retryable: false, summary: 'The run has already started, or its message was taken by another run.' },
   'run-not-suspended': { status: 409, family: 'code', retryable: false, summary: 'The run is not suspended.' },
   'session-exists': { status: 409, family: 'code', retryable: false, summary: 'The session id is not available.' },
   'skill-exists': { status: 409, family: 'kind', retryable: false, summary: 'A skill with this name is already installed.' },

@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai'
 import { durableModel, type ModelSettings } from '../model/durable-model.ts'
 import { type ModelLike, resolveModel } from '../model/model.ts'
 import { retriesIn } from '../model/model-retry.ts'
@@ -9,6 +10,7 @@ import { durableTools } from '../tools/durable-tools.ts'
 import { withRepairs } from '../tools/invalid-calls.ts'
 import type { Tools } from '../tools/tool.ts'
 import { refuseOptions } from './refuse-options.ts'
+import { createSteering, type Steering } from './steering.ts'
 import type { Timeouts } from './timeouts.ts'
 
 export interface CallScope {
@@ -40,21 +42,23 @@ export function durableOptions(scope: CallScope, options: Options): Options {
     ...withRepairs(find, rest),
     model: durable(model),
     ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),
-    ...(isFunction(prepareStep) || policy !== undefined
-      ? { prepareStep: preparing(prepareStep, { durable, state }) }
-      : {}),
+    prepareStep: preparing(prepareStep, { durable, state, steering: createSteering(find) }),
   }
 }
 
 interface Preparing {
   readonly durable: (model: unknown) => ModelLike
   readonly state: StepState
+  readonly steering: Steering
 }
 
 /** Also keeps what a policy of a tool call is told about the step. */
-function preparing(prepareStep: unknown, { durable, state }: Preparing) {
-  return async (step: Options): Promise<unknown> => {
-    const prepared = isFunction(prepareStep) ? await prepareStep(step) : undefined
+function preparing(prepareStep: unknown, { durable, state, steering }: Preparing) {
+  return async (given: Options): Promise<unknown> => {
+    const messages = await steering.promptOf(given.messages as readonly ModelMessage[])
+    const step = messages === undefined ? given : { ...given, messages }
+    const own = isFunction(prepareStep) ? await prepareStep(step) : undefined
+    const prepared = messages === undefined ? own : { messages, ...(isObject(own) ? own : {}) }
     const changed = isObject(prepared) ? prepared : {}
     state.runtimeContext = changed.runtimeContext ?? step.runtimeContext
     state.toolsContext = changed.toolsContext ?? step.toolsContext

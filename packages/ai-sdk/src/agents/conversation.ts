@@ -13,6 +13,7 @@ const MAX_TURNS = 100
 /** `ai.messages` and `ai.uiMessages`. */
 export const createConversation = (find: FindRun) => ({
   async messages({ tools = {}, maxTurns, convertDataPart }: ConversationOptions = {}): Promise<ModelMessage[]> {
+    await find().ctx.session?.takeMessages()
     return toModelMessages(await branchOf(find().ctx, maxTurns), { tools: tools as Tools, convertDataPart })
   },
   uiMessages: async ({ maxTurns }: Pick<ConversationOptions, 'maxTurns'> = {}) =>

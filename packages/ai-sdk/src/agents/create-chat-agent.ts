@@ -11,6 +11,9 @@ const REGISTRATION: ReadonlySet<string> = new Set([
   ...['budget', 'tags', 'protocols', 'fromChat'],
 ])
 
+/** A message that comes while the agent works waits for the end of the turn. */
+const DEFAULTS = { concurrency: 'session', onBusy: 'queue' } as const
+
 interface StreamingAgent {
   stream(options: Options): PromiseLike<object>
 }
@@ -33,7 +36,10 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
     const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
     return agent.stream({ messages, ...callOptions(settings, input) })
   }
-  return defineAgent({ ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<Id, Tools>
+  return defineAgent({ ...DEFAULTS, ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<
+    Id,
+    Tools
+  >
 }
 
 /** The other members of a chat request are the call options of an agent that has a schema for them. */

@@ -34,6 +34,7 @@ import { createCallChild } from './child-call.ts'
 import { createRunContext } from './create-run-context.ts'
 import { isGenerator } from './emit-all.ts'
 import { readResume } from './read-resume.ts'
+import { takeRecorded } from './take-messages.ts'
 
 export interface CheckRunsDeps {
   readonly runs: RunStore
@@ -129,6 +130,7 @@ async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }:
     resume,
     callChild,
     services: deps.services,
+    takeMessages: takeRecorded,
   })
   const cancel = timers.after(LIMIT_MS, () => end({ kind: 'unknown' }))
   const call = async () => {

@@ -7,7 +7,7 @@ import { callClientTool } from '../durable/client-tool-call.ts'
 import { createAuthoring } from '../durable/create-authoring.ts'
 import { handledRejection } from '../durable/handled-rejection.ts'
 import { LOGGED_ANSWERS, type LoggedAnswers, loggedAnswersOf } from '../durable/logged-answers.ts'
-import type { ServiceCaller } from '../durable/service-caller.ts'
+import type { ServiceCaller, TakeMessages } from '../durable/service-caller.ts'
 import { createShownState } from '../durable/shown-state.ts'
 import type { StepFn } from '../durable/step.ts'
 import { callStep } from '../durable/step-call.ts'
@@ -34,18 +34,19 @@ export interface ContextParts {
   readonly capture: CaptureLine | undefined
   readonly resume: Resume | undefined
   readonly callChild: CallChild
+  readonly takeMessages: (scope: CallScope, steeringOnly: boolean) => ReturnType<TakeMessages>
   readonly services: CreateRunServices
 }
 
 /** Creates the second argument of an agent's `run` or a workflow's `execute`. */
 export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
-  const { logger, capture, resume, callChild, services } = parts
+  const { logger, capture, resume, callChild, services, takeMessages } = parts
   const { run, journal, signal, ledger, budget, span } = scope
   const { kind, targetId } = run
   const version = createVersionCall(scope)
   let made: RunServices | undefined
   const service = <Name extends keyof RunServices>(name: Name): RunServices[Name] => {
-    made ??= services(callerOf(scope))
+    made ??= services({ ...callerOf(scope), takeMessages: (steeringOnly) => takeMessages(scope, steeringOnly) })
     return made[name]
   }
   const shown = createShownState()
@@ -165,7 +166,7 @@ const LAZY_MEMBERS = {
   [OWN_QUESTION]: { ...lazily(OWN_QUESTION), enumerable: false },
 } satisfies Record<keyof Lazy, PropertyDescriptor>
 
-const callerOf = (scope: CallScope): ServiceCaller => ({
+const callerOf = (scope: CallScope): Omit<ServiceCaller, 'takeMessages'> => ({
   run: scope.run,
   signal: scope.signal,
   step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),

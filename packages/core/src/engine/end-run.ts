@@ -49,6 +49,10 @@ export interface RunEnd {
   readonly hasDependents?: boolean
   /** Ends the run only while this is its execution. Missing when something outside the run ends it. */
   readonly execution?: number | undefined
+  /** If given, ends the run only if this is its start time; `null` if it must have none. */
+  readonly startAt?: EpochMs | null | undefined
+  /** The run that takes this one out of the conversation: the run that has taken its message, or the run itself. */
+  readonly withdrawnBy?: string | undefined
 }
 
 /** The writes that end a run, and the record of the ended run. */
@@ -84,9 +88,9 @@ export const executionOf = ({ status, execution }: RunRecord): number | undefine
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
   const at = deps.clock.now()
-  const { status, finishReason, result, error, usage, reason, via, execution } = end
+  const { status, finishReason, result, error, usage, reason, via, execution, startAt, withdrawnBy } = end
   const abortReason = status === 'aborted' ? reason : undefined
-  const change = { status, finishReason, result, error, abortReason, completedAt: at }
+  const change = { status, finishReason, result, error, abortReason, withdrawnBy, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, via, ...(reason === undefined ? {} : { reason }) })
@@ -96,7 +100,8 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     json,
     writes: [
       {
-        ...{ type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, execution },
+        ...{ type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt },
+        ...{ execution, startAt },
         change,
         needsFollowUp: needsFollowUp(run, end),
       },

@@ -33,7 +33,7 @@ import { checkOutput } from '../targets/check-output.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { CallChild } from './child-call.ts'
-import { createRunContext } from './create-run-context.ts'
+import { type ContextParts, createRunContext } from './create-run-context.ts'
 import { createShow } from './create-show.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
@@ -53,6 +53,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly maxResultBytes: number
   readonly recordContent?: boolean | undefined
   readonly callChild: CallChild
+  readonly takeMessages: ContextParts['takeMessages']
   readonly usageAccounts: UsageAccounts
   readonly services: CreateRunServices
   readonly requireTimers: RequireTimers
@@ -117,7 +118,7 @@ async function startCode(
   { run, target, signal, isFirst, span }: ExecutionRequest,
   { accounts, release }: Membership,
 ): Promise<Execution> {
-  const { steps, timers, logger, callChild, services } = deps
+  const { steps, timers, logger, callChild, services, takeMessages } = deps
   const suspension = readSuspension(run)
   const read = () => retryTransient(deps, () => steps.list(run.id))
   const [recorded, logLines] = isFirst ? [[], 0] : await Promise.all([read(), countLogLines(deps, run)])
@@ -145,7 +146,7 @@ async function startCode(
     stallTimeoutMs: target.stallTimeoutMs,
   }
   const capture = deps.captureLogs ? createLogCapture(scope, logLines) : undefined
-  const context = createRunContext(scope, { logger, capture, resume, callChild, services })
+  const context = createRunContext(scope, { logger, capture, resume, callChild, services, takeMessages })
 
   const call: Call = { scope, target, context }
   const begin = () => scope.nesting.inRun(context, () => callTarget(deps, call))

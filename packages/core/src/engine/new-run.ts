@@ -12,6 +12,7 @@ import {
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
 import type { DebounceRule } from '../targets/flow-control.ts'
+import type { OnBusy } from '../targets/registration.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 import { smaller, smallerBudget } from './smaller-budget.ts'
@@ -35,6 +36,8 @@ export interface RunRequestBody {
   readonly threadId?: string | undefined
   /** For agents: a run of the session. The new run withdraws it and all later runs of the session from the conversation. */
   readonly replaces?: string | undefined
+  /** What happens while the agent is busy; must be a choice of its registration. Default: its first choice. */
+  readonly onBusy?: OnBusy | undefined
   /** From -100 to 100; 0 when missing. Each point counts as 10 seconds of waiting for a slot. */
   readonly priority?: number | undefined
   /** The run starts at this time at the earliest. ISO-8601. */
@@ -64,7 +67,27 @@ export function acceptedFlow(request: NewRunRequest, target: RunTarget, input: u
   if (seed !== undefined && body.input === undefined) return undefined
   const { sessionId, userId, metadata = {} } = body
   const keys = flowKeysOf(target, { sessionId, userId, metadata, owner: principal.subject }, input)
-  return isDebounced(request) ? keys : withoutDebounce(keys)
+  return withOnBusy(isDebounced(request) ? keys : withoutDebounce(keys), target, sessionId)
+}
+
+/** Notes what the run does to the run ahead of it in its session. */
+function withOnBusy(
+  keys: FlowKeys | undefined,
+  { kind, concurrency, onBusy }: RunTarget,
+  sessionId: string | undefined,
+): FlowKeys | undefined {
+  const isOfSession = kind === 'agent' && concurrency === 'session' && sessionId !== undefined
+  return isOfSession && (onBusy === 'steer' || onBusy === 'interrupt') ? { ...keys, onBusy } : keys
+}
+
+/** The target with the choice of the request. @throws PerdureError `validation-failed` for a choice that it does not offer */
+export function chosenTarget(target: RunTarget, { onBusy }: Pick<RunRequestBody, 'onBusy'>): RunTarget {
+  if (onBusy === undefined) return target
+  if (target.onBusyChoices.includes(onBusy)) return { ...target, onBusy }
+  throw perdureError('validation-failed', {
+    message: `body.onBusy: the ${target.kind} ${target.id} offers ${target.onBusyChoices.join(', ')}, not ${onBusy}`,
+    hint: `list it in the registration: onBusy: ['${target.onBusyChoices[0]}', '${onBusy}']`,
+  })
 }
 
 /** The record of the run that a request asks for. @throws PerdureError `body-too-large` */

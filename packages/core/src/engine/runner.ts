@@ -46,7 +46,7 @@ export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly onChangedOutside: (runId: string) => void
 }
 
-export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted' | 'retried' | 'parked'
+export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted' | 'retried' | 'parked' | 'joined'
 
 export interface Runner {
   /** Claims a slot for a run that is not stored yet. @throws as `Admission.claim` */
@@ -62,6 +62,8 @@ export interface Runner {
    * @param waitingSince since when the run waits; now when missing
    */
   relaunch(run: RunRecord, waitingSince?: EpochMs): void
+  /** Queues a run that waits for its slot again, because it has changed. */
+  requeue(run: RunRecord): void
   /** Whether the run, or this attempt of it, executes or waits for its slot in this process. */
   isLive(runId: string, attempt?: number): boolean
   /** Makes an executing run check its waits again. */
@@ -76,6 +78,12 @@ export interface Runner {
 const LANE_RETRY_MS = 1_000
 const MOST_PASSES = 3
 
+/** The start time changes with the input: of a debounced run, and of a message that is edited while it waits. */
+const contentOf = ({ flow, startAt, kind, sessionId, execution }: RunRecord): EpochMs | null | undefined => {
+  if (flow?.debounce !== undefined) return startAt
+  return kind === 'agent' && sessionId !== undefined && execution === 1 ? (startAt ?? null) : undefined
+}
+
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor, lines } = deps
@@ -88,8 +96,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const { id: runId, attempt, execution, startedAt = at } = live.run
     const run: RunRecord = { ...live.run, status: 'running', execution: execution + 1, executor, startedAt }
     const rewound = await retryTransient(deps, () => rewind(deps, run))
-    // The start time of a debounced run changes with its input.
-    const startAt = run.flow?.debounce === undefined ? undefined : run.startAt
+    const startAt = contentOf(run)
     // The journal writes the events of a run that was parked, once its code continues.
     const started = wasParked(run) ? [] : [lifecycleEvent(run, 'run.started', { at })]
     const outcome = await retryTransient(deps, () =>
@@ -151,6 +158,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if ('type' in live) {
       liveRuns.evict(waiting)
       if (live.type === 'lane.take') return void queueAgain(waiting.run, live.current)
+      if (wasEdited(waiting.run, live)) return runner.requeue(live.current)
       return deps.onChangedOutside(waiting.run.id)
     }
     await execute(live, isFirst).catch((error: unknown) => failUnexpectedly(live, error))
@@ -238,6 +246,12 @@ export function createRunner(deps: RunnerDeps): Runner {
       const slot = admission.claim({ ...slotRequestOf(target, run), waitingSince, onBusy: 'queue', isAccepted: true })
       runner.launch({ run, target, slot })
     },
+    requeue(run) {
+      const live = liveRuns.get(run.id)
+      if (live !== undefined && live.run.status !== 'queued') return
+      if (live !== undefined) liveRuns.evict(live)
+      runner.relaunch(run, queuedSince(run))
+    },
     notify: (runId) => liveRuns.get(runId)?.execution?.notify(),
     abort(runId, reason) {
       const live = liveRuns.get(runId)
@@ -278,5 +292,13 @@ function endSpan(span: Span, verdict: Verdict, usage: RunUsage): void {
   if (verdict.kind === 'end') endRunSpan(span, { ...verdict.end, usage })
   else suspendRunSpan(span)
 }
+
+type Edited = Conflict & { readonly type: 'run.transition'; readonly current: RunRecord }
+
+const wasEdited = ({ attempt }: RunRecord, conflict: Conflict): conflict is Edited =>
+  conflict.type === 'run.transition' &&
+  conflict.current?.status === 'queued' &&
+  conflict.current.execution === 0 &&
+  conflict.current.attempt === attempt
 
 const toRefusal = (error: unknown) => (isRefusal(error) ? error : perdureError('internal-error', { cause: error }))

@@ -30,7 +30,7 @@ import { agentBusy, NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { debounce, takeDebounceSlot } from './debounce.ts'
 import type { Launch } from './live-runs.ts'
-import { acceptedFlow, newRun, type RunRequestBody } from './new-run.ts'
+import { acceptedFlow, chosenTarget, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
 import { planReplacement, withReplaced } from './replace-turns.ts'
 import type { RunLines } from './run-line.ts'
@@ -110,7 +110,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 
   return async (request) => {
     if (phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
-    const target = targetOf(targets, request)
+    const target = chosenTarget(targetOf(targets, request), request.body)
     const earlier = await earlierAnswer(deps, request, target)
     if (earlier !== undefined) return earlier
     const input = await inputOf(target, request)

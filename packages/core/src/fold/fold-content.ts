@@ -3,6 +3,7 @@ import { type Content, itemIn, put, type Surroundings } from './content.ts'
 import { appendToBlock, closeImplicit, completeText, endBlock, startBlock } from './fold-blocks.ts'
 import { foldApprovalEnd, foldApprovalRequest, foldToolCall, foldToolExecution } from './fold-tools.ts'
 import { type Fields, fieldsOf, isFields, type LogEvent, numberIn, textIn } from './log-event.ts'
+import { foldUserMessage } from './user-message.ts'
 
 interface Folding {
   readonly content: Content
@@ -65,6 +66,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     return put(closeImplicit(content), { kind: 'message', id, message: fields.message ?? null })
   },
   'part.data': foldData,
+  'run.message': ({ content, event }) => foldUserMessage(content, event),
   'run.child.started': foldChild,
   'run.child.ended': foldChild,
 }

@@ -90,6 +90,17 @@ export interface MessageItem {
   readonly message: unknown
 }
 
+/** A message that the user has sent while the run worked. */
+export interface UserMessageItem {
+  readonly kind: 'user-message'
+  /** The run that the message would have started. */
+  readonly id: string
+  /** The input of that run. */
+  readonly content: unknown
+  /** Whether the run received it before it said anything. */
+  readonly isFirst: boolean
+}
+
 export interface ChildItem {
   readonly kind: 'child'
   /** The id of the child run. */
@@ -117,6 +128,7 @@ export type TranscriptItem =
   | FileItem
   | DataItem
   | MessageItem
+  | UserMessageItem
   | ChildItem
   | CustomItem
 

@@ -20,6 +20,7 @@ import type { PageItem } from '../json/json-page.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
 import { readLogPage } from './read-log-page.ts'
+import { type Receipt, receiptOf } from './receipt.ts'
 import { runSubject } from './run-events.ts'
 import { outcomeParts, outcomeReply, type RunResource, renderListedRun, toRunResource } from './run-outcome.ts'
 import { waitPages, waitsOf } from './waiting-for.ts'
@@ -66,6 +67,7 @@ export interface RunLogsQuery {
 export interface ReadRuns {
   get(runId: string, visibility: Visibility): Promise<RunResource>
   outcome(runId: string, visibility: Visibility): Promise<Reply>
+  receipt(runId: string, visibility: Visibility): Promise<Receipt>
   /** Renders the outcome of the run part by part, because a run can have any number of waits. */
   state(runId: string, visibility: Visibility): Promise<JsonParts>
   /** A page of runs, each as JSON. */
@@ -98,6 +100,8 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
       if (run.status !== 'suspended') return outcomeReply(run, basePath)
       return outcomeReply(run, basePath, { waitingFor: await waitsOf({ steps, approvals }, run) })
     },
+
+    receipt: async (runId, visibility) => receiptOf(await find(runId, visibility)),
 
     async state(runId, visibility) {
       const run = await find(runId, visibility)

@@ -64,13 +64,14 @@ export function renderOutcome(
   basePath: string,
   { position, waitingFor }: OutcomeDetail = {},
 ): JsonText {
-  const { id, status, finishReason, error, usage, sessionId, threadId } = run
+  const { id, status, finishReason, error, usage, sessionId, threadId, withdrawnBy } = run
   const listed = waitingFor && listedWaits(waitingFor)
   return jsonObject(
     {
       runId: id,
       status,
       finishReason: finishReason ?? null,
+      joinedTo: finishReason === 'joined' ? withdrawnBy : undefined,
       error: error && shownError(error),
       usage,
       sessionId: sessionId ?? null,

@@ -22,8 +22,8 @@ describe('RUN_TRANSITIONS', () => {
     for (const to of ['aborted', 'failed'] as const) expect(statusesBefore(to)).toEqual(ACTIVE_RUN_STATUSES)
   })
 
-  it('allows completing only from running, and suspending from queued when the code of the run is missing', () => {
-    expect(statusesBefore('completed')).toEqual(['running'])
+  it('allows completing from queued when another run takes the message, and suspending from queued when the code of the run is missing', () => {
+    expect(statusesBefore('completed')).toEqual(['queued', 'running'])
     expect(statusesBefore('suspended')).toEqual(['queued', 'running'])
   })
 

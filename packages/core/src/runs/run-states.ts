@@ -2,7 +2,7 @@ import type { RunStatus } from '@perdure/ports'
 
 /** The allowed transitions from each status. The compare-and-set of a commit refuses every other transition. */
 export const RUN_TRANSITIONS = {
-  queued: ['running', 'suspended', 'failed', 'aborted'],
+  queued: ['running', 'suspended', 'completed', 'failed', 'aborted'],
   running: ['queued', 'suspended', 'completed', 'failed', 'aborted'],
   suspended: ['queued', 'running', 'failed', 'aborted'],
   completed: [],

@@ -12,6 +12,7 @@ import {
 import type { PageItem } from '../json/json-page.ts'
 import type { IncludedContent } from '../runs/read-runs.ts'
 import { renderListedRun } from '../runs/run-outcome.ts'
+import { type QueuedMessageResource, toQueuedMessage } from './queued-message-resource.ts'
 import { renderMessage, type SessionResource, toSessionResource } from './session-resource.ts'
 
 export interface ReadSessionsDeps {
@@ -33,6 +34,8 @@ export interface ReadSessions {
    * runs.
    */
   messages(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
+  /** A page of the messages that wait for their agents. */
+  queue(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<QueuedMessageResource>>
   /** A page of runs, each as JSON; with `input` and `result` only if `include` names them. */
   runs(sessionId: string, page: SessionRunsQuery, visibility: Visibility): Promise<Page<PageItem>>
 }
@@ -48,6 +51,12 @@ export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDep
       await findSession(sessions, sessionId, visibility)
       const { items, nextCursor } = await sessions.outlineMessages(sessionId, page)
       return { items: items.map(renderMessage), nextCursor }
+    },
+    async queue(sessionId, page, visibility) {
+      await findSession(sessions, sessionId, visibility)
+      const filter = { kind: 'agent', sessionId, isTurn: true, statuses: ['queued'] } as const
+      const { items, nextCursor } = await runs.list(filter, { ...page, content: ['input'] }, EVERY_ROW)
+      return { items: items.map(toQueuedMessage), nextCursor }
     },
     async runs(sessionId, { include: content = [], ...page }, visibility) {
       await findSession(sessions, sessionId, visibility)

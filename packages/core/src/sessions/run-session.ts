@@ -16,6 +16,7 @@ import { type BranchDeps, cutBranch, readBranch, toSessionMessage } from './read
 import { findSession } from './read-sessions.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, type SessionResource, toSessionResource } from './session-resource.ts'
+import { takenMessage } from './taken-message.ts'
 import { changeSession } from './update-session.ts'
 
 /** The session that a run belongs to. Every call is durable, like `ctx.step`. */
@@ -32,6 +33,13 @@ export interface RunSession {
    * @throws PerdureError `validation-failed`; `step-failed` if the session was deleted
    */
   append(role: 'user' | 'assistant', content: unknown): Promise<Omit<MessageResource, 'seq'>>
+  /**
+   * Takes the messages that users have sent to the session since this run started, in their order, so that this run answers them too.
+   * At most 20 messages and 256 KiB; the rest, and what nobody takes, starts later turns.
+   *
+   * @param options with `steering`, only the messages whose `onBusy` is `'steer'`
+   */
+  takeMessages(options?: { readonly steering?: boolean }): Promise<readonly SessionMessage[]>
   /** Sets the title, replaces the metadata, or both. @throws PerdureError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
 }
@@ -47,7 +55,10 @@ const DEFAULT_MESSAGES = 50
 const MAX_MESSAGES = 200
 
 /** `ctx.session`; `undefined` for a run without a session. */
-export function createRunSession(deps: RunSessionDeps, { run, step, transact }: ServiceCaller): RunSession | undefined {
+export function createRunSession(
+  deps: RunSessionDeps,
+  { run, step, transact, takeMessages }: ServiceCaller,
+): RunSession | undefined {
   const { sessions, clock, ids, maxResultBytes } = deps
   const { id: runId, sessionId } = run
   if (sessionId === undefined) return undefined
@@ -64,6 +75,10 @@ export function createRunSession(deps: RunSessionDeps, { run, step, transact }: 
       // Recorded before the cut was recorded instead of the messages.
       if (Array.isArray(cut)) return cut.map(toSessionMessage)
       return readBranch(deps, cut, { sessionId, limit })
+    },
+    async takeMessages(options = {}) {
+      checkMembers('ctx.session.takeMessages', options, ['steering'])
+      return (await takeMessages(options.steering === true)).map((taken) => takenMessage(runId, taken))
     },
     async append(role, content) {
       if (!MessageRole.options.includes(role)) throw invalid(`role: must be one of ${MessageRole.options.join(', ')}`)

@@ -1,13 +1,15 @@
 import { type EventLog, fromJsonText, type ListedRun, type StoredEvent } from '@perdure/ports'
-import { beginFold, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
 import { itemKey } from '../fold/item-changes.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { waitsForAnswer } from '../fold/rest.ts'
 import type { Transcript, TranscriptItem } from '../fold/transcript.ts'
+import { receivedMessage } from '../fold/user-message.ts'
 import { formatEventId } from '../realtime/event-id.ts'
 import { partsOfInput, partsOfItems, partsOfResult } from './answer-parts.ts'
 import { ownQuestion } from './own-question.ts'
 import type { MessagePart, SessionMessage } from './session-message.ts'
+import { takenMessage } from './taken-message.ts'
 
 export type TurnRun = ListedRun<'input' | 'result'>
 
@@ -20,7 +22,11 @@ export interface ReadTurn {
 }
 
 /** What a run has said, and between its answers what it was sent when it asked for input. */
-type Said = Pick<SessionMessage, 'role' | 'parts'> & { readonly content?: unknown }
+type Said = Pick<SessionMessage, 'role' | 'parts'> & {
+  readonly content?: unknown
+  readonly id?: string
+  readonly createdAt?: string
+}
 
 const BATCH = { limit: 200, maxLength: 128 * 1_024 }
 
@@ -67,16 +73,19 @@ function createAnswers({ id, status, result }: TurnRun) {
     return partsOfItems(transcript.items.filter(isNew), transcript)
   }
 
+  /** What the user says next divides the answer in two. */
+  const interrupt = (before: Transcript, message: Said) => {
+    finished.push({ role: 'assistant', parts: newParts(before) })
+    for (const item of before.items) shown.add(itemKey(item))
+    finished.push(message)
+  }
+
   return {
     next(event: LogEvent) {
-      const before = transcriptOf(fold)
-      fold = foldEvent(fold, event)
-      if (event.type !== 'run.resumed' || !waitsForAnswer(before)) return
-      finished.push({ role: 'assistant', parts: newParts(before) })
-      for (const item of before.items) shown.add(itemKey(item))
-      const { payload } = fieldsOf(event)
-      const sent = isFields(payload) && 'payload' in payload ? payload.payload : payload
-      finished.push({ role: 'user', parts: partsOfInput(sent), content: sent })
+      const before = fold
+      fold = foldEvent(before, event)
+      const message = saidByUser(id, event, before)
+      if (message !== undefined) interrupt(transcriptOf(before), message)
     },
     said(): readonly Said[] {
       const parts = newParts(transcriptOf(fold))
@@ -88,13 +97,25 @@ function createAnswers({ id, status, result }: TurnRun) {
   }
 }
 
+/** The message of the user that the event tells: one that the run received while it worked, or its answer to a question. */
+function saidByUser(runId: string, event: LogEvent, before: FoldState): Said | undefined {
+  const received = receivedMessage(event)
+  if (received !== undefined) return takenMessage(runId, { ...received, createdAt: event.at })
+  if (event.type !== 'run.resumed' || !waitsForAnswer(transcriptOf(before))) return undefined
+  const { payload } = fieldsOf(event)
+  const sent = isFields(payload) && 'payload' in payload ? payload.payload : payload
+  return { role: 'user', parts: partsOfInput(sent), content: sent }
+}
+
 function toMessages(run: TurnRun, said: readonly Said[]): readonly SessionMessage[] {
   const { id: runId, createdAt, completedAt = createdAt } = run
   const question = ownQuestion(run)
-  const answers = said.flatMap(({ role, parts, content }, index): readonly SessionMessage[] => {
+  const end = new Date(completedAt).toISOString()
+  const answers = said.flatMap((one, index): readonly SessionMessage[] => {
+    const { role, parts, content, createdAt: at = end } = one
     if (parts.length === 0 && content === undefined) return []
-    const id = index === 0 ? `msg_${runId}` : `msg_${runId}-${index + 1}`
-    return [{ ...{ id, role, content: content ?? null, parts, runId }, createdAt: new Date(completedAt).toISOString() }]
+    const { id = index === 0 ? `msg_${runId}` : `msg_${runId}-${index + 1}` } = one
+    return [{ id, role, content: content ?? null, parts, runId, createdAt: at }]
   })
   return question.content === null ? answers : [question, ...answers]
 }

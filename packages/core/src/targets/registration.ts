@@ -4,7 +4,7 @@ import type { ChatInput } from './chat-input.ts'
 import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
-export type OnBusy = 'reject' | 'queue' | 'interrupt'
+export type OnBusy = 'reject' | 'queue' | 'steer' | 'interrupt'
 export type RunOnCrash = 'retry' | 'fail'
 
 /** An error of a run, as the function `errors` of the option `protocols` gets it. */
@@ -88,9 +88,11 @@ export interface RegistrationOptions<
   readonly concurrency?: Concurrency<Input>
   /**
    * When `concurrency` does not allow another run yet: `'reject'` (default) rejects the new run, `'queue'` queues it, `'interrupt'` aborts the run
-   * ahead of the new run.
+   * ahead of the new run. `'steer'`, for agents with the concurrency `'session'`, queues it too, but the run ahead may take its message with
+   * `ctx.session.takeMessages`; chat agents do so before each call of a model. With a list, a request chooses one of its values with `onBusy`;
+   * the first is the default.
    */
-  readonly onBusy?: OnBusy
+  readonly onBusy?: OnBusy | readonly OnBusy[]
   /** Limits how many runs start in a period. Further runs are queued; none is rejected. */
   readonly rateLimit?: RateLimit<Input>
   /**

@@ -16,6 +16,8 @@ export interface RunTarget {
   readonly output?: StandardSchemaV1
   readonly concurrency: Concurrency
   readonly onBusy: OnBusy
+  /** What a request may choose instead of `onBusy`. */
+  readonly onBusyChoices: readonly OnBusy[]
   readonly rateLimit?: RateRule
   readonly debounce?: DebounceRule
   readonly onCrash: RunOnCrash

@@ -8,7 +8,7 @@ import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
 import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
-import type { BudgetOptions, RegistrationOptions } from './registration.ts'
+import type { BudgetOptions, OnBusy, RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import type { WorkflowRegistration } from './workflow.ts'
 
@@ -72,7 +72,7 @@ export function createRegistry<Registration extends AgentRegistration | Workflow
   return {
     register(registration) {
       const code = codeOf(kind, registration)
-      const problem = problemOf(registration) ?? takenProblemOf(registration)
+      const problem = problemOf(kind, registration) ?? takenProblemOf(registration)
       if (problem !== undefined || 'problem' in code) {
         throw new StartError('config-invalid', {
           message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? ('problem' in code && code.problem)}`,
@@ -105,14 +105,16 @@ export function createRegistry<Registration extends AgentRegistration | Workflow
 const DEFAULTS = {
   concurrency: 'parallel',
   onBusy: 'reject',
+  onBusyChoices: ['reject'],
   recoveries: 2,
   tags: [],
   stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
 } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusy, ...more } = registration
+  const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, ...more } = registration
   const { onCrash, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
+  const onBusyChoices = onBusyChoicesOf(registration)
   return {
     retries: retryPolicyOf(retries),
     ...definedMembers({
@@ -121,17 +123,20 @@ const optionsOf = (registration: RegistrationOptions) => {
       rateLimit: rateLimit && rateRuleOf(rateLimit),
       debounce: debounce && debounceRuleOf(debounce),
       budget: budget && budgetOf(budget),
-      ...{ input, output, concurrency, onBusy, onCrash, recoveries, tags, version, protocols, fromChat },
+      ...{ input, output, concurrency, onBusyChoices, onBusy: onBusyChoices?.[0] },
+      ...{ onCrash, recoveries, tags, version, protocols, fromChat },
     }),
   }
 }
 
-const CHOICES = {
-  onBusy: ['reject', 'queue', 'interrupt'],
-  onCrash: ['retry', 'fail'],
-} as const
+const ON_BUSY: readonly OnBusy[] = ['reject', 'queue', 'steer', 'interrupt']
 
-function problemOf(registration: RegistrationOptions): string | undefined {
+const onBusyChoicesOf = ({ onBusy }: RegistrationOptions): readonly OnBusy[] | undefined =>
+  typeof onBusy === 'string' ? [onBusy] : onBusy
+
+const ON_CRASH: readonly unknown[] = ['retry', 'fail']
+
+function problemOf(kind: RunKind, registration: RegistrationOptions): string | undefined {
   if (typeof registration?.id !== 'string' || !OPERATOR_ID.test(registration.id)) {
     return 'id must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"'
   }
@@ -148,7 +153,7 @@ function problemOf(registration: RegistrationOptions): string | undefined {
       return `${name} must be a Standard Schema`
     }
   }
-  return budgetProblemOf(registration.budget) ?? optionProblemOf(registration) ?? flowProblemOf(registration)
+  return budgetProblemOf(registration.budget) ?? optionProblemOf(kind, registration) ?? flowProblemOf(registration)
 }
 
 function budgetProblemOf(budget: BudgetOptions | undefined): string | undefined {
@@ -167,14 +172,21 @@ const budgetOf = (budget: BudgetOptions): RunBudget =>
     ? (budget as RunBudget)
     : { ...budget, maxDuration: toMilliseconds(budget.maxDuration) }
 
-function optionProblemOf(registration: RegistrationOptions): string | undefined {
-  for (const [name, values] of Object.entries(CHOICES)) {
-    const value = registration[name as keyof typeof CHOICES]
-    if (value !== undefined && !(values as readonly string[]).includes(value))
-      return `${name} must be ${values.join(', ')}`
-  }
+function onBusyProblemOf(kind: RunKind, registration: RegistrationOptions): string | undefined {
+  const choices: unknown = onBusyChoicesOf(registration)
+  if (choices === undefined) return undefined
+  const isRight = Array.isArray(choices) && choices.length > 0 && choices.every((one) => ON_BUSY.includes(one))
+  if (!isRight) return `onBusy must be ${ON_BUSY.join(', ')}, or a list of them`
+  if (!choices.includes('steer') || (kind === 'agent' && registration.concurrency === 'session')) return undefined
+  return "onBusy: 'steer' is for agents with concurrency: 'session'"
+}
+
+function optionProblemOf(kind: RunKind, registration: RegistrationOptions): string | undefined {
+  const { onCrash = 'retry' } = registration
+  if (!ON_CRASH.includes(onCrash)) return `onCrash must be ${ON_CRASH.join(', ')}`
   const { timeout, stallTimeout, retries, recoveries, protocols, fromChat } = registration
   return (
+    onBusyProblemOf(kind, registration) ??
     durationProblem('timeout', timeout, { min: 1 }) ??
     durationProblem('stallTimeout', stallTimeout, { min: 1 }) ??
     retriesProblem(retries) ??

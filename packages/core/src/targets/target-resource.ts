@@ -11,14 +11,27 @@ interface Targets {
 
 /** The default version of an agent or workflow as the API shows it, with the names of all versions. */
 const toTargetResource = (targets: Targets, target: RunTarget) => {
-  const { id, description, concurrency, onBusy, rateLimit, debounce, onCrash, recoveries, retries, timeoutMs, tags } =
-    target
+  const {
+    id,
+    description,
+    concurrency,
+    onBusy,
+    onBusyChoices,
+    rateLimit,
+    debounce,
+    onCrash,
+    recoveries,
+    retries,
+    timeoutMs,
+    tags,
+  } = target
   const all = targets.versions(id).map(({ version = null }) => version)
   const versions = all.some((version) => version !== null) ? all : undefined
   return {
     ...{ id, description, versions },
     concurrency: concurrencyResource(concurrency),
     onBusy,
+    onBusyChoices: onBusyChoices.length > 1 ? [...onBusyChoices] : undefined,
     rateLimit: rateLimit && rateLimitResource(rateLimit),
     debounce: debounce && debounceResource(debounce),
     ...{ onCrash, recoveries, retries: retries.max, timeoutMs, tags: [...tags] },

@@ -9,6 +9,8 @@ export const runRoutes = ({
   listRuns,
   readRuns,
   abortRun,
+  editMessage,
+  withdrawMessage,
   forkRun,
   resumeRun,
   replay,
@@ -16,7 +18,16 @@ export const runRoutes = ({
   openReplayStream,
 }: Pick<
   UseCases,
-  'listRuns' | 'readRuns' | 'abortRun' | 'forkRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'
+  | 'listRuns'
+  | 'readRuns'
+  | 'abortRun'
+  | 'editMessage'
+  | 'withdrawMessage'
+  | 'forkRun'
+  | 'resumeRun'
+  | 'replay'
+  | 'openRunStream'
+  | 'openReplayStream'
 >): Handlers<typeof runOperations> => ({
   async listRuns({ query: { limit, cursor, order, ...query }, principal: { subject }, visibility }) {
     return pageAnswer(await listRuns({ query, subject, page: { limit, cursor, order }, visibility }))
@@ -33,6 +44,14 @@ export const runRoutes = ({
   async getRunLogs({ params, query: { level, ...page }, visibility }) {
     return pageAnswer(await readRuns.logs({ runId: params.runId, level }, page, visibility))
   },
+  getReceipt: async ({ params, visibility }) => ({
+    status: 200,
+    body: await readRuns.receipt(params.runId, visibility),
+  }),
+  editQueuedMessage: ({ params, body, principal, visibility, key }) =>
+    editMessage({ ...params, ...body, principal, visibility, key }),
+  withdrawQueuedMessage: ({ params, principal, visibility, key }) =>
+    withdrawMessage({ ...params, principal, visibility, key }),
   forkRun: ({ params, body, principal, visibility, key, traceparent }) =>
     forkRun({ ...params, ...body, action: 'runs.fork', principal, visibility, key, traceparent }),
   retryRun: ({ params, body, principal, visibility, key, traceparent }) =>

@@ -33,6 +33,9 @@ export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> =>
     deps.deleteSession({ sessionId: params.sessionId, visibility, principal, key }),
   listMessages: async ({ params, query, visibility }) =>
     pageAnswer(await deps.readSessions.messages(params.sessionId, query, visibility)),
+  async listQueuedMessages({ params, query, visibility }) {
+    return { status: 200, body: await deps.readSessions.queue(params.sessionId, query, visibility) }
+  },
   listSessionRuns: async ({ params, query, visibility }) =>
     pageAnswer(await deps.readSessions.runs(params.sessionId, query, visibility)),
   exportSession: async ({ params, visibility, principal }) =>

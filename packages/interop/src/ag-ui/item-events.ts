@@ -1,6 +1,14 @@
-import type { ChildItem, MessageItem, ReasoningItem, TextItem, ToolItem, TranscriptItem } from '@perdure/core'
+import type {
+  ChildItem,
+  MessageItem,
+  ReasoningItem,
+  TextItem,
+  ToolItem,
+  TranscriptItem,
+  UserMessageItem,
+} from '@perdure/core'
 import { isFields, type LogEvent } from '@perdure/core'
-import { failure, reasoningId, resultId, resultOf, textIn } from './message.ts'
+import { failure, reasoningId, resultId, resultOf, textIn, userMessage } from './message.ts'
 
 /** An event of AG-UI without its timestamp. */
 export interface AgUiEvent {
@@ -103,6 +111,15 @@ export function messageEvents(item: MessageItem): AgUiEvent[] {
   const delta = textIn(item)
   return [
     { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' },
+    ...(delta === '' ? [] : [{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta }]),
+    { type: 'TEXT_MESSAGE_END', messageId },
+  ]
+}
+
+export function userMessageEvents(item: UserMessageItem): AgUiEvent[] {
+  const { id: messageId, role, content: delta } = userMessage(item)
+  return [
+    { type: 'TEXT_MESSAGE_START', messageId, role },
     ...(delta === '' ? [] : [{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta }]),
     { type: 'TEXT_MESSAGE_END', messageId },
   ]

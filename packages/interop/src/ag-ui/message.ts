@@ -1,5 +1,6 @@
-import type { MessageItem, ReasoningItem, TextItem, ToolItem } from '@perdure/core'
-import { isFields } from '@perdure/core'
+import type { MessageItem, ReasoningItem, TextItem, ToolItem, UserMessageItem } from '@perdure/core'
+import { isFields, partsOfInput } from '@perdure/core'
+import { messagesIn } from '../chat/chat-input.ts'
 
 /** A message as AG-UI clients hold it. */
 export interface AgUiMessage {
@@ -9,7 +10,7 @@ export interface AgUiMessage {
 }
 
 /** The items that are messages of the client. */
-export type SaidItem = TextItem | ReasoningItem | ToolItem | MessageItem
+export type SaidItem = TextItem | ReasoningItem | ToolItem | MessageItem | UserMessageItem
 
 export const reasoningId = ({ id }: { readonly id: string }): string => `reasoning.${id}`
 
@@ -22,11 +23,18 @@ export function messagesOf(item: SaidItem): readonly AgUiMessage[] {
       return [{ id: item.id, role: 'assistant', content: item.text }]
     case 'reasoning':
       return [{ id: reasoningId(item), role: 'reasoning', content: item.text }]
+    case 'user-message':
+      return [userMessage(item)]
     case 'message':
       return [{ id: `message.${item.id}`, role: 'assistant', content: textIn(item) }]
     default:
       return item.status === 'calling' ? [] : toolMessages(item)
   }
+}
+
+export function userMessage({ id, content }: UserMessageItem) {
+  const text = partsOfInput(content).flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return { id: messagesIn(content)[0]?.id ?? `user.${id}`, role: 'user', content: text.join('\n\n') }
 }
 
 function toolMessages(tool: ToolItem): readonly AgUiMessage[] {

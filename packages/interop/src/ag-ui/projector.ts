@@ -31,6 +31,7 @@ import {
   reasoningEvents,
   textEvents,
   toolEvents,
+  userMessageEvents,
 } from './item-events.ts'
 import { type AgUiMessage, messagesOf, resultOf, type SaidItem } from './message.ts'
 
@@ -224,6 +225,8 @@ function partEvents(
       return toolEvents(known as typeof item | undefined, item, open)
     case 'child':
       return childEvents(item, open)
+    case 'user-message':
+      return known === undefined && !item.isFirst ? userMessageEvents(item) : []
     case 'message':
       return known === undefined ? messageEvents(item) : []
     default: {
@@ -236,7 +239,11 @@ function partEvents(
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 const isSaid = (item: TranscriptItem): item is SaidItem =>
-  item.kind === 'text' || item.kind === 'reasoning' || item.kind === 'tool' || item.kind === 'message'
+  item.kind === 'text' ||
+  item.kind === 'reasoning' ||
+  item.kind === 'tool' ||
+  item.kind === 'message' ||
+  item.kind === 'user-message'
 
 /** Whether the client shows something that the item does not say any more. */
 function isReplaced({ before, after }: ItemChange, event: LogEvent): boolean {

@@ -1,6 +1,6 @@
 import { isFields } from '@perdure/core'
 import type { Chunk } from './chunk.ts'
-import { messageChunks, partChunk } from './item-chunks.ts'
+import { messageChunks, partChunk, userMessageChunk } from './item-chunks.ts'
 import type { ShownPart } from './message-parts.ts'
 import type { UiPart } from './ui-message.ts'
 
@@ -24,6 +24,8 @@ function partsOf({ item, stages }: ShownPart): readonly UiPart[] {
     case 'tool':
     case 'approval':
       return stages === undefined ? [] : [toolPart(stages.filter((stage) => stage !== undefined))]
+    case 'user-message':
+      return [userMessageChunk(item, 7)]
     case 'message':
       return messageParts(messageChunks(item))
     default: {

@@ -1,4 +1,4 @@
-import { isFields } from '@perdure/core'
+import { isFields, type LogEvent, receivedMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { messagesIn } from '../chat/chat-input.ts'
@@ -25,8 +25,10 @@ export async function chatHistory(deps: HistoryDeps, chat: ChatRuns): Promise<re
 }
 
 /** The messages that started the run, from its input. */
-function questionsOf({ id, input, metadata }: ListedRun): readonly UiMessage[] {
-  const value: unknown = fromJsonText(input)
+const questionsOf = ({ id, input, metadata }: ListedRun): readonly UiMessage[] =>
+  questionsIn(fromJsonText(input), { id, metadata })
+
+function questionsIn(value: unknown, { id, metadata }: Pick<ListedRun, 'id' | 'metadata'>): readonly UiMessage[] {
   const messages = uiMessagesIn(value, `${id}.user`)
   if (messages.length > 0 || value === null) return messages
   const texts = isFields(value) ? Object.values(value).filter((member) => typeof member === 'string') : []
@@ -40,14 +42,21 @@ const uiMessagesIn = (input: unknown, id: string): readonly UiMessage[] =>
 /** The answers of the run, and between them what the user has answered to its questions. */
 function createAnswers({ id: runId, targetId: agentId, sessionId }: ListedRun) {
   const projector = createAiSdkProjector({ runId, agentId, sessionId }, 7)
+  const first: UiMessage[] = []
   return {
-    next: projector.next,
-    messages: () =>
-      projector
+    next(event: LogEvent) {
+      const received = receivedMessage(event)
+      if (received?.isFirst) first.push(...questionsIn(received.content, { id: received.from, metadata: {} }))
+      projector.next(event)
+    },
+    messages: () => [
+      ...first,
+      ...projector
         .messages()
         .flatMap(({ id, parts, answer }) => [
           { id, role: 'assistant', parts: answerParts(parts) } as const,
           ...uiMessagesIn(answer, id),
         ]),
+    ],
   }
 }

@@ -15,9 +15,18 @@ import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import type { HistoryDeps } from '../chat/chat-history.ts'
 import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
-import { chatSessionId, EXTERNAL_ID, MAX_METADATA, MESSAGE_REF, newestRun, PROTOCOL } from '../chat/chat-session.ts'
+import {
+  chatSessionId,
+  EXTERNAL_ID,
+  MAX_METADATA,
+  MESSAGE_REF,
+  newestRun,
+  PROTOCOL,
+  workingRun,
+} from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
+import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
 import { chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
@@ -67,7 +76,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const target = offeredAgent(targets, agentId, 'aiSdk')
     const sessionId = await chatSessionId(deps, principal, chatId)
     const chat = { agentId, sessionId, visibility }
-    return { target, sessionId, chat, newest: () => newestRun(deps, chat) }
+    const working = async () => (await workingRun(deps, chat)) ?? newestRun(deps, chat)
+    return { target, sessionId, chat, newest: () => newestRun(deps, chat), working }
   }
 
   const open = (
@@ -97,7 +107,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: {
-        ...{ input, sessionId, replaces },
+        ...{ input, sessionId, replaces, onBusy: onBusyIn(last.metadata, 'metadata of the last message') },
         metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
       },
       newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
@@ -147,8 +157,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       return open(call, { runId: run.id, sessionId, version, start: begin })
     },
     async stream(call, chatId, version) {
-      const { sessionId, newest } = await chatOf(call, chatId)
-      const run = await newest()
+      const { sessionId, working } = await chatOf(call, chatId)
+      const run = await working()
       const isOver = run?.completedAt !== undefined && run.completedAt + replayEndedMs < clock.now()
       if (run === undefined || isOver) return { status: 204 }
       return open(call, { runId: run.id, sessionId, version, start: 'now' })
@@ -159,8 +169,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     },
     async stop(call, chatId) {
       const { principal, visibility, key } = call
-      const { newest } = await chatOf(call, chatId)
-      const run = await newest()
+      const { working } = await chatOf(call, chatId)
+      const run = await working()
       if (run === undefined || isTerminal(run.status)) return { status: 204 }
       const via = { protocol: 'ai-sdk' }
       return abortRun({ runId: run.id, reason: 'stopped by the client', principal, visibility, key, via })

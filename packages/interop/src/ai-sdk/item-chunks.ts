@@ -1,6 +1,15 @@
-import type { FileItem, MessageItem, ReasoningItem, SourceItem, TextItem, TranscriptItem } from '@perdure/core'
-import { isFields } from '@perdure/core'
-import type { Chunk } from './chunk.ts'
+import type {
+  FileItem,
+  MessageItem,
+  ReasoningItem,
+  SourceItem,
+  TextItem,
+  TranscriptItem,
+  UserMessageItem,
+} from '@perdure/core'
+import { isFields, partsOfInput } from '@perdure/core'
+import { messagesIn } from '../chat/chat-input.ts'
+import type { AiSdkVersion, Chunk } from './chunk.ts'
 
 /** The chunks that open a block, say its text and close it, as far as `before` has not shown them. */
 export function blockChunks(
@@ -47,6 +56,21 @@ function fileChunk({ url, data, mediaType }: Pick<FileItem, 'url' | 'data' | 'me
   const address = url ?? (data === undefined ? undefined : `data:${mediaType};base64,${data}`)
   return address === undefined ? undefined : { type: 'file', url: address, mediaType }
 }
+
+/** A message that the user has sent while the run worked. Version 6 has no part for it. */
+export function userMessageChunk({ id, content }: UserMessageItem, version: AiSdkVersion): Chunk {
+  const parts = partsOfInput(content).flatMap((part): readonly object[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text }]
+    if (part.type !== 'file') return []
+    const { name: filename, url, mediaType } = part
+    return [{ type: 'file', url, mediaType, ...(filename === undefined ? {} : { filename }) }]
+  })
+  return version === 7
+    ? { type: 'steering-message', id: sentId(content) ?? id, parts }
+    : { type: 'data-perdure-message', id: sentId(content) ?? id, data: { parts } }
+}
+
+const sentId = (content: unknown): string | undefined => messagesIn(content)[0]?.id
 
 /** A whole message: its text as one block, its files and data as parts. */
 export function messageChunks({ id, message }: MessageItem): readonly Chunk[] {

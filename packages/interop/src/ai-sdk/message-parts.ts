@@ -1,7 +1,7 @@
-import type { ToolItem, TranscriptItem } from '@perdure/core'
+import type { ToolItem, TranscriptItem, UserMessageItem } from '@perdure/core'
 import { type Content, type ItemChange, itemIn, itemKey } from '@perdure/core'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
-import { blockChunks, messageChunks, partChunk } from './item-chunks.ts'
+import { blockChunks, messageChunks, partChunk, userMessageChunk } from './item-chunks.ts'
 import { approvalStages, INPUT, laterStages, type Stages, toolStages } from './tool-chunks.ts'
 
 /** The state of the agent, which is one part of the message. */
@@ -78,6 +78,9 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     return item.kind === 'approval' && isOwnPart(item, content) ? approvalStages(item, version) : undefined
   }
 
+  const newChunks = (item: ShownItem, stages: Stages | undefined): readonly Chunk[] =>
+    item.kind === 'user-message' ? userChunks(item, version) : chunksOf(item, stages)
+
   const put = (key: string, item: ShownItem, more: Pick<ShownPart, 'step' | 'stages'>) =>
     parts.set(key, { item, ...more })
 
@@ -86,7 +89,9 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     const stages = stagesOf(item, content)
     const chunks = newChunks(item, stages)
     if (chunks.length === 0) return []
-    const begun = beginPart()
+    // The message of a user precedes the step that answers it.
+    const begun = item.kind === 'user-message' ? [] : beginPart()
+    if (item.kind === 'user-message') isMarked = true
     put(key, item, { step, ...(stages === undefined ? {} : { stages }) })
     return [...begun, ...chunks]
   }
@@ -216,7 +221,7 @@ const isSentBack = ({ executor, declared, isInvalid }: ToolItem): boolean =>
   executor === 'client' || declared !== undefined || isInvalid === true
 
 /** The parts that a client cannot replace. */
-const SHOWN_ONCE: ReadonlySet<string> = new Set(['source', 'file', 'message'])
+const SHOWN_ONCE: ReadonlySet<string> = new Set(['source', 'file', 'message', 'user-message'])
 
 type Block = Extract<TranscriptItem, { readonly kind: 'text' | 'reasoning' }>
 
@@ -231,7 +236,11 @@ const isReplaced = (before: Block, after: Block): boolean =>
 const isOwnPart = ({ toolCallId, id }: { readonly toolCallId?: string; readonly id: string }, content: Content) =>
   toolCallId === undefined || itemIn(content, 'tool', toolCallId)?.approvalId !== id
 
-function newChunks(item: ShownItem, stages: Stages | undefined): readonly Chunk[] {
+/** A message that the run has received before it said anything stands before the answer. */
+const userChunks = (item: UserMessageItem, version: AiSdkVersion): readonly Chunk[] =>
+  item.isFirst ? [] : [userMessageChunk(item, version)]
+
+function chunksOf(item: Exclude<ShownItem, UserMessageItem>, stages: Stages | undefined): readonly Chunk[] {
   if (item.kind === 'state') return [stateChunk(item.data)]
   if (item.kind === 'tool' && stages?.[INPUT] === undefined) return inputChunks(undefined, item, stages ?? [])
   if (stages !== undefined) return stages.filter((stage) => stage !== undefined)

@@ -164,6 +164,7 @@ function eventChunks(event: LogEvent): readonly Chunk[] {
 }
 
 function finishOf({ status, reason, finishReason, modelFinishReason, error }: Transcript): readonly Chunk[] {
+  if (finishReason === 'joined') return [{ type: 'finish', finishReason: 'other' }]
   if (status === 'completed') return [{ type: 'finish', finishReason: modelFinishOf(modelFinishReason) }]
   if (status === 'aborted') return [{ type: 'abort', reason: reason ?? finishReason ?? 'aborted' }]
   return [

@@ -7,7 +7,7 @@ import {
   type SessionStore,
   type Visibility,
 } from '@perdure/ports'
-import { OPERATOR_ID } from '@perdure/protocol'
+import { ACTIVE_RUN_STATUSES, OPERATOR_ID } from '@perdure/protocol'
 
 export interface ChatSessionDeps {
   readonly sessions: Pick<SessionStore, 'find'>
@@ -85,6 +85,15 @@ export async function newestRun(
 ): Promise<ListedRun | undefined> {
   const filter = { kind: 'agent', targetId: agentId, sessionId, isTurn: true } as const
   return (await runs.list(filter, { limit: 1, order: 'desc' }, visibility)).items[0]
+}
+
+/** The oldest turn of a chat that has not ended: the others wait for it. */
+export async function workingRun(
+  { runs }: Pick<ChatSessionDeps, 'runs'>,
+  { agentId, sessionId, visibility }: ChatRuns,
+): Promise<ListedRun | undefined> {
+  const filter = { kind: 'agent', targetId: agentId, sessionId, isTurn: true, statuses: ACTIVE_RUN_STATUSES } as const
+  return (await runs.list(filter, { limit: 1, order: 'asc' }, visibility)).items[0]
 }
 
 /** The newest turn of the chat that remembers this value. */

@@ -10,7 +10,10 @@ import { ANSWERS, createSegments } from './segments.ts'
 export const inputItems = ({ id, input }: Pick<ListedRun, 'id' | 'input'>): readonly OutputItem[] =>
   messageItems(`msg_${id}.input`, fromJsonText(input))
 
-/** Collects what the clients have answered to the questions of a run, by the segment that begins with the answer. */
+/**
+ * Collects what the clients have answered to the questions of a run, by the segment that begins with the answer, and the messages
+ * that the run has received while it worked.
+ */
 export interface AnswerItems {
   /** @param begins whether a segment begins with the event @param segment the segment to which it belongs */
   next(event: LogEvent, begins: boolean, segment: number): void
@@ -24,7 +27,7 @@ export function createAnswerItems(): AnswerItems {
     next(event, begins, segment) {
       if (begins) isAnswered = true
       else if (!ANSWERS.has(event.type)) isAnswered = false
-      if (!isAnswered) return
+      if (!isAnswered && event.type !== 'run.message') return
       const items = answers.get(segment) ?? []
       items.push(...itemsOf(event))
       answers.set(segment, items)
@@ -64,6 +67,8 @@ function itemsOf({ eventId, type, payload }: LogEvent): readonly OutputItem[] {
     }
     case 'run.resumed':
       return fields.payload === undefined ? [] : messageItems(`msg_${eventId}.input`, fields.payload)
+    case 'run.message':
+      return messageItems(`msg_${eventId}.input`, fields.content ?? null)
     default:
       return []
   }

@@ -47,7 +47,7 @@ const isTripWrite = (write: SetWrite): write is TripWrite => write.type in RANKS
 /** Whether the commit can be sent in one round trip. */
 export function fitsOneTrip(writes: readonly Write[]): boolean {
   const isSimple = (write: SetWrite): boolean => {
-    if (write.type === 'run.transition') return write.from.length === 1
+    if (write.type === 'run.transition') return write.from.length === 1 && write.startAt !== null
     return isTripWrite(write) && !(write.type === 'step.change' && write.change.status === 'started')
   }
   const completions = writes.filter(({ type }) => type === 'idempotency.complete')

@@ -81,6 +81,7 @@ const RUN_CHANGES: RowColumns<Omit<RunChangeRow, 'id'>> = {
   deadline_at: 'bigint',
   retries: 'integer',
   abort_reason: 'text',
+  withdrawn_by: 'text',
   started_at: 'bigint',
   suspended_at: 'bigint',
   completed_at: 'bigint',
@@ -107,7 +108,6 @@ const RUNS: RowColumns<RunRow> = {
   budget: 'text',
   metadata: 'text',
   priority: 'integer',
-  withdrawn_by: 'text',
   ...RUN_CHANGES,
 }
 

@@ -16,6 +16,9 @@ GET    /runs/:runId/state                         -  runs:read:{runId} | agents:
 GET    /runs/:runId/events                        -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 GET    /runs/:runId/logs                          -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
 POST   /runs/:runId/abort                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+GET    /runs/:runId/receipt                       -  runs:read:{runId} | agents:read:{agentId} | workflows:read:{workflowId}
+PATCH  /runs/:runId                               I  agents:invoke:{agentId} | workflows:execute:{workflowId}
+POST   /runs/:runId/withdraw                      I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/fork                          I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/retry                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
 POST   /runs/:runId/rerun                         I  agents:invoke:{agentId} | workflows:execute:{workflowId}
@@ -38,6 +41,7 @@ GET    /sessions/:sessionId                       -  sessions:read:{sessionId}
 PATCH  /sessions/:sessionId                       I  sessions:write:{sessionId}
 DELETE /sessions/:sessionId                       I  sessions:write:{sessionId}
 GET    /sessions/:sessionId/messages              -  sessions:read:{sessionId}
+GET    /sessions/:sessionId/queue                 -  sessions:read:{sessionId}
 GET    /sessions/:sessionId/runs                  -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/export                I  sessions:export:{sessionId}
 GET    /sessions/:sessionId/events                -  sessions:read:{sessionId}

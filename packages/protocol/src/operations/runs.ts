@@ -4,10 +4,17 @@ import type { OperationTable } from '../operation.ts'
 import { EventEnvelope } from '../resources/event-envelope.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { FilterValue, MetadataFilter } from '../resources/metadata.ts'
+import { Receipt } from '../resources/queued-messages.ts'
 import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
 import { LogLevelName, RunLogLine } from '../resources/run-logs.ts'
 import { FinishReason, RunOutcome, RunStatus } from '../resources/run-outcome.ts'
-import { AbortRequest, ForkRunRequest, RerunRequest, RetryRunRequest } from '../resources/run-requests.ts'
+import {
+  AbortRequest,
+  EditMessageRequest,
+  ForkRunRequest,
+  RerunRequest,
+  RetryRunRequest,
+} from '../resources/run-requests.ts'
 import { ListedRun, Run } from '../resources/runs.ts'
 import { DECIDE } from './approvals.ts'
 
@@ -144,6 +151,48 @@ export const runOperations = {
     },
     errors: ['run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Abort a run.',
+  },
+  getReceipt: {
+    id: 'runs.receipt',
+    method: 'GET',
+    path: '/runs/:runId/receipt',
+    scope: READ,
+    idempotent: false,
+    responses: { 200: { schema: Receipt, description: 'What has become of the message.' } },
+    errors: ['run-not-found'],
+    summary: 'Read what has become of the message that started a run.',
+  },
+  editQueuedMessage: {
+    id: 'runs.edit',
+    method: 'PATCH',
+    path: '/runs/:runId',
+    scope: ACT,
+    sight: RUN_SIGHT,
+    idempotent: true,
+    body: EditMessageRequest,
+    responses: { 200: { schema: RunOutcome, description: 'The run waits with its new input.' } },
+    errors: [
+      'run-not-found',
+      'run-not-queued',
+      'invalid-input',
+      'agent-not-found',
+      'workflow-not-found',
+      'version-unknown',
+    ],
+    summary: 'Change the input of a run that has not started.',
+  },
+  withdrawQueuedMessage: {
+    id: 'runs.withdraw',
+    method: 'POST',
+    path: '/runs/:runId/withdraw',
+    scope: ACT,
+    sight: RUN_SIGHT,
+    idempotent: true,
+    responses: {
+      200: { schema: RunOutcome, description: 'The run is aborted, and its message is not in the conversation.' },
+    },
+    errors: ['run-not-found', 'run-not-queued'],
+    summary: 'Withdraw a message that waits.',
   },
   forkRun: {
     id: 'runs.fork',

@@ -4,6 +4,7 @@ import type { OperationTable } from '../operation.ts'
 import { EventEnvelope } from '../resources/event-envelope.ts'
 import { Include, listOf, PageEntries } from '../resources/list.ts'
 import { FilterValue, MetadataFilter } from '../resources/metadata.ts'
+import { QueuedMessage } from '../resources/queued-messages.ts'
 import { ReplayRequest } from '../resources/replay.ts'
 import { ListedRun } from '../resources/runs.ts'
 import { CreateSessionRequest, Message, Session, UpdateSessionRequest } from '../resources/sessions.ts'
@@ -80,6 +81,19 @@ export const sessionOperations = {
     responses: { 200: { schema: listOf(Message), description: 'The transcript, newest first.' } },
     errors: ['session-not-found'],
     summary: 'Read the transcript of a session.',
+  },
+  listQueuedMessages: {
+    id: 'sessions.queue',
+    method: 'GET',
+    path: '/sessions/:sessionId/queue',
+    scope: READ,
+    idempotent: false,
+    query: v.strictObject({ ...PageEntries, order: v.optional(v.picklist(['asc', 'desc']), 'asc') }),
+    responses: {
+      200: { schema: listOf(QueuedMessage), description: 'The messages that wait, in the order of their turns.' },
+    },
+    errors: ['session-not-found'],
+    summary: 'List the messages of a session that wait for their agent.',
   },
   listSessionRuns: {
     id: 'sessions.runs',

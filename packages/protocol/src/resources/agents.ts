@@ -56,6 +56,12 @@ export const Debounce = documented(
   DEBOUNCE,
 )
 
+export const OnBusy = documented(
+  v.picklist(['reject', 'queue', 'steer', 'interrupt']),
+  'What happens to a start request while the concurrency policy does not allow another run: it is rejected, or its run is queued; `steer` lets the run ahead take the message, `interrupt` aborts the run ahead.',
+  'queue',
+)
+
 const JsonSchema = v.record(v.string(), v.unknown())
 
 export const REGISTRATION = {
@@ -80,8 +86,12 @@ export const Agent = documented(
     ),
     concurrency: member(ConcurrencyPolicy, 'Which runs may execute at the same time.'),
     onBusy: member(
-      v.picklist(['reject', 'queue', 'interrupt']),
+      OnBusy,
       'How the server treats a start request while the concurrency policy does not allow another run.',
+    ),
+    onBusyChoices: member(
+      v.optional(v.array(OnBusy)),
+      'What a start request may choose with `onBusy`; the first is the default. Absent when there is no choice.',
     ),
     rateLimit: member(
       v.optional(RateLimit),

@@ -16,6 +16,7 @@ import * as memory from './memory.ts'
 import * as metadata from './metadata.ts'
 import * as namedEvents from './named-events.ts'
 import * as nodes from './nodes.ts'
+import * as queuedMessages from './queued-messages.ts'
 import * as replay from './replay.ts'
 import * as runLogs from './run-logs.ts'
 import * as runOutcome from './run-outcome.ts'
@@ -56,6 +57,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...metadata,
   ...namedEvents,
   ...nodes,
+  ...queuedMessages,
   ...replay,
   ...runLogs,
   ...runOutcome,

@@ -19,10 +19,11 @@ export const FINISH_REASONS = [
   'shutdown',
   'interrupted',
   'budget-exhausted',
+  'joined',
 ] as const
 export const FinishReason = documented(
   v.picklist(FINISH_REASONS),
-  'Why a run ended. `error` is an error of the run itself, `interrupted` a crash, `shutdown` a server shutdown; `timeout` and `budget-exhausted` mean that the run exceeded a limit.',
+  'Why a run ended. `error` is an error of the run itself, `interrupted` a crash, `shutdown` a server shutdown; `timeout` and `budget-exhausted` mean that the run exceeded a limit; `joined` that another run of the session has taken the message before this run started.',
   'completed',
 )
 
@@ -147,6 +148,10 @@ export const RunOutcome = documented(
     runId: member(v.string(), 'Id of the run, `run_…`.'),
     status: member(RunStatus, 'Status of the run at the time of the response.'),
     finishReason: member(v.nullable(FinishReason), 'Why the run ended; null while it has not ended.'),
+    joinedTo: member(
+      v.optional(v.string()),
+      'Id of the run that has taken the message of this run. Present only when `finishReason` is `joined`.',
+    ),
     result: member(
       v.optional(v.unknown()),
       'Value that the run returned. Present only when `status` is `completed` and the run returned a value.',

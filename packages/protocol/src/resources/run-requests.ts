@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { documented, member } from '../documented.ts'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
+import { OnBusy } from './agents.ts'
 import { Budget, TimeoutMs } from './budgets.ts'
 import { SentMetadata } from './metadata.ts'
 import { Priority } from './runs.ts'
@@ -69,6 +70,10 @@ export const oneStartTime = <Request extends StartTime>() =>
 
 const AgentStartEntries = {
   ...StartEntries,
+  onBusy: member(
+    v.optional(OnBusy),
+    'What happens while the agent is busy: one of the choices of its registration. Default: its first choice.',
+  ),
   replaces: member(
     v.optional(OperatorId),
     'Id of an earlier run of the session. It and all later runs of the session are withdrawn from the conversation, and aborted.',
@@ -82,6 +87,12 @@ export const RunRequest = documented(
     input: { question: 'Where is my parcel?' },
     metadata: { ticket: '17' },
   },
+)
+
+export const EditMessageRequest = documented(
+  strictObject({ input: member(v.unknown(), 'New input of the run.') }),
+  'Changes the input of a run that has not started.',
+  { input: { question: 'Where is my second parcel?' } },
 )
 
 const RepeatEntries = {

@@ -108,7 +108,7 @@ export const Run = documented(
     ),
     withdrawnBy: member(
       v.optional(v.string()),
-      'Id of the later run that withdrew this run from the conversation. Absent unless it did.',
+      'Id of the run that took this run out of the conversation: a later run that replaces it, the run that has taken its message, or the run itself if it was withdrawn while it waited. Absent unless one did.',
     ),
     links: member(RunLinks, 'Paths of the run and of its events.'),
   }),

@@ -129,6 +129,8 @@ function textLength(write: Write): number {
       return write.change.result?.length ?? 0
     case 'message.append':
       return write.message.content.length
+    case 'message.replace':
+      return write.content.length
     case 'audit.append':
       return EVENT_ROW
     case 'audit.stage':

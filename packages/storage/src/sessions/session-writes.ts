@@ -9,7 +9,9 @@ import { sessionFields } from './session-filter.ts'
 import { SESSION_COLUMNS, type SessionRow, toSessionRow } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 
-export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 'session.touch' | 'message.append'> = {
+export const sessionWrites: WriteAppliers<
+  'session.insert' | 'session.update' | 'session.touch' | 'message.append' | 'message.replace'
+> = {
   *'session.insert'({ db }, { type, session }) {
     const changes = yield* db.run(insertSession, toSessionRow(session))
     if (changes !== 1) return { type, current: yield* findAnySession(db, session.id) }
@@ -35,6 +37,9 @@ export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 
     const session = yield* db.get(nextSeq, { id: message.sessionId, updatedAt: message.createdAt })
     if (session === undefined) return { type }
     return yield* db.run(insertMessage, toMessageRow(message, session.last_seq))
+  },
+  *'message.replace'({ db }, { sessionId, seq, content }) {
+    return yield* db.run(replaceMessage, { sessionId, seq, content })
   },
 }
 
@@ -121,4 +126,12 @@ const insertMessage = compile<MessageRow, unknown>((param, { session }) =>
     ...paramsFor(param, MESSAGE_COLUMNS),
     [session.column]: session.of(param('session_id')),
   } as never),
+)
+
+const replaceMessage = compile<{ sessionId: string; seq: number; content: string }, unknown>((param, { session }) =>
+  from
+    .updateTable('messages')
+    .set({ content: param('content') })
+    .where(session.column, '=', session.of(param('sessionId')))
+    .where('seq', '=', param('seq')),
 )

@@ -1,4 +1,12 @@
-import { type Conflict, EVERY_ROW, NO_USAGE, type Storage, type Write, type WriteType } from '@perdure/ports'
+import {
+  type Conflict,
+  EVERY_ROW,
+  NO_USAGE,
+  type Storage,
+  toJsonText,
+  type Write,
+  type WriteType,
+} from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aMessage,
@@ -143,6 +151,7 @@ const CHANGES: {
     type: 'message.append',
     message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
   },
+  'message.replace': { type: 'message.replace', sessionId: SESSION.id, seq: 1, content: toJsonText('edited') },
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1', answer: RESPONSE },
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'second' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: anMcpServer().id },

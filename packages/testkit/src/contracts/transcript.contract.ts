@@ -101,6 +101,25 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'replaces the content of one message, and counts 0 for a message that the session does not have',
+    async run(storage) {
+      await openSession(storage)
+      for (const id of ['m1', 'm2']) await append(storage, aMessage({ id, content: toJsonText(id) }))
+      const replace = (seq: number, sessionId = SESSION.id) =>
+        ({ type: 'message.replace', sessionId, seq, content: toJsonText('edited') }) as const
+
+      const counts = await Promise.all(
+        [replace(2), replace(3), replace(1, 'ses-unknown')].map((one) => commit(storage, one)),
+      )
+
+      expect(counts.map(({ counts: [count] }) => count)).toEqual([1, 0, 0])
+      expect((await transcript(storage)).map(({ content }) => content)).toEqual([
+        toJsonText('m1'),
+        toJsonText('edited'),
+      ])
+    },
+  },
+  {
     title: 'refuses a message to an unknown session and returns no current session',
     async run(storage) {
       const outcome = await refused(storage, {

@@ -1,0 +1,132 @@
+import {
+  type JsonText,
+  perdureError,
+  type RunRecord,
+  type RunStore,
+  type SessionStore,
+  toJsonText,
+  type Visibility,
+  type Write,
+} from '@perdure/ports'
+import type { Principal } from '../auth/principal.ts'
+import { eachItem } from '../collections/each-item.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { isLongerThan } from '../json/json-members.ts'
+import { findRunToChange } from '../runs/find-run-to-change.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { outcomeReply } from '../runs/run-outcome.ts'
+import { checkInput } from '../targets/check-input.ts'
+import type { RunTargets } from '../targets/run-target.ts'
+import { announce, type EndRunDeps, planEnd } from './end-run.ts'
+import type { Runner } from './runner.ts'
+
+export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps {
+  readonly runs: RunStore
+  readonly sessions: Pick<SessionStore, 'messages'>
+  readonly targets: RunTargets
+  readonly runner: Runner
+  readonly maxResultBytes: number
+}
+
+interface QueuedMessageRequest {
+  readonly runId: string
+  readonly principal: Principal
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+}
+
+export interface EditMessageRequest extends QueuedMessageRequest {
+  readonly input: unknown
+}
+
+/**
+ * Changes the input of a run that has not started yet. Its place in the queue stays the same.
+ *
+ * @throws PerdureError `run-not-found`; `scope-denied`; `run-not-queued`; `invalid-input`; `body-too-large`
+ */
+export type EditMessage = (request: EditMessageRequest) => Promise<Reply>
+
+export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
+  const { runner, targets, clock, basePath, maxResultBytes } = deps
+
+  const plan = async ({ key: _, input, ...asked }: EditMessageRequest) => {
+    const run = await findQueued(deps, asked)
+    const target = targets.ofRun(run) ?? targets.get(run.kind, run.targetId, run.version)
+    const text = toJsonText(await checkInput(target, input))
+    if (isLongerThan(text, maxResultBytes)) throw perdureError('body-too-large', { hint: 'raise runs.maxResultBytes' })
+    const at = clock.now()
+    // The start time tells one content of the run from another, and keeps its place in the queue.
+    const startAt = ((run.startAt ?? run.createdAt) + 1) as typeof at
+    const edited: RunRecord = { ...run, input: text, startAt }
+    const { id: runId, attempt } = run
+    const writes: readonly Write[] = [
+      {
+        ...{ type: 'run.transition', runId, from: ['queued'], attempt, execution: 0, startAt: run.startAt ?? null },
+        change: { input: text, startAt },
+      },
+      ...(await replaceInTranscript(deps, run, text)),
+      { type: 'event.append', events: [lifecycleEvent(edited, 'run.queued', { at, reason: 'edited' })] },
+    ]
+    return { writes, reply: outcomeReply(edited, basePath), remember: true, edited }
+  }
+
+  return async (request) => {
+    const once = await commitOnce(deps, request.key, () => plan(request))
+    if (once.kind === 'replayed') return once.reply
+    const { edited } = once.decision
+    if (runner.isLive(edited.id)) runner.requeue(edited)
+    return once.decision.reply
+  }
+}
+
+/** The message of the run is among the newest of its session, because the run has not started. */
+async function replaceInTranscript(
+  { sessions }: Pick<QueuedMessageDeps, 'sessions'>,
+  { id, sessionId, createdAt }: RunRecord,
+  content: JsonText,
+): Promise<readonly Write[]> {
+  if (sessionId === undefined) return []
+  for await (const row of eachItem((cursor) => sessions.messages(sessionId, { limit: 20, order: 'desc', cursor }))) {
+    if (row.runId === id && row.role === 'user') return [{ type: 'message.replace', sessionId, seq: row.seq, content }]
+    if (row.createdAt < createdAt) break
+  }
+  return []
+}
+
+/**
+ * Withdraws a run that has not started yet: it is aborted, and the conversation does not show its message.
+ *
+ * @throws PerdureError `run-not-found`; `scope-denied`; `run-not-queued`
+ */
+export type WithdrawMessage = (request: QueuedMessageRequest) => Promise<Reply>
+
+export function createWithdrawMessage(deps: QueuedMessageDeps): WithdrawMessage {
+  const { runner, basePath } = deps
+  return async ({ key, ...asked }) => {
+    const once = await commitOnce(deps, key, async () => {
+      const run = await findQueued(deps, asked)
+      const { writes, ended } = planEnd(deps, run, {
+        ...{ status: 'aborted', finishReason: 'aborted', reason: 'withdrawn', withdrawnBy: run.id },
+        ...{ execution: 0, hasDependents: false },
+      })
+      return { writes, reply: outcomeReply(ended, basePath), remember: true, ended }
+    })
+    if (once.kind === 'replayed') return once.reply
+    const { ended } = once.decision
+    announce(deps, ended, { hasDependents: false })
+    runner.abort(ended.id, 'aborted')
+    return once.decision.reply
+  }
+}
+
+async function findQueued(deps: QueuedMessageDeps, asked: Omit<QueuedMessageRequest, 'key'>): Promise<RunRecord> {
+  const run = await findRunToChange(deps, asked)
+  if (run.status === 'queued' && run.execution === 0) return run
+  throw perdureError('run-not-queued', {
+    message:
+      run.finishReason === 'joined' ? `the run ${run.withdrawnBy} has taken the message` : `the run is ${run.status}`,
+    hint: 'send another message instead',
+  })
+}

@@ -1,0 +1,27 @@
+import { type Content, put } from './content.ts'
+import { closeImplicit } from './fold-blocks.ts'
+import { fieldsOf, type LogEvent, textIn } from './log-event.ts'
+
+/** A message that the run received while it worked. */
+export interface ReceivedMessage {
+  /** The run that the message would have started. */
+  readonly from: string
+  readonly content: unknown
+  /** Whether the run received it before it said anything. */
+  readonly isFirst: boolean
+}
+
+/** The message that the event hands to the run; `undefined` for any other event. */
+export function receivedMessage(event: LogEvent): ReceivedMessage | undefined {
+  if (event.type !== 'run.message') return undefined
+  const fields = fieldsOf(event)
+  const from = textIn(fields, 'from')
+  return from === undefined ? undefined : { from, content: fields.content ?? null, isFirst: fields.isFirst === true }
+}
+
+export function foldUserMessage(content: Content, event: LogEvent): Content {
+  const received = receivedMessage(event)
+  if (received === undefined) return content
+  const { from: id, ...message } = received
+  return put(closeImplicit(content), { kind: 'user-message', id, ...message })
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest'
+import type { StartRunRequest } from '../engine/start-request.ts'
+import { agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import type { OnBusy } from '../targets/registration.ts'
+import type { RunContext } from '../targets/run-context.ts'
+import type { SessionMessage } from './session-message.ts'
+import { createSessionWorld } from './sessions.fixture.ts'
+
+const contentsOf = (messages: readonly SessionMessage[] = []) => messages.map(({ content }) => content)
+
+/** An agent that works until the test lets it continue, then takes what waits, and answers with it. */
+function busyWorld(onBusy: OnBusy | readonly OnBusy[], take?: (context: RunContext) => Promise<unknown>) {
+  const work = gate()
+  const code = async (input: unknown, context: RunContext) => {
+    context.text(`to ${input}`)
+    await context.step('work', () => work.promise)
+    return take === undefined ? contentsOf(await context.session?.takeMessages()) : take(context)
+  }
+  const agents = [agentOf('chat', code, { concurrency: 'session', onBusy })]
+  const world = createSessionWorld({ agents, createSessionOnInvoke: true })
+  const send = async (input: unknown, body: StartRunRequest['body'] = {}, request: Partial<StartRunRequest> = {}) => {
+    const reply = await world.run('chat', {
+      body: { input, sessionId: 'ada', ...body },
+      answer: 'accepted',
+      ...request,
+    })
+    await untilIdle(world.clock)
+    return outcomeOf(reply).runId
+  }
+  const release = async () => {
+    work.resolve()
+    await untilIdle(world.clock)
+  }
+  const resultOf = async (runId: string) => {
+    const run = await world.find(runId)
+    const { status, finishReason, result = 'null', withdrawnBy } = run ?? {}
+    return { status, finishReason, result: JSON.parse(result), ...(withdrawnBy === undefined ? {} : { withdrawnBy }) }
+  }
+  return { ...world, send, release, resultOf }
+}
+
+const joinedTo = (runId: string) => ({ status: 'completed', finishReason: 'joined', result: null, withdrawnBy: runId })
+
+describe('ctx.session.takeMessages', () => {
+  it('hands the waiting messages to the run that works, in their order, and ends the runs that they had started', async () => {
+    const { send, release, resultOf, eventsOf } = busyWorld('queue')
+    const first = await send('one')
+    const [second, third] = [await send('two'), await send('three')]
+
+    await release()
+
+    expect(await resultOf(first)).toMatchObject({ status: 'completed', result: ['two', 'three'] })
+    for (const runId of [second, third]) expect(await resultOf(runId)).toEqual(joinedTo(first))
+    const received = (await eventsOf(first)).filter(({ type }) => type === 'run.message')
+    expect(received.map(({ payload }) => JSON.parse(payload))).toEqual([
+      { runId: first, from: second, content: 'two', isFirst: true },
+      { runId: first, from: third, content: 'three', isFirst: true },
+    ])
+  })
+
+  it('takes only the steering messages when asked for them, and leaves the others to later turns', async () => {
+    const { send, release, resultOf } = busyWorld(['queue', 'steer'], async ({ session }) =>
+      contentsOf(await session?.takeMessages({ steering: true })),
+    )
+    const first = await send('one')
+    const queued = await send('two')
+    const steering = await send('three', { onBusy: 'steer' })
+
+    await release()
+
+    expect(await resultOf(first)).toMatchObject({ result: ['three'] })
+    expect(await resultOf(steering)).toEqual(joinedTo(first))
+    expect(await resultOf(queued)).toMatchObject({ finishReason: 'completed', result: [] })
+  })
+
+  it('records nothing when no message waits', async () => {
+    const { send, release, storage } = busyWorld('queue')
+    const first = await send('one')
+    await release()
+
+    expect((await storage.steps.list(first)).map(({ name }) => name)).toEqual(['work'])
+  })
+
+  it('returns the same messages when the run is executed again, and takes none at a point where it took none', async () => {
+    const executions: unknown[] = []
+    const world = busyWorld('queue', async ({ session, waitForEvent }) => {
+      const before = contentsOf(await session?.takeMessages())
+      await waitForEvent('go', { timeout: '1m' })
+      const after = contentsOf(await session?.takeMessages())
+      executions.push([before, after])
+      await waitForEvent('end', { timeout: '1m' })
+      return [before, after]
+    })
+    const first = await world.send('one')
+    await world.send('two')
+    await world.release()
+    await world.advance(60_000)
+    await world.advance(60_000)
+
+    expect(await world.resultOf(first)).toMatchObject({ result: [['two'], []] })
+    expect(executions).toEqual([
+      [['two'], []],
+      [['two'], []],
+    ])
+  })
+
+  it('leaves a message that is not like the others to a turn of its own, with all messages behind it', async () => {
+    const others: readonly StartRunRequest['body'][] = [
+      { userId: 'someone else' },
+      { delayMs: 60_000 },
+      { input: 'x'.repeat(101) },
+    ]
+    for (const body of others) {
+      const { send, release, resultOf } = busyWorld('queue')
+      const first = await send('one')
+      await send('two')
+      await send('other', body)
+      await send('three')
+      await release()
+
+      expect(await resultOf(first)).toMatchObject({ result: ['two'] })
+    }
+  })
+
+  it('takes nothing for a turn that was withdrawn from the conversation', async () => {
+    const { send, release, resultOf } = busyWorld('queue', async ({ session }) =>
+      contentsOf(await session?.takeMessages()),
+    )
+    const first = await send('one')
+    const second = await send('edited', { replaces: first })
+    await release()
+
+    expect(await resultOf(second)).toMatchObject({ finishReason: 'completed', result: [] })
+  })
+
+  it('shows the message between what the run said before and after it', async () => {
+    const { send, release, resultOf } = busyWorld('queue', async (context) => {
+      const { session } = context
+      if ((await session?.takeMessages())?.length === 0) {
+        return (await session?.messages())?.map(({ role, parts }) => [
+          role,
+          ...parts.map((part) => 'text' in part && part.text),
+        ])
+      }
+      context.text('and more')
+      return 'done'
+    })
+    await send('one')
+    await send('two')
+    await release()
+    const later = await send('three')
+    await release()
+
+    expect(await resultOf(later)).toMatchObject({
+      result: [
+        ['user', 'one'],
+        ['assistant', 'to one'],
+        ['user', 'two'],
+        ['assistant', 'and more'],
+        ['user', 'three'],
+        ['assistant', 'to three'],
+      ],
+    })
+  })
+
+  it('answers a caller that waits for the outcome of the message, and a repeated request', async () => {
+    const { run, send, release, clock } = busyWorld('queue')
+    const first = await send('one')
+    const key = { id: 'k1', fingerprint: 'f', ttlMs: 1_000 } as never
+    const waiting = run('chat', { body: { input: 'two', sessionId: 'ada' }, key })
+    await untilIdle(clock)
+    await release()
+
+    const outcome = outcomeOf(await waiting)
+    expect(outcome).toMatchObject({ finishReason: 'joined', joinedTo: first })
+  })
+})
+
+describe('onBusy of a request', () => {
+  it('is refused when the registration does not offer it', async () => {
+    const { send } = busyWorld(['queue', 'steer'])
+    await send('one')
+
+    await expect(send('two', { onBusy: 'interrupt' })).rejects.toMatchObject({
+      code: 'validation-failed',
+      message: 'body.onBusy: the agent chat offers queue, steer, not interrupt',
+    })
+  })
+
+  it('interrupts the run ahead, which then takes nothing', async () => {
+    const { send, release, resultOf } = busyWorld(['queue', 'interrupt'])
+    const first = await send('one')
+    const second = await send('two', { onBusy: 'interrupt' })
+    await release()
+
+    expect(await resultOf(first)).toMatchObject({ status: 'aborted' })
+    expect(await resultOf(second)).toMatchObject({ finishReason: 'completed', result: [] })
+  })
+})

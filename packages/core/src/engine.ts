@@ -189,6 +189,7 @@ export function createEngine(given: EngineDeps) {
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
+  const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
   const abortRun = createAbortRun({ ...deps, runner })
   const editMessage = createEditMessage({ ...deps, runner })
   const withdrawMessage = createWithdrawMessage({ ...deps, runner })
@@ -204,20 +205,22 @@ export function createEngine(given: EngineDeps) {
   })
   const threadClaims = createThreadClaims()
   const startRun = createStartRun({
-    ...{ ...deps, runner, abortRun, threadClaims },
+    ...{ ...deps, runner, abortRun, threadClaims, resolveApproval },
     onDeadline: (at) => timerDriver.arm(at),
     onStartTime: (startAt) => timerDriver.armStart(startAt),
   })
   const forkRun = createForkRun({ ...deps, startRun, relaunch, onDue: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
-  const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
   const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended, relaunch })
   const threads = createWorkflowThreads(deps)
   const followUpDeps = { ...deps, resolveWait, abortRun }
   const followUp = createFollowUp(followUpDeps)
   runWaiters.observe((run, info) => {
     logOutcome(deps.logger, run)
-    if (isTerminal(run.status)) runMeter.ended(run)
+    if (isTerminal(run.status)) {
+      runMeter.ended(run)
+      runner.releaseBehind(run.id)
+    }
     if (run.status === 'suspended') void settleOutcome.onSuspended(run, info.detail?.waitingFor)
     followUp(run, info).catch((error: unknown) =>
       deps.logger.error('could not apply the follow-up of an ended run', error, { runId: run.id }),

@@ -248,6 +248,7 @@ export { codeOf, mapCode } from './targets/registered-code.ts'
 export type {
   BudgetOptions,
   OnBusy,
+  OnBusyWaiting,
   ProtocolError,
   ProtocolOptions,
   RegistrationOptions,

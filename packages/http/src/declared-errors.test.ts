@@ -174,6 +174,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'ticket-limit-exceeded': () => fromUseCase('ticket-limit-exceeded'),
   'run-active': () => fromUseCase('run-active'),
   'run-not-active': () => fromUseCase('run-not-active'),
+  'run-not-queued': () => fromUseCase('run-not-queued'),
   'dead-letter-not-found': () => fromUseCase('dead-letter-not-found'),
   'memory-block-not-found': () => fromUseCase('memory-block-not-found'),
   'memory-conflict-not-found': () => fromUseCase('memory-conflict-not-found'),

@@ -37,6 +37,7 @@ export type {
   ModelAnswer,
   ModelCall,
   OnBusy,
+  OnBusyWaiting,
   ParkReason,
   PriceUsage,
   ProtocolError,

@@ -1,4 +1,4 @@
-import { defineAgent, type RunContext } from '@perdure/core'
+import { defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
 import type { ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
 import { isObject, type Options } from '../sdk.ts'
@@ -7,7 +7,18 @@ import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-ty
 
 /** The options of a registration, which the SDK does not know. */
 const REGISTRATION: ReadonlySet<string> = new Set([
-  ...['version', 'description', 'concurrency', 'onBusy', 'rateLimit', 'debounce', 'onCrash', 'recoveries', 'retries'],
+  ...[
+    'version',
+    'description',
+    'concurrency',
+    'onBusy',
+    'onBusyWaiting',
+    'rateLimit',
+    'debounce',
+    'onCrash',
+    'recoveries',
+    'retries',
+  ],
   ...['budget', 'tags', 'protocols', 'fromChat'],
 ])
 
@@ -36,10 +47,16 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
     const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
     return agent.stream({ messages, ...callOptions(settings, input) })
   }
-  return defineAgent({ ...DEFAULTS, ...registration, id, input: chatInput, run }) as unknown as ChatAgentDefinition<
-    Id,
-    Tools
-  >
+  const { concurrency = DEFAULTS.concurrency } = registration as Pick<RegistrationOptions, 'concurrency'>
+  const waiting = concurrency === 'session' ? ({ onBusyWaiting: 'deny' } as const) : {}
+  return defineAgent({
+    ...DEFAULTS,
+    ...waiting,
+    ...registration,
+    id,
+    input: chatInput,
+    run,
+  }) as unknown as ChatAgentDefinition<Id, Tools>
 }
 
 /** The other members of a chat request are the call options of an agent that has a schema for them. */

@@ -5,7 +5,7 @@ import type { AbortReason, Runner } from './runner.ts'
 import type { SettleOutcome } from './settle-outcome.ts'
 
 export interface ForeignChangesDeps {
-  readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live'>
+  readonly runner: Pick<Runner, 'abort' | 'isLive' | 'notify' | 'live' | 'releaseBehind'>
   readonly runWaiters: Pick<RunWaiters, 'awaited'>
   readonly outcomeWatch: Pick<OutcomeWatch, 'check' | 'wake'>
   readonly settleOutcome: Pick<SettleOutcome, 'onSuspendedElsewhere'>
@@ -38,7 +38,10 @@ export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
       if (runId === undefined) return
       if (QUEUED.has(type)) deps.onQueued?.()
       const abortReason = ABORT_REASONS.get(type)
-      if (abortReason !== undefined) runner.abort(runId, abortReason)
+      if (abortReason !== undefined) {
+        runner.abort(runId, abortReason)
+        runner.releaseBehind(runId)
+      }
       // Any other event of a run that executes here may have ended one of its waits.
       else runner.notify(runId)
       if (abortReason !== undefined || type === 'run.suspended') void outcomeWatch.check(runId)

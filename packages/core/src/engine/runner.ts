@@ -6,6 +6,7 @@ import {
   perdureError,
   plusMs,
   type RunRecord,
+  type RunStore,
   type RunUsage,
   type Span,
   type TakenSlot,
@@ -20,6 +21,7 @@ import { abandonRunSpan, endRunSpan, startRunSpan, suspendRunSpan } from '../tra
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
 import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
+import { contentOf, wasEdited } from './edited-message.ts'
 import { endRun, executionOf } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
 import { concurrencyLane } from './lane.ts'
@@ -30,9 +32,11 @@ import { queuedSince, type RunLines } from './run-line.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
+import { createTurnQueue } from './turn-queue.ts'
 
 export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly admission: Admission
+  readonly runs: Pick<RunStore, 'find' | 'list'>
   readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger
@@ -64,6 +68,8 @@ export interface Runner {
   relaunch(run: RunRecord, waitingSince?: EpochMs): void
   /** Queues a run that waits for its slot again, because it has changed. */
   requeue(run: RunRecord): void
+  /** Queues the runs again that wait for the end of this turn. */
+  releaseBehind(turnId: string): void
   /** Whether the run, or this attempt of it, executes or waits for its slot in this process. */
   isLive(runId: string, attempt?: number): boolean
   /** Makes an executing run check its waits again. */
@@ -78,16 +84,13 @@ export interface Runner {
 const LANE_RETRY_MS = 1_000
 const MOST_PASSES = 3
 
-/** The start time changes with the input: of a debounced run, and of a message that is edited while it waits. */
-const contentOf = ({ flow, startAt, kind, sessionId, execution }: RunRecord): EpochMs | null | undefined => {
-  if (flow?.debounce !== undefined) return startAt
-  return kind === 'agent' && sessionId !== undefined && execution === 1 ? (startAt ?? null) : undefined
-}
-
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer, executor, lines } = deps
   const liveRuns = createLiveRuns()
+  const turnQueue = createTurnQueue(deps, (run) => {
+    if (!liveRuns.has(run.id)) runner.relaunch(run, queuedSince(run))
+  })
 
   /** Sets a queued run to `running`. Resolves with the conflict when the run has changed or a lane has no free slot. */
   const promote = async (live: LiveRun): Promise<LiveRun | Conflict> => {
@@ -151,17 +154,20 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const start = async (waiting: LiveRun) => {
     const isFirst = waiting.run.status === 'running'
+    if (!isFirst && (await turnQueue.enter(waiting))) return void liveRuns.evict(waiting)
     const ahead = isFirst || lines === undefined ? undefined : await findAhead(waiting)
     if (ahead !== undefined) return letPass(ahead, waiting)
     passed.delete(waiting.run.id)
     const live = await promote(waiting)
-    if ('type' in live) {
-      liveRuns.evict(waiting)
-      if (live.type === 'lane.take') return void queueAgain(waiting.run, live.current)
-      if (wasEdited(waiting.run, live)) return runner.requeue(live.current)
-      return deps.onChangedOutside(waiting.run.id)
-    }
+    if ('type' in live) return afterConflict(waiting, live)
     await execute(live, isFirst).catch((error: unknown) => failUnexpectedly(live, error))
+  }
+
+  const afterConflict = (waiting: LiveRun, conflict: Conflict) => {
+    liveRuns.evict(waiting)
+    if (conflict.type === 'lane.take') queueAgain(waiting.run, conflict.current)
+    else if (wasEdited(waiting.run, conflict)) runner.requeue(conflict.current)
+    else deps.onChangedOutside(waiting.run.id)
   }
 
   const execute = async (live: LiveRun, isFirst: boolean) => {
@@ -252,6 +258,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (live !== undefined) liveRuns.evict(live)
       runner.relaunch(run, queuedSince(run))
     },
+    releaseBehind: (turnId) => turnQueue.release(turnId),
     notify: (runId) => liveRuns.get(runId)?.execution?.notify(),
     abort(runId, reason) {
       const live = liveRuns.get(runId)
@@ -292,13 +299,5 @@ function endSpan(span: Span, verdict: Verdict, usage: RunUsage): void {
   if (verdict.kind === 'end') endRunSpan(span, { ...verdict.end, usage })
   else suspendRunSpan(span)
 }
-
-type Edited = Conflict & { readonly type: 'run.transition'; readonly current: RunRecord }
-
-const wasEdited = ({ attempt }: RunRecord, conflict: Conflict): conflict is Edited =>
-  conflict.type === 'run.transition' &&
-  conflict.current?.status === 'queued' &&
-  conflict.current.execution === 0 &&
-  conflict.current.attempt === attempt
 
 const toRefusal = (error: unknown) => (isRefusal(error) ? error : perdureError('internal-error', { cause: error }))

@@ -12,7 +12,6 @@ import {
   type TakenSlot,
   toJsonText,
 } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { createKeyedMutex } from '../concurrency/mutex.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { commitOnce } from '../idempotency/commit-once.ts'
@@ -21,14 +20,15 @@ import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
-import { findThread } from '../runs/find-thread.ts'
 import { findSessionForRun } from '../sessions/find-session-for-run.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { agentBusy, NO_SLOT } from './admission.ts'
 import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
+import { claimThread, refuseBusyThread, refuseHiddenThread } from './continued-thread.ts'
 import { debounce, takeDebounceSlot } from './debounce.ts'
+import { turnsAhead } from './earlier-turn.ts'
 import type { Launch } from './live-runs.ts'
 import { acceptedFlow, chosenTarget, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
@@ -36,11 +36,12 @@ import { planReplacement, withReplaced } from './replace-turns.ts'
 import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
-import { type ThreadClaims, threadBusy } from './thread-claims.ts'
+import { type SupersedeDeps, supersede } from './supersede.ts'
+import type { ThreadClaims } from './thread-claims.ts'
 
 export type { RunRequestBody }
 
-export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
+export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps, SupersedeDeps {
   readonly targets: RunTargets
   readonly runs: RunStore
   readonly sessions: SessionStore
@@ -115,11 +116,11 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     if (earlier !== undefined) return earlier
     const input = await inputOf(target, request)
 
-    await refuseHiddenThread(deps, request)
+    await refuseHiddenThread(deps.runs, request)
     const once = await acceptOnce(request, target, input)
     if (once.kind === 'replayed') return once.reply
 
-    const { claimed, seed } = once.decision
+    const { claimed, seed, turns } = once.decision
     const { run, slot, toInterrupt } = claimed
     const isPatient = request.waitMs !== undefined
     const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
@@ -127,6 +128,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     if (run.startAt !== undefined) runWaiters.postpone(run)
     begin(deps, { run, target, slot }, seed)
     for (const older of toInterrupt) await interrupt(deps, older)
+    await supersede(deps, target, { turns, by: request.principal })
     return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
   }
 }
@@ -157,7 +159,7 @@ async function decide(
   const run: RunRecord = { ...newRun(deps, request, { target, input, flow }), ...seed?.members }
   const combined = target.debounce === undefined ? undefined : await debounce(deps.runs, target.debounce, run)
   if (combined !== undefined) return planCombined(deps, request, { combined, session })
-  await refuseBusyThread(deps, request)
+  await refuseBusyThread(deps.runs, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
   const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, {
     session,
@@ -166,12 +168,15 @@ async function decide(
   const first = deps.lines === undefined ? [] : takeDebounceSlot(run, taken?.slot)
   if (taken !== undefined) refuseBusyLane(target, taken)
   const ahead = deps.lines === undefined ? undefined : await deps.lines.ahead(target, run)
-  const isBehind = taken !== undefined || ahead !== undefined
-  const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
   const replacement = await planReplacement(deps.runs, run, request.body.replaces)
+  const turns = await turnsAhead(deps.runs, { target, run, replaced: replacement.active })
+  const isBehind = taken !== undefined || ahead !== undefined || turns.length > 0
+  const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
   const writes = [...first, ...more, ...ofSession, ...replacement.writes]
-  return planStart(deps, request, { claimed: withReplaced(claimed, replacement), seed, writes })
+  const interrupting = target.onBusy === 'interrupt' ? turns.map(({ id }) => id) : []
+  const active = [...interrupting, ...replacement.active]
+  return planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes, turns })
 }
 
 /** Launches the run that is stored now. */
@@ -213,46 +218,6 @@ async function earlierAnswer(
 function isExclusive({ body }: StartRunRequest, { concurrency }: RunTarget): boolean {
   const isLimited = concurrency === 'session' ? body.sessionId !== undefined : concurrency !== 'parallel'
   return body.threadId !== undefined || isLimited
-}
-
-/**
- * Claims the thread to continue. Without a thread id it claims nothing: the run gets a new thread, which no other
- * request can claim.
- *
- * @throws PerdureError `agent-busy`
- */
-function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: string | undefined): () => void {
-  if (kind !== 'workflow' || threadId === undefined) return () => undefined
-  return claims.claim({ workflowId: id, threadId })
-}
-
-/**
- * Rejects a run in a thread that the caller cannot see. Called before the thread is claimed, so that such a caller
- * neither locks the thread nor learns that it is locked.
- *
- * @throws PerdureError `thread-not-found`
- */
-async function refuseHiddenThread(
-  { runs }: StartRunDeps,
-  { target: { id }, body: { threadId }, visibility = EVERY_ROW }: StartRunRequest,
-): Promise<void> {
-  if (threadId !== undefined) await findThread(runs, { workflowId: id, threadId }, visibility)
-}
-
-/**
- * Rejects a run in a thread that still executes or that the caller cannot see.
- *
- * @throws PerdureError `thread-not-found`, `agent-busy`
- */
-async function refuseBusyThread(deps: StartRunDeps, request: StartRunRequest): Promise<void> {
-  const { threadId } = request.body
-  if (threadId === undefined) return
-  await refuseHiddenThread(deps, request)
-  const { runs } = deps
-  const { kind, id } = request.target
-  const filter = { kind, targetId: id, threadId, statuses: ACTIVE_RUN_STATUSES } as const
-  const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
-  if (items.length > 0) throw threadBusy()
 }
 
 /** @throws PerdureError `agent-busy` when a run in another process holds the slot that the run needs, and is not waited for */

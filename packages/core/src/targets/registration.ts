@@ -5,6 +5,8 @@ import type { Concurrency, Debounce, RateLimit } from './flow-control.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
 export type OnBusy = 'reject' | 'queue' | 'steer' | 'interrupt'
+/** What a message does while an earlier turn of its session waits, for a decision or for something else. */
+export type OnBusyWaiting = 'start' | 'queue' | 'deny'
 export type RunOnCrash = 'retry' | 'fail'
 
 /** An error of a run, as the function `errors` of the option `protocols` gets it. */
@@ -93,6 +95,12 @@ export interface RegistrationOptions<
    * the first is the default.
    */
   readonly onBusy?: OnBusy | readonly OnBusy[]
+  /**
+   * For agents with the concurrency `'session'`: what a new run does while an earlier run of its session is suspended. `'start'` (default)
+   * starts it at once; `'queue'` lets it wait for the end of the earlier run; `'deny'`, the default of chat agents, also denies the open
+   * approvals of the earlier run with the reason `superseded`, so that the earlier run can end.
+   */
+  readonly onBusyWaiting?: OnBusyWaiting
   /** Limits how many runs start in a period. Further runs are queued; none is rejected. */
   readonly rateLimit?: RateLimit<Input>
   /**

@@ -2,7 +2,7 @@ import type { RunBudget, RunKind, RunRecord } from '@perdure/ports'
 import type { RetryPolicy } from '../durable/retry-policy.ts'
 import type { Returned } from './agent.ts'
 import type { Concurrency, DebounceRule, RateRule } from './flow-control.ts'
-import type { OnBusy, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
+import type { OnBusy, OnBusyWaiting, ProtocolOptions, RegistrationOptions, RunOnCrash } from './registration.ts'
 import type { RunContext } from './run-context.ts'
 import type { StandardSchemaV1 } from './standard-schema.ts'
 
@@ -18,6 +18,7 @@ export interface RunTarget {
   readonly onBusy: OnBusy
   /** What a request may choose instead of `onBusy`. */
   readonly onBusyChoices: readonly OnBusy[]
+  readonly onBusyWaiting: OnBusyWaiting
   readonly rateLimit?: RateRule
   readonly debounce?: DebounceRule
   readonly onCrash: RunOnCrash

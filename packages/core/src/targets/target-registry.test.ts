@@ -19,6 +19,8 @@ describe('register', () => {
     const shared = {
       concurrency: 'parallel',
       onBusy: 'reject',
+      onBusyChoices: ['reject'],
+      onBusyWaiting: 'start',
       recoveries: 2,
       stallTimeoutMs: 600_000,
       retries: { max: 0 },

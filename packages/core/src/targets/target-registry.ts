@@ -8,7 +8,7 @@ import type { AgentRegistration } from './agent.ts'
 import { flowProblemOf } from './check-flow.ts'
 import { debounceRuleOf, rateRuleOf } from './flow-control.ts'
 import { codeOf } from './registered-code.ts'
-import type { BudgetOptions, OnBusy, RegistrationOptions } from './registration.ts'
+import type { BudgetOptions, OnBusy, OnBusyWaiting, RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import type { WorkflowRegistration } from './workflow.ts'
 
@@ -106,13 +106,15 @@ const DEFAULTS = {
   concurrency: 'parallel',
   onBusy: 'reject',
   onBusyChoices: ['reject'],
+  onBusyWaiting: 'start',
   recoveries: 2,
   tags: [],
   stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
 } as const
 
 const optionsOf = (registration: RegistrationOptions) => {
-  const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, ...more } = registration
+  const { timeout, retries, rateLimit, debounce, input, output, budget, concurrency, onBusyWaiting, ...more } =
+    registration
   const { onCrash, recoveries, tags, version, protocols, fromChat, stallTimeout } = more
   const onBusyChoices = onBusyChoicesOf(registration)
   return {
@@ -123,13 +125,15 @@ const optionsOf = (registration: RegistrationOptions) => {
       rateLimit: rateLimit && rateRuleOf(rateLimit),
       debounce: debounce && debounceRuleOf(debounce),
       budget: budget && budgetOf(budget),
-      ...{ input, output, concurrency, onBusyChoices, onBusy: onBusyChoices?.[0] },
+      ...{ input, output, concurrency, onBusyChoices, onBusy: onBusyChoices?.[0], onBusyWaiting },
       ...{ onCrash, recoveries, tags, version, protocols, fromChat },
     }),
   }
 }
 
 const ON_BUSY: readonly OnBusy[] = ['reject', 'queue', 'steer', 'interrupt']
+
+const ON_BUSY_WAITING: readonly OnBusyWaiting[] = ['start', 'queue', 'deny']
 
 const onBusyChoicesOf = ({ onBusy }: RegistrationOptions): readonly OnBusy[] | undefined =>
   typeof onBusy === 'string' ? [onBusy] : onBusy
@@ -173,11 +177,15 @@ const budgetOf = (budget: BudgetOptions): RunBudget =>
     : { ...budget, maxDuration: toMilliseconds(budget.maxDuration) }
 
 function onBusyProblemOf(kind: RunKind, registration: RegistrationOptions): string | undefined {
+  const { onBusyWaiting = 'start', concurrency } = registration
+  const isOfSession = kind === 'agent' && concurrency === 'session'
+  if (!ON_BUSY_WAITING.includes(onBusyWaiting)) return `onBusyWaiting must be ${ON_BUSY_WAITING.join(', ')}`
+  if (onBusyWaiting !== 'start' && !isOfSession) return "onBusyWaiting is for agents with concurrency: 'session'"
   const choices: unknown = onBusyChoicesOf(registration)
   if (choices === undefined) return undefined
   const isRight = Array.isArray(choices) && choices.length > 0 && choices.every((one) => ON_BUSY.includes(one))
   if (!isRight) return `onBusy must be ${ON_BUSY.join(', ')}, or a list of them`
-  if (!choices.includes('steer') || (kind === 'agent' && registration.concurrency === 'session')) return undefined
+  if (!choices.includes('steer') || isOfSession) return undefined
   return "onBusy: 'steer' is for agents with concurrency: 'session'"
 }
 

@@ -108,6 +108,28 @@ describe('declareTriggers', () => {
     }
   })
 
+  it('schedules a declared trigger again that a process which did not know of this one has made an orphan', async () => {
+    const server = await declared(HOURLY)
+    const stranger = createTriggerServer({ storage: server.storage, clock: server.clock, undeclaredMs: 0 })
+    await stranger.triggers.declare([])
+    expect(await server.trigger('hourly')).toMatchObject({ status: 'orphaned', nextFireAt: null })
+
+    await server.triggers.redeclare()
+
+    expect(await server.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T01:00:00.000Z' })
+  })
+
+  it('counts the triggers for the health before the daemon starts', async () => {
+    const first = await declared(HOURLY)
+    await first.create({ ...HOURLY, id: 'of-api' })
+    await first.stop()
+    const next = createTriggerServer({ storage: first.storage, clock: first.clock, ids: first.ids })
+
+    await next.triggers.declare([HOURLY])
+
+    expect(next.triggers.daemon.health()).toMatchObject({ active: 2, disabled: 0 })
+  })
+
   it('keeps the definition of a newer configuration, until no process declares it any more', async () => {
     const newer = { ...HOURLY, cron: '30 * * * *' }
     const { nodes, others, declaring } = createOtherNodes()

@@ -182,6 +182,58 @@ describe('createTriggerDaemon', () => {
     expect(Math.max(...beats)).toBeLessThan(10)
   })
 
+  it('starts the pending fires of a trigger while another one catches up', async () => {
+    const isLive = async () => {
+      for (let turn = 0; turn < 1_000; turn++) await undefined
+    }
+    const agents = ['echo', 'slow'].map((id) => ({
+      ...{ id, description: '' },
+      agent: { id, run: id === 'slow' ? isLive : async () => undefined },
+    }))
+    const first = createTriggerServer({ agents })
+    await first.start()
+    const rule = { kind: 'interval', catchUp: 'all' } as const
+    const often = { ...rule, intervalMs: MINUTE, maxCatchUp: 150, target: { agentId: 'echo' } } as const
+    await first.create({ id: 'backlog', ...often, overlap: 'allow' })
+    const seldom = { ...rule, intervalMs: 50 * MINUTE, maxCatchUp: 3, target: { agentId: 'slow' } } as const
+    await first.create({ id: 'beat', ...seldom, overlap: 'queue' })
+    await first.stop()
+    first.clock.advance(150 * MINUTE)
+
+    const { storage, clock, ids } = first
+    const next = await createTriggerServer({ storage, clock, ids, agents, maxQueued: 1_000 }).start()
+    await next.untilIdle()
+
+    const order = (await next.storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+    const beats = order.flatMap(({ triggerId }, index) => (triggerId === 'beat' ? [index] : []))
+    expect(beats).toHaveLength(3)
+    expect(beats[1]).toBeGreaterThan(5)
+    expect(Math.max(...beats)).toBeLessThan(140)
+  })
+
+  it('tries a trigger that cannot be processed once per pass, and serves the others', async () => {
+    const failures: unknown[] = []
+    const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined }
+    const error = (message: string, _: unknown, fields?: unknown) => void failures.push([message, fields])
+    const server = createTriggerServer({ logger: { ...logger, error } })
+    await server.start()
+    await server.create({ ...HOURLY, id: 'broken', target: { agentId: 'echo' } })
+    await server.create({ ...HOURLY, target: { agentId: 'echo' } })
+    const { find } = server.storage.triggers
+    let finds = 0
+    const failing = async (id: string) => {
+      if (id === 'broken') throw new Error(`cannot read, ${++finds}`)
+      return find(id)
+    }
+    Object.assign(server.storage.triggers, { find: failing })
+
+    await server.advance(HOUR + 1)
+
+    expect(await firesOf(server)).toEqual(['01:00:00 completed'])
+    expect(finds).toBeLessThan(20)
+    expect(failures).toContainEqual(['cannot process trigger', { triggerId: 'broken' }])
+  })
+
   it('counts every missed occurrence of a long downtime and keeps the newest hundred in the history', async () => {
     const server = createTriggerServer()
     await server.start()

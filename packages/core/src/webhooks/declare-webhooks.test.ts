@@ -1,4 +1,4 @@
-import type { Write } from '@perdure/ports'
+import { EVERY_ROW, type Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
 import { createOtherNodes } from '../declarations/other-nodes.fixture.ts'
@@ -103,6 +103,19 @@ describe('declareWebhooks', () => {
     expect((await stored())[0]?.undeclaredAt).toBeUndefined()
     clock.advance(HOUR)
     expect(await redeclare([OPS])).toEqual([])
+  })
+
+  it('lets an operator delete a webhook only while no process declares it', async () => {
+    const { declare, stored, manageWebhooks } = setUp()
+    const principal = { subject: 'root', scopes: ['admin:*'] }
+    const remove = () => manageWebhooks.remove({ webhookId: 'ops', principal, visibility: EVERY_ROW })
+    await declare([OPS])
+    await expect(remove()).rejects.toMatchObject({ code: 'webhook-configured' })
+
+    await declare([])
+
+    expect(await remove()).toEqual({ status: 204 })
+    expect(await stored()).toEqual([])
   })
 
   it('does not delete a webhook that was declared again after the stored webhooks were read', async () => {

@@ -188,6 +188,26 @@ describe('the rights of a webhook', () => {
     })
   })
 
+  it('are those of the token that signed in for a session of the console, and outlive the session', async () => {
+    const { create, delivered, tokenUseCases, manageWebhooks, principalOf, hook } = await setUp(
+      { id: 'alice' },
+      { id: 'session', parentId: 'alice', digest: 's' },
+    )
+    const principal = { ...principalOf('session'), browserSession: 'session' }
+    const call = { principal, visibility: EVERY_ROW } as const
+    await manageWebhooks.create({ ...call, webhook: { id: 'hook', url: URL } })
+    expect(await hook()).toMatchObject({ createdByToken: 'alice' })
+    await create('session', { id: 'other' })
+    await manageWebhooks.update({ ...call, webhookId: 'other', change: { events: ['run.*'] } })
+    expect(await hook('other')).toMatchObject({ createdByToken: 'alice' })
+
+    expect(await tokenUseCases.revoke({ principal: ADMIN, tokenId: 'session' })).toEqual({ status: 204 })
+    expect(await delivered('run_1')).toEqual(['run_1'])
+    await tokenUseCases.revoke({ principal: ADMIN, tokenId: 'alice' })
+    await delivered('run_2')
+    expect(await hook()).toMatchObject({ disabledReason: 'its token alice was revoked' })
+  })
+
   it('do not end for a webhook of the configuration, even if it names a token', async () => {
     const { declare, storage, delivered, clock } = await setUp({ id: 'alice' })
     const ops: ConfiguredWebhook = { id: 'hook', url: URL, events: ['*'], secrets: [{ ref: 'env:HOOK' }] }

@@ -86,26 +86,38 @@ describe('the lanes of a subject', () => {
     await daemon.stop()
   })
 
-  it('are taken in turn, so that the backlog of some webhooks does not hold up the others', async () => {
-    const { create, receiver, daemon, run, settle } = setUp()
-    const count = LANES_PER_SUBJECT + 1
-    const hook = { owner: '*', events: ['run.started'] }
-    for (let n = 0; n < count; n++) await create('mallory', { ...hook, url: `https://e${n}.example/` }, false)
-    for (let n = 0; n < 100; n++) await run(`run_${n}`)
-    let total = 0
-    const firstAfter = new Map<string, number>()
-    receiver.answer = async ({ url }) => {
-      if (!firstAfter.has(url)) firstAfter.set(url, total)
-      total += 1
-      await new Promise((resolve) => setImmediate(resolve))
-      return { status: 204 }
-    }
-    daemon.start()
-    for (let n = 0; n < 100 && total < count * 100; n++) await settle()
+  it.each(['first attempts', 'retries'])(
+    'are taken in turn, so that the backlog of some webhooks does not hold up the others: %s',
+    async (kind) => {
+      const { create, receiver, daemon, run, settle, clock } = setUp()
+      const count = LANES_PER_SUBJECT + 1
+      const hook = { owner: '*', events: ['run.started'] }
+      for (let n = 0; n < count; n++) await create('mallory', { ...hook, url: `https://e${n}.example/` }, false)
+      for (let n = 0; n < 100; n++) await run(`run_${n}`)
+      const sendAll = async (status: number) => {
+        let total = 0
+        const firstAfter = new Map<string, number>()
+        receiver.answer = async ({ url }) => {
+          if (!firstAfter.has(url)) firstAfter.set(url, total)
+          total += 1
+          await new Promise((resolve) => setImmediate(resolve))
+          return { status }
+        }
+        daemon.start()
+        for (let n = 0; n < 100 && total < count * 100; n++) await settle()
+        return { total, firstAfter }
+      }
+      if (kind === 'retries') {
+        expect((await sendAll(500)).total).toBe(count * 100)
+        clock.advance(6_000)
+      }
 
-    expect(total).toBe(count * 100)
-    expect(firstAfter.size).toBe(count)
-    expect(Math.max(...firstAfter.values())).toBeLessThan(LANES_PER_SUBJECT * 60)
-    await daemon.stop()
-  })
+      const { total, firstAfter } = await sendAll(204)
+
+      expect(total).toBe(count * 100)
+      expect(firstAfter.size).toBe(count)
+      expect(Math.max(...firstAfter.values())).toBeLessThan(LANES_PER_SUBJECT * 60)
+      await daemon.stop()
+    },
+  )
 })

@@ -246,7 +246,7 @@ async function findRun(
 ): Promise<ListedRun | undefined> {
   const run = await runs.find(runId, visibility)
   if (run !== undefined) return run.kind === 'agent' && run.targetId === agentId ? run : undefined
-  const filter = { kind: 'agent', targetId: agentId, metadata: { [MESSAGE_REF]: runId } } as const
+  const filter = { kind: 'agent', targetId: agentId, isRoot: true, metadata: { [MESSAGE_REF]: runId } } as const
   const newest = async (owner?: string) =>
     (await runs.list({ ...filter, owner }, { limit: 1, order: 'desc' }, visibility)).items[0]
   // Any caller chooses the ids of its own runs, so a run of somebody else may have the same id.

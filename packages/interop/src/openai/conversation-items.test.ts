@@ -2,11 +2,15 @@ import type { LogEvent } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RunLogDeps } from '../chat/run-log.ts'
+import { beginLog, type RunLogDeps, readLog } from '../chat/run-log.ts'
 import { logOf } from '../fold/events.fixture.ts'
 import { runScript } from '../fold/run-script.fixture.ts'
 import { readItemPage } from './conversation-items.ts'
+import { inputItems, readAnswerItems } from './input-items.ts'
 import type { OutputItem } from './output-items.ts'
+import { createResponseProjector } from './response-projector.ts'
+import { viewOf } from './response-reader.ts'
+import { createSegments } from './segments.ts'
 
 interface Run {
   readonly id: string
@@ -76,7 +80,92 @@ const text = (length: number) =>
     ['run.completed', {}],
   ])
 
+/** A run whose client has answered so many questions. */
+const answered = (count: number): Run => ({
+  id: 'run_0',
+  events: logOf([
+    ['run.started', { status: 'running', attempt: 1 }],
+    ...Array.from({ length: count }, (_, n): readonly [string, unknown][] => {
+      const call = { toolCallId: `call_${n}`, toolName: 'pick', args: {} }
+      const waitingFor = [{ kind: 'client-tool', name: 'pick', toolCallId: `call_${n}` }]
+      return [
+        ['tool.call.end', { ...call, executor: 'client' }],
+        ['run.suspended', { status: 'suspended', attempt: 1, waitingFor }],
+        ['tool.result', { toolCallId: `call_${n}`, result: 'red' }],
+        ['run.resumed', { status: 'queued', attempt: 1 }],
+        ['run.started', { status: 'running', attempt: 1 }],
+      ]
+    }).flat(),
+    ['run.completed', {}],
+  ]),
+})
+
+/** The items of one response after the other, each from the whole log. */
+async function itemsByResponse({ id, events }: Run): Promise<readonly OutputItem[]> {
+  const run = recordOf(id)
+  const deps = depsOf([{ id, events }])
+  const segments = createSegments(id)
+  for (const event of events) segments.next(event)
+  const found = [...inputItems(run)]
+  for (let segment = 1; segment <= segments.current(); segment++) {
+    const response = createResponseProjector(viewOf({ run, segment }))
+    await readLog(deps, run, await beginLog(deps, run), response.next)
+    response.rest()
+    if (response.response() === undefined) continue
+    found.push(...(await readAnswerItems(deps, run, segment)), ...response.items())
+  }
+  return found
+}
+
+const withoutIds = (items: readonly OutputItem[]) => items.map(({ id: _, ...item }) => item)
+
 describe('the pages of the items of a conversation', () => {
+  it('show what the responses show', async () => {
+    await fc.assert(
+      fc.asyncProperty(runScript, fc.integer({ min: 0, max: 5 }), async (script, missing) => {
+        const run = { id: 'run_0', events: script.slice(0, Math.max(0, script.length - missing)) }
+        const { items } = await pageOf([run], { limit: 10_000, order: 'asc' })
+        expect(withoutIds(items)).toEqual(withoutIds(await itemsByResponse(run)))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('read the log of each run once, however often its client has answered, and no run after the end of the page', async () => {
+    const runs = Array.from({ length: 5 }, (_, index) => ({ ...answered(100), id: `run_${index}` }))
+    const deps = depsOf(runs)
+    const rendered = new Map<string, number>()
+    const counting = {
+      ...deps,
+      render(event: { readonly payload: string }, { subject }: { readonly subject: string }) {
+        rendered.set(subject, (rendered.get(subject) ?? 0) + 1)
+        return event.payload
+      },
+    } as unknown as RunLogDeps
+    const found: string[] = []
+    const find = async (id: string) => {
+      found.push(id)
+      return recordOf(id)
+    }
+
+    const { items, hasMore } = await readItemPage(counting, runs, find, { limit: 250, order: 'asc' })
+
+    expect([items.length, hasMore]).toEqual([250, true])
+    expect(found).toEqual(['run_0', 'run_1'])
+    expect(rendered.size).toBe(2)
+    for (const count of rendered.values()) expect(count).toBeLessThanOrEqual(answered(100).events.length)
+  })
+
+  it('fold the log of a run once, however often its client has answered', async () => {
+    const run = answered(2_000)
+    const startedAt = performance.now()
+    const { items } = await pageOf([run], { limit: 1, order: 'desc' }, 100_000_000)
+
+    expect(items).toHaveLength(1)
+    // A fold for each answer would take minutes.
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
   it('give every item once, in both orders and with pages of any size', async () => {
     await fc.assert(
       fc.asyncProperty(

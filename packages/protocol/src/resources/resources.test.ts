@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { OPERATIONS } from '../operations/index.ts'
 import { OpenaiConversationRequest } from '../protocols/openai/schemas.ts'
 import { PageEntries } from './list.ts'
 import { BindMcpServerRequest } from './mcp.ts'
@@ -49,6 +50,23 @@ describe('Metadata', () => {
     expect(requests.map((schema) => v.is(schema, { metadata }))).toEqual([false, false, false, false])
     expect(requests.map((schema) => v.is(schema, { metadata: { ref: 'x' } }))).toEqual([true, true, true, true])
     expect(v.is(OpenaiConversationRequest, { metadata })).toBe(false)
+  })
+
+  it('reserves them in every operation that sets the metadata of a run or session', () => {
+    const sent = OPERATIONS.flatMap(({ id, body }) => {
+      const { metadata } = (body as { readonly entries?: v.ObjectEntries } | undefined)?.entries ?? {}
+      // The server keeps no values of its own in the metadata of facts.
+      return metadata === undefined || id.startsWith('memory.') ? [] : [{ id, metadata }]
+    })
+
+    expect(sent.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['agents.run', 'workflows.execute', 'sessions.create', 'openai.chat-completion']),
+    )
+    for (const key of ['interop.ref', 'interop.id', 'interop.']) {
+      const accepting = sent.filter(({ metadata }) => v.is(metadata, { ok: 'x', [key]: 'x' }))
+      expect(accepting.map(({ id }) => id)).toEqual([])
+    }
+    expect(sent.filter(({ metadata }) => !v.is(metadata, { ok: 'x', interop: 'x' }))).toEqual([])
   })
 
   it('rejects an array, whose indexes would become keys', () => {

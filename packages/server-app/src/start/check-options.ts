@@ -66,6 +66,7 @@ const REGISTRATION = {
   output: 'anything',
   concurrency: 'anything',
   onBusy: 'anything',
+  onBusyWaiting: 'anything',
   rateLimit: 'anything',
   debounce: 'anything',
   onCrash: 'anything',

@@ -1,0 +1,49 @@
+import { EVERY_ROW, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
+import type { RunTarget } from '../targets/run-target.ts'
+import { agentBusy } from './admission.ts'
+
+type Later = Pick<RunRecord, 'id' | 'sessionId' | 'createdAt' | 'parentRunId' | 'targetId'>
+
+/** Whether runs of the target wait for the suspended runs ahead of them. */
+export const waitsForTurns = (
+  { kind, concurrency, onBusyWaiting }: RunTarget,
+  { sessionId, parentRunId }: Pick<RunRecord, 'sessionId' | 'parentRunId'>,
+): boolean =>
+  kind === 'agent' &&
+  concurrency === 'session' &&
+  onBusyWaiting !== 'start' &&
+  sessionId !== undefined &&
+  parentRunId === undefined
+
+/** The suspended turns of the session that are older than the run, oldest first. */
+export async function earlierTurns(
+  runs: Pick<RunStore, 'list'>,
+  { id, sessionId, createdAt, targetId }: Later,
+): Promise<readonly ListedRun<never>[]> {
+  const until = (createdAt + 1) as typeof createdAt
+  const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ['suspended'], until } as const
+  const { items } = await runs.list(filter, { limit: MAX_TURNS, order: 'asc', content: [] }, EVERY_ROW)
+  return items.filter((turn) => turn.createdAt < createdAt || turn.id < id)
+}
+
+interface NewTurn {
+  readonly target: RunTarget
+  readonly run: RunRecord
+  /** The ids of the turns that the run replaces. */
+  readonly replaced: readonly string[]
+}
+
+/**
+ * The suspended turns of the session for which the run waits.
+ *
+ * @throws PerdureError `agent-busy` when there is one, and the run does not wait
+ */
+export async function turnsAhead(runs: Pick<RunStore, 'list'>, { target, run, replaced }: NewTurn) {
+  if (!waitsForTurns(target, run)) return []
+  const turns = (await earlierTurns(runs, run)).filter(({ id }) => !replaced.includes(id))
+  if (turns.length > 0 && target.onBusy === 'reject') throw agentBusy()
+  return turns
+}
+
+/** At most one turn of a session is suspended unless its registration has changed. */
+const MAX_TURNS = 20

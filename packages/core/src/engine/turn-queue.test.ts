@@ -1,0 +1,134 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { describe, expect, it } from 'vitest'
+import { createSessionWorld } from '../sessions/sessions.fixture.ts'
+import type { OnBusy, OnBusyWaiting } from '../targets/registration.ts'
+import { agentOf, outcomeOf, untilIdle } from './test-engine.fixture.ts'
+
+interface Over {
+  readonly onBusyWaiting?: OnBusyWaiting
+  readonly onBusy?: OnBusy
+}
+
+/** An agent that asks for an approval when it is asked to pay. `reopen` starts another server on the same storage. */
+function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue' }: Over = {}) {
+  const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+  const ended: unknown[] = []
+  const open = () => {
+    const code = async (input: unknown, { approval }: { approval(name: string): Promise<{ approved: boolean }> }) => {
+      const said = input === 'pay' ? `${input} ${(await approval('pay')).approved}` : input
+      ended.push(said)
+      return said
+    }
+    const agents = [agentOf('chat', code as never, { concurrency: 'session', onBusy, onBusyWaiting })]
+    return createSessionWorld({ ...shared, agents, createSessionOnInvoke: true })
+  }
+  const world = open()
+  const send = async (input: unknown, sessionId = 'ada') => {
+    const reply = await world.run('chat', { body: { input, sessionId }, answer: 'accepted' })
+    await untilIdle(world.clock)
+    return outcomeOf(reply).runId
+  }
+  const pending = async () =>
+    (await shared.storage.approvals.list({ status: 'pending' }, { limit: 10, order: 'asc' }, EVERY_ROW)).items
+  const decide = async (approved: boolean) => {
+    const [first] = await pending()
+    await world.resolveApproval({ approvalId: first?.id ?? '', approved, by: 'boss', visibility: EVERY_ROW })
+    await untilIdle(world.clock)
+  }
+  const statusOf = async (runId: string) => (await world.find(runId))?.status
+  return { ...world, ended, send, pending, decide, statusOf, open }
+}
+
+describe('a message while an earlier turn is suspended', () => {
+  it('starts at once by default', async () => {
+    const { send, ended } = askingWorld({ onBusyWaiting: 'start' })
+    await send('pay')
+    await send('hello')
+
+    expect(ended).toEqual(['hello'])
+  })
+
+  it('waits for the end of the turn with queue, in order, and holds no slot meanwhile', async () => {
+    const { send, ended, decide, statusOf } = askingWorld()
+    await send('pay')
+    const waiting = await send('hello')
+    await send('bye')
+    await send('other', 'bob')
+    expect([await statusOf(waiting), ended]).toEqual(['queued', ['other']])
+
+    await decide(true)
+
+    expect(ended).toEqual(['other', 'pay true', 'hello', 'bye'])
+  })
+
+  it('still waits after a restart, and starts when the turn is aborted', async () => {
+    const { send, statusOf, open, clock, ended } = askingWorld()
+    const asking = await send('pay')
+    const waiting = await send('hello')
+    const later = open()
+    await later.recover()
+    await later.start()
+    await untilIdle(clock)
+    expect(await statusOf(waiting)).toBe('queued')
+
+    await later.abortRun({ runId: asking, visibility: EVERY_ROW })
+    await untilIdle(clock)
+
+    expect(ended).toEqual(['hello'])
+  })
+
+  it('finds out by itself that the turn has ended when nothing tells it', async () => {
+    const { send, ended, storage, advance, clock } = askingWorld()
+    const asking = await send('pay')
+    await send('hello')
+    const change = { status: 'aborted', finishReason: 'aborted', completedAt: clock.now() } as const
+    await storage.unitOfWork.commit([
+      { type: 'run.transition', runId: asking, from: ['suspended'], attempt: 1, change },
+    ])
+    await advance(5_000)
+
+    expect(ended).toEqual(['hello'])
+  })
+
+  it('denies the open approvals with deny, and starts when the turn has ended', async () => {
+    const { send, ended, pending, storage } = askingWorld({ onBusyWaiting: 'deny' })
+    await send('pay')
+    const [asked] = await pending()
+    await send('hello')
+
+    expect(ended).toEqual(['pay false', 'hello'])
+    expect(await storage.approvals.find(asked?.id ?? '', EVERY_ROW)).toMatchObject({
+      ...{ status: 'denied', reason: 'superseded', by: 'alice' },
+    })
+  })
+
+  it('is rejected when the agent rejects messages while it is busy, and leaves the approval open', async () => {
+    const { send, pending } = askingWorld({ onBusy: 'reject', onBusyWaiting: 'deny' })
+    await send('pay')
+
+    await expect(send('hello')).rejects.toMatchObject({ code: 'agent-busy' })
+    expect(await pending()).toHaveLength(1)
+  })
+
+  it('aborts the turn when it interrupts', async () => {
+    const { send, statusOf, ended } = askingWorld({ onBusy: 'interrupt' })
+    const asking = await send('pay')
+    await send('hello')
+
+    expect([await statusOf(asking), ended]).toEqual(['aborted', ['hello']])
+  })
+})
+
+describe('register', () => {
+  it.each([
+    [{ onBusyWaiting: 'deny' }, 'onBusyWaiting is for agents with concurrency'],
+    [{ onBusyWaiting: 'wait', concurrency: 'session' }, 'onBusyWaiting must be start, queue, deny'],
+    [{ onBusy: 'steer' }, "onBusy: 'steer' is for agents with concurrency: 'session'"],
+    [{ onBusy: ['queue', 'halt'], concurrency: 'session' }, 'onBusy must be reject, queue, steer, interrupt'],
+    [{ onBusy: [], concurrency: 'session' }, 'or a list of them'],
+  ])('refuses %o', (over, message) => {
+    expect(() => createSessionWorld({ agents: [agentOf('chat', async () => 1, over as never)] })).toThrow(message)
+  })
+})

@@ -21,6 +21,7 @@ const PASSED_ON: Readonly<Record<string, string>> = {
 const WHOLE_LISTS: Readonly<Record<string, string>> = {
   'Cluster.departed': 'the servers of the cluster',
   'ConsolidationReads.messages': 'returns up to 200 messages',
+  'FileStore.holders': 'the ids of the sessions in which one owner has sent the file',
   'McpClient.tools': 'mcp.maxResultBytes',
   'McpServerStore.list': 'the registered MCP servers',
   'NodeDirectory.list': 'the servers of the cluster',

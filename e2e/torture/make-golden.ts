@@ -94,6 +94,11 @@ const ROWS: Readonly<Record<number, string>> = {
     INSERT INTO webhook_deliveries (id, webhook_id, type, position, status, attempts, earlier_attempts, due_at,
       response_status, ended_at, created_at)
     VALUES ('msg_old', 'hook_old', 'run.completed', 2, 'delivered', 1, 0, ${AT}, 204, ${AT + 6}, ${AT + 5});`,
+  30: `
+    INSERT INTO files (id, owner, sha256, size, media_type, name, created_at, is_held, content)
+    VALUES ('file_old', 'alice', '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824', 5, 'text/plain',
+      'hello.txt', ${AT}, 1, x'68656C6C6F');
+    INSERT INTO file_holders (file_id, session_id) VALUES ('file_old', 'ses_old');`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

@@ -76,7 +76,7 @@ const methodName = ({ id }: Operation) =>
     : id.replace(/^.*?\./, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function routeOf(operation: Operation): Readonly<Record<string, unknown>> {
-  const { id, method, path, body, query, idempotent } = operation
+  const { id, method, path, body, query, idempotent, takesFile } = operation
   if (body !== undefined && query !== undefined) throw new Error(`${id} has both a body and a query`)
   const answers = answersOf(operation)
   const refusalsAsData = Object.keys(operation.responses)
@@ -87,6 +87,7 @@ function routeOf(operation: Operation): Readonly<Record<string, unknown>> {
     path,
     ...(body === undefined ? {} : { input: 'body' }),
     ...(query === undefined ? {} : { input: 'query' }),
+    ...(takesFile === true ? { takesFile: true } : {}),
     ...(idempotent ? { isKeyed: true } : {}),
     ...(query !== undefined && 'entries' in query && hasCursor(query.entries) ? { isList: true } : {}),
     ...(answers.some(({ schema }) => schema) || answers.every(({ stream }) => !stream) ? {} : { isRaw: true }),

@@ -53,6 +53,9 @@ describe('agentOf', () => {
   })
 })
 
+/** Version 6 passes the bytes of a file as they are, version 7 names their form. */
+const bytesOf = (data: Uint8Array | { readonly data: Uint8Array }) => [...('data' in data ? data.data : data)]
+
 describe('chatAgent', () => {
   it('passes every setting to the SDK, and the options of a registration to the server', async () => {
     const seen: unknown[] = []
@@ -114,6 +117,8 @@ describe('chatAgent', () => {
     ])
     const [, hello] = calls[1]?.prompt ?? []
     expect(hello?.content).toMatchObject([{ type: 'text' }, { type: 'file', mediaType: 'image/png' }])
+    const [, shown] = (hello?.content ?? []) as unknown as readonly { readonly data: Uint8Array }[]
+    expect(bytesOf(shown?.data ?? new Uint8Array())).toEqual([137, 80, 78, 71, 13, 10, 26, 10])
   })
 
   it('needs an id', () => {

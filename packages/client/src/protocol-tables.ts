@@ -98,6 +98,13 @@ export const ROUTES = {
     export: { method: 'POST', path: '/sessions/:sessionId/export', isKeyed: true, isRaw: true },
     replay: { method: 'POST', path: '/sessions/:sessionId/replay', input: 'body', isKeyed: true },
   },
+  files: {
+    list: { method: 'GET', path: '/files', input: 'query', isList: true },
+    upload: { method: 'POST', path: '/files', input: 'query', takesFile: true, isKeyed: true },
+    get: { method: 'GET', path: '/files/:fileId', isRaw: true },
+    metadata: { method: 'GET', path: '/files/:fileId/metadata' },
+    delete: { method: 'DELETE', path: '/files/:fileId', isKeyed: true },
+  },
   realtime: {
     createWsTicket: { method: 'POST', path: '/session/ws-ticket', isKeyed: true },
   },

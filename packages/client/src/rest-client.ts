@@ -3,7 +3,7 @@ import { createListCall, type Page } from './list-call.ts'
 import { ROUTES } from './protocol-tables.ts'
 import type { RestClient } from './rest-methods.ts'
 import type { Route, RouteTable } from './route.ts'
-import { type CallOptions, sendRequest } from './send-request.ts'
+import { type CallOptions, type FileContent, sendRequest } from './send-request.ts'
 
 export function buildRestClient(context: ClientContext): RestClient {
   const groups = Object.entries<RouteTable[string]>(ROUTES).map(([group, routes]) => [
@@ -24,12 +24,19 @@ function methodOf(context: ClientContext, route: Route): (...values: unknown[]) 
       route.path,
     )
     const rest = values.slice(parameters.length)
+    const content = route.takesFile === true ? (rest.shift() as FileContent) : undefined
     const input = route.input === undefined ? undefined : rest.shift()
     const options = (rest[0] ?? {}) as CallOptions
 
     const call = async (query: Query | undefined) => {
       const body = route.input === 'body' ? input : undefined
-      const { data } = await sendRequest(context, { route, path: `${path}${formatQuery(query)}`, body, options })
+      const { data } = await sendRequest(context, {
+        route,
+        path: `${path}${formatQuery(query)}`,
+        body,
+        content,
+        options,
+      })
       return data
     }
     const query = route.input === 'query' ? (input as Query | undefined) : undefined

@@ -2,7 +2,7 @@ import type { OPERATION_TABLES, Operation } from '@perdure/protocol'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
 import type { ConfiguredGroups } from './configured-methods.ts'
 import type { ListCall } from './list-call.ts'
-import type { CallOptions } from './send-request.ts'
+import type { CallOptions, FileContent } from './send-request.ts'
 
 type Tables = typeof OPERATION_TABLES
 type Row = { [Group in keyof Tables]: Tables[Group][keyof Tables[Group]] }[keyof Tables]
@@ -42,6 +42,9 @@ type InputOf<R extends Operation> = R extends { readonly body: infer Body extend
     ? Query<InferInput<Shape>>
     : never
 
+/** An operation that stores a file takes its content first. */
+type ContentOf<R extends Operation> = R extends { readonly takesFile: true } ? [content: FileContent] : []
+
 type InputArguments<Input> = [Input] extends [never]
   ? []
   : Record<string, never> extends Input
@@ -64,7 +67,7 @@ type AnswerOf<R extends Operation, Data = DataOf<R['responses'][keyof R['respons
     : Promise<Data>
 
 type Method<R extends Operation> = (
-  ...values: [...Params<R['path']>, ...InputArguments<InputOf<R>>, options?: CallOptions]
+  ...values: [...Params<R['path']>, ...ContentOf<R>, ...InputArguments<InputOf<R>>, options?: CallOptions]
 ) => AnswerOf<R>
 
 /** The methods without a configuration: each accepts any id and any input. */

@@ -4,6 +4,8 @@ export interface Route {
   /** Relative to the base path; parameters as `:name`. */
   readonly path: string
   readonly input?: 'body' | 'query'
+  /** The body is the content of a file. */
+  readonly takesFile?: boolean
   /** The operation honours `Idempotency-Key`. */
   readonly isKeyed?: boolean
   /** The operation returns pages, selected by `cursor` in the query. */

@@ -20,11 +20,15 @@ export interface CallOptions {
   readonly onAnswer?: ((answer: { readonly status: number; readonly headers: Headers }) => void) | undefined
 }
 
+/** The content of a file. The type of a `Blob` is sent as its media type. */
+export type FileContent = Blob | Uint8Array<ArrayBuffer> | ArrayBuffer
+
 export interface OutgoingRequest {
   readonly route: Route
   /** Relative to the base URL, including the query. */
   readonly path: string
   readonly body?: unknown
+  readonly content?: FileContent | undefined
   readonly options: CallOptions
 }
 
@@ -127,11 +131,11 @@ const toPerdureError = (thrown: unknown): PerdureError =>
       })
 
 async function sendOnce(context: ClientContext, attempt: Attempt, token: string | undefined): Promise<Answer> {
-  const { route, path, body, headers, signal } = attempt
+  const { route, path, body, content = null, headers, signal } = attempt
   const response = await context.fetch(`${context.baseUrl}${path}`, {
     method: route.method,
     headers: token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined ? content : JSON.stringify(body),
     signal,
   })
   const { status } = response
@@ -187,9 +191,11 @@ function envelopeOf(text: string): Envelope {
   }
 }
 
-function headersOf(context: ClientContext, { route, body, options }: OutgoingRequest): Record<string, string> {
+function headersOf(context: ClientContext, { route, body, content, options }: OutgoingRequest): Record<string, string> {
   const key = route.isKeyed === true ? (options.idempotencyKey ?? newKey()) : undefined
+  const type = content instanceof Blob && content.type !== '' ? content.type : 'application/octet-stream'
   return {
+    ...(content === undefined ? {} : { 'content-type': type }),
     ...context.headers,
     ...options.headers,
     accept: route.isRaw === true ? '*/*' : 'application/json',

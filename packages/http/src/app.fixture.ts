@@ -7,6 +7,7 @@ import {
   createConsolidator,
   createEngine,
   createEventHub,
+  createFiles,
   createKeyRequest,
   createListRuns,
   createManageNodes,
@@ -29,7 +30,12 @@ import {
   targetsOf,
   type WorkflowRegistration,
 } from '@perdure/core'
-import { createInMemorySkillStore, createInMemoryStorage, createInMemoryTicketStore } from '@perdure/in-memory'
+import {
+  createInMemoryBlobStore,
+  createInMemorySkillStore,
+  createInMemoryStorage,
+  createInMemoryTicketStore,
+} from '@perdure/in-memory'
 import { createProtocols } from '@perdure/interop'
 import { type CronSchedule, NO_AUDIT_KEY, noMeter, perdureError, type Storage, type Timers } from '@perdure/ports'
 import { bodyOf, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
@@ -132,6 +138,10 @@ export function createTestApp(options: AppOptions = {}) {
   const named = { ...shared, recall, render, phase, meter: noMeter }
   const services = {
     ...createSessions({ ...named, abortRun: engine.abortRun }),
+    ...createFiles({
+      ...{ ...named, blobs: createInMemoryBlobStore({ clock, digest: testDigest }) },
+      limits: { maxBytes: config?.maxFileBytes ?? TEST_CONFIG.maxFileBytes, maxBytesPerOwner: 500_000 },
+    }).useCases,
     ...createSkills({ ...named, ...testSkills() }),
     ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }
@@ -183,6 +193,7 @@ export function createTestApp(options: AppOptions = {}) {
       resolveApproval: engine.resolveApproval,
       abortRun: engine.abortRun,
       createSession: services.createSession,
+      storeDataUrl: services.storeDataUrl,
       updateSession: services.updateSession,
       deleteSession: services.deleteSession,
     },
@@ -249,7 +260,7 @@ export function createTestApp(options: AppOptions = {}) {
   }
 }
 
-/** Real timers, so that pauses between pages end on their own. */
+/** Pauses between pages end on their own. */
 const systemTimers: Timers = {
   after(delayMs, fn) {
     const handle = setTimeout(fn, delayMs)
@@ -257,7 +268,6 @@ const systemTimers: Timers = {
   },
 }
 
-/** Cron rules that never fire. */
 const neverCron: CronSchedule = { ready: async () => undefined, problemOf: () => undefined, next: () => undefined }
 
 function testSkills() {

@@ -20,6 +20,7 @@ import { auditRoutes } from './routes/audit.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
+import { fileRoutes } from './routes/files.ts'
 import { healthRoutes } from './routes/health.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memory.ts'
@@ -139,6 +140,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    files: fileRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),

@@ -1,5 +1,15 @@
 import { isGrantable, OPERATIONS, type Operation, SCOPES, type ScopeRule } from '@perdure/protocol'
-import { aBlock, aDelivery, aFact, aMemoryConflict, anApproval, aRun, aSession, aWebhook } from '@perdure/testkit'
+import {
+  aBlock,
+  aDelivery,
+  aFact,
+  aFile,
+  aMemoryConflict,
+  anApproval,
+  aRun,
+  aSession,
+  aWebhook,
+} from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
@@ -145,6 +155,7 @@ describe("a request for another owner's row", () => {
         { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
         { type: 'webhook.insert', webhook: aWebhook({ id, createdBy: owner, owner }) },
         { type: 'delivery.insert', delivery: aDelivery({ id, webhookId: id }) },
+        { type: 'file.insert', file: aFile({ id, owner }), content: 'aGVsbG8=' },
       ])
       expect(outcome).toMatchObject({ committed: true })
     }
@@ -156,7 +167,7 @@ describe("a request for another owner's row", () => {
     'gets exactly the same answer as for a missing row: %s',
     async (_, operation) => {
       const { call, mint } = await withRows()
-      const resources = ['runs', 'approvals', 'sessions', 'memory', 'webhooks']
+      const resources = ['runs', 'approvals', 'sessions', 'memory', 'webhooks', 'files']
       const token = await mint(...resources.map((resource) => `${resource}:*:own`))
 
       const [missing, foreign, own] = [

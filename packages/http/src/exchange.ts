@@ -1,4 +1,4 @@
-import type { KeyedRequest, Principal } from '@perdure/core'
+import type { KeyedRequest, Principal, ReceivedFile } from '@perdure/core'
 import { EVERY_ROW, noSpan, type RequestOrigin, type Span, type Visibility } from '@perdure/ports'
 import type { Operation, ProtocolName } from '@perdure/protocol'
 import type { Call } from './handlers.ts'
@@ -34,6 +34,8 @@ export interface Exchange {
   /** The parsed body, before its schema applies defaults. */
   json: unknown
   body: unknown
+  /** The content of an operation that takes a file instead of JSON. */
+  received: ReceivedFile | undefined
   visibility: Visibility
   key: KeyedRequest | undefined
   /** Counts a poll by the bytes that it has cost; `undefined` for any other request. */
@@ -72,6 +74,7 @@ export function createExchange(
     query: {},
     json: undefined,
     body: undefined,
+    received: undefined,
     visibility: EVERY_ROW,
     key: undefined,
     charge: undefined,
@@ -94,11 +97,13 @@ export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
 /** Extracts the part of the exchange that a handler receives. */
 export function toCall(exchange: Exchange): Call<Operation> {
-  const { head, route, query, body, principal, visibility, key, traceparent, clientAddress, isSecure } = exchange
+  const { head, route, query, body, received, principal, visibility, key, traceparent } = exchange
+  const { clientAddress, isSecure } = exchange
   return {
     params: route?.params ?? {},
     query,
     body,
+    received,
     principal,
     visibility,
     key,

@@ -21,13 +21,14 @@ const ROWS = [
   'conversationId',
   'webhookId',
   'deliveryId',
+  'fileId',
 ]
 /** Members that name something without an owner, or nothing that exists in the server. */
 const OTHERS = ['agentId', 'workflowId', 'skillName', 'serverId', 'toolName', 'tokenId', 'triggerId', 'deadLetterId']
 /** A chat or a message of a client: the server derives the session from the caller and the id. */
 const CLIENT_IDS = ['chatId', 'messages.id', 'messageId', 'resume.interruptId', 'messages.name', 'conversation.id']
 const NO_ROWS = [
-  ...['name', 'userId', 'checkpointId', 'lastEventId', 'toolCallId', 'toolResults.toolCallId', 'nodeId'],
+  ...['name', 'filename', 'userId', 'checkpointId', 'lastEventId', 'toolCallId', 'toolResults.toolCallId', 'nodeId'],
   ...CLIENT_IDS,
 ]
 /** `id` names the new row of a create, or an approval of the run in the path. Both have their own tests below. */

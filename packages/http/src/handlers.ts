@@ -1,4 +1,4 @@
-import type { KeyedRequest, Principal, Reply } from '@perdure/core'
+import type { KeyedRequest, Principal, ReceivedFile, Reply } from '@perdure/core'
 import type { RequestOrigin, Visibility } from '@perdure/ports'
 import type { Operation, OperationInput, OperationTable } from '@perdure/protocol'
 import type { Preferences } from './request/prefer.ts'
@@ -10,6 +10,8 @@ export interface Call<Op extends Operation> extends OperationInput<Op> {
   /** The rows the caller may see. */
   readonly visibility: Visibility
   readonly key: KeyedRequest | undefined
+  /** The content of an operation that takes a file; `undefined` for any other. */
+  readonly received: ReceivedFile | undefined
   readonly prefer: Preferences
   readonly traceparent: string | undefined
   readonly acceptsEventStream: boolean

@@ -9,6 +9,7 @@ import type {
   CreateSession,
   CreateTrigger,
   CsrfTokens,
+  DeleteFile,
   DeleteSession,
   DeleteThread,
   EditMessage,
@@ -31,6 +32,7 @@ import type {
   ReadAgents,
   ReadApprovals,
   ReadConsolidator,
+  ReadFiles,
   ReadHealth,
   ReadMemory,
   ReadRuns,
@@ -39,6 +41,7 @@ import type {
   ReadTriggers,
   ReadWorkflows,
   Recall,
+  ReceiveFile,
   Recording,
   Replay,
   ResolveApproval,
@@ -47,6 +50,7 @@ import type {
   ResumeWorkflow,
   SearchMemory,
   StartRun,
+  StoreFile,
   TokenUseCases,
   UpdateSession,
   UseMcp,
@@ -69,6 +73,7 @@ export interface HttpConfig {
   readonly bodyLimitBytes: number
   /** Maximum size of a request body on the routes of other protocols. */
   readonly protocolBodyLimitBytes: number
+  readonly maxFileBytes: number
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
@@ -149,6 +154,10 @@ export interface UseCases {
   readonly updateSession: UpdateSession
   readonly deleteSession: DeleteSession
   readonly exportSession: ExportSession
+  readonly readFiles: ReadFiles
+  readonly receiveFile: ReceiveFile
+  readonly storeFile: StoreFile
+  readonly deleteFile: DeleteFile
   readonly readSkills: ReadSkills
   readonly manageSkills: ManageSkills
   readonly manageMcp: ManageMcp

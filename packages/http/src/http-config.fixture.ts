@@ -6,6 +6,7 @@ export const TEST_CONFIG: HttpConfig = {
   basePath: '/v1',
   bodyLimitBytes: 1_000,
   protocolBodyLimitBytes: 1_000,
+  maxFileBytes: 1_000,
   allowOrigins: [],
   csrfEnabled: true,
   trustProxy: 0,

@@ -1,5 +1,15 @@
 import type { Visibility } from '@perdure/ports'
-import { aBlock, aDelivery, aFact, aMemoryConflict, anApproval, aRun, aSession, aWebhook } from '@perdure/testkit'
+import {
+  aBlock,
+  aDelivery,
+  aFact,
+  aFile,
+  aMemoryConflict,
+  anApproval,
+  aRun,
+  aSession,
+  aWebhook,
+} from '@perdure/testkit'
 import { expect } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 
@@ -22,6 +32,7 @@ export async function createOwnersApp() {
       { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
       { type: 'webhook.insert', webhook: aWebhook({ id, createdBy: owner, owner }) },
       { type: 'delivery.insert', delivery: aDelivery({ id, webhookId: id }) },
+      { type: 'file.insert', file: aFile({ id, owner }), content: 'aGVsbG8=' },
     ])
     expect(outcome).toMatchObject({ committed: true })
   }
@@ -48,6 +59,7 @@ export async function createOwnersApp() {
       await storage.memoryConflicts.list(undefined, page, seen),
       await storage.webhooks.find(`of-${owner}`),
       await storage.deliveries.list({ webhookId: `of-${owner}` }, page),
+      await storage.files.list({}, page, seen),
     ])
   }
   return { ...made, mint, send, rowsOf }

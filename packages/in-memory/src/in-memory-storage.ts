@@ -7,6 +7,7 @@ import { createDeliveryTable } from './delivery-table.ts'
 import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createFactTable } from './fact-table.ts'
+import { createFileTable } from './file-table.ts'
 import { createFireTable } from './fire-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createJobTable } from './job-table.ts'
@@ -49,6 +50,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const webhooks = createWebhookTable()
   const deliveries = createDeliveryTable(webhooks)
   const facts = createFactTable()
+  const files = createFileTable((id) => sessions.get(id) !== undefined)
   const blocks = createBlockTable()
   const memoryConflicts = createMemoryConflictTable()
   const jobs = createJobTable()
@@ -79,12 +81,13 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...consolidation.appliers,
       ...webhooks.appliers,
       ...deliveries.appliers,
+      ...files.appliers,
       ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires] }),
       ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency, events },
         ofRuns: [steps, events, facts, fires],
-        ofSessions: [events, facts, jobs, consolidation],
+        ofSessions: [events, facts, jobs, consolidation, files],
       }),
     }),
     runs: runs.store,
@@ -109,6 +112,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     consolidation: consolidation.store,
     webhooks: webhooks.store,
     deliveries: deliveries.store,
+    files: files.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -1,3 +1,4 @@
+export { createInMemoryBlobStore } from './in-memory-blob-store.ts'
 export { createInMemoryCheckpointLog, type InMemoryCheckpointLog } from './in-memory-checkpoint-log.ts'
 export { createInMemoryCluster, type InMemoryClusterOptions, type InMemoryMember } from './in-memory-cluster.ts'
 export { createInMemoryLockoutStore } from './in-memory-lockout-store.ts'

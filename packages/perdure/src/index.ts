@@ -36,6 +36,7 @@ export type {
   MissingVersion,
   ModelAnswer,
   ModelCall,
+  NewFile,
   OnBusy,
   OnBusyWaiting,
   ParkReason,
@@ -51,6 +52,7 @@ export type {
   RunBlock,
   RunCode,
   RunContext,
+  RunFiles,
   RunForecast,
   RunMcp,
   RunMemory,
@@ -89,6 +91,7 @@ export type {
   Workflow,
   WorkflowDefinition,
   WorkflowRegistration,
+  WrittenFile,
   Yielded,
 } from '@perdure/core'
 export type {

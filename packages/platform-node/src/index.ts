@@ -1,4 +1,5 @@
 export { createAsyncNesting } from './async-nesting.ts'
+export { createDirectoryBlobStore, type DirectoryBlobStoreOptions } from './blobs/directory-blob-store.ts'
 export {
   type CheckpointFile,
   type CheckpointFileOptions,

@@ -28,6 +28,7 @@ export type {
   NewAuditEntry,
   StagedAuditEntry,
 } from './audit-log.ts'
+export type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts'
 export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
@@ -79,6 +80,8 @@ export type {
 } from './event-log.ts'
 export { MAX_SCANNED } from './event-log.ts'
 export type { FactFilter, FactGroup, FactRecord, FactStore, FactUpkeep, VectorQuery } from './fact-store.ts'
+export { type FileFilter, type FileRecord, type FileStore, type FileUsage, MAX_INLINE_BYTES } from './file-store.ts'
+export type { FileWrite, FileWriteConflict } from './file-writes.ts'
 export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'

@@ -7,6 +7,7 @@ import type { DeliveryStore } from './delivery-store.ts'
 import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
 import type { FactStore, FactUpkeep } from './fact-store.ts'
+import type { FileStore } from './file-store.ts'
 import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { JobQueue } from './job-queue.ts'
@@ -79,6 +80,7 @@ export interface Storage {
   readonly consolidation: ConsolidationStore
   readonly webhooks: WebhookStore
   readonly deliveries: DeliveryStore
+  readonly files: FileStore
   /** Follows the commits of every process. Missing if no other process writes while this storage is open. */
   readonly tail?: LogTail | undefined
   /** WebSocket tickets that every process can take. Missing if no other process uses this storage. */

@@ -5,6 +5,7 @@ import type { EpochMs } from './clock.ts'
 import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidator-writes.ts'
 import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
+import type { FileWrite, FileWriteConflict } from './file-writes.ts'
 import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { JsonText } from './json-text.ts'
@@ -106,7 +107,8 @@ export type Write =
   /** Sets `updatedAt`; a no-op for an unknown session. */
   | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes the session with its messages, events and jobs, and its runs with their calls, approvals and events. Stored
+   * Deletes the session with its messages, events and jobs, the files that only it holds, and its runs with their calls,
+   * approvals and events. Stored
    * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
    * Facts and fires are kept, without their references to the deleted rows. Conflicts when there is no such session,
    * and while one of its runs is queued, running or suspended. With `idleSince`, also conflicts when the session was
@@ -230,6 +232,7 @@ export type Write =
   | MemoryWrite
   | ConsolidatorWrite
   | WebhookWrite
+  | FileWrite
 
 /** The request that performs an action, for the audit chain. */
 export interface RequestOrigin {
@@ -266,6 +269,7 @@ export type Conflict =
   | MemoryWriteConflict
   | ConsolidatorWriteConflict
   | WebhookWriteConflict
+  | FileWriteConflict
 
 export type CommitOutcome =
   | {

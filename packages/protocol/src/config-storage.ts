@@ -28,6 +28,11 @@ export const StorageSection = section({
       note: 'Secret reference to the passphrase of the database file. Only with kind sqlite.',
     }),
   }),
+  files: section({
+    directory: optionalField(v.pipe(v.string(), v.minLength(1)), {
+      note: 'Folder that holds the contents of files above 64 KiB; when not set, the folder `files` beside storage.path. The servers of a cluster must share it.',
+    }),
+  }),
   urlRef: optionalField(SecretReference, {
     note: 'Secret reference to the connection URL of the primary server, such as postgres://perdure@db.internal/perdure. Required with kind postgres.',
   }),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { FilesSection } from './config-files.ts'
 import { ProtocolsSection } from './config-protocols.ts'
 import { RealtimeSection } from './config-realtime.ts'
 import { field, optionalField, section } from './config-section.ts'
@@ -78,6 +79,7 @@ export const ServerConfigSchema = strictObject({
   }),
   realtime: RealtimeSection,
   protocols: ProtocolsSection,
+  files: FilesSection,
   skills: section({
     directories: field(strings, [], {
       note: 'Folders that contain skills: each child folder with a SKILL.md is a skill. New skills are installed into the first folder.',

@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   job: 'job',
   webhook: 'whk',
   delivery: 'del',
+  file: 'file',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

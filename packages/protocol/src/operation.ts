@@ -18,7 +18,7 @@ export type ScopeRule =
 export interface ResponseSpec {
   readonly schema?: GenericSchema & Documented
   /** Format of the body, when it is not a single JSON document. */
-  readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'html' | 'websocket'
+  readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'html' | 'bytes' | 'websocket'
   readonly description: string
   readonly location?: true
 }
@@ -73,6 +73,8 @@ export interface Operation {
   readonly changesNothing?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema & Documented
+  /** The body is the content of a file, of any media type, instead of JSON. */
+  readonly takesFile?: true
   /**
    * The operation responds only after its audit entry is durable. It has no effect when the entry cannot be written.
    */

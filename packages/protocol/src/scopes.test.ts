@@ -90,7 +90,7 @@ describe('isGrantable', () => {
   })
 
   it('accepts own only for resources whose rows have an owner', () => {
-    expect([...OWNED_RESOURCES].toSorted()).toEqual(['approvals', 'memory', 'runs', 'sessions', 'webhooks'])
+    expect([...OWNED_RESOURCES].toSorted()).toEqual(['approvals', 'files', 'memory', 'runs', 'sessions', 'webhooks'])
     expect(isGrantable('memory:write:own')).toBe(true)
     for (const text of ['agents:read:own', 'agents:*:own', 'workflows:execute:own', 'tokens:read:own', 'audit:*:own']) {
       expect(isGrantable(text), text).toBe(false)
@@ -98,7 +98,7 @@ describe('isGrantable', () => {
   })
 
   it('rejects unknown resources and actions', () => {
-    for (const text of ['agent:read', 'agents:write', 'files:*', 'constructor:read', 'agents:tostring']) {
+    for (const text of ['agent:read', 'agents:write', 'folders:*', 'constructor:read', 'agents:tostring']) {
       expect(isGrantable(text), text).toBe(false)
     }
   })

@@ -29,6 +29,8 @@ export const SCOPES = {
   'sessions:read': { third: 'id', owned: true, summary: 'See sessions, transcripts and events.' },
   'sessions:write': { third: 'id', owned: true, summary: 'Create, change and delete sessions.' },
   'sessions:export': { third: 'id', owned: true, summary: 'Export sessions.' },
+  'files:read': { third: 'id', owned: true, summary: 'See files and their contents.' },
+  'files:write': { third: 'id', owned: true, summary: 'Store and delete files.' },
   'memory:read': { third: 'id', owned: true, summary: 'Search and read memory.' },
   'memory:write': { third: 'id', owned: true, summary: 'Write and delete memory.' },
   'consolidator:read': { third: 'none', summary: 'See the consolidator queue and dead letters.' },

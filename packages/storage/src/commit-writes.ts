@@ -3,6 +3,7 @@ import { approvalWrites } from './approvals/approval-writes.ts'
 import { auditWrites } from './audit/audit-writes.ts'
 import { emissionWrites } from './events/emission-store.ts'
 import { eventWrites } from './events/event-writes.ts'
+import { fileWrites } from './files/file-writes.ts'
 import { idempotencyWrites } from './keys/idempotency-writes.ts'
 import { mcpServerWrites } from './mcp/mcp-server-store.ts'
 import { blockWrites } from './memory/block-store.ts'
@@ -74,6 +75,7 @@ const APPLIERS: WriteAppliers = {
   ...consolidationWrites,
   ...webhookWrites,
   ...deliveryWrites,
+  ...fileWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

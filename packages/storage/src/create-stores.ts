@@ -141,4 +141,12 @@ export const createStores = (
     retries: (webhookId, now, limit) => host.read('deliveries.retries', { webhookId, now, limit }),
     counts: () => host.read('deliveries.counts', undefined),
   },
+  files: {
+    find: (id, visibility) => host.read('files.find', { id, visibility }),
+    content: (id) => host.read('files.content', id),
+    holders: (id) => host.read('files.holders', id),
+    list: (filter, page, visibility) => host.read('files.list', { filter, page, visibility }),
+    usage: (owner) => host.read('files.usage', owner),
+    inUse: (hashes) => host.read('files.inUse', hashes),
+  },
 })

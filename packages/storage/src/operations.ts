@@ -3,6 +3,7 @@ import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit/audit-log.ts'
 import { listEmissions } from './events/emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead, scanEvents } from './events/event-log.ts'
+import { fileContent, fileHolders, fileUsage, findFile, hashesInUse, listFiles } from './files/file-store.ts'
 import { findIdempotencies, findIdempotency, findRunIds, holdsLegacyIds } from './keys/idempotency-store.ts'
 import { findMcpServer, listMcpServers } from './mcp/mcp-server-store.ts'
 import { findBlock, listBlocks } from './memory/block-store.ts'
@@ -148,6 +149,12 @@ const READS = {
   'deliveries.unattempted': unattemptedDeliveries,
   'deliveries.retries': dueRetries,
   'deliveries.counts': countDeliveries,
+  'files.find': findFile,
+  'files.content': fileContent,
+  'files.holders': fileHolders,
+  'files.list': listFiles,
+  'files.usage': fileUsage,
+  'files.inUse': hashesInUse,
 } as const
 
 export type ReadName = keyof typeof READS

@@ -2,6 +2,8 @@
 export { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approvals/approval-store.ts'
 export { readAuditLinks, readAuditState } from './audit/audit-log.ts'
 export { COUNT, READ_AFTER, READ_BEFORE, readEvents, readLogHead, SCAN, SELECT_HEAD } from './events/event-log.ts'
+export { FILE_QUERIES, fileListQuery } from './files/file-store.ts'
+export { FILE_DELETIONS, PRUNE_FILES } from './files/file-writes.ts'
 export { holdsLegacyIds, LEGACY_IDS, RUN_IDS } from './keys/idempotency-store.ts'
 export { completeRecord, interruptRecords, PRUNE_RECORDS, REDACT_ANSWERS } from './keys/idempotency-writes.ts'
 export { IDLE_SESSIONS } from './memory/consolidation-store.ts'

@@ -16,6 +16,12 @@ export {
 } from './builders.ts'
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
+export {
+  type BlobStoreCase,
+  type BlobStoreHarness,
+  blobStoreCases,
+  blobStoreContract,
+} from './contracts/blob-store.contract.ts'
 export { blockStoreCases, blockStoreContract } from './contracts/block-store.contract.ts'
 export { type CheckpointLogHarness, checkpointLogContract } from './contracts/checkpoint-log.contract.ts'
 export { clusterCases, clusterContract } from './contracts/cluster.contract.ts'
@@ -27,6 +33,7 @@ export { emissionStoreCases, emissionStoreContract } from './contracts/emission-
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { factStoreCases, factStoreContract } from './contracts/fact-store.contract.ts'
 export { factUpkeepCases, factUpkeepContract } from './contracts/fact-upkeep.contract.ts'
+export { fileStoreCases, fileStoreContract } from './contracts/file-store.contract.ts'
 export { fireStoreCases, fireStoreContract } from './contracts/fire-store.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { jobQueueCases, jobQueueContract } from './contracts/job-queue.contract.ts'
@@ -65,6 +72,7 @@ export { triggerStoreCases, triggerStoreContract } from './contracts/trigger-sto
 export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'
 export { webhookStoreCases, webhookStoreContract } from './contracts/webhook-store.contract.ts'
 export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'
+export { aFile } from './file-builders.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { aBlock, aFact, aJob, aMemoryConflict } from './memory-builders.ts'
 export { createRandom } from './random.ts'

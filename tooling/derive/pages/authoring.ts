@@ -45,6 +45,8 @@ const DOCUMENTED_TYPES: readonly DocumentedType[] = [
   ['The context member `session`', `${CORE}/sessions/run-session.ts`, 'RunSession', 'These calls are durable, like `step`; so are the calls of `memory`, `skills` and `mcp`.'],
   ['The context member `memory`', `${CORE}/memory/run-memory.ts`, 'RunMemory', ''],
   ['Result of `memory.block(label)`', `${CORE}/memory/run-memory.ts`, 'RunBlock', ''],
+  ['The context member `files`', `${CORE}/files/run-files.ts`, 'RunFiles', ''],
+  ['Argument of `files.write`', `${CORE}/files/run-files.ts`, 'NewFile', ''],
   ['The context member `skills`', `${CORE}/skills/run-skills.ts`, 'RunSkills', ''],
   ['The context member `mcp`', `${CORE}/mcp/run-mcp.ts`, 'RunMcp', ''],
   ['Options of `mcp.call`', `${CORE}/mcp/run-mcp.ts`, 'McpCallOptions', '`mcp.call` also takes `onCrash`, with the meaning it has for `step`.'],

@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { EpochMs } from '@perdure/ports'
 import { openSqliteStorage } from '@perdure/sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
@@ -48,6 +50,33 @@ describe('perdure backup with perdure restore', () => {
       document: { problems: expect.arrayContaining([expect.stringContaining('SHA-256')]) },
     })
     expect((await perdure('restore', 'copy.db')).exitCode).toBe(2)
+  })
+
+  it('includes the contents of large files, and notices one that is missing', async () => {
+    const content = Buffer.alloc(100_000, 7)
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    const nameOf = (folder: string) => join(dir(), folder, sha256.slice(0, 2), sha256.slice(2))
+    const storage = await openSqliteStorage({ path: join(dir(), 'data.db') })
+    const file = { id: 'f', owner: 'ann', sha256, size: 100_000, mediaType: 'image/png', createdAt: 0 as EpochMs }
+    await storage.unitOfWork.commit([{ type: 'file.insert', file }])
+    await storage.close()
+    mkdirSync(dirname(nameOf('files')), { recursive: true })
+    writeFileSync(nameOf('files'), content)
+
+    const created = await json('backup', 'create', '--out', 'copy.db', '--verify')
+    expect(created.document).toMatchObject({
+      problems: [],
+      files: { folder: 'copy.db.files', files: 1, bytes: 100_000 },
+    })
+    rmSync(join(dir(), 'files'), { recursive: true })
+    expect((await perdure('restore', 'copy.db')).exitCode).toBe(0)
+    expect(readFileSync(nameOf('files')).equals(content)).toBe(true)
+
+    rmSync(nameOf('copy.db.files'))
+    expect(await json('backup', 'verify', 'copy.db')).toMatchObject({
+      exitCode: 5,
+      document: { problems: [`files: the content ${sha256} is missing`] },
+    })
   })
 
   it('refuses to overwrite an existing file', async () => {

@@ -12,13 +12,19 @@ export interface BackupCreateFlags {
 
 /** Can run while a server uses the database. */
 export async function backupCreateCommand(call: Call, flags: BackupCreateFlags): Promise<void> {
-  const { main, audit } = await storageFiles(call)
+  const { main, audit, files } = await storageFiles(call)
   const { path, encryption } = main
   const now = Date.now()
   const out = flags.out === undefined ? defaultBackupPath(path, now) : givenPath(call, flags.out)
   // The audit log does not exist before the first start.
   const isAudited = audit !== undefined && existsSync(audit.path)
-  const manifest = await createBackup(path, { out, encryption, audit: isAudited ? audit : undefined, now: () => now })
+  const manifest = await createBackup(path, {
+    out,
+    encryption,
+    audit: isAudited ? audit : undefined,
+    files,
+    now: () => now,
+  })
   const secrets = { encryption, auditEncryption: audit?.encryption }
   const problems = flags.verify === true ? (await verifyBackup(out, secrets)).problems : undefined
   const verdict = problems === undefined ? '' : problemsText(problems)
@@ -53,7 +59,9 @@ function defaultBackupPath(path: string, now: number): string {
   return join(dirname(path), 'backups', `${basename(path, extension)}-${stamp}${extension}`)
 }
 
-const summaryOf = ({ bytes, sha256, schemaVersion, isEncrypted, audit }: BackupManifest): string => {
+const summaryOf = ({ bytes, sha256, schemaVersion, isEncrypted, audit, files }: BackupManifest): string => {
   const log = audit === undefined ? '' : `\naudit log: ${audit.bytes} bytes, sha256 ${audit.sha256}`
-  return `${bytes} bytes, schema ${schemaVersion}${isEncrypted ? ', encrypted' : ''}, sha256 ${sha256}${log}`
+  const contents =
+    files === undefined ? '' : `\n${files.folder}: ${files.files} contents of files, ${files.bytes} bytes`
+  return `${bytes} bytes, schema ${schemaVersion}${isEncrypted ? ', encrypted' : ''}, sha256 ${sha256}${log}${contents}`
 }

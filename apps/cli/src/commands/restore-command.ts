@@ -24,7 +24,7 @@ export async function restoreCommand(call: Call, { file, acceptAuditHead }: Rest
   const { main, audit } = files
   const chain = await chainOf(call, copy, files)
   if (chain !== undefined) requireAccepted(chain, { file, accepted: acceptAuditHead })
-  const { kept, audit: log } = await restoreBackup(copy, { ...main, audit })
+  const { kept, audit: log } = await restoreBackup(copy, { ...main, audit, files: files.files })
   const checkpoints = await chain?.record({ user: userInfo().username, backup: basename(copy) })
   if (audit !== undefined && log === undefined) call.out.note(`the backup has no audit log: ${audit.path} is unchanged`)
   const restored = [
@@ -75,5 +75,7 @@ function requireAccepted(
 }
 
 /** A copy that a server saved of its audit log replaces the audit log alone. */
-const targetOf = (copy: string, { main, audit }: StorageFiles): StorageFiles =>
-  audit !== undefined && isRescueOf(copy, audit.path) ? { main: audit, audit: undefined } : { main, audit }
+const targetOf = (copy: string, { main, audit, files }: StorageFiles): StorageFiles =>
+  audit !== undefined && isRescueOf(copy, audit.path)
+    ? { main: audit, audit: undefined, files }
+    : { main, audit, files }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { auditEncryption, storageEncryption } from '@perdure/server-app/admin'
+import { auditEncryption, filesDirectory, storageEncryption } from '@perdure/server-app/admin'
 import type { Encryption } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
@@ -18,6 +18,8 @@ export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(
 export interface StorageFiles {
   readonly main: StorageFile
   readonly audit: StorageFile | undefined
+  /** The folder with the contents of large files. */
+  readonly files: string
 }
 
 /** The database file and, if the audit is enabled, the audit log. @throws as `storageFile` */
@@ -28,6 +30,7 @@ export async function storageFiles(call: Call): Promise<StorageFiles> {
   const encryption = await auditEncryption(validConfig(loaded), loaded)
   return {
     main,
+    files: filesDirectory(validConfig(loaded).storage, loaded.configDir),
     audit: audit.enabled ? { path: resolve(loaded.configDir, audit.path), encryption } : undefined,
   }
 }

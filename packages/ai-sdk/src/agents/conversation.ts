@@ -4,6 +4,7 @@ import type { FindRun } from '../run.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { toModelMessages } from './model-messages.ts'
+import { readerOf } from './read-file.ts'
 import { toUiMessages } from './ui-messages.ts'
 
 /** How many messages one conversation has at most. */
@@ -13,8 +14,10 @@ const MAX_TURNS = 100
 /** `ai.messages` and `ai.uiMessages`. */
 export const createConversation = (find: FindRun) => ({
   async messages({ tools = {}, maxTurns, convertDataPart }: ConversationOptions = {}): Promise<ModelMessage[]> {
-    await find().ctx.session?.takeMessages()
-    return toModelMessages(await branchOf(find().ctx, maxTurns), { tools: tools as Tools, convertDataPart })
+    const { ctx } = find()
+    await ctx.session?.takeMessages()
+    const readFile = readerOf(ctx)
+    return toModelMessages(await branchOf(ctx, maxTurns), { tools: tools as Tools, convertDataPart, readFile })
   },
   uiMessages: async ({ maxTurns }: Pick<ConversationOptions, 'maxTurns'> = {}) =>
     toUiMessages(await branchOf(find().ctx, maxTurns)),
@@ -36,5 +39,7 @@ async function branchOf(ctx: RunContext, maxTurns: number = MAX_TURNS): Promise<
 /** The messages that started the run. */
 export async function ownMessages(ctx: RunContext): Promise<ModelMessage[]> {
   const own = questionOf(ctx)
-  return own === undefined ? [] : toModelMessages([own], { tools: {}, convertDataPart: undefined })
+  return own === undefined
+    ? []
+    : toModelMessages([own], { tools: {}, convertDataPart: undefined, readFile: readerOf(ctx) })
 }

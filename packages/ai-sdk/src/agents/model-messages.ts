@@ -1,4 +1,4 @@
-import type { MessagePart, SessionMessage, ToolCallOutcome } from '@perdure/core'
+import { fileIdOf, type MessagePart, type SessionMessage, type ToolCallOutcome } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import { denied, toModelOutput } from '../tools/denied.ts'
 import type { Tools } from '../tools/tool.ts'
@@ -7,6 +7,8 @@ import type { ConversationOptions } from './conversation-options.ts'
 interface Converting {
   readonly tools: Tools
   readonly convertDataPart: ConversationOptions['convertDataPart']
+  /** Reads a file that the server stores. */
+  readonly readFile: (url: string) => Promise<Uint8Array>
 }
 
 type ToolPart = Extract<MessagePart, { readonly type: 'tool' }>
@@ -22,23 +24,25 @@ export async function toModelMessages(
 ): Promise<ModelMessage[]> {
   const prompt: ModelMessage[] = []
   for (const { role, parts } of messages) {
-    prompt.push(...(role === 'user' ? questionOf(parts, converting) : await answerOf(parts, converting)))
+    prompt.push(...(await (role === 'user' ? questionOf(parts, converting) : answerOf(parts, converting))))
   }
   return prompt
 }
 
-function questionOf(parts: readonly MessagePart[], { convertDataPart }: Converting): ModelMessage[] {
-  const content = parts.flatMap((part): readonly Content[] => {
-    if (part.type === 'text') return [{ type: 'text', text: part.text }]
-    if (part.type === 'file') return [fileOf(part)]
-    if (part.type !== 'data') return []
-    const converted = convertDataPart?.({ type: 'data', data: part.data })
-    return converted === undefined ? [] : [{ ...converted }]
-  })
+async function questionOf(parts: readonly MessagePart[], converting: Converting): Promise<ModelMessage[]> {
+  const content: Content[] = []
+  for (const part of parts) {
+    if (part.type === 'text') content.push({ type: 'text', text: part.text })
+    else if (part.type === 'file') content.push(await fileOf(part, converting))
+    else if (part.type === 'data') {
+      const converted = converting.convertDataPart?.({ type: 'data', data: part.data })
+      if (converted !== undefined) content.push({ ...converted })
+    }
+  }
   return content.length === 0 ? [] : [{ role: 'user', content } as unknown as ModelMessage]
 }
 
-async function answerOf(parts: readonly MessagePart[], { tools }: Converting): Promise<ModelMessage[]> {
+async function answerOf(parts: readonly MessagePart[], converting: Converting): Promise<ModelMessage[]> {
   const prompt: ModelMessage[] = []
   let said: Content[] = []
   let results: Content[] = []
@@ -53,17 +57,21 @@ async function answerOf(parts: readonly MessagePart[], { tools }: Converting): P
     if (part.type === 'tool') {
       const { toolCallId, name: toolName, input } = part
       said.push({ type: 'tool-call', toolCallId, toolName, input })
-      results.push({ type: 'tool-result', toolCallId, toolName, output: await outputOf(part, tools) })
+      results.push({ type: 'tool-result', toolCallId, toolName, output: await outputOf(part, converting.tools) })
     } else if (part.type === 'text' && part.isCommentary !== true) said.push({ type: 'text', text: part.text })
     else if (part.type === 'reasoning') said.push({ type: 'reasoning', text: part.text })
-    else if (part.type === 'file') said.push(fileOf(part))
+    else if (part.type === 'file') said.push(await fileOf(part, converting))
   }
   flush()
   return prompt
 }
 
-function fileOf({ url, mediaType, name }: Extract<MessagePart, { readonly type: 'file' }>): Content {
-  return { type: 'file', data: new URL(url), mediaType, ...(name === undefined ? {} : { filename: name }) }
+type FilePart = Extract<MessagePart, { readonly type: 'file' }>
+
+/** The model gets the bytes of a stored file, because no provider can load it without the token of its owner. */
+async function fileOf({ url, mediaType, name }: FilePart, { readFile }: Converting): Promise<Content> {
+  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url)
+  return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
 }
 
 function outputOf({ toolCallId, name, input, outcome }: ToolPart, tools: Tools): unknown {

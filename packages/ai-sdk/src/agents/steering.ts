@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { FindRun } from '../run.ts'
 import { toModelMessages } from './model-messages.ts'
+import { readerOf } from './read-file.ts'
 
 /** Messages that came while the agent worked, and the length of the prompt before them. */
 interface Received {
@@ -24,7 +25,10 @@ export function createSteering(find: FindRun) {
       const own = given.filter((message) => !isOwn.has(message))
       const taken = isInsideCall ? [] : ((await ctx.session?.takeMessages({ steering: true })) ?? [])
       if (taken.length > 0) {
-        all.push({ at: own.length, messages: await toModelMessages(taken, { tools: {}, convertDataPart: undefined }) })
+        all.push({
+          at: own.length,
+          messages: await toModelMessages(taken, { tools: {}, convertDataPart: undefined, readFile: readerOf(ctx) }),
+        })
       }
       if (all.length === 0) return undefined
       const prompt: ModelMessage[] = []

@@ -15,7 +15,10 @@ export interface Authoring {
   data(name: string, data: unknown, options?: DataOptions): Promise<void>
   /** Names a source that the answer uses. */
   source(source: SourceReference): Promise<void>
-  /** Shows a file: a URL, or base64 data up to the limit of an event. */
+  /**
+   * Shows a file: a URL, base64 data up to the limit of an event, or bytes, which a durable call named `files.write` stores
+   * first.
+   */
   file(file: FileReference): Promise<void>
   /**
    * Calls a model once and shows its stream as it comes. The result is a summary, and a re-execution gets that summary
@@ -60,7 +63,7 @@ export interface SourceReference {
 export interface FileReference {
   readonly mediaType: string
   readonly url?: string
-  /** Base64. */
-  readonly data?: string
+  /** Base64, or the bytes of a file to store. */
+  readonly data?: string | Uint8Array
   readonly name?: string
 }

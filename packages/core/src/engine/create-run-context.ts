@@ -49,6 +49,17 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     made ??= services({ ...callerOf(scope), takeMessages: (steeringOnly) => takeMessages(scope, steeringOnly) })
     return made[name]
   }
+  /** Bytes are stored first, by a durable call; the event then shows the URL of the stored file. */
+  const withStoredFiles = (authoring: Authoring): Authoring => ({
+    ...authoring,
+    async file(file) {
+      const { data, mediaType, name } = file
+      if (!(data instanceof Uint8Array)) return authoring.file(file)
+      const named = name === undefined ? {} : { name }
+      const written = await service('files').write({ mediaType, data, ...named })
+      return members.emit('part.file', { fileId: written.id, mediaType: written.mediaType, url: written.url, ...named })
+    },
+  })
   const shown = createShownState()
   let said: Authoring | undefined
   const members: Omit<RunContext, keyof RunServices | keyof Authoring> & WithLazy = {
@@ -114,7 +125,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       if (name === LOGGED_ANSWERS) return loggedAnswersOf(scope)
       if (name === OWN_QUESTION) return ownQuestion(run)
       if (isServiceName(name)) return service(name)
-      said ??= createAuthoring(scope, members.emit, shown)
+      said ??= withStoredFiles(createAuthoring(scope, members.emit, shown))
       return said[name]
     },
   }
@@ -144,7 +155,7 @@ const lazily = (name: keyof Lazy): PropertyDescriptor => ({
 })
 
 const isServiceName = (name: keyof Lazy): name is keyof RunServices => SERVICE_NAMES.has(name)
-const SERVICE_NAMES: ReadonlySet<keyof Lazy> = new Set(['session', 'memory', 'skills', 'mcp'])
+const SERVICE_NAMES: ReadonlySet<keyof Lazy> = new Set(['session', 'memory', 'skills', 'mcp', 'files'])
 
 /**
  * Shared by all contexts. If each context had its own getters, each would also get its own hidden class, which V8 keeps
@@ -155,6 +166,7 @@ const LAZY_MEMBERS = {
   memory: lazily('memory'),
   skills: lazily('skills'),
   mcp: lazily('mcp'),
+  files: lazily('files'),
   text: lazily('text'),
   reasoning: lazily('reasoning'),
   state: lazily('state'),

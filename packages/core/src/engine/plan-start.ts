@@ -9,6 +9,7 @@ import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { NO_SLOT, type Slot } from './admission.ts'
 import type { Debounced } from './debounce.ts'
+import { runFileWrites } from './run-file-writes.ts'
 import type { RunSeed } from './run-seed.ts'
 import { takeLanes } from './slot-request.ts'
 import type { StartRunRequest } from './start-request.ts'
@@ -83,7 +84,12 @@ export function planCombined(
     claimed: { run, slot: NO_SLOT, toInterrupt: [] },
     seed: undefined,
     turns: [],
-    writes: [write, ...sessionWrites(deps, run, { session }), { type: 'event.append', events: [event] }],
+    writes: [
+      write,
+      ...sessionWrites(deps, run, { session }),
+      ...runFileWrites(run),
+      { type: 'event.append', events: [event] },
+    ],
     reply: isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath),
     runId: run.id,
     remember: !isAwaited,

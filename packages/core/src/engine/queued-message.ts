@@ -20,6 +20,7 @@ import { outcomeReply } from '../runs/run-outcome.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
+import { runFileWrites } from './run-file-writes.ts'
 import type { Runner } from './runner.ts'
 
 export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps {
@@ -67,6 +68,7 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
         change: { input: text, startAt },
       },
       ...(await replaceInTranscript(deps, run, text)),
+      ...runFileWrites(edited),
       { type: 'event.append', events: [lifecycleEvent(edited, 'run.queued', { at, reason: 'edited' })] },
     ]
     return { writes, reply: outcomeReply(edited, basePath), remember: true, edited }

@@ -33,6 +33,7 @@ import type { Launch } from './live-runs.ts'
 import { acceptedFlow, chosenTarget, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
 import { planReplacement, withReplaced } from './replace-turns.ts'
+import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
@@ -66,7 +67,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps, SupersedeDeps
  * idempotency key.
  *
  * @throws PerdureError `agent-not-found`, `workflow-not-found`, `version-unknown`, `invalid-input`, `session-not-found`,
- *   `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
+ *   `file-not-found`, `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
@@ -79,6 +80,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const flow = acceptedFlow(request, target, input)
     const commit = () =>
       commitOnce(deps, request.key, (conflict) => {
+        refuseMissingFile(conflict)
         const taken = conflict?.type === 'lane.take' ? { slot: conflict.current } : undefined
         return decide(deps, request, { target, input, flow, taken })
       })
@@ -133,16 +135,14 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   }
 }
 
-interface TakenLane {
-  readonly slot: TakenSlot | undefined
-}
+type Taken = { readonly slot: TakenSlot | undefined }
 
 interface Starting {
   readonly target: RunTarget
   readonly input: unknown
   readonly flow: FlowKeys | undefined
   /** Another process has taken a slot of a lane of the run. The run then starts as queued, unless it is refused. */
-  readonly taken: TakenLane | undefined
+  readonly taken: Taken | undefined
 }
 
 async function decide(
@@ -161,19 +161,19 @@ async function decide(
   if (combined !== undefined) return planCombined(deps, request, { combined, session })
   await refuseBusyThread(deps.runs, request)
   const more = seed?.writes(run) ?? (await request.origin?.writes(run)) ?? []
-  const ofSession = sessionWrites(deps, seed?.isMessage === false ? withoutMessage(run) : run, {
-    session,
-    metadata: request.newSession?.metadata,
-  })
+  const said = seed?.isMessage === false ? withoutMessage(run) : run
+  const ofSession = sessionWrites(deps, said, { session, metadata: request.newSession?.metadata })
   const first = deps.lines === undefined ? [] : takeDebounceSlot(run, taken?.slot)
   if (taken !== undefined) refuseBusyLane(target, taken)
-  const ahead = deps.lines === undefined ? undefined : await deps.lines.ahead(target, run)
   const replacement = await planReplacement(deps.runs, run, request.body.replaces)
   const turns = await turnsAhead(deps.runs, { target, run, replaced: replacement.active })
+  const ahead = await deps.lines?.ahead(target, run)
   const isBehind = taken !== undefined || ahead !== undefined || turns.length > 0
   const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
-  const writes = [...first, ...more, ...ofSession, ...replacement.writes]
+  // The session of a repeated run holds its files already, and its caller may not own them.
+  const files = seed === undefined ? runFileWrites(run) : []
+  const writes = [...first, ...more, ...ofSession, ...files, ...replacement.writes]
   const interrupting = target.onBusy === 'interrupt' ? turns.map(({ id }) => id) : []
   const active = [...interrupting, ...replacement.active]
   return planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes, turns })
@@ -221,7 +221,7 @@ function isExclusive({ body }: StartRunRequest, { concurrency }: RunTarget): boo
 }
 
 /** @throws PerdureError `agent-busy` when a run in another process holds the slot that the run needs, and is not waited for */
-function refuseBusyLane({ onBusy }: RunTarget, { slot }: TakenLane): void {
+function refuseBusyLane({ onBusy }: RunTarget, { slot }: Taken): void {
   if (onBusy === 'reject' && slot?.freeAt === undefined) throw agentBusy()
 }
 

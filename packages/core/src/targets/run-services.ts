@@ -1,4 +1,5 @@
 import type { ServiceCaller } from '../durable/service-caller.ts'
+import type { RunFiles } from '../files/run-files.ts'
 import type { RunMcp } from '../mcp/run-mcp.ts'
 import type { RunMemory } from '../memory/run-memory.ts'
 import type { RunSession } from '../sessions/run-session.ts'
@@ -11,6 +12,7 @@ export interface RunServices {
   readonly skills: RunSkills
   readonly mcp: RunMcp
   readonly memory: RunMemory
+  readonly files: RunFiles
 }
 
 export type CreateRunServices = (caller: ServiceCaller) => RunServices

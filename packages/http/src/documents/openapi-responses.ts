@@ -17,6 +17,7 @@ const STREAMS: Readonly<Record<NonNullable<ResponseSpec['stream']>, Json>> = {
   csv: textContent('text/csv', 'seq,at\n42,2026-03-02T09:15:00.000Z\n'),
   text: textContent('text/plain', 'svc_runs_active 2\n'),
   html: textContent('text/html', '<!doctype html>'),
+  bytes: { '*/*': { schema: {}, example: 'hello' } },
   websocket: {},
 }
 

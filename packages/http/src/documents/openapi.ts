@@ -71,7 +71,7 @@ function pathsOf(operations: readonly Operation[], components: Components): Json
 const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
 
 function operationObject(operation: Operation, { schemas, parameters, responses }: Components): Json {
-  const { id, summary, scope, body, refused } = operation
+  const { id, summary, scope, body, refused, takesFile } = operation
   return {
     operationId: id,
     tags: [tagOf(operation)],
@@ -81,6 +81,7 @@ function operationObject(operation: Operation, { schemas, parameters, responses 
     ...(refused === true ? { 'x-perdure-refused': true } : {}),
     parameters: parameters.of(operation),
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
+    ...(takesFile === true ? { requestBody: FILE_BODY } : {}),
     responses: responses.of(operation),
   }
 }
@@ -103,6 +104,11 @@ function describeScope({ scope }: Operation): string {
   if ('anyOf' in scope) return `Requires one of the scopes ${scope.anyOf.map((one) => `\`${one}\``).join(', ')}.`
   if ('rawScope' in scope) return `Requires the scope \`${scope.scope}\`, or \`${scope.rawScope}\` for raw events.`
   return `Requires the scope \`${scope.scope}\` if \`${scope.whenConfig}\` is set.`
+}
+
+const FILE_BODY: Json = {
+  description: 'The content of the file.',
+  content: { '*/*': { schema: {}, example: 'hello' } },
 }
 
 /** A body without mandatory members may be left out. */

@@ -2,36 +2,55 @@ import { authorizeTarget } from '@perdure/core'
 import { parseStrictJson, perdureError } from '@perdure/ports'
 import { namedTarget } from '@perdure/protocol'
 import type { GenericSchema } from 'valibot'
+import type { Exchange } from '../exchange.ts'
+import { bodyChunks } from '../request/body-chunks.ts'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { topLevelText } from '../request/top-level-text.ts'
 import { validate } from '../request/validate.ts'
+import type { Route } from '../router.ts'
 import type { CreateStage } from './stage.ts'
 
 /**
  * Validates the query, then reads and validates the body. A missing body counts as an empty object. An operation without
  * a handler answers 501 whatever the body holds.
  */
-export const createBody: CreateStage =
-  ({ config }) =>
-  async (exchange) => {
+export const createBody: CreateStage = ({ config, receiveFile }) => {
+  const receive = async (exchange: Exchange): Promise<void> => {
+    requireIdentity(exchange.head)
+    const received = await receiveFile({
+      chunks: bodyChunks(exchange, config.maxFileBytes),
+      mediaType: exchange.head.header('content-type'),
+      owner: exchange.principal.subject,
+    })
+    // Identifies the content to an idempotency key.
+    exchange.json = { sha256: received.sha256, size: received.size, mediaType: received.mediaType }
+    exchange.received = received
+  }
+
+  const parse = async (exchange: Exchange, { operation, protocol }: Route['mounted']): Promise<void> => {
+    const { head, principal } = exchange
+    const bytes = await readBody(
+      exchange,
+      protocol === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
+    )
+    const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
+    // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.
+    if (target !== undefined) authorizeTarget(principal, namedTarget(target))
+    exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
+    if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
+  }
+
+  return async (exchange) => {
     const { head, route } = exchange
     if (route === undefined) return undefined
     const { operation } = route.mounted
     exchange.query = validate(operation.query, readQuery(head.search, operation.query), 'query')
-    if (operation.method === 'GET') return undefined
-
-    const bytes = await readBody(
-      exchange,
-      route.mounted.protocol === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
-    )
-    const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
-    // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.
-    if (target !== undefined) authorizeTarget(exchange.principal, namedTarget(target))
-    exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
-    if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
+    if (operation.takesFile === true) await receive(exchange)
+    else if (operation.method !== 'GET') await parse(exchange, route.mounted)
     return undefined
   }
+}
 
 /** Joins the members `metadata.<key>` of an operation that filters by metadata into the member `metadata`. */
 function readQuery(search: string, schema: GenericSchema | undefined): Record<string, unknown> {
@@ -55,11 +74,14 @@ const hasMetadata = (schema: GenericSchema | undefined): boolean =>
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
 
-function parseBody({ header }: RequestHead, bytes: Uint8Array): unknown {
-  const encoding = header('content-encoding') ?? 'identity'
-  if (encoding.toLowerCase() !== 'identity') {
-    throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
-  }
+function requireIdentity({ header }: RequestHead): void {
+  if ((header('content-encoding') ?? 'identity').toLowerCase() === 'identity') return
+  throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
+}
+
+function parseBody(head: RequestHead, bytes: Uint8Array): unknown {
+  const { header } = head
+  requireIdentity(head)
   if (!JSON_TYPE.test(header('content-type')?.trim() ?? '')) {
     throw perdureError('unsupported-media-type', { hint: 'send Content-Type: application/json' })
   }

@@ -27,13 +27,14 @@ import {
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
+import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
 import type { AgUiMessage } from './message.ts'
 import { createAgUiProjector } from './projector.ts'
 import { type AgUiRequestBody, asked, newMessages, toAgUiMessage, toChatMessage, toolResultsIn } from './request.ts'
 
-export interface AgUiDeps extends HistoryDeps, DecideDeps, ClientKeyDeps {
+export interface AgUiDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps {
   readonly targets: RunTargets
   readonly approvals: AwaitedInputDeps['approvals'] & DecideDeps['approvals']
   readonly runs: HistoryDeps['runs']
@@ -76,7 +77,8 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   const start = async (call: ChatCall, body: AgUiRequestBody, sessionId: string): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
     const target = targets.get('agent', agentId)
-    const messages = newMessages(body.messages).map(toChatMessage)
+    const sent = newMessages(body.messages).map(toChatMessage)
+    const messages = await withStoredFiles(deps, sent, { principal, isChat: true })
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
     const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
@@ -149,7 +151,9 @@ export function createAgUi(deps: AgUiDeps): AgUi {
         return answer(call, body, { sessionId, sent: { decisions: [], results, runId: newest.id }, via })
       }
       if (await takesInput(deps, newest, body.runId)) {
-        const input = chatInput(deps, newMessages(body.messages).map(toChatMessage))
+        const sent = newMessages(body.messages).map(toChatMessage)
+        const owner = { principal: call.principal, isChat: true, sessionId }
+        const input = chatInput(deps, await withStoredFiles(deps, sent, owner))
         return resume(call, { ...body, resume: [inputResume(newest.id, input)] }, { newest, sessionId })
       }
       if (await hasOpenInterrupts(deps, newest)) {

@@ -28,13 +28,14 @@ import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
+import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
 import { chatHistory } from './chat-history.ts'
 import type { AiSdkVersion } from './chunk.ts'
 import { createAiSdkProjector, runIdIn } from './projector.ts'
 import { isReplacing, replacedTurn } from './replaced-turn.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps {
+export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: HistoryDeps['runs']
@@ -101,7 +102,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
-    const chat = chatInput(deps, asked.map(toChatMessage), settingsOf(body), chatTools(body.tools))
+    const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
+    const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
     const replaces = await replacedTurn(deps, shown, body)
     const reply = await startRun({
@@ -152,7 +154,9 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       if (run === undefined || last === undefined || !(await takesInput(deps, run, last.id))) {
         return start(call, body, version)
       }
-      const chat = chatInput(deps, newMessages(body.messages).map(toChatMessage))
+      const owner = { principal: call.principal, isChat: true, sessionId }
+      const asked = newMessages(body.messages).map(toChatMessage)
+      const chat = chatInput(deps, await withStoredFiles(deps, asked, owner))
       const begin = await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
       return open(call, { runId: run.id, sessionId, version, start: begin })
     },

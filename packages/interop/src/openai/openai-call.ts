@@ -15,9 +15,10 @@ import type { ChatSessionDeps } from '../chat/chat-session.ts'
 import type { FoldCache } from '../chat/fold-cache.ts'
 import type { DecideDeps } from '../chat/pass-answers.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
+import type { StoredFilesDeps } from '../chat/stored-files.ts'
 import type { ModelTarget } from './models.ts'
 
-export interface OpenaiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps {
+export interface OpenaiDeps extends ChatSessionDeps, DecideDeps, RunLogDeps, StoredFilesDeps {
   readonly foldCache: FoldCache
   readonly targets: RunTargets
   readonly registered: () => readonly ModelTarget[]

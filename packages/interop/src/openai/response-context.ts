@@ -4,6 +4,7 @@ import { isTerminal, namedTarget } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import { chatInput } from '../chat/chat-input.ts'
 import { chatSessionId, MAX_METADATA, newestRun } from '../chat/chat-session.ts'
+import { withStoredFiles } from '../chat/stored-files.ts'
 import type { ProtocolCall } from '../handlers.ts'
 import { segmentOf } from './answers.ts'
 import type { AnsweringRun, OpenaiDeps } from './openai-call.ts'
@@ -48,8 +49,10 @@ export async function passInput(
   const { previous } = context
   const run = (previous?.run ?? (await newestOf(deps, call, body, context))) as RunRecord | undefined
   const ref = body.previous_response_id ?? ''
-  const messages = inputMessages(newInput(body.input))
-  if (run === undefined || messages.length === 0 || !(await takesInput(deps, run, ref))) return undefined
+  const sent = inputMessages(newInput(body.input))
+  if (run === undefined || sent.length === 0 || !(await takesInput(deps, run, ref))) return undefined
+  const { sessionId } = run
+  const messages = await withStoredFiles(deps, sent, { principal, isChat: sessionId !== undefined, sessionId })
   const { text } = chatInput(deps, messages)
   const isResumption = (event: LogEvent) =>
     event.type === 'run.resumed' && viaIn(event.payload) === ref && textOf(event) === text

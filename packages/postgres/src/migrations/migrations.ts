@@ -11,6 +11,7 @@ import { declarations } from './0010-declarations.ts'
 import { rootRuns } from './0011-root-runs.ts'
 import { askedHash } from './0012-asked-hash.ts'
 import { turns } from './0013-turns.ts'
+import { files } from './0014-files.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rootRuns,
   askedHash,
   turns,
+  files,
 ]

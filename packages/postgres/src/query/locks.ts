@@ -6,6 +6,7 @@ const KEYS: Readonly<Record<LockName, number>> = {
   log: 0x62_65_72_74,
   chain: 0x62_65_72_61,
   families: 0x62_65_72_76,
+  files: 0x62_65_72_66,
 }
 
 const lock = (name: LockName): Query<object, unknown> =>
@@ -19,4 +20,5 @@ export const LOCKS: Readonly<Record<LockName, Query<object, unknown>>> = {
   log: lock('log'),
   chain: lock('chain'),
   families: lock('families'),
+  files: lock('files'),
 }

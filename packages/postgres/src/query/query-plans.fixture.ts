@@ -98,4 +98,8 @@ const SEED = [
     select 'delivery-' || n, 'webhook-' || n % 50, 'run.completed', n,
       case when n % 100 < 2 then 'pending' when n % 100 = 2 then 'dead' else 'delivered' end,
       case when n % 100 = 0 then 0 else 1 end, 0, n, case when n % 1000 = 1 then 'lease' end, n from generate_series(1, 30000) as n`,
+  `insert into files (id, owner, sha256, size, media_type, created_at, is_held, content)
+    select 'file-' || n, 'owner-' || n % 50, 'hash-' || n % 9000, n, 'image/png', n, case when n % 100 = 0 then 0 else 1 end,
+      case when n % 2 = 0 then '\\x00'::bytea end from generate_series(1, 20000) as n`,
+  `insert into file_holders select 'file-' || n, 'session-' || n % 900 from generate_series(1, 20000) as n where n % 100 > 0`,
 ]

@@ -9,6 +9,7 @@ import { RUN_SIGHT } from './runs.ts'
 export const RUN_REFUSALS = [
   'agent-not-found',
   'session-not-found',
+  'file-not-found',
   'invalid-input',
   'version-unknown',
   'agent-busy',

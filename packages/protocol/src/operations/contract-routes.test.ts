@@ -46,6 +46,11 @@ GET    /sessions/:sessionId/runs                  -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/export                I  sessions:export:{sessionId}
 GET    /sessions/:sessionId/events                -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/replay                I  traces:read:sanitized (raw: traces:read:raw)
+GET    /files                                     -  files:read:{fileId}
+POST   /files                                     I  files:write
+GET    /files/:fileId                             -  files:read:{fileId}
+GET    /files/:fileId/metadata                    -  files:read:{fileId}
+DELETE /files/:fileId                             I  files:write:{fileId}
 POST   /session/ws-ticket                         I  any principal
 GET    /ws                                        -  any principal
 POST   /memory/search                             -  memory:read

@@ -6,6 +6,7 @@ import { auditOperations } from './audit.ts'
 import { consoleOperations } from './console.ts'
 import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
+import { fileOperations } from './files.ts'
 import { healthOperations } from './health.ts'
 import { mcpOperations } from './mcp.ts'
 import { memoryOperations } from './memory.ts'
@@ -28,6 +29,7 @@ interface OperationTables {
   readonly approvals: typeof approvalOperations
   readonly workflows: typeof workflowOperations
   readonly sessions: typeof sessionOperations
+  readonly files: typeof fileOperations
   readonly realtime: typeof realtimeOperations
   readonly memory: typeof memoryOperations
   readonly consolidator: typeof consolidatorOperations
@@ -52,6 +54,7 @@ export const OPERATION_TABLES: OperationTables = {
   approvals: approvalOperations,
   workflows: workflowOperations,
   sessions: sessionOperations,
+  files: fileOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,
   consolidator: consolidatorOperations,

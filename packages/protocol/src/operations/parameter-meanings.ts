@@ -13,6 +13,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   deadLetterId: 'Id of the dead letter, a job that failed for good.',
   deliveryId: 'Id of the delivery, `del_…`.',
   factId: 'Id of the fact, `mem_…`.',
+  fileId: 'Id of the file, `file_…`.',
+  filename: 'Name of the file to show to people, at most 255 characters, without slashes.',
   finishReason: 'Return only runs that ended for this reason.',
   format: 'Output format: one JSON object per line, or CSV.',
   idempotencyKey:

@@ -51,6 +51,7 @@ export const workflowOperations = {
       'workflow-not-found',
       'thread-not-found',
       'session-not-found',
+      'file-not-found',
       'invalid-input',
       'version-unknown',
       'agent-busy',

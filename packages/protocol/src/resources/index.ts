@@ -10,6 +10,7 @@ import * as consolidator from './consolidator.ts'
 import * as documents from './documents.ts'
 import * as errorBody from './error-body.ts'
 import * as eventEnvelope from './event-envelope.ts'
+import * as files from './files.ts'
 import * as health from './health.ts'
 import * as mcp from './mcp.ts'
 import * as memory from './memory.ts'
@@ -51,6 +52,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...documents,
   ...errorBody,
   ...eventEnvelope,
+  ...files,
   ...health,
   ...mcp,
   ...memory,

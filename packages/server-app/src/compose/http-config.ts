@@ -2,10 +2,11 @@ import type { HttpConfig } from '@perdure/http'
 import { perProtocol, type ServerConfig } from '@perdure/protocol'
 
 /** Extracts the configuration that the HTTP layer reads. */
-export const httpConfigOf = ({ server, auth, docs, metrics, protocols, console }: ServerConfig): HttpConfig => ({
+export const httpConfigOf = ({ server, auth, docs, metrics, protocols, console, files }: ServerConfig): HttpConfig => ({
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,
   protocolBodyLimitBytes: Math.max(server.bodyLimitBytes, protocols.bodyLimitBytes),
+  maxFileBytes: files.maxBytes,
   allowOrigins: server.cors.allowOrigins,
   csrfEnabled: server.csrf.enabled,
   trustProxy: server.trustProxy,

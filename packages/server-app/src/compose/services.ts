@@ -3,6 +3,7 @@ import {
   type ConfiguredMcpServer,
   type CreateRunServices,
   createConsolidator,
+  createFiles,
   createManageNodes,
   createMcp,
   createMcpService,
@@ -20,7 +21,7 @@ import {
   type RenderEnvelope,
   withMcpSpans,
 } from '@perdure/core'
-import type { ConsolidatorPhases, Duty, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
+import type { BlobStore, ConsolidatorPhases, Duty, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { Adapters } from '../start/adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -35,6 +36,7 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly boundServers: Storage['mcpServers']
   readonly embedder: Embedder | undefined
   readonly phases: Partial<ConsolidatorPhases>
+  readonly blobs: BlobStore
   readonly mcp: McpClient
   readonly skills: SkillStore
   readonly registeredSkills: SkillStore
@@ -60,6 +62,7 @@ export function createServices(deps: ServicesDeps) {
     phaseOverrides: deps.phases,
     limits: config.consolidator,
   })
+  const files = createFiles({ ...deps, limits: config.files })
   const skills = joinSkillStores([deps.registeredSkills, deps.skills])
   const servers = {
     configured: deps.mcpServers,
@@ -75,6 +78,7 @@ export function createServices(deps: ServicesDeps) {
     memory: memory.forRun(caller),
     skills: createRunSkills({ skills }, caller),
     mcp: mcpOf(caller),
+    files: files.forRun(caller),
   })
 
   return {
@@ -82,9 +86,15 @@ export function createServices(deps: ServicesDeps) {
     memory,
     consolidator,
     nodeWatch,
-    daemons: [...memory.daemons, ...consolidator.daemons, ...(deps.nodes === undefined ? [] : [nodeWatch.loop])],
+    daemons: [
+      files.fileSweep,
+      ...memory.daemons,
+      ...consolidator.daemons,
+      ...(deps.nodes === undefined ? [] : [nodeWatch.loop]),
+    ],
     forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
       ...createSessions({ ...deps, abortRun }),
+      ...files.useCases,
       ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
       ...createMcp({ ...deps, ...servers }),
       manageNodes: createManageNodes(deps),

@@ -1,7 +1,7 @@
 // The server loads it with the first request that needs it; that would take longer than the turns of the test.
 import '@perdure/interop'
 import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunCode, type RunContext } from '@perdure/core'
-import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
+import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage, soleNode } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
@@ -87,6 +87,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
         webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
+        blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
         tickets: createInMemoryTicketStore(),

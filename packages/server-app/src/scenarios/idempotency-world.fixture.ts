@@ -1,5 +1,5 @@
 import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunContext } from '@perdure/core'
-import { createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
+import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
 import {
   type IdGenerator,
@@ -168,6 +168,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
         webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
+        blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
         tickets: createInMemoryTicketStore(),

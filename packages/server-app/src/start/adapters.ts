@@ -20,6 +20,7 @@ import {
   type Watchdog,
 } from '@perdure/platform-node'
 import {
+  type BlobStore,
   type Clock,
   type Cluster,
   type CronSchedule,
@@ -58,6 +59,8 @@ export interface Adapters {
   readonly tracer: Tracer
   readonly cronSchedule: CronSchedule
   readonly secretResolvers: readonly SecretResolver[]
+  /** Contents of files that are too large for the database. */
+  readonly blobs: BlobStore
   readonly skills: SkillStore
   readonly mcp: McpClient
   /** Sends webhook deliveries. */
@@ -80,7 +83,7 @@ export interface Adapters {
   readonly droppedLogLines: () => number
 }
 
-export type Platform = Omit<Adapters, 'storage' | 'tracer'>
+export type Platform = Omit<Adapters, 'storage' | 'blobs' | 'tracer'>
 
 /** The adapters that do not have to be opened. */
 export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {

@@ -48,6 +48,7 @@ const ADAPTERS = {
   tracer: 'object',
   cronSchedule: 'object',
   secretResolvers: 'array',
+  blobs: 'object',
   skills: 'object',
   mcp: 'object',
   webhookSender: 'object',

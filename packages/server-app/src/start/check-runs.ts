@@ -5,6 +5,7 @@ import { StartError, type Storage, type Tracer } from '@perdure/ports'
 import { openSqliteReader } from '@perdure/sqlite'
 import type { Adapters, Platform } from './adapters.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
+import { openBlobs } from './open-blobs.ts'
 import { loadPostgres } from './open-storage.ts'
 import type { Secrets } from './pre-bind.ts'
 
@@ -20,7 +21,8 @@ export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<Checke
   const vitals = openVitals()
   try {
     const { compose } = await import('../compose/compose.ts')
-    const adapters: Adapters = { ...parts.platform, storage: readOnly(storage), tracer }
+    const blobs = openBlobs(parts.config, { ...parts.platform, configDir: parts.configDir, secrets })
+    const adapters: Adapters = { ...parts.platform, storage: readOnly(storage), blobs, tracer }
     const { engine } = compose({ ...parts, secrets, vitals, adapters, auditLocation: {}, cipher: undefined })
     yield* engine.checkRuns()
   } finally {

@@ -14,6 +14,7 @@ import { startExpirySweep } from './expiry-sweep.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { logCrashPolicies } from './log-crash-policies.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
+import { openBlobs } from './open-blobs.ts'
 import { openStorage, warnOfMissingLog } from './open-storage.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, stopLimits, waitAtMost } from './stop-budget.ts'
@@ -94,7 +95,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     undo.push(vitals.close)
     if (given.mcp === undefined) undo.push(platform.mcp.close)
     const cluster = given.cluster ?? storage.cluster ?? soleNode
-    const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, tracer, cluster }
+    const blobs = openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
+    const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, blobs, tracer, cluster }
     const openConsole = await loadConsole(parts)
     const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, openConsole })
     undo.push(composition.audit.stop)

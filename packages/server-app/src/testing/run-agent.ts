@@ -122,7 +122,7 @@ interface World {
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
   // Loaded on use: modules that several entries of this package import statically are loaded by a server at its start.
-  const [{ compose }, { createInMemoryStorage }] = await Promise.all([
+  const [{ compose }, { createInMemoryBlobStore, createInMemoryStorage }] = await Promise.all([
     import('../compose/compose.ts'),
     import('@perdure/in-memory'),
   ])
@@ -142,6 +142,7 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
     cipher: undefined,
     adapters: {
       storage,
+      blobs: createInMemoryBlobStore(platform),
       tracer: noTracer,
       ...platform,
       logger: withoutFailedRuns(platform.logger),

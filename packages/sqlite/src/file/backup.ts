@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
+import { type BlobCopies, blobCopiesOf, blobProblems, copyBlobs } from './blob-copies.ts'
 import { checkDatabase, type DatabaseCheck } from './check-database.ts'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
@@ -22,6 +23,8 @@ export interface BackupOptions {
   readonly out: string
   readonly encryption?: Encryption | undefined
   readonly audit?: AuditFile | undefined
+  /** The folder with the contents of large files. A backup copies them to the folder `<copy>.files`. */
+  readonly files?: string | undefined
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined
 }
@@ -40,6 +43,7 @@ export interface BackupManifest extends BackupPart {
   readonly schemaVersion: number
   readonly isEncrypted: boolean
   readonly audit?: BackupPart | undefined
+  readonly files?: BlobCopies | undefined
 }
 
 /**
@@ -52,7 +56,7 @@ export interface BackupManifest extends BackupPart {
  *   exists or the database is missing
  */
 export async function createBackup(path: string, options: BackupOptions): Promise<BackupManifest> {
-  const { encryption, audit, now = Date.now } = options
+  const { encryption, audit, files, now = Date.now } = options
   const source = await openSource({ path, encryption })
   const auditSource = audit === undefined ? undefined : await openSource(audit).catch(closeAndRethrow(source))
   try {
@@ -60,15 +64,20 @@ export async function createBackup(path: string, options: BackupOptions): Promis
     if (existsSync(out)) throw fileExistsError(out)
     const schemaVersion = source.pragma('user_version', { simple: true }) as number
     let auditPart: BackupPart | undefined
+    let blobs: BlobCopies | undefined
+    // Contents that the server deletes in the meantime are copied before the database, new ones after it.
+    if (files !== undefined) copyBlobs(files, blobCopiesOf(out))
     const part = copyInto(source, out, () => {
       // The audit log is copied after the database, so an entry that is being moved to the audit log is in at least one
       // of the two copies.
       auditPart = auditSource && copyInto(auditSource, auditCopyOf(out))
+      if (files !== undefined) blobs = { folder: basename(blobCopiesOf(out)), ...copyBlobs(files, blobCopiesOf(out)) }
     })
     const manifest: BackupManifest = {
       ...{ format: 1, ...part },
       ...{ createdAt: new Date(now()).toISOString(), schemaVersion, isEncrypted: encryption !== undefined },
       ...(auditPart === undefined ? {} : { audit: auditPart }),
+      ...(blobs === undefined || blobs.files === 0 ? {} : { files: blobs }),
     }
     replaceFile(manifestPath(out), (temporary) =>
       writeFileSync(temporary, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 }),
@@ -129,7 +138,8 @@ export async function verifyBackup(copy: string, options: VerifyBackupOptions = 
   const differences = manifest === undefined ? [] : differencesFrom(manifest, copy)
   const found = await verifyDatabase(copy, { encryption })
   const ofAudit = await auditProblems(auditCopyOf(copy), manifest?.audit, auditEncryption)
-  return { ...found, problems: [...differences, ...found.problems, ...ofAudit], manifest }
+  const ofBlobs = found.database === undefined ? [] : await blobProblems(copy, encryption)
+  return { ...found, problems: [...differences, ...found.problems, ...ofAudit, ...ofBlobs], manifest }
 }
 
 async function auditProblems(

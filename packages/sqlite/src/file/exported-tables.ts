@@ -61,6 +61,8 @@ const TABLES: readonly TableSpec[] = [
   { name: 'consolidation_spend', order: ['day'] },
   { name: 'webhooks', order: ['id'] },
   { name: 'webhook_deliveries', order: ['id'] },
+  { name: 'files', order: ['id'] },
+  { name: 'file_holders', order: ['file_id', 'session_id'] },
 ]
 
 export interface ExportQuery {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import { type AuditFile, auditCopyOf, type BackupOptions, verifyBackup } from './backup.ts'
+import { blobCopiesOf, copyBlobs } from './blob-copies.ts'
 import { openConnection } from './connection.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { databaseOpener, type OpenDatabase } from './open-database.ts'
@@ -31,13 +32,14 @@ export interface RestoreOptions extends Omit<BackupOptions, 'out'> {
  *   `storage-corrupt` for a backup that fails verification
  */
 export async function restoreBackup(copy: string, options: RestoreOptions): Promise<RestoreResult> {
-  const { path, encryption, audit, now = Date.now } = options
+  const { path, encryption, audit, files, now = Date.now } = options
   const lease = takeLease(preparePath(path))
   const leases: Lease[] = [lease]
   try {
     const { problems, manifest } = await verifyBackup(copy, { encryption, auditEncryption: audit?.encryption })
     if (problems.length > 0) throw badCopyError(copy, problems)
     const isRescued = isRescueOf(copy, path)
+    if (files !== undefined) copyBlobs(blobCopiesOf(copy), files)
     const main = { path, encryption, now, lease, isRescued }
     if (audit === undefined || manifest?.audit === undefined) {
       const kept = await replaceDatabase(copy, main)

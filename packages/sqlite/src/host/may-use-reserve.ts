@@ -14,6 +14,8 @@ const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'lane.prune',
   'delivery.prune',
   'webhook.delete',
+  'file.delete',
+  'file.prune',
   'audit.prune',
 ])
 

@@ -27,6 +27,7 @@ import { approved } from './0026-approved.ts'
 import { rootRuns } from './0027-root-runs.ts'
 import { askedHash } from './0028-asked-hash.ts'
 import { turns } from './0029-turns.ts'
+import { files } from './0030-files.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rootRuns,
   askedHash,
   turns,
+  files,
 ]

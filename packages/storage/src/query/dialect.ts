@@ -73,8 +73,8 @@ export interface RunReference extends Reference<'run_key' | 'run_id'> {
   readonly leave?: Query<{ readonly id: string }, unknown>
 }
 
-/** What one transaction at a time may extend: the event log, the audit chain, and the families of tokens. */
-export type LockName = 'log' | 'chain' | 'families'
+/** What one transaction at a time may extend: the event log, the audit chain, the families of tokens, and the files. */
+export type LockName = 'log' | 'chain' | 'families' | 'files'
 
 /** How a database stores the words, tags and vectors of facts, and searches them. */
 export interface FactDialect {

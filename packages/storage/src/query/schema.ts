@@ -3,6 +3,7 @@ import type { Generated } from 'kysely'
 import type { ApprovalRow } from '../approvals/approval-row.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../audit/audit-tables.ts'
 import type { EmissionRow } from '../events/emission-row.ts'
+import type { FileHolderRow, FileRow } from '../files/file-row.ts'
 import type { IdempotencyRow } from '../keys/idempotency-row.ts'
 import type { McpServerRow } from '../mcp/mcp-server-row.ts'
 import type { BlockRow } from '../memory/block-row.ts'
@@ -55,6 +56,8 @@ export interface Schema {
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
   readonly webhooks: WebhookRow
   readonly webhook_deliveries: DeliveryRow
+  readonly files: FileRow
+  readonly file_holders: FileHolderRow
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
 }
 

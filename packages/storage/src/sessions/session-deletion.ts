@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
+import { releaseFiles } from '../files/file-writes.ts'
 import { redactAnswers } from '../keys/idempotency-writes.ts'
 import { recordTrimmedThrough } from '../meta.ts'
 import type { Program } from '../program.ts'
@@ -22,6 +23,7 @@ export const sessionDeletion: WriteAppliers<'session.delete'> = {
     if (idleSince !== undefined) yield* recordTrimmedEvents(db, id, runs)
     yield* redactAnswers(db, id, answer)
     yield* deleteRuns(db, runs, answer)
+    yield* releaseFiles(db, id)
     for (const deletion of SESSION_DELETIONS) yield* db.run(deletion, { id })
     return 1
   },

@@ -21,6 +21,7 @@ import {
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
+import { FILE_CHANGES, FILE_CONFLICTS, fileSnapshot, seedFiles } from './file-atomicity.ts'
 import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-atomicity.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
@@ -45,7 +46,7 @@ const AUDIT_ENTRY = {
 const ORPHAN = anIdempotencyRecord({ id: 'orphan', runId: 'call-1' })
 const OF_SESSION = anIdempotencyRecord({ id: 'of-session', contentOf: 'ses-gone', response: RESPONSE })
 
-const SNAPSHOTS = [tokenSnapshot, laneSnapshot, triggerSnapshot, webhookSnapshot, memorySnapshot]
+const SNAPSHOTS = [tokenSnapshot, laneSnapshot, triggerSnapshot, webhookSnapshot, fileSnapshot, memorySnapshot]
 
 const KEYS = ['executing', 'dead', 'prunable', 'fresh', 'orphan', 'of-session']
 
@@ -54,8 +55,7 @@ async function seed(storage: Storage): Promise<void> {
     storage,
     { type: 'session.insert', session: SESSION },
     { type: 'session.insert', session: aSession({ id: 'ses-gone' }) },
-    { type: 'mcp-server.insert', server: anMcpServer() },
-    { type: 'mcp-server.insert', server: anMcpServer({ id: 'third' }) },
+    ...[{}, { id: 'third' }].map((fields) => ({ type: 'mcp-server.insert', server: anMcpServer(fields) }) as const),
     { type: 'idempotency.reserve', record: ORPHAN, now: at(0) },
     { type: 'idempotency.reserve', record: OF_SESSION, now: at(0) },
     { type: 'run.insert', run: aRun({ id: 'run-gone', status: 'completed', sessionId: 'ses-gone' }) },
@@ -92,6 +92,7 @@ async function seed(storage: Storage): Promise<void> {
   await seedLanes(storage)
   await seedTriggers(storage)
   await seedWebhooks(storage)
+  await seedFiles(storage)
   await seedMemory(storage)
 }
 
@@ -171,6 +172,7 @@ const CHANGES: {
   ...TRIGGER_CHANGES,
   ...MEMORY_CHANGES,
   ...WEBHOOK_CHANGES,
+  ...FILE_CHANGES,
 }
 
 /** One write of every type that can conflict. Each conflicts after `seed`, with or without `CHANGES` in between. */
@@ -189,9 +191,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'step.fence': { type: 'step.fence', runId: RUN.id, seqs: [STEP.seq, 99] },
   'approval.insert': { type: 'approval.insert', approval: anApproval({ id: APPROVAL.id }) },
   'approval.resolve': {
-    type: 'approval.resolve',
-    id: 'apr-unknown',
-    resolution: { status: 'denied', resolvedAt: at(1) },
+    ...{ type: 'approval.resolve', id: 'apr-unknown', resolution: { status: 'denied', resolvedAt: at(1) } },
   },
   'approval.fence': { type: 'approval.fence', ids: [APPROVAL.id, 'apr-unknown'] },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
@@ -213,6 +213,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   ...TRIGGER_CONFLICTS,
   ...MEMORY_CONFLICTS,
   ...WEBHOOK_CONFLICTS,
+  ...FILE_CONFLICTS,
 }
 
 /** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */

@@ -10,6 +10,7 @@ import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { factStoreCases } from './fact-store.contract.ts'
 import { factUpkeepCases } from './fact-upkeep.contract.ts'
+import { fileStoreCases } from './file-store.contract.ts'
 import { fireStoreCases } from './fire-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { jobQueueCases } from './job-queue.contract.ts'
@@ -94,6 +95,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'ConsolidationStore', cases: consolidationStoreCases },
   { port: 'WebhookStore', cases: webhookStoreCases },
   { port: 'DeliveryStore', cases: deliveryStoreCases },
+  { port: 'FileStore', cases: fileStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

@@ -28,6 +28,7 @@ const operations = {
     },
     errors: [
       ...RUN_REFUSALS,
+      'file-quota-exceeded',
       'run-not-found',
       'run-not-suspended',
       'run-not-active',

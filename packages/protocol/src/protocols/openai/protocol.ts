@@ -24,6 +24,7 @@ const START = { ...RUNS, method: 'POST', idempotent: true, targetFrom: 'model', 
 
 const START_ERRORS = [
   ...RUN_REFUSALS,
+  'file-quota-exceeded',
   'workflow-not-found',
   'unsupported-parameter',
   'run-not-found',

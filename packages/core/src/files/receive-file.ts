@@ -1,0 +1,110 @@
+import { type BlobStore, type Digest, type FileStore, MAX_INLINE_BYTES, perdureError } from '@perdure/ports'
+import { concatBytes } from './file-bytes.ts'
+import { correctedTypeOf, mediaTypeOf } from './media-type.ts'
+
+export interface FileLimits {
+  readonly maxBytes: number
+  /** Limit for all files of one owner together. */
+  readonly maxBytesPerOwner: number
+}
+
+export interface ReceiveFileDeps {
+  readonly blobs: BlobStore
+  readonly files: Pick<FileStore, 'usage'>
+  readonly digest: Pick<Digest, 'startSha256'>
+  readonly limits: FileLimits
+}
+
+export interface IncomingFile {
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** The media type that the client declares. */
+  readonly mediaType: string | undefined
+  readonly owner: string
+  /** Whether a declared type that the content contradicts is replaced, instead of refused. */
+  readonly isCorrected?: boolean
+}
+
+/** A content that is durable, or small enough to be stored with the record of its file. No file refers to it yet. */
+export interface ReceivedFile {
+  readonly sha256: string
+  readonly size: number
+  readonly mediaType: string
+  /** Base64; missing if the blob store has it. */
+  readonly content?: string | undefined
+}
+
+/**
+ * Reads a content, and stores a large one as a blob. If no file refers to the blob afterwards, the sweep deletes it.
+ *
+ * @throws PerdureError `body-too-large`, `file-quota-exceeded`, `unsupported-media-type`, `validation-failed`
+ */
+export type ReceiveFile = (incoming: IncomingFile) => Promise<ReceivedFile>
+
+export function createReceiveFile({ blobs, files, digest, limits }: ReceiveFileDeps): ReceiveFile {
+  return async ({ chunks, mediaType, owner, isCorrected = false }) => {
+    // Checked again when the file is stored. Here, an owner without room costs no reading.
+    if ((await files.usage(owner)).bytes >= limits.maxBytesPerOwner) throw quotaExceeded(limits)
+    const source = withLimit(chunks, limits.maxBytes)[Symbol.asyncIterator]()
+    try {
+      const { start, isWhole } = await readStart(source)
+      const type = isCorrected ? correctedTypeOf(mediaType, start) : mediaTypeOf(mediaType, start)
+      if (!isWhole) return { ...(await blobs.put(joined(start, source))), mediaType: type }
+      const hash = digest.startSha256()
+      hash.update(start)
+      return { sha256: hash.end(), size: start.length, mediaType: type, content: toBase64(start) }
+    } finally {
+      await source.return(undefined)
+    }
+  }
+}
+
+export const quotaExceeded = ({ maxBytesPerOwner }: FileLimits) =>
+  perdureError('file-quota-exceeded', {
+    message: `the files of this owner may have ${maxBytesPerOwner} bytes together`,
+    hint: 'delete files or the sessions that hold them, or raise files.maxBytesPerOwner',
+  })
+
+async function* withLimit(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > maxBytes) {
+      throw perdureError('body-too-large', {
+        message: `the file is larger than ${maxBytes} bytes`,
+        hint: `send at most ${maxBytes} bytes, or raise files.maxBytes`,
+      })
+    }
+    yield chunk
+  }
+}
+
+/** Reads up to one chunk more than is stored with a record. */
+async function readStart(source: AsyncIterator<Uint8Array>) {
+  const parts: Uint8Array[] = []
+  for (let size = 0; size <= MAX_INLINE_BYTES; ) {
+    const { done, value } = await source.next()
+    if (done === true) return { start: concatBytes(parts), isWhole: true }
+    parts.push(value)
+    size += value.length
+  }
+  return { start: concatBytes(parts), isWhole: false }
+}
+
+async function* joined(start: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield start
+  for (;;) {
+    const { done, value } = await rest.next()
+    if (done === true) return
+    yield value
+  }
+}
+
+const BATCH = 8_192
+
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let from = 0; from < bytes.length; from += BATCH) {
+    text += String.fromCharCode(...bytes.subarray(from, from + BATCH))
+  }
+  return btoa(text)
+}

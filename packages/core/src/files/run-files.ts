@@ -1,0 +1,84 @@
+import { EVERY_ROW, type FileRecord, perdureError } from '@perdure/ports'
+import type { ServiceCaller } from '../durable/service-caller.ts'
+import { oneChunk, readBytes } from './file-bytes.ts'
+import { fileIdOf, fileUrl } from './file-url.ts'
+import type { ReadFiles } from './read-files.ts'
+import { quotaExceeded } from './receive-file.ts'
+import type { StoreDataUrlDeps } from './store-data-url.ts'
+import { fileInsertion, recordOf } from './store-file.ts'
+
+export interface NewFile {
+  readonly mediaType: string
+  readonly data: Uint8Array
+  readonly name?: string
+}
+
+export interface WrittenFile {
+  readonly id: string
+  /** Path of the content on this server. */
+  readonly url: string
+  readonly mediaType: string
+  readonly size: number
+  readonly name?: string
+}
+
+/** The stored files that a run may use: those of its owner, and those of its session. */
+export interface RunFiles {
+  /**
+   * Returns the content of a file. Not recorded, because the content of a file never changes.
+   *
+   * @param file the id of a file, or the URL that a message shows
+   * @throws PerdureError `file-not-found`
+   */
+  read(file: string): Promise<Uint8Array>
+  /**
+   * Stores a file exactly once, without showing it. Durable, like `ctx.step`. The session of the run holds it.
+   *
+   * @throws PerdureError `step-failed` if the content is too large or of another type, and when the quota is used up
+   */
+  write(file: NewFile): Promise<WrittenFile>
+}
+
+export interface RunFilesDeps extends StoreDataUrlDeps {
+  readonly readFiles: Pick<ReadFiles, 'open'>
+  readonly files: { holders(id: string): Promise<readonly string[]> }
+}
+
+/** `ctx.files`. */
+export function createRunFiles(deps: RunFilesDeps, { run, transact }: ServiceCaller): RunFiles {
+  const { files, readFiles, receiveFile, limits, ids, clock, basePath } = deps
+  const { owner, sessionId } = run
+
+  const isUsable = async (file: FileRecord): Promise<boolean> =>
+    file.owner === owner || (sessionId !== undefined && (await files.holders(file.id)).includes(sessionId))
+
+  return {
+    async read(file) {
+      const id = fileIdOf(file)
+      if (id === undefined) throw perdureError('file-not-found', { hint: 'pass the id or the URL of a stored file' })
+      const opened = await readFiles.open(id, EVERY_ROW)
+      if (!(await isUsable(opened.file))) throw perdureError('file-not-found')
+      return readBytes(await opened.read())
+    },
+    write: ({ mediaType, data, name }) =>
+      transact('files.write', async () => {
+        const received = await receiveFile({ chunks: oneChunk(data), mediaType, owner })
+        const file = { ...recordOf(received, { id: ids.newId('file'), name, owner }), createdAt: clock.now() }
+        const { id, size } = file
+        return {
+          writes: [
+            fileInsertion(file, received, limits),
+            ...(sessionId === undefined ? [] : [{ type: 'file.hold', sessionId, ids: [id], owner } as const]),
+          ],
+          value: {
+            ...{ id, url: fileUrl(basePath, id), mediaType: received.mediaType, size },
+            ...(name === undefined ? {} : { name }),
+          },
+          refuse: ({ type }) =>
+            type === 'file.hold'
+              ? perdureError('session-not-found', { message: 'the session was deleted' })
+              : quotaExceeded(limits),
+        }
+      }),
+  }
+}

@@ -1,0 +1,87 @@
+import { type Clock, type FileRecord, type IdGenerator, perdureError, type UnitOfWork } from '@perdure/ports'
+import { oneChunk } from './file-bytes.ts'
+import { fileUrl } from './file-url.ts'
+import { type FileLimits, quotaExceeded, type ReceiveFile } from './receive-file.ts'
+import { fileInsertion, recordOf } from './store-file.ts'
+
+export interface StoreDataUrlDeps {
+  readonly receiveFile: ReceiveFile
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly limits: FileLimits
+  readonly basePath: string
+}
+
+export interface StoredUrl {
+  readonly url: string
+  readonly mediaType: string
+}
+
+/**
+ * Stores the content of a `data:` URL as a file of the owner, and returns the URL of the file. A media type that the first
+ * bytes contradict is corrected: a browser derives it from the name of a file alone.
+ *
+ * @throws PerdureError `validation-failed` for a malformed URL; `body-too-large`, `file-quota-exceeded`
+ */
+export type StoreDataUrl = (file: {
+  readonly url: string
+  readonly name?: string | undefined
+  readonly owner: string
+  /** A stored session, which holds the file from the beginning. */
+  readonly sessionId?: string | undefined
+}) => Promise<StoredUrl>
+
+export function createStoreDataUrl(deps: StoreDataUrlDeps): StoreDataUrl {
+  const { receiveFile, unitOfWork, clock, ids, limits, basePath } = deps
+  return async ({ url, name, owner, sessionId }) => {
+    const { bytes, mediaType } = parseDataUrl(url)
+    const received = await receiveFile({ chunks: oneChunk(bytes), mediaType, owner, isCorrected: true })
+    const id = ids.newId('file')
+    const file: FileRecord = { ...recordOf(received, { id, name: shownName(name), owner }), createdAt: clock.now() }
+    const outcome = await unitOfWork.commit([
+      fileInsertion(file, received, limits),
+      ...(sessionId === undefined ? [] : [{ type: 'file.hold', sessionId, ids: [id], owner } as const]),
+    ])
+    if (outcome.committed) return { url: fileUrl(basePath, id), mediaType: received.mediaType }
+    throw outcome.conflict.type === 'file.hold' ? perdureError('session-not-found') : quotaExceeded(limits)
+  }
+}
+
+const DATA_URL = /^data:([^;,]{0,255})((?:;[^;,]{0,255}){0,8}),/i
+
+function parseDataUrl(url: string): { readonly bytes: Uint8Array; readonly mediaType: string | undefined } {
+  const match = DATA_URL.exec(url)
+  if (match === null) throw malformed()
+  const [head, type = '', parameters = ''] = match
+  const mediaType = type === '' ? undefined : type
+  try {
+    return { bytes: decoded(url.slice(head.length), /;\s*base64$/i.test(parameters)), mediaType }
+  } catch {
+    throw malformed()
+  }
+}
+
+function decoded(text: string, isBase64: boolean): Uint8Array {
+  if (!isBase64) return new TextEncoder().encode(decodeURIComponent(text))
+  const binary = atob(text.includes('%') ? decodeURIComponent(text) : text)
+  const bytes = new Uint8Array(binary.length)
+  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index)
+  return bytes
+}
+
+const malformed = () =>
+  perdureError('validation-failed', {
+    message: 'the URL of a file part is not a valid data: URL',
+    hint: 'send data:<media type>;base64,<content>, or the URL of a file from POST /files',
+  })
+
+/** A name without what a header or a path could misread. */
+function shownName(name: string | undefined): string | undefined {
+  const shown = name
+    ?.toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cs}/\\]/gu, '_')
+    .slice(0, 255)
+    .toWellFormed()
+  return shown === '' ? undefined : shown
+}

@@ -1,0 +1,44 @@
+import type { EpochMs } from './clock.ts'
+import type { Page, PageQuery } from './page.ts'
+import type { Visibility } from './row-access.ts'
+
+/** Up to this size the database stores the content of a file itself, otherwise a `BlobStore` does. */
+export const MAX_INLINE_BYTES = 65_536
+
+/**
+ * An attachment of a conversation. Without a session that holds it, it is an upload, which `file.prune` deletes by age;
+ * otherwise it is deleted with the last session that holds it.
+ */
+export interface FileRecord {
+  readonly id: string
+  readonly owner: string
+  readonly sha256: string // hexadecimal, of the content
+  readonly size: number // bytes
+  readonly mediaType: string
+  readonly name?: string | undefined
+  readonly createdAt: EpochMs
+}
+
+export interface FileFilter {
+  /** Only files that this session holds. */
+  readonly sessionId?: string | undefined
+}
+
+/** The files of an owner: how many, and their sizes together. Each file counts, even if others have the same content. */
+export interface FileUsage {
+  readonly files: number
+  readonly bytes: number
+}
+
+/** Port. Reads files; every write goes through `UnitOfWork`. Must pass `fileStoreContract`. */
+export interface FileStore {
+  find(id: string, visibility: Visibility): Promise<FileRecord | undefined>
+  /** The content that is stored with the record; `undefined` if a `BlobStore` has it, and for an unknown file. */
+  content(id: string): Promise<Uint8Array | undefined>
+  /** The ids of the sessions that hold the file, in code-unit order. */
+  holders(id: string): Promise<readonly string[]>
+  list(filter: FileFilter, page: PageQuery, visibility: Visibility): Promise<Page<FileRecord>>
+  usage(owner: string): Promise<FileUsage>
+  /** Those of the hashes that a file without stored content has, in code-unit order: their blobs are needed. */
+  inUse(hashes: readonly string[]): Promise<readonly string[]>
+}

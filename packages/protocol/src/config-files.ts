@@ -1,0 +1,9 @@
+import { field, section } from './config-section.ts'
+import { bytes } from './config-values.ts'
+
+export const FilesSection = section({
+  maxBytes: field(bytes, 33_554_432, { note: 'Maximum size of a file, in bytes.' }),
+  maxBytesPerOwner: field(bytes, 1_073_741_824, {
+    note: 'Maximum size of all files of one owner together, in bytes.',
+  }),
+})

@@ -1,0 +1,28 @@
+import { EVERY_ROW } from '@perdure/ports'
+import { FILE_DELETIONS, FILE_QUERIES, fileListQuery, PRUNE_FILES } from '@perdure/storage/queries'
+import { describe, expect, it } from 'vitest'
+import { beyond, ME, planOf } from './query-plans.fixture.ts'
+
+describe('a query on files', () => {
+  it.each([
+    ['files_by_creation', fileListQuery({ filter: {}, page: beyond, visibility: EVERY_ROW })],
+    ['files_by_owner', fileListQuery({ filter: {}, page: beyond, visibility: ME })],
+    ['files_usage', FILE_QUERIES.usage],
+    ['files_of_blob', FILE_QUERIES.inUse],
+    ['files_unheld', PRUNE_FILES],
+    ['file_holders_by_session', FILE_DELETIONS.files],
+    ['file_holders_by_session', FILE_DELETIONS.holders],
+  ] as const)('uses the order of index %s', (index, query) => {
+    const plan = planOf(query)
+
+    expect(plan).toMatch(new RegExp(`USING (?:COVERING )?INDEX ${index}\\b`))
+    expect(plan).not.toMatch(/TEMP B-TREE|SCAN files\b/)
+  })
+
+  it('finds the few files of a session before it sorts them', () => {
+    const plan = planOf(fileListQuery({ filter: { sessionId: 's' }, page: beyond, visibility: ME }))
+
+    expect(plan).toContain('file_holders_by_session (session_id=?)')
+    expect(plan).not.toContain('SCAN files')
+  })
+})

@@ -1,0 +1,101 @@
+import type { FileRecord } from '@perdure/ports'
+import { sql } from 'kysely'
+import { takeLock } from '../lock.ts'
+import type { Program } from '../program.ts'
+import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import { FILE_FIELDS, type FileFields, toFileFields } from './file-row.ts'
+import { fileUsage, findAnyFile } from './file-store.ts'
+
+type FileWriteType = 'file.insert' | 'file.hold' | 'file.delete' | 'file.prune'
+
+export const fileWrites: WriteAppliers<FileWriteType> = {
+  *'file.insert'({ db }, { type, file, content, ownerBytes }) {
+    yield* takeLock(db, 'files')
+    if (ownerBytes !== undefined && (yield* fileUsage(db, file.owner)).bytes + file.size > ownerBytes) return { type }
+    const changes = yield* db.run(insertFile, { ...toFileFields(file), content: toBytes(content) })
+    return changes === 1 ? 1 : { type, current: yield* findAnyFile(db, file.id) }
+  },
+  *'file.hold'({ db }, { type, sessionId, ids, owner }) {
+    yield* takeLock(db, 'files')
+    if ((yield* db.get(SELECT_SESSION, { id: sessionId })) === undefined) return { type }
+    let count = 0
+    for (const id of ids) {
+      const file = yield* findAnyFile(db, id)
+      if (file?.owner !== owner) return { type, missing: id }
+      count += yield* hold(db, file, sessionId)
+    }
+    return count
+  },
+  *'file.delete'({ db }, { type, id }) {
+    yield* takeLock(db, 'files')
+    return (yield* db.run(deleteUnheld, { id })) === 1 ? 1 : { type, current: yield* findAnyFile(db, id) }
+  },
+  *'file.prune'({ db }, { before, limit }) {
+    yield* takeLock(db, 'files')
+    return yield* db.run(PRUNE_FILES, { before, limit })
+  },
+}
+
+function* hold(db: Db, { id }: FileRecord, sessionId: string): Program<number> {
+  yield* db.run(markHeld, { id })
+  return yield* db.run(insertHolder, { file_id: id, session_id: sessionId })
+}
+
+/** Deletes the files that only this session holds. */
+export function* releaseFiles(db: Db, id: string): Program<void> {
+  yield* takeLock(db, 'files')
+  yield* db.run(FILE_DELETIONS.files, { id })
+  yield* db.run(FILE_DELETIONS.holders, { id })
+}
+
+/** Writes are JSON, the column holds the bytes. */
+const toBytes = (content: string | undefined): Uint8Array | null =>
+  content === undefined ? null : Buffer.from(content, 'base64')
+
+const insertFile = compile<FileFields & { readonly content: Uint8Array | null }, unknown>((param) =>
+  from
+    .insertInto('files')
+    .values({ ...paramsFor(param, [...FILE_FIELDS, 'content']), is_held: 0 })
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const SELECT_SESSION = compile<{ id: string }, { readonly id: string }>((param) =>
+  from.selectFrom('sessions').select('id').where('id', '=', param('id')),
+)
+
+const markHeld = compile<{ id: string }, unknown>((param) =>
+  from.updateTable('files').set({ is_held: 1 }).where('id', '=', param('id')).where('is_held', '=', 0),
+)
+
+const insertHolder = compile<{ file_id: string; session_id: string }, unknown>((param) =>
+  from
+    .insertInto('file_holders')
+    .values(paramsFor(param, ['file_id', 'session_id']))
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const deleteUnheld = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('files').where('id', '=', param('id')).where('is_held', '=', 0),
+)
+
+/** The condition is a literal, so that the partial index applies. */
+export const PRUNE_FILES = compile<{ before: number; limit: number }, unknown>((param, dialect) => {
+  const unheld = sql`select id from files where is_held = 0 and created_at < ${param('before')}
+    order by created_at, id limit ${param('limit')}`
+  return sql`delete from files where ${dialect.isSelected('id', unheld)}`
+})
+
+export const FILE_DELETIONS = {
+  files: compile<{ id: string }, unknown>((param, dialect) => {
+    const onlyHeldHere = sql`select mine.file_id from file_holders as mine where mine.session_id = ${param('id')}
+      and not exists (select 1 from file_holders as other
+        where other.file_id = mine.file_id and other.session_id <> mine.session_id)`
+    return sql`delete from files where ${dialect.isSelected('id', onlyHeldHere)}`
+  }),
+  holders: compile<{ id: string }, unknown>((param) =>
+    from.deleteFrom('file_holders').where('session_id', '=', param('id')),
+  ),
+}

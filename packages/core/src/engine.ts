@@ -1,29 +1,10 @@
-import {
-  type Clock,
-  type Cluster,
-  type CommitSignal,
-  type Digest,
-  type Duty,
-  type EpochMs,
-  type IdGenerator,
-  type Logger,
-  type Meter,
-  type Nesting,
-  noNesting,
-  noTracer,
-  type RunRecord,
-  type Storage,
-  type Timers,
-  type Tracer,
-  type UnitOfWork,
-} from '@perdure/ports'
+import { type CommitSignal, type EpochMs, noNesting, noTracer, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
-import type { Pricing } from './durable/model-pricing.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
 import { createResolveWait } from './durable/resolve-wait.ts'
 import { createRunMeter } from './durable/run-meter.ts'
@@ -36,6 +17,7 @@ import { checkRuns } from './engine/check-runs.ts'
 import { createCallChild } from './engine/child-call.ts'
 import { createClaimRuns } from './engine/claim-runs.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
+import type { EngineDeps } from './engine/engine-deps.ts'
 import { createExpireRun } from './engine/expire-run.ts'
 import { createFollowUp, resumeFollowUps } from './engine/follow-up.ts'
 import { createForeignChanges } from './engine/foreign-changes.ts'
@@ -57,20 +39,13 @@ import { createStartRun } from './engine/start-run.ts'
 import { createTakeMessages } from './engine/take-messages.ts'
 import { createThreadClaims } from './engine/thread-claims.ts'
 import { createTimerDriver } from './engine/timer-driver.ts'
-import type { AnswerCache } from './idempotency/read-cache.ts'
-import type { Recall } from './idempotency/recall.ts'
-import type { PhaseHolder } from './lifecycle/phase.ts'
-import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
-import type { AgentRegistry } from './targets/agent-registry.ts'
-import { type ConvertSchema, createDescribeSchema } from './targets/describe-schema.ts'
+import { createDescribeSchema } from './targets/describe-schema.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
-import type { CreateRunServices } from './targets/run-services.ts'
 import { targetsOf } from './targets/target-registry.ts'
-import type { WorkflowRegistry } from './targets/workflow-registry.ts'
 import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
@@ -79,64 +54,6 @@ import { createEmitEvent, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
-
-export interface EngineDeps
-  extends Pick<Storage, 'runs' | 'runTimers' | 'lanes' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
-  /** Commits writes, and publishes the committed events. */
-  readonly unitOfWork: UnitOfWork
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly ids: IdGenerator
-  readonly digest: Pick<Digest, 'sha256'>
-  readonly logger: Logger
-  readonly meter: Meter
-  /** Detects durable calls inside durable calls; if missing, they are not detected. */
-  readonly nesting?: Nesting | undefined
-  /** Whether other processes write to the storage at the same time; false when missing. */
-  readonly isStorageShared?: boolean | undefined
-  /** The name of this process in its runs; missing if no other process executes runs. */
-  readonly executor?: string | undefined
-  /** The processes that share the storage; missing if no other process uses the storage. */
-  readonly cluster?: Cluster | undefined
-  /** Whether this process holds a duty; if missing, it holds all. */
-  readonly isMine?: ((duty: Duty) => boolean) | undefined
-  /** No tracing when missing. */
-  readonly tracer?: Tracer | undefined
-  readonly render: RenderEnvelope
-  readonly agents: AgentRegistry
-  readonly workflows: WorkflowRegistry
-  readonly phase: PhaseHolder
-  /** Creates the services on the context of a run. */
-  readonly services: CreateRunServices
-  readonly limits: EngineLimits
-  /** Whether the lines of `ctx.log` are also events of the run. Default: true. */
-  readonly captureLogs?: boolean | undefined
-  /** Parks or fails a run whose code no longer makes its recorded calls. Default: `park`. */
-  readonly onDivergence?: 'park' | 'fail' | undefined
-  /** Whether a run may create the session that it names without `sessions:write`. Default: false. */
-  readonly createSessionOnInvoke?: boolean | undefined
-  /** Whether spans contain what models are asked and answer. Default: false. */
-  readonly recordContent?: boolean | undefined
-  /** Turns tokens into costs; when missing, only reported costs count. */
-  readonly pricing?: Pricing | undefined
-  /** Caches answers of repeated requests; no caching when missing. */
-  readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
-  readonly recall: Recall
-  readonly basePath: string
-  /** Describes the schemas of libraries without Standard JSON Schema; such schemas have no description when missing. */
-  readonly convertSchema?: ConvertSchema | undefined
-}
-
-export interface EngineLimits {
-  readonly concurrency: number // runs that execute at once
-  readonly maxQueued: number
-  readonly maxShare?: number | undefined // part of the slots that a subject may hold while others wait; 0.5 when missing
-  readonly maxResultBytes: number
-  readonly maxEventBytes: number
-  readonly abortGraceMs: number
-  readonly idempotencyTtlMs: number
-  readonly wakesPerCommit?: number | undefined // maximum waits that an event ends per commit; 200 when missing
-}
 
 export type Engine = ReturnType<typeof createEngine>
 

@@ -10,8 +10,8 @@ interface Received {
 }
 
 /**
- * The messages that steer one call of the SDK. Each is handed to the model once, before its next answer, and keeps its place
- * in the prompts of all later steps.
+ * The messages that steer one call of the SDK. Each is handed to the model once, before its next answer, and stays at the
+ * same position in the prompts of all later steps.
  */
 export function createSteering(find: FindRun) {
   const all: Received[] = []

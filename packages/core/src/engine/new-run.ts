@@ -36,7 +36,7 @@ export interface RunRequestBody {
   readonly threadId?: string | undefined
   /** For agents: a run of the session. The new run withdraws it and all later runs of the session from the conversation. */
   readonly replaces?: string | undefined
-  /** What happens while the agent is busy; must be a choice of its registration. Default: its first choice. */
+  /** The treatment of the run while the agent is busy; must be a choice of its registration. Default: its first choice. */
   readonly onBusy?: OnBusy | undefined
   /** From -100 to 100; 0 when missing. Each point counts as 10 seconds of waiting for a slot. */
   readonly priority?: number | undefined

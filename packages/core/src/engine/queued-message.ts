@@ -20,7 +20,7 @@ import { outcomeReply } from '../runs/run-outcome.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
-import { runFileWrites } from './run-file-writes.ts'
+import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { Runner } from './runner.ts'
 
 export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps {
@@ -58,8 +58,8 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
     const text = toJsonText(await checkInput(target, input))
     if (isLongerThan(text, maxResultBytes)) throw perdureError('body-too-large', { hint: 'raise runs.maxResultBytes' })
     const at = clock.now()
-    // The start time tells one content of the run from another, and keeps its place in the queue.
-    const startAt = ((run.startAt ?? run.createdAt) + 1) as typeof at
+    // The start time tells one content of the run from another. It hardly changes, so the position in the queue stays the same.
+    const startAt = ((run.startAt ?? run.createdAt) - 1) as typeof at
     const edited: RunRecord = { ...run, input: text, startAt }
     const { id: runId, attempt } = run
     const writes: readonly Write[] = [
@@ -75,7 +75,10 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
   }
 
   return async (request) => {
-    const once = await commitOnce(deps, request.key, () => plan(request))
+    const once = await commitOnce(deps, request.key, (conflict) => {
+      refuseMissingFile(conflict)
+      return plan(request)
+    })
     if (once.kind === 'replayed') return once.reply
     const { edited } = once.decision
     if (runner.isLive(edited.id)) runner.requeue(edited)

@@ -7,8 +7,6 @@ import {
   plusMs,
   type RunRecord,
   type RunStore,
-  type RunUsage,
-  type Span,
   type TakenSlot,
   type Timers,
   type Tracer,
@@ -17,7 +15,7 @@ import { retryTransient } from '../concurrency/retry-transient.ts'
 import { wasParked } from '../runs/parked.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
-import { abandonRunSpan, endRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
+import { abandonRunSpan, startRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
 import { type CommitVerdictDeps, commitVerdict } from './commit-verdict.ts'
@@ -33,6 +31,7 @@ import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
 import { createTurnQueue } from './turn-queue.ts'
+import { endSpan } from './verdict-span.ts'
 
 export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly admission: Admission
@@ -293,11 +292,6 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   return runner
-}
-
-function endSpan(span: Span, verdict: Verdict, usage: RunUsage): void {
-  if (verdict.kind === 'end') endRunSpan(span, { ...verdict.end, usage })
-  else suspendRunSpan(span)
 }
 
 const toRefusal = (error: unknown) => (isRefusal(error) ? error : perdureError('internal-error', { cause: error }))

@@ -10,7 +10,7 @@ export interface SupersedeDeps {
 
 interface Superseding {
   readonly turns: readonly ListedRun<never>[]
-  /** Who has sent the message. */
+  /** The sender of the message. */
   readonly by: Principal
 }
 

@@ -1,7 +1,7 @@
 import type { ListedRun, RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 
-/** What has become of a message. */
+/** The state of a message, as its sender sees it. */
 export type ReceiptState = 'queued' | 'delivered' | 'withdrawn' | 'not-delivered'
 
 export interface Receipt {

@@ -1,6 +1,8 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { StartRunRequest } from '../engine/start-request.ts'
-import { agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { ALICE, agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
 import type { OnBusy } from '../targets/registration.ts'
 import type { RunContext } from '../targets/run-context.ts'
 import type { SessionMessage } from './session-message.ts'
@@ -9,7 +11,11 @@ import { createSessionWorld } from './sessions.fixture.ts'
 const contentsOf = (messages: readonly SessionMessage[] = []) => messages.map(({ content }) => content)
 
 /** An agent that works until the test lets it continue, then takes what waits, and answers with it. */
-function busyWorld(onBusy: OnBusy | readonly OnBusy[], take?: (context: RunContext) => Promise<unknown>) {
+function busyWorld(
+  onBusy: OnBusy | readonly OnBusy[],
+  take?: (context: RunContext) => Promise<unknown>,
+  storage = createInMemoryStorage(),
+) {
   const work = gate()
   const code = async (input: unknown, context: RunContext) => {
     context.text(`to ${input}`)
@@ -17,7 +23,7 @@ function busyWorld(onBusy: OnBusy | readonly OnBusy[], take?: (context: RunConte
     return take === undefined ? contentsOf(await context.session?.takeMessages()) : take(context)
   }
   const agents = [agentOf('chat', code, { concurrency: 'session', onBusy })]
-  const world = createSessionWorld({ agents, createSessionOnInvoke: true })
+  const world = createSessionWorld({ agents, createSessionOnInvoke: true, storage })
   const send = async (input: unknown, body: StartRunRequest['body'] = {}, request: Partial<StartRunRequest> = {}) => {
     const reply = await world.run('chat', {
       body: { input, sessionId: 'ada', ...body },
@@ -173,6 +179,91 @@ describe('ctx.session.takeMessages', () => {
 
     const outcome = outcomeOf(await waiting)
     expect(outcome).toMatchObject({ finishReason: 'joined', joinedTo: first })
+  })
+})
+
+/** The storage, with work that is done once, before the first commit that takes a message. */
+function interleaved(work: () => Promise<unknown>) {
+  const storage = createInMemoryStorage()
+  let isDone = false
+  const commit: typeof storage.unitOfWork.commit = async (writes) => {
+    const takes = writes.some((write) => write.type === 'run.transition' && write.change.finishReason === 'joined')
+    if (takes && !isDone) {
+      isDone = true
+      await work()
+    }
+    return storage.unitOfWork.commit(writes)
+  }
+  return { ...storage, unitOfWork: { ...storage.unitOfWork, commit } }
+}
+
+describe('a message that waits', () => {
+  const asked = (runId: string) => ({ runId, principal: ALICE, visibility: EVERY_ROW }) as const
+
+  it('is taken as it was edited while a run was about to take it', async () => {
+    let second = ''
+    const world = busyWorld(
+      'queue',
+      undefined,
+      interleaved(() => world.editMessage({ ...asked(second), input: 'edited' })),
+    )
+    const first = await world.send('one')
+    second = await world.send('two')
+    await world.release()
+
+    expect(await world.resultOf(first)).toMatchObject({ result: ['edited'] })
+    expect(await world.resultOf(second)).toEqual(joinedTo(first))
+  })
+
+  it('is not taken when it was withdrawn while a run was about to take it', async () => {
+    let second = ''
+    const world = busyWorld(
+      'queue',
+      undefined,
+      interleaved(() => world.withdrawMessage(asked(second))),
+    )
+    const first = await world.send('one')
+    second = await world.send('two')
+    await world.release()
+
+    expect(await world.resultOf(first)).toMatchObject({ result: [] })
+    expect(await world.resultOf(second)).toMatchObject({ status: 'aborted', withdrawnBy: second })
+  })
+
+  it('starts as another process has edited it', async () => {
+    const { send, release, storage, clock, ids, find } = busyWorld('queue', async () => 'done')
+    await send('one')
+    const second = await send('two')
+    const other = createSessionWorld({ storage, clock, ids, agents: [agentOf('chat', async (input) => input)] })
+    await other.editMessage({ ...asked(second), input: 'edited' })
+    await release()
+
+    expect(await find(second)).toMatchObject({ status: 'completed', input: '"edited"' })
+    const texts = (await storage.events.read({ runId: second }, { after: 0, limit: 100 })).map(({ payload }) => payload)
+    expect(texts.join()).toContain('to edited')
+  })
+
+  it('keeps its position when it is edited', async () => {
+    const { send, release, resultOf, editMessage } = busyWorld('queue')
+    const first = await send('one')
+    const second = await send('two')
+    await send('three')
+    await editMessage({ ...asked(second), input: 'edited' })
+    await release()
+
+    expect(await resultOf(first)).toMatchObject({ result: ['edited', 'three'] })
+  })
+
+  it('can no longer be changed once a run has taken it', async () => {
+    const { send, release, editMessage, withdrawMessage } = busyWorld('queue')
+    const first = await send('one')
+    const second = await send('two')
+    await release()
+
+    const message = `the run ${first} has taken the message`
+    const refusal = { code: 'run-not-queued', message }
+    await expect(editMessage({ ...asked(second), input: 'edited' })).rejects.toMatchObject(refusal)
+    await expect(withdrawMessage(asked(second))).rejects.toMatchObject(refusal)
   })
 })
 

@@ -158,9 +158,9 @@ export const runOperations = {
     path: '/runs/:runId/receipt',
     scope: READ,
     idempotent: false,
-    responses: { 200: { schema: Receipt, description: 'What has become of the message.' } },
+    responses: { 200: { schema: Receipt, description: 'The state of the message.' } },
     errors: ['run-not-found'],
-    summary: 'Read what has become of the message that started a run.',
+    summary: 'Read the state of the message that started a run.',
   },
   editQueuedMessage: {
     id: 'runs.edit',

@@ -58,7 +58,7 @@ export const Debounce = documented(
 
 export const OnBusy = documented(
   v.picklist(['reject', 'queue', 'steer', 'interrupt']),
-  'What happens to a start request while the concurrency policy does not allow another run: it is rejected, or its run is queued; `steer` lets the run ahead take the message, `interrupt` aborts the run ahead.',
+  'The treatment of a start request while the concurrency policy does not allow another run: it is rejected, or its run is queued; `steer` lets the run ahead take the message, `interrupt` aborts the run ahead.',
   'queue',
 )
 

@@ -39,6 +39,6 @@ export const Receipt = documented(
       'Why the message was not delivered. Present only when `state` is `not-delivered`.',
     ),
   }),
-  'What has become of a message.',
+  'The state of a message, as its sender sees it.',
   { runId: RUN_ID, state: 'delivered', deliveredTo: RUN_ID },
 )

@@ -72,7 +72,7 @@ const AgentStartEntries = {
   ...StartEntries,
   onBusy: member(
     v.optional(OnBusy),
-    'What happens while the agent is busy: one of the choices of its registration. Default: its first choice.',
+    'Treatment of the run while the agent is busy: one of the choices of its registration. Default: its first choice.',
   ),
   replaces: member(
     v.optional(OperatorId),

@@ -1,12 +1,4 @@
-import {
-  type Conflict,
-  EVERY_ROW,
-  NO_USAGE,
-  type Storage,
-  toJsonText,
-  type Write,
-  type WriteType,
-} from '@perdure/ports'
+import { type Conflict, EVERY_ROW, NO_USAGE, type Storage, type Write, type WriteType } from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aMessage,
@@ -26,11 +18,11 @@ import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-at
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
 import { APPROVAL, BUSY, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
+import { SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
 import { seedWebhooks, WEBHOOK_CHANGES, WEBHOOK_CONFLICTS, webhookSnapshot } from './webhook-atomicity.ts'
 
-const SESSION = aSession({ id: 'ses-1' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
@@ -138,21 +130,7 @@ const CHANGES: {
     type: 'event.append',
     events: [anEvent({ runId: RUN.id }), anEvent({ sessionId: SESSION.id }), anEvent({ topic: 'topic' })],
   },
-  'session.insert': { type: 'session.insert', session: aSession({ id: 'ses-2' }) },
-  'session.update': {
-    type: 'session.update',
-    id: SESSION.id,
-    from: SESSION,
-    change: { title: 'new' },
-    at: at(4),
-  },
-  'session.touch': { type: 'session.touch', id: SESSION.id, at: at(3) },
-  'session.delete': { type: 'session.delete', id: 'ses-gone', answer: { status: 404, body: '' } },
-  'message.append': {
-    type: 'message.append',
-    message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
-  },
-  'message.replace': { type: 'message.replace', sessionId: SESSION.id, seq: 1, content: toJsonText('edited') },
+  ...SESSION_CHANGES,
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1', answer: RESPONSE },
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'second' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: anMcpServer().id },
@@ -196,18 +174,9 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'approval.fence': { type: 'approval.fence', ids: [APPROVAL.id, 'apr-unknown'] },
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
   'emission.finish': { type: 'emission.finish', id: 'emi-unknown' },
-  'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },
-  'session.update': {
-    type: 'session.update',
-    id: SESSION.id,
-    from: { metadata: { other: '1' } },
-    change: {},
-    at: at(4),
-  },
-  'session.delete': { type: 'session.delete', id: 'ses-unknown', answer: RESPONSE },
+  ...SESSION_CONFLICTS,
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'third' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: 'unknown' },
-  'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
   ...TOKEN_CONFLICTS,
   ...LANE_CONFLICTS,
   ...TRIGGER_CONFLICTS,

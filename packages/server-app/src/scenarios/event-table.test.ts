@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs, Logger, TriggerRecord } from '@perdure/ports'
@@ -76,6 +77,18 @@ const agents = [
       id: 'holds',
       run: (_: unknown, { signal }: RunContext) =>
         new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    },
+  },
+  {
+    id: 'chats',
+    description: 'Waits for another message of its session.',
+    concurrency: 'session',
+    onBusy: 'queue',
+    agent: {
+      id: 'chats',
+      async run(_: unknown, { session }: RunContext) {
+        while ((await session?.takeMessages())?.length === 0) await setTimeout(5)
+      },
     },
   },
 ] as const
@@ -178,6 +191,11 @@ async function scenario() {
     await client.call('run.cancel', { runId })
     await ended(runId, 'run.aborted')
   }
+
+  const chats = await post('/agents/chats/stream', { sessionId: 'chat' })
+  await client.subscribe(chats.subject)
+  await post('/agents/chats/stream', { sessionId: 'chat' })
+  await ended(chats.runId, 'run.completed')
 
   const flow = await post('/workflows/flow/execute', {})
   await client.subscribe(`workflow:flow/runs/${flow.runId}/events`)

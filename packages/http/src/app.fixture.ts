@@ -187,9 +187,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...PROTOCOL_LIMITS,
     ...{
       startRun: engine.startRun,
-      resumeRun: engine.resumeRun,
-      editMessage: engine.editMessage,
-      withdrawMessage: engine.withdrawMessage,
+      ...{ resumeRun: engine.resumeRun, editMessage: engine.editMessage, withdrawMessage: engine.withdrawMessage },
       resolveApproval: engine.resolveApproval,
       abortRun: engine.abortRun,
       createSession: services.createSession,

@@ -18,6 +18,8 @@ const READ_MS = 5_000
 
 const RUNS = [LARGE.longRun, LARGE.answeredRun, LARGE.parentRun]
 const SESSIONS = [LARGE.session, LARGE.family]
+/** Stands for the id of a file of 32 MiB, which the server chooses. */
+const FILE = 'file_large'
 
 /** The ids of large rows for each parameter of a path. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -28,6 +30,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   conversationId: SESSIONS,
   agentId: ['echo'],
   approvalId: [`apr_${'0'.repeat(26)}`],
+  fileId: [FILE],
 }
 /** Parameters that name rows which are never large, or which are deleted with a limit of their own. */
 const SMALL: readonly string[] = [
@@ -102,12 +105,17 @@ const LARGE_READS = OPERATIONS.filter(({ refused }) => refused !== true).flatMap
 
 let server: RunningServer
 let headers: Record<string, string>
+let fileId: string
 beforeAll(async () => {
   const sandbox = createSandbox()
   headers = bearer(await createToken(sandbox, 'admin:*', OWNER))
   storeLargeRows(join(sandbox.dir, 'data.db'), OWNER)
   server = await startServer(sandbox, ['server', '--config', OPS_CONFIG])
   for (let warm = 0; warm < 20; warm++) await (await fetch(`${server.url}/agents`, { headers })).arrayBuffer()
+  const stored = await fetch(`${server.url}/files?filename=large.bin`, {
+    ...{ method: 'POST', headers, body: new Uint8Array(32 * 1_024 * 1_024) },
+  })
+  fileId = ((await stored.json()) as { readonly id: string }).id
   // The caches of the server are not part of the growth.
   await read({ name: 'warm', path: `/runs/${LARGE.longRun}/events` })
   await delayMs()
@@ -126,7 +134,11 @@ async function read({ path, init = {} }: Large): Promise<{ readonly status: numb
   let bytes = 0
   let status = 0
   try {
-    const answer = await fetch(`${server.url}${path}`, { ...init, signal, headers: { ...headers, ...init.headers } })
+    const answer = await fetch(`${server.url}${path.replace(FILE, fileId)}`, {
+      ...init,
+      signal,
+      headers: { ...headers, ...init.headers },
+    })
     status = answer.status
     for await (const part of answer.body ?? []) bytes += part.byteLength
   } catch (error) {

@@ -39,7 +39,15 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 
 /** The suites that `npm test` runs on PostgreSQL too: those with crashes, streams and keys. */
 export const ON_POSTGRES_TOO: readonly string[] = [
-  ...['durable-abort', 'durable-approvals', 'durable-chaos', 'durable-children', 'durable-deploy', 'durable-journey'],
+  ...[
+    'conversation-kills',
+    'durable-abort',
+    'durable-approvals',
+    'durable-chaos',
+    'durable-children',
+    'durable-deploy',
+    'durable-journey',
+  ],
   ...['durable-session-queue', 'durable-threads', 'durable-waits', 'failed-runs', 'flow-control', 'flow-delays'],
   ...['memory', 'realtime', 'repair-runs', 'revocation', 'services', 'triggers-crash'],
 ]

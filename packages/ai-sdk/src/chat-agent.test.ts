@@ -57,6 +57,17 @@ describe('agentOf', () => {
 const bytesOf = (data: Uint8Array | { readonly data: Uint8Array }) => [...('data' in data ? data.data : data)]
 
 describe('chatAgent', () => {
+  it('continues a conversation that contains a file which nobody can read', async () => {
+    const calls: ScriptedCall[] = []
+    const { chat } = await serverWith([chatAgent({ id: 'clock', model: echo(calls) })])
+    const file = { type: 'file', mediaType: 'image/png', url: 'nonsense' }
+    await chat('clock', { id: 'c1', messages: [userMessage('u1', 'Look', file)] })
+    const chunks = await chat('clock', { id: 'c1', messages: [userMessage('u2', 'And now?')] })
+
+    expect(chunks.map(({ type }) => type)).not.toContain('error')
+    expect(JSON.stringify(calls.at(-1)?.prompt)).toContain('[a file that cannot be read: nonsense]')
+  })
+
   it('passes every setting to the SDK, and the options of a registration to the server', async () => {
     const seen: unknown[] = []
     const agent = chatAgent({

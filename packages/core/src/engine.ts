@@ -36,6 +36,7 @@ import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
 import { createSettleOutcome } from './engine/settle-outcome.ts'
 import { createStartRun } from './engine/start-run.ts'
+import { createSupersede } from './engine/supersede.ts'
 import { createTakeMessages } from './engine/take-messages.ts'
 import { createThreadClaims } from './engine/thread-claims.ts'
 import { createTimerDriver } from './engine/timer-driver.ts'
@@ -88,6 +89,7 @@ export function createEngine(given: EngineDeps) {
     ...{ admission, usageAccounts },
     callChild: (scope, agentId, input) => callChild(scope, agentId, input),
     takeMessages: (scope, steeringOnly) => takeMessages(scope, steeringOnly),
+    supersede: (turn, message) => supersede(turn, message),
     onDue: (dueAt) => timerDriver.arm(dueAt),
     onRetry: (startAt) => timerDriver.armStart(startAt),
     canRetry: holdsTimers,
@@ -107,6 +109,7 @@ export function createEngine(given: EngineDeps) {
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
+  const supersede = createSupersede({ ...deps, resolveApproval })
   const abortRun = createAbortRun({ ...deps, runner })
   const editMessage = createEditMessage({ ...deps, runner })
   const withdrawMessage = createWithdrawMessage({ ...deps, runner })
@@ -122,7 +125,7 @@ export function createEngine(given: EngineDeps) {
   })
   const threadClaims = createThreadClaims()
   const startRun = createStartRun({
-    ...{ ...deps, runner, abortRun, threadClaims, resolveApproval },
+    ...{ ...deps, runner, abortRun, threadClaims },
     onDeadline: (at) => timerDriver.arm(at),
     onStartTime: (startAt) => timerDriver.armStart(startAt),
   })

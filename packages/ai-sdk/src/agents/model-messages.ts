@@ -70,8 +70,20 @@ type FilePart = Extract<MessagePart, { readonly type: 'file' }>
 
 /** The model gets the bytes of a stored file, because no provider can load it without the token of its owner. */
 async function fileOf({ url, mediaType, name }: FilePart, { readFile }: Converting): Promise<Content> {
-  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url)
+  if (fileIdOf(url) === undefined && !URL.canParse(url)) return unreadable(url)
+  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url).catch(missing)
+  if (data === undefined) return unreadable(url)
   return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
+}
+
+/** One part that cannot be read must not stop every later turn of the conversation. */
+const unreadable = (url: string): Content => ({
+  type: 'text',
+  text: `[a file that cannot be read: ${url.slice(0, 200)}]`,
+})
+
+const missing = (error: unknown): undefined => {
+  if ((error as { readonly code?: unknown } | undefined)?.code !== 'file-not-found') throw error
 }
 
 function outputOf({ toolCallId, name, input, outcome }: ToolPart, tools: Tools): unknown {

@@ -1,4 +1,4 @@
-import type { Clock, ListedRun, RunRecord, SessionRecord, Write } from '@perdure/ports'
+import type { Clock, RunRecord, SessionRecord, Write } from '@perdure/ports'
 import type { Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { clientKeyOf } from '../idempotency/record-id.ts'
@@ -31,8 +31,6 @@ interface StartPlan {
   readonly claimed: Claimed
   readonly seed: RunSeed | undefined
   readonly writes: readonly Write[]
-  /** The suspended turns of the session for which the run waits. */
-  readonly turns: readonly ListedRun<never>[]
 }
 
 /**
@@ -41,12 +39,12 @@ interface StartPlan {
 const startKeyOf = ({ forkOf, triggerId }: RunRecord, key: KeyedRequest | undefined): string | undefined =>
   key === undefined || (forkOf === undefined && triggerId === undefined) ? undefined : clientKeyOf(key.id)
 
-export type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed' | 'turns'>
+export type StartDecision = Decision & Pick<StartPlan, 'claimed' | 'seed'>
 
 export function planStart(
   deps: PlanStartDeps,
   { answer, origin, key, waitMs }: StartRunRequest,
-  { claimed, seed, writes, turns }: StartPlan,
+  { claimed, seed, writes }: StartPlan,
 ): StartDecision {
   const { run, slot } = claimed
   const isAwaited = answer === 'outcome'
@@ -57,7 +55,7 @@ export function planStart(
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
   return {
-    ...{ claimed, seed, turns },
+    ...{ claimed, seed },
     writes: [insertRun(deps.targets, run, startKeyOf(run, key)), ...lanes, ...writes, { type: 'event.append', events }],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
@@ -83,7 +81,6 @@ export function planCombined(
   return {
     claimed: { run, slot: NO_SLOT, toInterrupt: [] },
     seed: undefined,
-    turns: [],
     writes: [
       write,
       ...sessionWrites(deps, run, { session }),

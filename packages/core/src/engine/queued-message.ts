@@ -1,4 +1,5 @@
 import {
+  type FlowKeys,
   type JsonText,
   perdureError,
   type RunRecord,
@@ -20,6 +21,7 @@ import { outcomeReply } from '../runs/run-outcome.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
+import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { Runner } from './runner.ts'
 
@@ -55,17 +57,20 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
   const plan = async ({ key: _, input, ...asked }: EditMessageRequest) => {
     const run = await findQueued(deps, asked)
     const target = targets.ofRun(run) ?? targets.get(run.kind, run.targetId, run.version)
-    const text = toJsonText(await checkInput(target, input))
+    const parsed = await checkInput(target, input)
+    const text = toJsonText(parsed)
     if (isLongerThan(text, maxResultBytes)) throw perdureError('body-too-large', { hint: 'raise runs.maxResultBytes' })
     const at = clock.now()
     // The start time tells one content of the run from another. It hardly changes, so the position in the queue stays the same.
     const startAt = ((run.startAt ?? run.createdAt) - 1) as typeof at
-    const edited: RunRecord = { ...run, input: text, startAt }
+    const keys = withoutDebounce(flowKeysOf(target, run, parsed))
+    const flow: FlowKeys = { ...keys, debounce: run.flow?.debounce, onBusy: run.flow?.onBusy }
+    const edited: RunRecord = { ...run, input: text, startAt, flow }
     const { id: runId, attempt } = run
     const writes: readonly Write[] = [
       {
         ...{ type: 'run.transition', runId, from: ['queued'], attempt, execution: 0, startAt: run.startAt ?? null },
-        change: { input: text, startAt },
+        change: { input: text, startAt, flow },
       },
       ...(await replaceInTranscript(deps, run, text)),
       ...runFileWrites(edited),
@@ -126,12 +131,33 @@ export function createWithdrawMessage(deps: QueuedMessageDeps): WithdrawMessage 
   }
 }
 
+/**
+ * Only the owner may change what a run is asked, because the run acts with the rights of its owner. A child run, a fork and the run
+ * of a trigger are no messages: others have approved or chosen their inputs.
+ */
 async function findQueued(deps: QueuedMessageDeps, asked: Omit<QueuedMessageRequest, 'key'>): Promise<RunRecord> {
   const run = await findRunToChange(deps, asked)
+  if (run.owner !== asked.principal.subject) {
+    throw perdureError('scope-denied', {
+      message: `the message belongs to ${run.owner}`,
+      hint: 'only its owner can edit or withdraw it; abort the run instead',
+    })
+  }
+  const hint = 'send another message instead'
+  if (!isMessage(run)) {
+    throw perdureError('run-not-queued', { message: 'the run was not started by a message of its session', hint })
+  }
   if (run.status === 'queued' && run.execution === 0) return run
+  const isTaken = run.finishReason === 'joined'
   throw perdureError('run-not-queued', {
-    message:
-      run.finishReason === 'joined' ? `the run ${run.withdrawnBy} has taken the message` : `the run is ${run.status}`,
-    hint: 'send another message instead',
+    message: isTaken ? `the run ${run.withdrawnBy} has taken the message` : `the run is ${run.status}`,
+    hint,
   })
 }
+
+const isMessage = ({ kind, sessionId, parentRunId, forkOf, triggerId }: RunRecord): boolean =>
+  kind === 'agent' &&
+  sessionId !== undefined &&
+  parentRunId === undefined &&
+  forkOf === undefined &&
+  triggerId === undefined

@@ -30,12 +30,14 @@ import { queuedSince, type RunLines } from './run-line.ts'
 import { logStart } from './run-log.ts'
 import { startRunTimeout } from './run-timeout.ts'
 import { slotRequestOf, takeLanes } from './slot-request.ts'
+import type { Supersede } from './supersede.ts'
 import { createTurnQueue } from './turn-queue.ts'
 import { endSpan } from './verdict-span.ts'
 
 export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
   readonly admission: Admission
   readonly runs: Pick<RunStore, 'find' | 'list'>
+  readonly supersede: Supersede
   readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger

@@ -37,12 +37,11 @@ import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { RunLines } from './run-line.ts'
 import type { RunSeed } from './run-seed.ts'
 import type { StartRunRequest } from './start-request.ts'
-import { type SupersedeDeps, supersede } from './supersede.ts'
 import type { ThreadClaims } from './thread-claims.ts'
 
 export type { RunRequestBody }
 
-export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps, SupersedeDeps {
+export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly targets: RunTargets
   readonly runs: RunStore
   readonly sessions: SessionStore
@@ -122,7 +121,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const once = await acceptOnce(request, target, input)
     if (once.kind === 'replayed') return once.reply
 
-    const { claimed, seed, turns } = once.decision
+    const { claimed, seed } = once.decision
     const { run, slot, toInterrupt } = claimed
     const isPatient = request.waitMs !== undefined
     const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
@@ -130,7 +129,6 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     if (run.startAt !== undefined) runWaiters.postpone(run)
     begin(deps, { run, target, slot }, seed)
     for (const older of toInterrupt) await interrupt(deps, older)
-    await supersede(deps, target, { turns, by: request.principal })
     return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
   }
 }
@@ -172,11 +170,11 @@ async function decide(
   const holder = taken?.slot?.freeAt === undefined ? taken?.slot?.runId : undefined
   const claimed = claimSlot(deps, { target, startsQueued: seed !== undefined || isBehind, holder }, run)
   // The session of a repeated run holds its files already, and its caller may not own them.
-  const files = seed === undefined ? runFileWrites(run) : []
+  const files = seed === undefined || request.body.sessionId !== undefined ? runFileWrites(run) : []
   const writes = [...first, ...more, ...ofSession, ...files, ...replacement.writes]
   const interrupting = target.onBusy === 'interrupt' ? turns.map(({ id }) => id) : []
   const active = [...interrupting, ...replacement.active]
-  return planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes, turns })
+  return planStart(deps, request, { claimed: withReplaced(claimed, { ...replacement, active }), seed, writes })
 }
 
 /** Launches the run that is stored now. */

@@ -1,34 +1,39 @@
-import { type ApprovalStore, EVERY_ROW, isRefusal, type ListedRun } from '@perdure/ports'
+import { type ApprovalStore, EVERY_ROW, isRefusal, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
 import type { ResolveApproval } from '../approvals/resolve-approval.ts'
-import type { Principal } from '../auth/principal.ts'
-import type { RunTarget } from '../targets/run-target.ts'
+import { eachItem } from '../collections/each-item.ts'
+import { eachRun } from '../runs/each-run.ts'
+import { queuedSince } from './run-line.ts'
 
 export interface SupersedeDeps {
   readonly approvals: Pick<ApprovalStore, 'list'>
+  readonly runs: RunStore
   readonly resolveApproval: ResolveApproval
 }
 
-interface Superseding {
-  readonly turns: readonly ListedRun<never>[]
-  /** The sender of the message. */
-  readonly by: Principal
-}
+/**
+ * Denies the approvals that were open when the message came, of a turn of the same owner and of its children. Approvals that were
+ * asked for later stay open: the user had not seen them.
+ */
+export type Supersede = (turn: Pick<ListedRun<never>, 'id' | 'owner'>, message: RunRecord) => Promise<void>
 
-/** Denies the open approvals of these runs if the target says so, because their user has sent another message. */
-export async function supersede(
-  { approvals, resolveApproval }: SupersedeDeps,
-  { onBusyWaiting }: RunTarget,
-  { turns, by: { subject: by, tokenId } }: Superseding,
-): Promise<void> {
-  if (onBusyWaiting !== 'deny') return
-  for (const { id: runId } of turns) {
-    const { items } = await approvals.list({ runId, status: 'pending' }, { limit: 100, order: 'asc' }, EVERY_ROW)
-    for (const { id: approvalId } of items) {
-      const decision = { approved: false, reason: 'superseded' }
-      await resolveApproval({ approvalId, ...decision, by, tokenId, visibility: EVERY_ROW }).catch((error: unknown) => {
+export function createSupersede({ approvals, runs, resolveApproval }: SupersedeDeps): Supersede {
+  const deny = async (runId: string, message: RunRecord): Promise<void> => {
+    const pages = (cursor: string | undefined) =>
+      approvals.list({ runId, status: 'pending' }, { limit: 100, order: 'asc', cursor }, EVERY_ROW)
+    for await (const { id: approvalId, createdAt } of eachItem(pages)) {
+      if (createdAt > queuedSince(message)) continue
+      const decision = { approved: false, reason: 'superseded', by: message.owner }
+      await resolveApproval({ approvalId, ...decision, visibility: EVERY_ROW }).catch((error: unknown) => {
         // Somebody else has decided it, or the run has ended.
         if (!isRefusal(error)) throw error
       })
     }
+    for await (const child of eachRun(runs, { parentRunId: runId, statuses: ['suspended'] }, { content: [] })) {
+      await deny(child.id, message)
+    }
+  }
+
+  return async ({ id, owner }, message) => {
+    if (owner === message.owner) await deny(id, message)
   }
 }

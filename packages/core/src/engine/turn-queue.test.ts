@@ -1,9 +1,10 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW } from '@perdure/ports'
-import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { EVERY_ROW, toJsonText } from '@perdure/ports'
+import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSessionWorld } from '../sessions/sessions.fixture.ts'
 import type { OnBusy, OnBusyWaiting } from '../targets/registration.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 interface Over {
@@ -16,12 +17,13 @@ function askingWorld({ onBusyWaiting = 'queue', onBusy = 'queue' }: Over = {}) {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
   const ended: unknown[] = []
   const open = () => {
-    const code = async (input: unknown, { approval }: { approval(name: string): Promise<{ approved: boolean }> }) => {
-      const said = input === 'pay' ? `${input} ${(await approval('pay')).approved}` : input
+    const code = async (input: unknown, { approval, sleep }: RunContext) => {
+      if (input === 'pay later') await sleep('think', '1s')
+      const said = String(input).startsWith('pay') ? `${input} ${(await approval('pay')).approved}` : input
       ended.push(said)
       return said
     }
-    const agents = [agentOf('chat', code as never, { concurrency: 'session', onBusy, onBusyWaiting })]
+    const agents = [agentOf('chat', code, { concurrency: 'session', onBusy, onBusyWaiting })]
     return createSessionWorld({ ...shared, agents, createSessionOnInvoke: true })
   }
   const world = open()
@@ -102,6 +104,48 @@ describe('a message while an earlier turn is suspended', () => {
     expect(await storage.approvals.find(asked?.id ?? '', EVERY_ROW)).toMatchObject({
       ...{ status: 'denied', reason: 'superseded', by: 'alice' },
     })
+  })
+
+  it('denies the approvals also when the server dies after it has accepted the message', async () => {
+    const { send, ended, storage, clock, ids, open } = askingWorld({ onBusyWaiting: 'deny' })
+    const asking = await send('pay')
+    const message = aRun({
+      ...{ id: ids.newId('run'), targetId: 'chat', sessionId: 'ada', owner: 'alice', status: 'queued' },
+      ...{ input: toJsonText('hello'), createdAt: clock.now(), execution: 0 },
+    })
+    await storage.unitOfWork.commit([{ type: 'run.insert', run: message }])
+    const later = open()
+    await later.recover()
+    await later.start()
+    await untilIdle(clock)
+
+    expect((await storage.runs.find(asking, EVERY_ROW))?.status).toBe('completed')
+    expect(ended).toEqual(['pay false', 'hello'])
+  })
+
+  it('leaves an approval open that was asked for after the message came', async () => {
+    const { send, pending, advance, decide, ended } = askingWorld({ onBusyWaiting: 'deny' })
+    await send('pay later')
+    await advance(500)
+    await send('hello')
+    await advance(500)
+    await advance(10_000)
+    expect([(await pending()).length, ended]).toEqual([1, []])
+
+    await decide(true)
+
+    expect(ended).toEqual(['pay later true', 'hello'])
+  })
+
+  it('leaves the approvals of another owner open', async () => {
+    const { send, pending, run } = askingWorld({ onBusyWaiting: 'deny' })
+    await send('pay')
+    const mallory = { subject: 'mallory', scopes: ['agents:invoke', 'sessions:write'] }
+    await run('chat', { body: { input: 'hello', sessionId: 'ada' }, answer: 'accepted', principal: mallory }).catch(
+      () => undefined,
+    )
+
+    expect(await pending()).toHaveLength(1)
   })
 
   it('is rejected when the agent rejects messages while it is busy, and leaves the approval open', async () => {

@@ -2,11 +2,13 @@ import { EVERY_ROW, type Logger, type RunRecord, type RunStore, type Timers } fr
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { earlierTurns, waitsForTurns } from './earlier-turn.ts'
 import type { Launch } from './live-runs.ts'
+import type { Supersede } from './supersede.ts'
 
 export interface TurnQueueDeps extends RetryDeps {
   readonly runs: Pick<RunStore, 'find' | 'list'>
   readonly timers: Timers
   readonly logger: Logger
+  readonly supersede: Supersede
 }
 
 /** The runs of this process that wait for a suspended turn of their session. They hold no slot meanwhile. */
@@ -44,6 +46,8 @@ export function createTurnQueue(deps: TurnQueueDeps, launch: (run: RunRecord) =>
       if (turn === undefined) return false
       waiting.set(turn.id, new Set([...(waiting.get(turn.id) ?? []), run.id]))
       timers.after(CHECK_MS, () => leaveSafely(turn.id, run.id))
+      // Here and not where the message is accepted, so that a crash in between changes nothing.
+      if (target.onBusyWaiting === 'deny') await deps.supersede(turn, run)
       return true
     },
     release(turnId) {

@@ -1,6 +1,7 @@
-import { type BlobStore, type Digest, type FileStore, MAX_INLINE_BYTES, perdureError } from '@perdure/ports'
+import { type BlobStore, type Clock, type Digest, type FileStore, MAX_INLINE_BYTES, perdureError } from '@perdure/ports'
 import { concatBytes } from './file-bytes.ts'
 import { correctedTypeOf, mediaTypeOf } from './media-type.ts'
+import { createRecentUploads } from './recent-uploads.ts'
 
 export interface FileLimits {
   readonly maxBytes: number
@@ -12,6 +13,7 @@ export interface ReceiveFileDeps {
   readonly blobs: BlobStore
   readonly files: Pick<FileStore, 'usage'>
   readonly digest: Pick<Digest, 'startSha256'>
+  readonly clock: Pick<Clock, 'monotonicMs'>
   readonly limits: FileLimits
 }
 
@@ -40,11 +42,17 @@ export interface ReceivedFile {
  */
 export type ReceiveFile = (incoming: IncomingFile) => Promise<ReceivedFile>
 
-export function createReceiveFile({ blobs, files, digest, limits }: ReceiveFileDeps): ReceiveFile {
+export function createReceiveFile({ blobs, files, digest, clock, limits }: ReceiveFileDeps): ReceiveFile {
+  const recent = createRecentUploads(clock)
   return async ({ chunks, mediaType, owner, isCorrected = false }) => {
-    // Checked again when the file is stored. Here, an owner without room costs no reading.
-    if ((await files.usage(owner)).bytes >= limits.maxBytesPerOwner) throw quotaExceeded(limits)
-    const source = withLimit(chunks, limits.maxBytes)[Symbol.asyncIterator]()
+    const { bytes } = await files.usage(owner)
+    // Checked again when the file is stored. Here, an owner without room costs no reading and no place on the disk.
+    const count = (size: number, more: number) => {
+      const isOver = bytes + size > limits.maxBytesPerOwner || recent.add(owner, more) > limits.maxBytesPerOwner
+      if (isOver || bytes >= limits.maxBytesPerOwner) throw quotaExceeded(limits)
+    }
+    count(0, 0)
+    const source = withLimit(chunks, limits.maxBytes, count)[Symbol.asyncIterator]()
     try {
       const { start, isWhole } = await readStart(source)
       const type = isCorrected ? correctedTypeOf(mediaType, start) : mediaTypeOf(mediaType, start)
@@ -64,10 +72,15 @@ export const quotaExceeded = ({ maxBytesPerOwner }: FileLimits) =>
     hint: 'delete files or the sessions that hold them, or raise files.maxBytesPerOwner',
   })
 
-async function* withLimit(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* withLimit(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  count: (size: number, more: number) => void,
+): AsyncGenerator<Uint8Array> {
   let size = 0
   for await (const chunk of chunks) {
     size += chunk.length
+    count(size, chunk.length)
     if (size > maxBytes) {
       throw perdureError('body-too-large', {
         message: `the file is larger than ${maxBytes} bytes`,

@@ -1,5 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW } from '@perdure/ports'
+import { aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { StartRunRequest } from '../engine/start-request.ts'
 import { ALICE, agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
@@ -252,6 +253,23 @@ describe('a message that waits', () => {
     await release()
 
     expect(await resultOf(first)).toMatchObject({ result: ['edited', 'three'] })
+  })
+
+  it.each([
+    ['of another owner', { owner: 'bob' }, 'scope-denied'],
+    ['that a run has started', { parentRunId: 'run_parent', parentSeq: 1, depth: 1 }, 'run-not-queued'],
+    ['that repeats another one', { forkOf: { runId: 'run_source', seq: 1 } }, 'run-not-queued'],
+    ['that a trigger has started', { triggerId: 'nightly' }, 'run-not-queued'],
+    ['without a session', { sessionId: undefined }, 'run-not-queued'],
+  ])('is not a run %s', async (_, over, code) => {
+    const { storage, editMessage, withdrawMessage, find } = busyWorld('queue')
+    await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'ada', owner: 'alice' }) }])
+    const run = aRun({ targetId: 'chat', owner: 'alice', sessionId: 'ada', status: 'queued', execution: 0, ...over })
+    await storage.unitOfWork.commit([{ type: 'run.insert', run }])
+
+    await expect(editMessage({ ...asked(run.id), input: 'more' })).rejects.toMatchObject({ code })
+    await expect(withdrawMessage(asked(run.id))).rejects.toMatchObject({ code })
+    expect(await find(run.id)).toEqual(run)
   })
 
   it('can no longer be changed once a run has taken it', async () => {

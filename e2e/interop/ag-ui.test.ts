@@ -234,6 +234,9 @@ describe('AG-UI', () => {
     await agent.runAgent()
     const expired = () => server.itemsOf<{ readonly id: string }>(`/approvals?status=expired&runId=${runId()}`)
     await eventually(expired).toHaveLength(1)
+    // The code of the run continues after the approval has expired.
+    const statusOf = async () => (await server.get<{ status: string }>(`/runs/${runId()}/state`)).body.status
+    await eventually(statusOf).toBe('suspended')
     const resume = [{ interruptId: (await expired())[0]?.id, status: 'resolved', payload: { approved: true } }]
     expect(await answerOf('hasty', { threadId: agent.threadId, resume })).toContain('"code":"interrupt-expired"')
 

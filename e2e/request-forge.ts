@@ -20,7 +20,8 @@ export interface Endpoint {
   readonly method: string
   readonly path: string
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: Shape }>
-  readonly body: Shape | undefined
+  /** `file` if the body is the content of a file. */
+  readonly body: Shape | 'file' | undefined
   readonly statuses: ReadonlySet<number>
 }
 
@@ -35,7 +36,7 @@ interface OpenApi {
 
 interface OpenApiOperation {
   readonly parameters: ReadonlyArray<{ readonly $ref?: string } & Endpoint['parameters'][number]>
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Shape } } }
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly schema: Shape } } }
   readonly responses: Readonly<Record<string, unknown>>
 }
 
@@ -50,11 +51,14 @@ export function endpointsOf(document: unknown): readonly Endpoint[] {
       parameters: parameters
         .map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1) ?? ''] ?? own)
         .map((parameter) => ({ ...parameter, schema: dereference(parameter.schema, components.schemas) })),
-      body: requestBody && dereference(requestBody.content['application/json'].schema, components.schemas),
+      body: requestBody && bodyShape(requestBody.content['application/json']?.schema, components.schemas),
       statuses: new Set(Object.keys(responses).map(Number)),
     })),
   )
 }
+
+const bodyShape = (schema: Shape | undefined, schemas: OpenApi['components']['schemas']): Endpoint['body'] =>
+  schema === undefined ? 'file' : dereference(schema, schemas)
 
 /** Replaces each reference in the shape by the named schema. */
 function dereference(shape: Shape, schemas: OpenApi['components']['schemas']): Shape {
@@ -95,6 +99,7 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   threadId: { prefix: 'thr_' },
   conflictId: { prefix: 'cfl_' },
   sessionId: { prefix: 's' },
+  fileId: { prefix: 'file_' },
   conversationId: { prefix: 's' },
   responseId: { prefix: 'resp_' },
   label: { fixed: ['persona', 'goals'] },
@@ -163,6 +168,8 @@ export function createForge(random: Random, ids: readonly string[]) {
 
   const bodyOf = ({ body }: Endpoint): string => {
     if (body === undefined) return chance(0.1) ? JSON.stringify(anything()) : ''
+    // Above 64 KiB, a file is stored beside the database.
+    if (body === 'file') return pick(ODD_TEXTS).repeat(pick([0, 1, 10_000]))
     const written = JSON.stringify(valueFor(body))
     if (chance(0.04)) return written.replace(/:\s*("[^"]*"|\d+|true|false|null)/, () => `:${pick(RAW_VALUES)}`)
     return chance(0.02) ? pick(['', '{', '[', '"', 'null', '\ufeff{}', `${written} x`, '[1,', '{"a"']) : written

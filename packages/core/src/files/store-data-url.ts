@@ -80,7 +80,7 @@ const malformed = () =>
 function shownName(name: string | undefined): string | undefined {
   const shown = name
     ?.toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cs}/\\]/gu, '_')
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}/\\]/gu, '_')
     .slice(0, 255)
     .toWellFormed()
   return shown === '' ? undefined : shown

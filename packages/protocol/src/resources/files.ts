@@ -8,7 +8,7 @@ export const FileName = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(255),
-  v.regex(/^[^\p{Cc}\p{Cs}/\\]+$/u, 'must not contain control characters or slashes'),
+  v.regex(/^[^\p{Cc}\p{Cs}\p{Bidi_Control}/\\]+$/u, 'must not contain control characters or slashes'),
 )
 
 export const File = documented(

@@ -102,6 +102,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const asked = newMessages(body.messages)
     const last = asked.at(-1)
     if (last === undefined) throw nothingToDo()
+    const onBusy = onBusyIn(last.metadata, 'metadata of the last message')
     const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
     const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
@@ -109,7 +110,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: {
-        ...{ input, sessionId, replaces, onBusy: onBusyIn(last.metadata, 'metadata of the last message') },
+        ...{ input, sessionId, replaces, onBusy },
         metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
       },
       newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },

@@ -82,6 +82,16 @@ describe('a photo in a chat message', () => {
     expect((await call(part?.url?.replace('/v1', '') ?? '')).status).toBe(404)
   })
 
+  it('is not stored when the request is refused because of its onBusy', async () => {
+    const { post, call } = await serverWith(async () => 'seen')
+    const part = { type: 'file', mediaType: 'image/png', url: dataUrl(PHOTO, 'image/png') }
+    const message = { id: 'm1', role: 'user', metadata: { onBusy: 'halt' }, parts: [part] }
+    const response = await post('/agents/see/chat', { id: 'c', trigger: 'submit-message', messages: [message] })
+
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be one of queue')])
+    expect(await (await call('/files')).json()).toMatchObject({ items: [] })
+  })
+
   it('may be uploaded first, and is refused if it is not a file of the caller', async () => {
     const { send, call, shown } = await serverWith(async () => 'seen')
     const stored = (await (

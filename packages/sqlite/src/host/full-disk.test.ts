@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EpochMs, RunChange, Write } from '@perdure/ports'
@@ -72,6 +72,7 @@ describe('the reserve', () => {
     const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const path = join(directory, 'data.db')
+    writeFileSync(path, '')
     const reserve = createReserve(path, 4_096)
     const size = () => statSync(`${path}.ballast`, { throwIfNoEntry: false })?.size
 
@@ -127,5 +128,13 @@ describe('upkeep', () => {
     for (let round = 0; round < 5; round++) await work()
 
     expect(checks).toBe(5)
+  })
+
+  it('leaves no file in the folder of a database that has vanished with its disk', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    await createReserve(join(directory, 'data.db'), 4_096).refill()
+
+    expect(readdirSync(directory)).toEqual([])
   })
 })

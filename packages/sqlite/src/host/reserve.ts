@@ -27,10 +27,20 @@ export function createReserve(databasePath: string, bytes = RESERVE_BYTES): Rese
       () => false,
     )
 
+  const isDiskThere = () =>
+    stat(databasePath).then(
+      () => true,
+      () => false,
+    )
+
+  /** Leaves no file below the mount point of a disk that was unmounted. */
   const create = async (): Promise<boolean> => {
+    if (!(await isDiskThere())) return false
     try {
       await writeFile(path, Buffer.alloc(bytes), { mode: 0o600, flush: true })
-      return true
+      if (await isDiskThere()) return true
+      await rm(path, { force: true })
+      return false
     } catch {
       await rm(path, { force: true }).catch(() => undefined)
       return false

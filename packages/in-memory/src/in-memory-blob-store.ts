@@ -1,4 +1,4 @@
-import type { BlobStore, Clock, Digest, EpochMs } from '@perdure/ports'
+import { type BlobStore, type Clock, concatBytes, type Digest, type EpochMs } from '@perdure/ports'
 
 interface Blob {
   readonly bytes: Uint8Array
@@ -23,7 +23,7 @@ export function createInMemoryBlobStore({
         hash.update(chunk)
         parts.push(chunk.slice())
       }
-      const bytes = concat(parts)
+      const bytes = concatBytes(parts)
       const sha256 = hash.end()
       blobs.set(sha256, { bytes, storedAt: clock.now() })
       return { sha256, size: bytes.length }
@@ -47,14 +47,4 @@ export function createInMemoryBlobStore({
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    bytes.set(part, offset)
-    offset += part.length
-  }
-  return bytes
 }

@@ -44,6 +44,7 @@ export {
   soleNode,
 } from './cluster.ts'
 export { type CommitSignal, signalsOf } from './commit-signals.ts'
+export { concatBytes } from './concat-bytes.ts'
 export type { ChangedSession, ConsolidationSpend, ConsolidationStore } from './consolidation-store.ts'
 export type {
   ConsolidationJob,

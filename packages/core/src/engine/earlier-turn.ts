@@ -1,4 +1,5 @@
 import { EVERY_ROW, type ListedRun, type RunRecord, type RunStore } from '@perdure/ports'
+import { isBefore, isTurn } from '../runs/turn.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { agentBusy } from './admission.ts'
 
@@ -6,14 +7,9 @@ type Later = Pick<RunRecord, 'id' | 'sessionId' | 'createdAt' | 'parentRunId' | 
 
 /** Whether runs of the target wait for the suspended runs ahead of them. */
 export const waitsForTurns = (
-  { kind, concurrency, onBusyWaiting }: RunTarget,
-  { sessionId, parentRunId }: Pick<RunRecord, 'sessionId' | 'parentRunId'>,
-): boolean =>
-  kind === 'agent' &&
-  concurrency === 'session' &&
-  onBusyWaiting !== 'start' &&
-  sessionId !== undefined &&
-  parentRunId === undefined
+  { concurrency, onBusyWaiting }: RunTarget,
+  run: Pick<RunRecord, 'kind' | 'sessionId' | 'parentRunId'>,
+): boolean => concurrency === 'session' && onBusyWaiting !== 'start' && isTurn(run)
 
 /** The suspended turns of the session that are older than the run, oldest first. */
 export async function earlierTurns(
@@ -23,7 +19,7 @@ export async function earlierTurns(
   const until = (createdAt + 1) as typeof createdAt
   const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ['suspended'], until } as const
   const { items } = await runs.list(filter, { limit: MAX_TURNS, order: 'asc', content: [] }, EVERY_ROW)
-  return items.filter((turn) => turn.createdAt < createdAt || turn.id < id)
+  return items.filter((turn) => isBefore(turn, { id, createdAt }))
 }
 
 interface NewTurn {

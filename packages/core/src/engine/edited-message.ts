@@ -1,9 +1,11 @@
 import type { Conflict, EpochMs, RunRecord } from '@perdure/ports'
+import { isTurn } from '../runs/turn.ts'
 
 /** The start time changes with the input: of a debounced run, and of a message that is edited while it waits. */
-export const contentOf = ({ flow, startAt, kind, sessionId, execution }: RunRecord): EpochMs | null | undefined => {
+export const contentOf = (run: RunRecord): EpochMs | null | undefined => {
+  const { flow, startAt, execution } = run
   if (flow?.debounce !== undefined) return startAt
-  return kind === 'agent' && sessionId !== undefined && execution === 1 ? (startAt ?? null) : undefined
+  return isTurn(run) && execution === 1 ? (startAt ?? null) : undefined
 }
 
 type Edited = Conflict & { readonly type: 'run.transition'; readonly current: RunRecord }

@@ -18,6 +18,7 @@ import { isLongerThan } from '../json/json-members.ts'
 import { findRunToChange } from '../runs/find-run-to-change.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { outcomeReply } from '../runs/run-outcome.ts'
+import { isMessage } from '../runs/turn.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
@@ -154,10 +155,3 @@ async function findQueued(deps: QueuedMessageDeps, asked: Omit<QueuedMessageRequ
     hint,
   })
 }
-
-const isMessage = ({ kind, sessionId, parentRunId, forkOf, triggerId }: RunRecord): boolean =>
-  kind === 'agent' &&
-  sessionId !== undefined &&
-  parentRunId === undefined &&
-  forkOf === undefined &&
-  triggerId === undefined

@@ -4,6 +4,7 @@ import type { CallScope } from '../durable/call-scope.ts'
 import type { TakenMessage } from '../durable/service-caller.ts'
 import { callTransaction } from '../durable/transaction-call.ts'
 import { runEvent } from '../runs/run-events.ts'
+import { isMessage, isTurn } from '../runs/turn.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndPlan, type EndRunDeps, planEnd } from './end-run.ts'
 import type { Runner } from './runner.ts'
@@ -113,9 +114,8 @@ async function waitingRuns(
 
 /** A turn that a later one replaces, or whose agent works on several messages of a session at once, takes nothing. */
 async function canTake(deps: TakeMessagesDeps, run: RunRecord, steeringOnly: boolean): Promise<boolean> {
-  const { kind, sessionId, parentRunId } = run
   const target = deps.targets.ofRun(run)
-  if (kind !== 'agent' || sessionId === undefined || parentRunId !== undefined) return false
+  if (!isTurn(run)) return false
   if (target?.concurrency !== 'session' || (steeringOnly && !target.onBusyChoices.includes('steer'))) return false
   const own = await deps.runs.find(run.id, EVERY_ROW)
   return own !== undefined && own.withdrawnBy === undefined
@@ -123,11 +123,10 @@ async function canTake(deps: TakeMessagesDeps, run: RunRecord, steeringOnly: boo
 
 /** Whether the run only waits for the session, and neither for a time of its own nor to abort the run ahead. */
 const isMessageFor = (run: RunRecord, waiting: RunRecord, now: number): boolean =>
+  isMessage(waiting) &&
   waiting.owner === run.owner &&
   waiting.userId === run.userId &&
   waiting.version === run.version &&
   waiting.execution === 0 &&
   (waiting.startAt ?? 0) <= now &&
-  waiting.forkOf === undefined &&
-  waiting.triggerId === undefined &&
   waiting.flow?.onBusy !== 'interrupt'

@@ -1,5 +1,12 @@
-import { type BlobStore, type Clock, type Digest, type FileStore, MAX_INLINE_BYTES, perdureError } from '@perdure/ports'
-import { concatBytes } from './file-bytes.ts'
+import {
+  type BlobStore,
+  type Clock,
+  concatBytes,
+  type Digest,
+  type FileStore,
+  MAX_INLINE_BYTES,
+  perdureError,
+} from '@perdure/ports'
 import { correctedTypeOf, mediaTypeOf } from './media-type.ts'
 import { createRecentUploads } from './recent-uploads.ts'
 

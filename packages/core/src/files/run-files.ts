@@ -2,10 +2,10 @@ import { EVERY_ROW, type FileRecord, perdureError } from '@perdure/ports'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { oneChunk, readBytes } from './file-bytes.ts'
 import { fileIdOf, fileUrl } from './file-url.ts'
+import { newFile } from './new-file.ts'
 import type { ReadFiles } from './read-files.ts'
 import { quotaExceeded } from './receive-file.ts'
 import type { StoreDataUrlDeps } from './store-data-url.ts'
-import { fileInsertion, recordOf } from './store-file.ts'
 
 export interface NewFile {
   readonly mediaType: string
@@ -46,7 +46,7 @@ export interface RunFilesDeps extends StoreDataUrlDeps {
 
 /** `ctx.files`. */
 export function createRunFiles(deps: RunFilesDeps, { run, transact }: ServiceCaller): RunFiles {
-  const { files, readFiles, receiveFile, limits, ids, clock, basePath } = deps
+  const { files, readFiles, receiveFile, limits, basePath } = deps
   const { owner, sessionId } = run
 
   const isUsable = async (file: FileRecord): Promise<boolean> =>
@@ -63,13 +63,10 @@ export function createRunFiles(deps: RunFilesDeps, { run, transact }: ServiceCal
     write: ({ mediaType, data, name }) =>
       transact('files.write', async () => {
         const received = await receiveFile({ chunks: oneChunk(data), mediaType, owner })
-        const file = { ...recordOf(received, { id: ids.newId('file'), name, owner }), createdAt: clock.now() }
+        const { file, writes } = newFile(deps, received, { owner, name, sessionId })
         const { id, size } = file
         return {
-          writes: [
-            fileInsertion(file, received, limits),
-            ...(sessionId === undefined ? [] : [{ type: 'file.hold', sessionId, ids: [id], owner } as const]),
-          ],
+          writes,
           value: {
             ...{ id, url: fileUrl(basePath, id), mediaType: received.mediaType, size },
             ...(name === undefined ? {} : { name }),

@@ -1,15 +1,12 @@
-import { type Clock, type FileRecord, type IdGenerator, perdureError, type UnitOfWork } from '@perdure/ports'
+import { perdureError, type UnitOfWork } from '@perdure/ports'
 import { oneChunk } from './file-bytes.ts'
 import { fileUrl } from './file-url.ts'
-import { type FileLimits, quotaExceeded, type ReceiveFile } from './receive-file.ts'
-import { fileInsertion, recordOf } from './store-file.ts'
+import { type NewFileDeps, newFile } from './new-file.ts'
+import { quotaExceeded, type ReceiveFile } from './receive-file.ts'
 
-export interface StoreDataUrlDeps {
+export interface StoreDataUrlDeps extends NewFileDeps {
   readonly receiveFile: ReceiveFile
   readonly unitOfWork: UnitOfWork
-  readonly clock: Clock
-  readonly ids: IdGenerator
-  readonly limits: FileLimits
   readonly basePath: string
 }
 
@@ -33,17 +30,13 @@ export type StoreDataUrl = (file: {
 }) => Promise<StoredUrl>
 
 export function createStoreDataUrl(deps: StoreDataUrlDeps): StoreDataUrl {
-  const { receiveFile, unitOfWork, clock, ids, limits, basePath } = deps
+  const { receiveFile, unitOfWork, limits, basePath } = deps
   return async ({ url, name, owner, sessionId }) => {
     const { bytes, mediaType } = parseDataUrl(url)
     const received = await receiveFile({ chunks: oneChunk(bytes), mediaType, owner, isCorrected: true })
-    const id = ids.newId('file')
-    const file: FileRecord = { ...recordOf(received, { id, name: shownName(name), owner }), createdAt: clock.now() }
-    const outcome = await unitOfWork.commit([
-      fileInsertion(file, received, limits),
-      ...(sessionId === undefined ? [] : [{ type: 'file.hold', sessionId, ids: [id], owner } as const]),
-    ])
-    if (outcome.committed) return { url: fileUrl(basePath, id), mediaType: received.mediaType }
+    const { file, writes } = newFile(deps, received, { owner, name: shownName(name), sessionId })
+    const outcome = await unitOfWork.commit(writes)
+    if (outcome.committed) return { url: fileUrl(basePath, file.id), mediaType: received.mediaType }
     throw outcome.conflict.type === 'file.hold' ? perdureError('session-not-found') : quotaExceeded(limits)
   }
 }

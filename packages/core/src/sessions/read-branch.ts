@@ -1,13 +1,13 @@
 import {
   EVERY_ROW,
   type EventLog,
-  type ListedRun,
   type MessageRecord,
   type RunRecord,
   type RunStore,
   type SessionStore,
 } from '@perdure/ports'
 import { eachItem } from '../collections/each-item.ts'
+import { isBefore } from '../runs/turn.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, toMessageResource } from './session-resource.ts'
@@ -31,8 +31,6 @@ export interface BranchCut {
 
 /** The text of all messages that one call returns. The oldest turns are left out. */
 const MAX_LENGTH = 4 * 1_024 * 1_024
-
-type BriefRun = ListedRun<never>
 
 /** Chooses the turns that the run sees: its own, and the earlier ones that no run has withdrawn. */
 export async function cutBranch(
@@ -68,8 +66,6 @@ const newestFirst = (
 
 const MAX_PAGE = 200
 const MAX_ROWS = 100
-
-const isBefore = (turn: BriefRun, { id, createdAt }: RunRecord): boolean => turn.createdAt < createdAt || turn.id < id
 
 /** The newest messages of a cut, oldest first. Messages of deleted turns are left out. */
 export async function readBranch(

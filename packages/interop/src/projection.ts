@@ -39,3 +39,10 @@ export interface Projector {
   /** Whether an event of this type can still change anything; if not, it need not be read. Missing: it can. */
   needs?(type: string): boolean
 }
+
+/** Readers of a run whose requests have the same `form` get the same frames, which the server renders once for all. */
+export interface FrameSharing {
+  readonly form: string
+  /** Another projector like the one of the request. */
+  renew(): Projector
+}

@@ -1,6 +1,6 @@
 import type { Timers } from '@perdure/ports'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
-import type { ProjectedFrame } from './projected-blocks.ts'
+import type { ProjectedFrame } from './run-projector.ts'
 import { formatBlock } from './sse/block.ts'
 
 /** The frames that end a stream after some time. */

@@ -24,14 +24,10 @@ import { createFollower } from './follow.ts'
 import { joinBlocks } from './join-blocks.ts'
 import { openSource } from './open-source.ts'
 import { createOpenStreams } from './open-streams.ts'
-import {
-  createProjectedBlocks,
-  type ProjectedFrame,
-  type ProjectedStart,
-  parseFrameId,
-  type RunProjector,
-} from './projected-blocks.ts'
+import { createProjectedBlocks, formatFrameId, type ProjectedStart, parseFrameId } from './projected-blocks.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
+import type { ProjectedFrame, RunProjector } from './run-projector.ts'
+import { createSharedProjections } from './shared-projections.ts'
 import { formatBlock } from './sse/block.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { createStreamBlocks } from './stream-blocks.ts'
@@ -74,6 +70,8 @@ export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenI
 export interface OpenProjectedStreamRequest extends OpenStreamRequest {
   readonly runId: string
   readonly projector: RunProjector
+  /** How the events are rendered once for all live readers. Missing: the frames are for this reader only. */
+  readonly sharing?: FrameSharing | undefined
   /** Where the response begins unless `lastEventId` names a frame. */
   readonly start: ProjectedStart
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -84,6 +82,13 @@ export interface OpenProjectedStreamRequest extends OpenStreamRequest {
   readonly frameIdOf?: ((frameId: string) => string | undefined) | undefined
   /** Ends the stream with these frames after this time. */
   readonly deadline?: ClosingFrames | undefined
+}
+
+/** Readers of a run whose requests have the same `form` get the same frames. */
+export interface FrameSharing {
+  readonly form: string
+  /** Another projector like the one of the request, for a reader that was too far behind the others. */
+  renew(): RunProjector
 }
 
 export type ReadProjectedStreamRequest = Omit<OpenProjectedStreamRequest, 'hangUp' | 'headers'>
@@ -152,6 +157,7 @@ interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { runs, sessions, events, watchCredential } = deps
   const open = createOpenStreams(deps)
+  const shared = createSharedProjections()
 
   /**
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
@@ -199,8 +205,14 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return { run, followed }
   }
 
+  const seatOf = (sharing: FrameSharing | undefined, { runId, epoch }: { runId: string; epoch: string }) => {
+    if (sharing === undefined) return undefined
+    const { form, renew } = sharing
+    return { renew, seat: shared.enter(`${epoch} ${runId} ${form}`, (frame) => formatFrameId(epoch, frame)) }
+  }
+
   const openProjected = async (request: ProjectedRequest): Promise<OpenBlocks> => {
-    const { runId, visibility, lastEventId, projector, start, frameIdOf, deadline } = request
+    const { runId, visibility, lastEventId, projector, sharing, start, frameIdOf, deadline } = request
     const { run, followed } = await findRun(runId, visibility)
     const opened = await openSource(events, followed, undefined)
     const { source, head } = opened
@@ -208,10 +220,12 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     const cursor = sent !== undefined && sent.position <= head.position ? sent : undefined
     return (wake) => {
       const { isComplete } = followed
-      const follower = createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
+      const follow = () => createFollower(deps.feed, source, { after: opened.start.after, isComplete, wake })
       const { yieldTurn } = deps
       const stream = { source, run, projector, start, cursor, frameIdOf, yieldTurn, head: head.position }
-      const blocks = createProjectedBlocks(stream, follower)
+      // The log of a run that has ended is not followed, so nobody else needs its frames at this time.
+      const seat = isComplete ? undefined : seatOf(sharing, { runId, epoch: source.epoch })
+      const blocks = createProjectedBlocks({ ...stream, sharing: seat }, follow)
       return deadline === undefined ? blocks : closeAfter(deps.timers, blocks, { ...deadline, wake })
     }
   }

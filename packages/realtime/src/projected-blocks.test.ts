@@ -3,8 +3,9 @@ import type { WatchCredential } from '@perdure/core'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { EventStreams, ReadProjectedStreamRequest } from './event-streams.ts'
-import type { ProjectedStart, RunProjector } from './projected-blocks.ts'
+import type { ProjectedStart } from './projected-blocks.ts'
 import { createRunLog, RUN_ID, settled } from './run-log.fixture.ts'
+import type { RunProjector } from './run-projector.ts'
 
 /** Shows each event as two frames. */
 function createPairs(): RunProjector {

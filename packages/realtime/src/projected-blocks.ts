@@ -3,39 +3,9 @@ import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
 import { RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
+import type { ProjectedEvent, ProjectedFrame, RunProjector } from './run-projector.ts'
+import type { RenderedEvent, Seat } from './shared-projections.ts'
 import { formatBlock } from './sse/block.ts'
-
-/** An event as a projector reads it. */
-export interface ProjectedEvent {
-  readonly eventId: string
-  readonly type: string
-  readonly payload: unknown
-  readonly at: string
-}
-
-export interface ProjectedFrame {
-  readonly data: string
-  readonly event?: string
-  readonly retryMs?: number
-  /** The reader has the frame already: it is counted, but not sent. */
-  readonly isReceived?: boolean
-  /** The frame asks something. A reader that resumes after it gets it again while this returns true. */
-  readonly isUnanswered?: () => boolean
-}
-
-/** Shows the events of one run as frames of a protocol, to one reader. */
-export interface RunProjector {
-  /** Takes the next event of the run, beginning with the first one, and returns its frames. */
-  next(event: ProjectedEvent): readonly ProjectedFrame[]
-  /** The frames that begin the response. `all`: they also show what the events so far have shown. */
-  opening(of: 'rest' | 'all'): readonly ProjectedFrame[]
-  /** The frames that end the response while the run waits for its client; `undefined` while it stays open. */
-  rest(): readonly ProjectedFrame[] | undefined
-  /** Whether the response has ended, although the run continues. Missing: it ends with the run. */
-  isOver?(): boolean
-  /** Whether an event of this type can still change anything; if not, it need not be read. Missing: it can. */
-  needs?(type: string): boolean
-}
 
 /**
  * Where a response without a cursor begins. `first`: with the first event of the run. `now`: with what the run has shown
@@ -47,6 +17,8 @@ export interface ProjectedStream {
   readonly source: EventSource
   readonly run: RunRecord
   readonly projector: RunProjector
+  /** Missing: nobody else gets the same frames. */
+  readonly sharing?: Sharing | undefined
   readonly start: ProjectedStart
   /** The id of the last frame that the reader received. */
   readonly cursor: FrameCursor | undefined
@@ -55,6 +27,13 @@ export interface ProjectedStream {
   readonly yieldTurn: YieldTurn
   /** Position of the newest event when the stream was opened. */
   readonly head: number
+}
+
+/** How a reader shares the rendering of frames with others. */
+export interface Sharing {
+  readonly seat: Seat
+  /** Another projector like the one of the stream, for a reader that was too far behind. */
+  renew(): RunProjector
 }
 
 /** A frame: the position of its event, and its place among the frames of that event, from 1. */
@@ -68,7 +47,11 @@ const CHUNK_LENGTH = 32_768
 /** How much of the log is projected before other requests get their turn. Characters. */
 const TURN_LENGTH = 131_072
 
-/** Parses the id of a frame, `<event id>/<place>`. `undefined` for an id of another log, and for anything else. */
+/** The id of a frame: `<event id>/<place>`. */
+export const formatFrameId = (epoch: string, { position, place }: FrameCursor): string =>
+  `${formatEventId({ epoch, position })}/${place}`
+
+/** Parses the id of a frame. `undefined` for an id of another log, and for anything else. */
 export function parseFrameId(id: string | undefined, epoch: string): FrameCursor | undefined {
   const [, eventId = '', place = ''] = /^(.{1,64})\/(\d{1,9})$/.exec(id ?? '') ?? []
   const cursor = parseEventId(eventId)
@@ -79,10 +62,14 @@ export function parseFrameId(id: string | undefined, epoch: string): FrameCursor
  * The frames of a run. The whole log of the run passes the projector, because what a frame shows can depend on every
  * earlier event; the reader gets the frames after its cursor, or from the start of its response.
  */
-export function createProjectedBlocks(stream: ProjectedStream, follower: Follower): BlockSource {
-  const { source, run, projector, start, cursor, head, yieldTurn, frameIdOf = (id) => id } = stream
+export function createProjectedBlocks(stream: ProjectedStream, follow: () => Follower): BlockSource {
+  const { source, run, start, head, yieldTurn, frameIdOf = (id) => id } = stream
   const { epoch } = source
+  let { projector, cursor, sharing } = stream
+  let follower = follow()
   let isSkipping = true
+  /** Whether the frames come from the shared rendering. */
+  let isShared = false
   let last: FrameCursor = { position: 0, place: 0 }
   let page: readonly DeliveredEvent[] = []
   /** Blocks that are ready. */
@@ -93,7 +80,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
   /** The questions that the reader got before it resumed. */
   let asked: ProjectedFrame[] = []
 
-  const idOf = ({ position, place }: FrameCursor) => frameIdOf(`${formatEventId({ epoch, position })}/${place}`)
+  const idOf = (frame: FrameCursor) => frameIdOf(formatFrameId(epoch, frame))
 
   /** Only the last frame has an id, so that a reader that lost one of them gets all of them again. */
   const open = (of: 'rest' | 'all'): readonly string[] => {
@@ -121,6 +108,18 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
 
   const beginsWith = (event: ProjectedEvent, position: number): boolean =>
     beginsAt(position) || (cursor === undefined && typeof start === 'function' && start(event))
+
+  /** The reader is too far behind the shared rendering: it projects the log for itself, and continues after its last frame. */
+  const restart = () => {
+    sharing?.seat.leave()
+    if (sharing !== undefined) projector = sharing.renew()
+    sharing = undefined
+    isShared = false
+    isSkipping = true
+    cursor = last
+    follower.close()
+    follower = follow()
+  }
 
   const project = (event: ProjectedEvent, position: number): readonly string[] => {
     const begins = isSkipping && beginsWith(event, position)
@@ -150,17 +149,18 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
   const renderPage = (): string => {
     const blocks: string[] = []
     let length = 0
-    for (const [index, { position, type, envelope }] of page.entries()) {
-      projected += envelope.length
-      if (projector.needs?.(type) === false && !(isSkipping && beginsAt(position))) {
-        last = { position, place: 0 }
-        continue
+    for (const [index, event] of page.entries()) {
+      projected += event.envelope.length
+      const shown = isShared ? takeShared(event) : take(event)
+      if (shown === undefined) {
+        restart()
+        break
       }
-      for (const block of project(fromJsonText(envelope) as ProjectedEvent, position)) {
+      for (const block of shown.blocks) {
         blocks.push(block)
         length += block.length
       }
-      hasEnded = RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
+      hasEnded = shown.isLast
       if (!hasEnded && length < CHUNK_LENGTH) continue
       page = page.slice(index + 1)
       return enqueue(blocks)
@@ -168,6 +168,23 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     page = []
     return enqueue(blocks)
   }
+
+  const takeShared = (event: DeliveredEvent): RenderedEvent | undefined => {
+    const shown = sharing?.seat.next(event)
+    if (shown !== undefined) last = { position: event.position, place: shown.blocks.length }
+    return shown
+  }
+
+  const take = (event: DeliveredEvent): RenderedEvent => {
+    const { position, type, envelope } = event
+    const isNeeded = projector.needs?.(type) !== false || (isSkipping && beginsAt(position))
+    const blocks = isNeeded ? project(fromJsonText(envelope) as ProjectedEvent, position) : []
+    if (!isNeeded) last = { position, place: 0 }
+    isShared = !isSkipping && sharing?.seat.join(position, projector) === true
+    return { blocks, isLast: isNeeded && hasEndedAfter(type) }
+  }
+
+  const hasEndedAfter = (type: string): boolean => RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
 
   /** The log has no more events for now. */
   const atEnd = (step: typeof WAITING | typeof ENDED): NextBlocks => {
@@ -178,7 +195,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
       return enqueue([...shown, ...(isSkipping ? beginAtEnd() : [])])
     }
     const opening = [...(isSkipping ? beginAtEnd() : []), ...askAgain()]
-    const closing = projector.rest()
+    const closing = isShared ? sharing?.seat.rest(last.position) : projector.rest()
     if (closing === undefined) return opening.length === 0 ? WAITING : enqueue(opening)
     hasEnded = true
     return enqueue([...opening, ...toBlocks(closing)])
@@ -196,7 +213,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     return open.map((frame) => formatBlock({ ...frame, id: idOf(last) }))
   }
 
-  const take = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
+  const takeStep = (step: Awaited<ReturnType<Follower['next']>>): NextBlocks => {
     if (typeof step === 'symbol') return atEnd(step)
     page = step
     return renderPage()
@@ -214,10 +231,16 @@ export function createProjectedBlocks(stream: ProjectedStream, follower: Followe
     if (projected >= TURN_LENGTH) return yieldTurn().then(nextTurn)
     if (page.length > 0) return renderPage()
     const step = follower.next()
-    return step instanceof Promise ? step.then(take) : take(step)
+    return step instanceof Promise ? step.then(takeStep) : takeStep(step)
   }
 
-  return { next, close: follower.close }
+  return {
+    next,
+    close() {
+      sharing?.seat.leave()
+      follower.close()
+    },
+  }
 }
 
 /** The event that ended the run, from its record. */

@@ -60,16 +60,20 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const { agentId, principal, hangUp, lastEventId, visibility } = call
     const { threadId, runId: clientRunId } = body
     const { input } = (await deps.runs.find(run, visibility)) ?? {}
+    const view = {
+      ...{ runId: run, agentId, sessionId, threadId, clientRunId },
+      offered: input === undefined ? new Set<string>() : offeredNames(fromJsonText(input)),
+      performed: new Set(toolResultsIn(body.messages).map(({ toolCallId }) => toolCallId)),
+      history: history?.messages ?? asked(body.messages),
+      rest: history?.rest,
+    }
+    const project = () => createAgUiProjector(view)
+    // What a client sent itself is part of its frames, so only readers of stored messages share them.
+    const form = `ag-ui ${JSON.stringify([threadId, clientRunId, history?.messages.map(({ id }) => id)])}`
     return deps.openProjectedStream({
       ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      ...{ projector: project(), sharing: history === undefined ? undefined : { form, renew: project } },
       tokenId: principal.tokenId,
-      projector: createAgUiProjector({
-        ...{ runId: run, agentId, sessionId, threadId, clientRunId },
-        offered: input === undefined ? new Set() : offeredNames(fromJsonText(input)),
-        performed: new Set(toolResultsIn(body.messages).map(({ toolCallId }) => toolCallId)),
-        history: history?.messages ?? asked(body.messages),
-        rest: history?.rest,
-      }),
       headers: { 'X-Perdure-Run-Id': run },
     })
   }

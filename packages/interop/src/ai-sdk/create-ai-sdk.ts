@@ -84,17 +84,19 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const open = (
     { agentId, principal, hangUp, lastEventId, visibility }: ChatCall,
     { runId, sessionId, version, start, replayed }: Opening,
-  ): Promise<Response> =>
-    deps.openProjectedStream({
+  ): Promise<Response> => {
+    const project = () => createAiSdkProjector({ runId, agentId, sessionId }, Number(version) as AiSdkVersion)
+    return deps.openProjectedStream({
       ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      ...{ projector: project(), sharing: { form: `ai-sdk ${version}`, renew: project } },
       tokenId: principal.tokenId,
-      projector: createAiSdkProjector({ runId, agentId, sessionId }, Number(version) as AiSdkVersion),
       headers: {
         ...HEADERS,
         'X-Perdure-Run-Id': runId,
         ...(replayed === true ? { 'Idempotency-Replayed': 'true' } : {}),
       },
     })
+  }
 
   const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call

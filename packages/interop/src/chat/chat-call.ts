@@ -1,7 +1,7 @@
 import type { LogEvent } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import { type ProtocolCall, toCall } from '../handlers.ts'
-import type { Projector } from '../projection.ts'
+import type { FrameSharing, Projector } from '../projection.ts'
 import type { RunTargetId } from './limited-streams.ts'
 
 /** Opens the stream of a run in the form of a protocol. @throws PerdureError `run-not-found`, `overloaded` */
@@ -13,6 +13,7 @@ export type OpenProjectedStream = (request: {
   readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
   readonly projector: Projector
+  readonly sharing?: FrameSharing | undefined
   readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
   readonly headers?: Readonly<Record<string, string>>
 }) => Promise<Response>

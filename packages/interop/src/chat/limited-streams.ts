@@ -1,4 +1,5 @@
-import type { Projector } from '../projection.ts'
+import type { LogEvent } from '@perdure/core'
+import type { FrameSharing, Projector } from '../projection.ts'
 import type { FailingRun } from './error-mask.ts'
 import { limitOf, type ShownLogDeps } from './run-log.ts'
 
@@ -7,6 +8,7 @@ interface Projected {
   /** The agent or workflow, whose registration says how clients see errors. */
   readonly target: RunTargetId
   readonly projector: Projector
+  readonly sharing?: FrameSharing | undefined
 }
 
 /** Names the agent or workflow of a run. */
@@ -31,10 +33,19 @@ export function limitedStreams<
   Joined extends { readonly streams: readonly Projected[] },
 >(limits: ShownLogDeps, streams: Streams<Opened, Read, Joined>): Streams<Opened, Read, Joined> {
   const limited = <Request extends Projected>(request: Request): Request => {
-    const { projector, runId, target } = request
-    const limit = limitOf(limits, { id: runId, kind: target.kind, targetId: target.id })
-    const next: Projector['next'] = (event) => limit.take(event).flatMap(projector.next)
-    return { ...request, projector: { ...projector, next, needs: limit.needs } }
+    const { projector, sharing, runId, target } = request
+    const run = { id: runId, kind: target.kind, targetId: target.id }
+    const withLimit = (one: Projector): Projector => {
+      const limit = limitOf(limits, run)
+      const next = (event: LogEvent) => {
+        const taken = limit.take(event)
+        const [first] = taken
+        return first !== undefined && taken.length === 1 ? one.next(first) : taken.flatMap(one.next)
+      }
+      return { ...one, next, needs: limit.needs }
+    }
+    const shared = sharing === undefined ? {} : { sharing: { ...sharing, renew: () => withLimit(sharing.renew()) } }
+    return { ...request, projector: withLimit(projector), ...shared }
   }
   return {
     openProjectedStream: (request) => streams.openProjectedStream(limited(request)),

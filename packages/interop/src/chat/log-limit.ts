@@ -54,7 +54,8 @@ export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): 
   return {
     needs: (type) => !isTruncated || isState(type) || isQuestion(type),
     take(event) {
-      if (isState(event.type)) return [event]
+      const isText = isTextDelta(event.type)
+      if (!isText && isState(event.type)) return [event]
       if (isTruncated && !isQuestion(event.type)) return []
       const size = sizeOf(event)
       if (!isTruncated && !isBeyond(size)) {
@@ -72,6 +73,9 @@ export function createLogLimit({ runId, maxBytes, basePath }: LogLimitOptions): 
     bytes: () => bytes,
   }
 }
+
+/** Most events of a run are pieces of a text, so they take the shortest way. They bring no error and ask nothing. */
+export const isTextDelta = (type: string): boolean => type === 'text.delta' || type === 'reasoning.delta'
 
 /** The events of which a fold keeps only the newest. */
 const isState = (type: string): boolean =>

@@ -4,7 +4,7 @@ import { type EventLog, fromJsonText, type RunRecord, type YieldTurn } from '@pe
 import { withoutBudgetRequests } from './budget-requests.ts'
 import type { ChatLimits } from './chat-input.ts'
 import { createErrorMask, type FailingRun } from './error-mask.ts'
-import { createLogLimit, type LogLimit } from './log-limit.ts'
+import { createLogLimit, isTextDelta, type LogLimit } from './log-limit.ts'
 
 export interface RunLogDeps extends ChatLimits {
   readonly events: EventLog
@@ -39,7 +39,11 @@ export function limitOf(
 ): LogLimit {
   const limit = createLogLimit({ runId: run.id, maxBytes, basePath })
   const mask = createErrorMask(targets, run)
-  return { ...limit, take: (event) => withoutBudgetRequests(mask(event)).flatMap(limit.take) }
+  return {
+    ...limit,
+    take: (event) =>
+      isTextDelta(event.type) ? limit.take(event) : withoutBudgetRequests(mask(event)).flatMap(limit.take),
+  }
 }
 
 /** The state of the whole log. Changes whenever events are deleted. */

@@ -59,7 +59,10 @@ function forkServer(env: NodeJS.ProcessEnv): ForkedServer {
     ...(isSource ? { execArgv: ['--conditions=perdure-source'] } : {}),
   })
   let listener: ServerProcessEvents | undefined
-  child.on('message', (message) => listener?.onReport(message as DevReport))
+  // Under `node --watch`, Node.js also sends the names of the files that the process loads.
+  child.on('message', (message: object) => {
+    if ('type' in message) listener?.onReport(message as DevReport)
+  })
   const end = (exitCode: number) => {
     listener?.onEnd(exitCode)
     listener = undefined

@@ -79,6 +79,8 @@ export function startStorageWorker(): StorageWorker {
     for (const { reject } of pending.splice(0)) reject(fault)
   }
   worker.on('message', (answer: WorkerAnswer) => {
+    // Under `node --watch`, Node.js also sends the names of the files that the thread loads.
+    if (!('type' in answer)) return
     const first = pending.shift()
     if (answer.type === 'done') first?.resolve({ results: unpackResults(answer.results), ms: answer.ms })
     else first?.reject(toError(answer.error))

@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai'
-import type { ChatAgentDefinition, ChatAgentSettings, ChatRegistration } from './agents/chat-types.ts'
+import type { ChatAgentDefinition, ChatAgentSettings, ChatHistory, ChatRegistration } from './agents/chat-types.ts'
 import { createChatAgent } from './agents/create-chat-agent.ts'
+import { createSummarize } from './agents/summarize.ts'
 import { durable } from './durable.ts'
 import { createHarnessAgent, isHarnessAgent } from './harness/create-harness-agent.ts'
 import type { HarnessAgentLike, HarnessRegistration, HarnessSession } from './harness/harness-types.ts'
@@ -15,6 +16,13 @@ export function chatAgent<const Id extends string, Tools extends ToolSet>(
 ): ChatAgentDefinition<Id, Tools> {
   return createChatAgent(durable, settings as Options)
 }
+
+/**
+ * A compactor for `history.compact`: the model summarizes everything but the newest turns.
+ *
+ * @throws TypeError for a number of turns that is not a whole number of at least 1
+ */
+export const summarize = createSummarize(durable)
 
 const NO_SESSIONS = 'agentOf: a HarnessAgent works in sessions; write agentOf(agent, { openSession, closeSession })'
 
@@ -31,7 +39,7 @@ interface SdkAgent<Tools> {
  */
 export function agentOf<Tools extends ToolSet>(
   agent: SdkAgent<Tools>,
-  registration?: Partial<ChatRegistration<string>>,
+  registration?: Partial<ChatRegistration<string>> & { readonly history?: ChatHistory },
 ): ChatAgentDefinition<string, Tools>
 /**
  * Registers a `HarnessAgent` of `@ai-sdk/harness`. A turn is a recorded step. After a crash the harness continues the turn if

@@ -4,12 +4,14 @@ export type {
   ChatAgentSettings,
   ChatHistory,
   ChatRegistration,
+  Compactor,
   InferChatMessage,
+  SummarizeOptions,
   ToolApproval,
   ToolApprovalDecision,
 } from './agents/chat-types.ts'
 export type { ConversationOptions } from './agents/conversation-options.ts'
-export { agentOf, chatAgent } from './chat-agent.ts'
+export { agentOf, chatAgent, summarize } from './chat-agent.ts'
 export { durable } from './durable.ts'
 export type { Durable, DurableModel } from './durable-types.ts'
 export type { HarnessAgentLike, HarnessRegistration, HarnessSession } from './harness/harness-types.ts'

@@ -12,7 +12,7 @@ describe('EVENTS', () => {
     expect(type).toMatch(EVENT_TYPE)
     expect(subjects.length).toBeGreaterThan(0)
     expect(Object.keys(SUBJECTS)).toEqual(expect.arrayContaining([...subjects]))
-    const others = ['run.log', 'run.rewound', 'run.child.started', 'run.message', 'run.child.ended']
+    const others = ['run.log', 'run.rewound', 'run.child.started', 'run.message', 'run.compacted', 'run.child.ended']
     expect(lifecycle === true).toBe(type.startsWith('run.') && !others.includes(type))
     if (lifecycle) expect(emittedBy).toBe('server')
   })

@@ -9,8 +9,9 @@ import { declarationsOf } from '../tools/declaration.ts'
 import { durableTools } from '../tools/durable-tools.ts'
 import { withRepairs } from '../tools/invalid-calls.ts'
 import type { Tools } from '../tools/tool.ts'
+import type { Compaction } from './compaction.ts'
 import { refuseOptions } from './refuse-options.ts'
-import { createSteering, type Steering } from './steering.ts'
+import { createStepPrompt, type StepPrompt } from './step-prompt.ts'
 import type { Timeouts } from './timeouts.ts'
 
 export interface CallScope {
@@ -19,12 +20,13 @@ export interface CallScope {
   readonly timeouts: Timeouts
   /** Whether a transform changes the text, so that the stream that the run returns shows it. */
   readonly withoutText: boolean
+  readonly compaction?: Compaction | undefined
 }
 
 /** The options of a call with a durable model, durable tools, and functions that bring in nothing else. */
 export function durableOptions(scope: CallScope, options: Options): Options {
   refuseOptions(options)
-  const { find, sdk, timeouts, withoutText } = scope
+  const { find, sdk, timeouts, withoutText, compaction } = scope
   const { model, tools, toolApproval, experimental_toolApprovalSecret: _, experimental_prepareStep, ...rest } = options
   const prepareStep = rest.prepareStep ?? experimental_prepareStep
   const state: StepState = { runtimeContext: options.runtimeContext, toolsContext: options.toolsContext }
@@ -42,20 +44,20 @@ export function durableOptions(scope: CallScope, options: Options): Options {
     ...withRepairs(find, rest),
     model: durable(model),
     ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),
-    prepareStep: preparing(prepareStep, { durable, state, steering: createSteering(find) }),
+    prepareStep: preparing(prepareStep, { durable, state, stepPrompt: createStepPrompt({ find, compaction }) }),
   }
 }
 
 interface Preparing {
   readonly durable: (model: unknown) => ModelLike
   readonly state: StepState
-  readonly steering: Steering
+  readonly stepPrompt: StepPrompt
 }
 
 /** Also keeps what a policy of a tool call is told about the step. */
-function preparing(prepareStep: unknown, { durable, state, steering }: Preparing) {
+function preparing(prepareStep: unknown, { durable, state, stepPrompt }: Preparing) {
   return async (given: Options): Promise<unknown> => {
-    const messages = await steering.promptOf(given.messages as readonly ModelMessage[])
+    const messages = await stepPrompt.of(given.messages as readonly ModelMessage[], tokensUsed(given.steps))
     const step = messages === undefined ? given : { ...given, messages }
     const own = isFunction(prepareStep) ? await prepareStep(step) : undefined
     const prepared = messages === undefined ? own : { messages, ...(isObject(own) ? own : {}) }
@@ -64,4 +66,11 @@ function preparing(prepareStep: unknown, { durable, state, steering }: Preparing
     state.toolsContext = changed.toolsContext ?? step.toolsContext
     return changed.model === undefined ? prepared : { ...changed, model: durable(changed.model) }
   }
+}
+
+/** How many tokens the newest step had, in its prompt and its answer. */
+function tokensUsed(steps: unknown): number | undefined {
+  const { usage } = (Array.isArray(steps) ? steps.at(-1) : undefined) ?? {}
+  const { inputTokens, outputTokens } = isObject(usage) ? usage : {}
+  return typeof inputTokens === 'number' ? inputTokens + Number(outputTokens ?? 0) : undefined
 }

@@ -1,5 +1,5 @@
 import type { AgentDefinition, ChatInput, RegistrationOptions } from '@perdure/core'
-import type { InferUITools, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
+import type { InferUITools, LanguageModel, ModelMessage, ToolLoopAgent, ToolSet, UIDataTypes, UIMessage } from 'ai'
 import type { ToolInputOf } from '../tools/tool-options.ts'
 
 /** The settings of an agent of the SDK, as its version defines them. */
@@ -49,10 +49,34 @@ export type ChatRegistration<Id extends string> = Omit<
   'input' | 'output' | 'timeout'
 >
 
+/**
+ * Returns a shorter prompt. It must keep the last message, and each tool call together with its result. It is executed once, like the
+ * code of a step, and its result stands for the messages in this turn and in later ones.
+ */
+export type Compactor = (
+  messages: ModelMessage[],
+  options: { readonly maxTokens: number },
+) => readonly ModelMessage[] | PromiseLike<readonly ModelMessage[]>
+
+export interface SummarizeOptions {
+  readonly model: LanguageModel
+  /** How many turns stay as they are, with the present one. Default 4. */
+  readonly keepTurns?: number | undefined
+  /** What the model is told to do with the older turns. */
+  readonly instructions?: string | undefined
+}
+
 /** How much of the conversation the model sees. */
 export interface ChatHistory {
   /** How many turns the prompt has at most, with the present one. Default and maximum: 100. */
   readonly maxTurns?: number | undefined
+  /**
+   * The size of a prompt above which it is compacted, before each call of the model. An estimate of 4 characters per token, or what the
+   * last call reported if that is more. By default nothing is compacted.
+   */
+  readonly maxTokens?: number | undefined
+  /** How a longer prompt is compacted. Default: `summarize` with the model of the agent. */
+  readonly compact?: Compactor | undefined
 }
 
 /** The settings of `ToolLoopAgent`, and the options of a registration. */

@@ -17,23 +17,27 @@ export const createConversation = (find: FindRun) => ({
     const { ctx } = find()
     await ctx.session?.takeMessages()
     const readFile = readerOf(ctx)
-    return toModelMessages(await branchOf(ctx, maxTurns), { tools: tools as Tools, convertDataPart, readFile })
+    return toModelMessages(await branchOf(ctx, maxTurns, true), { tools: tools as Tools, convertDataPart, readFile })
   },
   uiMessages: async ({ maxTurns }: Pick<ConversationOptions, 'maxTurns'> = {}) =>
-    toUiMessages(await branchOf(find().ctx, maxTurns)),
+    toUiMessages(await branchOf(find().ctx, maxTurns, false)),
 })
 
 /** A run without a session, and a child run, see their own input alone. */
-async function branchOf(ctx: RunContext, maxTurns: number = MAX_TURNS): Promise<readonly SessionMessage[]> {
+async function branchOf(
+  ctx: RunContext,
+  maxTurns: number = MAX_TURNS,
+  compacted: boolean,
+): Promise<readonly SessionMessage[]> {
   if (!Number.isInteger(maxTurns) || maxTurns < 1 || maxTurns > MAX_TURNS) {
     throw new TypeError(`maxTurns: must be a whole number from 1 to ${MAX_TURNS}`)
   }
-  const messages = (await ctx.session?.messages({ limit: MAX_MESSAGES })) ?? []
+  const messages = (await ctx.session?.messages({ limit: MAX_MESSAGES, compacted })) ?? []
   const own = questionOf(ctx)
   if (own !== undefined && !messages.some(({ runId }) => runId === ctx.runId)) return [own]
   const turns = new Set(messages.toReversed().map(({ runId }) => runId))
   const shown = new Set([...turns].slice(0, maxTurns))
-  return messages.filter(({ runId }) => shown.has(runId))
+  return messages.filter(({ role, runId }) => role === 'summary' || shown.has(runId))
 }
 
 /** The messages that started the run. */

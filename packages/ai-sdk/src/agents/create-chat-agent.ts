@@ -1,9 +1,13 @@
 import { defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
-import type { ToolSet } from 'ai'
+import type { LanguageModel, ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
+import { findRunOf } from '../run.ts'
 import { isObject, type Options } from '../sdk.ts'
 import { chatInput } from './chat-input.ts'
 import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-types.ts'
+import { checkHistory, compactionOf } from './compaction.ts'
+import { COMPACTION } from './durable-agent-class.ts'
+import { createSummarize } from './summarize.ts'
 
 /** The options of a registration, which the SDK does not know. */
 const REGISTRATION: ReadonlySet<string> = new Set([
@@ -31,7 +35,7 @@ interface StreamingAgent {
 
 /** An agent of the server from the settings of an agent of the SDK, and the options of its registration. */
 export function createChatAgent<Id extends string, Tools extends ToolSet>(
-  durable: (ctx: RunContext) => Durable,
+  durable: (ctx?: RunContext) => Durable,
   given: Options,
 ): ChatAgentDefinition<Id, Tools> {
   const { id } = given
@@ -41,9 +45,14 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
   const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name) && name !== 'history'))
   const { tools = {}, history } = given as { readonly tools?: unknown; readonly history?: ChatHistory }
 
+  const byDefault = () => createSummarize(durable)({ model: settings.model as LanguageModel })
+  // A mistake is told when the agent is defined, not by its first run.
+  checkHistory(history)
+
   const run = async (input: ChatAgentInput, ctx: RunContext) => {
     const ai = durable(ctx)
-    const agent = new ai.ToolLoopAgent(settings as never) as unknown as StreamingAgent
+    const compaction = compactionOf(findRunOf(ctx), history, byDefault)
+    const agent = new ai.ToolLoopAgent({ ...settings, [COMPACTION]: compaction } as never) as unknown as StreamingAgent
     const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
     return agent.stream({ messages, ...callOptions(settings, input) })
   }

@@ -4,6 +4,7 @@ import { withInvalidCalls } from '../tools/invalid-calls.ts'
 import { durableOptions } from './call-options.ts'
 import { generatedResult, hasOutput, streamedResult } from './call-result.ts'
 import { withCallbacks } from './callbacks.ts'
+import type { Compaction } from './compaction.ts'
 import { callSignal, type Timeouts, timeoutsOf } from './timeouts.ts'
 
 /** What one call of the agent passes to `prepareCall`, through the SDK. */
@@ -13,6 +14,15 @@ interface Call {
 }
 
 const CALL: unique symbol = Symbol.for('perdure.agent-call') as never
+
+/** The setting that shortens the prompts of an agent. */
+export const COMPACTION: unique symbol = Symbol.for('perdure.compaction') as never
+
+/** What passes through the SDK together with its own options. */
+interface Internal {
+  readonly [CALL]?: Call
+  readonly [COMPACTION]?: Compaction | undefined
+}
 
 interface SdkAgent {
   generate(options: Options): Promise<object>
@@ -27,11 +37,11 @@ export function durableAgentClass(sdk: Sdk, find: FindRun): Sdk['ToolLoopAgent']
 
   /** Wraps the settings for each call, because an agent may serve several runs. */
   const preparing = (prepareCall: unknown) => async (base: Options) => {
-    const { [CALL]: call, ...given } = base as Options & { readonly [CALL]?: Call }
+    const { [CALL]: call, [COMPACTION]: compaction, ...given } = base as Options & Internal
     const prepared = (isFunction(prepareCall) ? await prepareCall(given) : undefined) ?? given
     const { timeout: _, ...options } = prepared as Options
     const { timeouts = timeoutsOf(undefined), withoutText = false } = call ?? {}
-    return durableOptions({ sdk, find, timeouts, withoutText }, options)
+    return durableOptions({ sdk, find, timeouts, withoutText, compaction }, options)
   }
 
   class DurableAgent extends Base {

@@ -3,12 +3,14 @@ import type { ModelMessage } from 'ai'
 import { denied, toModelOutput } from '../tools/denied.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
+import type { ReadFile } from './read-file.ts'
+import { restoredPrompt, unreadable } from './stored-prompt.ts'
 
 interface Converting {
   readonly tools: Tools
   readonly convertDataPart: ConversationOptions['convertDataPart']
   /** Reads a file that the server stores. */
-  readonly readFile: (url: string) => Promise<Uint8Array>
+  readonly readFile: ReadFile
 }
 
 type ToolPart = Extract<MessagePart, { readonly type: 'tool' }>
@@ -23,10 +25,14 @@ export async function toModelMessages(
   converting: Converting,
 ): Promise<ModelMessage[]> {
   const prompt: ModelMessage[] = []
-  for (const { role, parts } of messages) {
-    prompt.push(...(await (role === 'user' ? questionOf(parts, converting) : answerOf(parts, converting))))
-  }
+  for (const message of messages) prompt.push(...(await promptOf(message, converting)))
   return prompt
+}
+
+async function promptOf({ role, parts, content }: SessionMessage, converting: Converting): Promise<ModelMessage[]> {
+  if (role === 'assistant') return answerOf(parts, converting)
+  if (role === 'summary' && Array.isArray(content)) return restoredPrompt(content, converting.readFile)
+  return questionOf(parts, converting)
 }
 
 async function questionOf(parts: readonly MessagePart[], converting: Converting): Promise<ModelMessage[]> {
@@ -71,19 +77,9 @@ type FilePart = Extract<MessagePart, { readonly type: 'file' }>
 /** The model gets the bytes of a stored file, because no provider can load it without the token of its owner. */
 async function fileOf({ url, mediaType, name }: FilePart, { readFile }: Converting): Promise<Content> {
   if (fileIdOf(url) === undefined && !URL.canParse(url)) return unreadable(url)
-  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url).catch(missing)
+  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url)
   if (data === undefined) return unreadable(url)
   return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
-}
-
-/** One part that cannot be read must not stop every later turn of the conversation. */
-const unreadable = (url: string): Content => ({
-  type: 'text',
-  text: `[a file that cannot be read: ${url.slice(0, 200)}]`,
-})
-
-const missing = (error: unknown): undefined => {
-  if ((error as { readonly code?: unknown } | undefined)?.code !== 'file-not-found') throw error
 }
 
 function outputOf({ toolCallId, name, input, outcome }: ToolPart, tools: Tools): unknown {

@@ -1,4 +1,22 @@
 import type { RunContext } from '@perdure/core'
 
-/** Reads the stored file to which a URL of a message leads. */
-export const readerOf = (ctx: RunContext) => (url: string) => ctx.files.read(url)
+/** The bytes of the stored file to which a URL of a message leads; `undefined` if it was deleted. */
+export type ReadFile = (url: string) => Promise<Uint8Array | undefined>
+
+/** The URLs of files whose bytes are in a prompt, so that a summary keeps the reference and not a copy. */
+const urls = new WeakMap<Uint8Array, string>()
+
+export const storedUrlOf = (bytes: Uint8Array): string | undefined => urls.get(bytes)
+
+export const readerOf =
+  (ctx: RunContext): ReadFile =>
+  async (url) => {
+    try {
+      const bytes = await ctx.files.read(url)
+      urls.set(bytes, url)
+      return bytes
+    } catch (error) {
+      if ((error as { readonly code?: unknown } | undefined)?.code !== 'file-not-found') throw error
+      return undefined
+    }
+  }

@@ -30,7 +30,7 @@ export interface Try<T> {
   readonly attempt: number
   readonly span: Span
   /** Events that the commit of the result stores before the end of the step. */
-  readonly said?: (() => readonly NewEvent[]) | undefined
+  readonly said?: ((step: StepRef) => readonly NewEvent[]) | undefined
 }
 
 /** Calls the code once and records its result. @throws what the code throws */
@@ -52,7 +52,7 @@ export async function performStep<T>(
     if (failure !== undefined) span.end({ error: failure })
     const result = resultText(scope, value)
     const done = completion(scope, step, result, model.finishReason())
-    await scope.journal.record({ ...done, events: [...(said?.() ?? []), ...(done.events ?? [])] })
+    await scope.journal.record({ ...done, events: [...(said?.(step) ?? []), ...(done.events ?? [])] })
     model.end(span)
     return result
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@perdure/ports'
+import type { NewEvent, RunRecord } from '@perdure/ports'
 import type { Effect } from './effect.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import type { ToolResult } from './tool.ts'
@@ -23,8 +23,17 @@ export interface ServiceCaller {
   readonly takeMessages: TakeMessages
   readonly run: Pick<RunRecord, 'id' | 'kind' | 'targetId' | 'sessionId' | 'owner' | 'userId'>
   readonly signal: AbortSignal
-  /** For reads and for effects outside the storage; recorded like `ctx.step`. */
-  step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
+  /**
+   * For reads and for effects outside the storage; recorded like `ctx.step`.
+   *
+   * @param said events that the commit of the result stores, given the number of the call
+   */
+  step<T>(
+    name: string,
+    fn: StepFn<T>,
+    options?: StepOptions,
+    said?: (step: { readonly seq: number }) => readonly NewEvent[],
+  ): Promise<T>
   /** Like `step`, but for a tool call, which counts in the budget and in the tool metrics even when it fails. */
   tool<T extends ToolResult>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
   /** For effects inside the storage: committed together with the record of the call, so they happen exactly once. */

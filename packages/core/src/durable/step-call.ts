@@ -81,7 +81,7 @@ export interface StepCall<T> {
   /** The id of a tool call; its `idempotencyKey` when missing. */
   readonly toolCallId?: string | undefined
   /** Events that the commit of the result stores before the end of the step. */
-  readonly said?: (() => readonly NewEvent[]) | undefined
+  readonly said?: ((step: StepRef) => readonly NewEvent[]) | undefined
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */

@@ -181,7 +181,7 @@ const LAZY_MEMBERS = {
 const callerOf = (scope: CallScope): Omit<ServiceCaller, 'takeMessages'> => ({
   run: scope.run,
   signal: scope.signal,
-  step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+  step: (name, fn, options = {}, said) => callStep(scope, name, { fn, options, said }),
   tool: (name, fn, options = {}) => callForeignTool(scope, name, { fn, options }),
   transact: (name, decide) => callTransaction(scope, name, decide),
 })

@@ -1,22 +1,25 @@
 import {
   EVERY_ROW,
   type EventLog,
+  fromJsonText,
   type MessageRecord,
   type RunRecord,
   type RunStore,
   type SessionStore,
+  type StepStore,
 } from '@perdure/ports'
 import { eachItem } from '../collections/each-item.ts'
 import { isBefore } from '../runs/turn.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, toMessageResource } from './session-resource.ts'
-import { readTurn, type TurnRun } from './turn-messages.ts'
+import { type Compaction, readTurn, type TurnMessages, type TurnRun } from './turn-messages.ts'
 
 export interface BranchDeps {
   readonly runs: Pick<RunStore, 'find' | 'list'>
   readonly sessions: Pick<SessionStore, 'messages'>
   readonly events: Pick<EventLog, 'read' | 'head'>
+  readonly steps: Pick<StepStore, 'find'>
 }
 
 /** The part of a conversation that a run has seen. Small, so that it can be recorded instead of the messages. */
@@ -37,10 +40,10 @@ export async function cutBranch(
   { runs, sessions, events }: BranchDeps,
   { runId, sessionId, maxTurns }: { readonly runId: string; readonly sessionId: string; readonly maxTurns: number },
 ): Promise<BranchCut> {
-  const [own, head, last] = await Promise.all([
+  const [own, head, seq] = await Promise.all([
     runs.find(runId, EVERY_ROW),
     events.head(),
-    sessions.messages(sessionId, { limit: 1, order: 'desc' }),
+    newestSeq(sessions, sessionId),
   ])
   const turns: string[] = []
   if (own === undefined) return { turns, through: head.position, seq: 0 }
@@ -50,7 +53,13 @@ export async function cutBranch(
     if (turns.length >= maxTurns) break
     if (isBefore(turn, own)) turns.push(turn.id)
   }
-  return { turns, through: head.position, seq: last.items[0]?.seq ?? 0 }
+  return { turns, through: head.position, seq }
+}
+
+/** The position of the newest message of the transcript; 0 if there is none. */
+export async function newestSeq(sessions: BranchDeps['sessions'], sessionId: string): Promise<number> {
+  const { items } = await sessions.messages(sessionId, { limit: 1, order: 'desc' })
+  return items[0]?.seq ?? 0
 }
 
 const newestFirst = (
@@ -67,34 +76,65 @@ const newestFirst = (
 const MAX_PAGE = 200
 const MAX_ROWS = 100
 
+export interface BranchRange {
+  readonly sessionId: string
+  readonly limit: number
+  /** Whether to begin with the newest summary. */
+  readonly isCompacted: boolean
+}
+
 /** The newest messages of a cut, oldest first. Messages of deleted turns are left out. */
 export async function readBranch(
   deps: BranchDeps,
   { turns, through, seq }: BranchCut,
-  { sessionId, limit }: { readonly sessionId: string; readonly limit: number },
+  { sessionId, limit, isCompacted }: BranchRange,
 ): Promise<readonly SessionMessage[]> {
   const { epoch } = await deps.events.head()
-  const found: (readonly SessionMessage[])[] = []
+  const found: TurnMessages[] = []
   const runs: TurnRun[] = []
+  let summary: SessionMessage | undefined
   let room = MAX_LENGTH
   let count = 0
   for (const id of turns) {
     if (count >= limit) break
     const run = await deps.runs.find(id, EVERY_ROW)
     if (run === undefined) continue
-    const turn = await readTurn(deps.events, run, { epoch, through, maxLength: room })
+    const turn = await readTurn(deps.events, run, { epoch, through, maxLength: room, isCompacted })
     if (turn === undefined) break
     room -= turn.length
     count += turn.messages.length
-    found.push(turn.messages)
+    found.push(turn)
     runs.push(run)
+    summary = await summaryOf(deps, run, turn.compaction)
+    if (summary !== undefined) break
   }
   const rows = await rowsOf(deps, sessionId, { oldest: runs.at(-1), seq, limit: Math.min(2 * runs.length, MAX_ROWS) })
-  return found
-    .map((messages, index) => withRows(messages, runs[index] as TurnRun, rows.get(runs[index]?.id ?? '') ?? []))
+  const messages = found
+    .map((turn, index) => withRows(turn, runs[index] as TurnRun, rows.get(runs[index]?.id ?? '') ?? []))
     .toReversed()
     .flat()
-    .slice(-limit)
+  if (summary === undefined) return messages.slice(-limit)
+  return [summary, ...messages.slice(Math.max(0, messages.length - limit + 1))]
+}
+
+async function summaryOf(
+  { steps }: Pick<BranchDeps, 'steps'>,
+  { id: runId }: TurnRun,
+  compaction: Compaction | undefined,
+): Promise<SessionMessage | undefined> {
+  if (compaction === undefined) return undefined
+  const { result } = (await steps.find(runId, compaction.seq)) ?? {}
+  if (result === undefined) return undefined
+  const content = fromJsonText(result)
+  const createdAt = new Date(compaction.at).toISOString()
+  return {
+    id: `sum_${runId}-${compaction.seq}`,
+    role: 'summary',
+    content,
+    parts: partsOfResult(content),
+    runId,
+    createdAt,
+  }
 }
 
 /** The rows of the transcript by run, from the oldest run that is shown. */
@@ -118,16 +158,18 @@ async function rowsOf(
 
 /** Adds what the run has appended, between its question and its answer, and the positions of both in the transcript. */
 function withRows(
-  messages: readonly SessionMessage[],
+  { messages, compaction }: TurnMessages,
   run: TurnRun,
   rows: readonly MessageRecord[],
 ): readonly SessionMessage[] {
   const questions = questionRows(run, rows)
   const answer = run.status === 'completed' ? rows.findLast((row) => isAnswer(row, run)) : undefined
-  const appended = rows.filter((row) => !questions.includes(row) && row !== answer).map(toAppended)
+  const isShown = (row: MessageRecord) => compaction === undefined || row.seq > compaction.through
+  const appended = rows.filter((row) => !questions.includes(row) && row !== answer && isShown(row)).map(toAppended)
   const [first, ...others] = messages
-  const asked = first?.role === 'user' ? [placed(first, questions.at(-1))] : []
-  const answers = first?.role === 'user' ? others : messages
+  const hasQuestion = first?.role === 'user' && compaction === undefined
+  const asked = hasQuestion ? [placed(first, questions.at(-1))] : []
+  const answers = hasQuestion ? others : messages
   const last = answers.at(-1)
   return [...asked, ...answers.slice(0, -1), ...appended, ...(last === undefined ? [] : [placed(last, answer)])]
 }

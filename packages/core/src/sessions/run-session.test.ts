@@ -102,3 +102,52 @@ describe('ctx.session', () => {
     ])
   })
 })
+
+describe('ctx.session.compact', () => {
+  it('stands for the earlier conversation, in this turn and in later ones', async () => {
+    const seen: Array<Record<'compacted' | 'all', unknown>> = []
+    const code = async (input: unknown, { session }: RunContext) => {
+      if (input === 'three') {
+        await session?.append('assistant', 'before')
+        await session?.compact(() => ({ text: 'one and two' }))
+        await session?.append('assistant', 'after')
+      }
+      const read = async (compacted: boolean) =>
+        (await session?.messages({ compacted }))?.map(({ role, content }) => [role, content])
+      seen.push({ compacted: await read(true), all: await read(false) })
+      return `answer to ${input}`
+    }
+    const world = createSessionWorld({ agents: [agentOf('code', code)] })
+    for (const input of ['one', 'two', 'three', 'four']) await world.run('code', { body: { input, sessionId: 'chat' } })
+
+    const turn = (input: string, ...said: string[]) => [['user', input], ...said.map((text) => ['assistant', text])]
+    const before = [...turn('one', 'answer to one'), ...turn('two', 'answer to two')]
+    const third = turn('three', 'before', 'after')
+    const summary = [
+      ['summary', { text: 'one and two' }],
+      ['assistant', 'after'],
+    ]
+    expect(seen[1]?.compacted).toEqual(before.slice(0, -1))
+    expect(seen[2]).toEqual({ compacted: summary, all: [...before, ...third] })
+    const answered = [['assistant', 'answer to three'], ...turn('four')]
+    expect(seen[3]).toEqual({ compacted: [...summary, ...answered], all: [...before, ...third, ...answered] })
+  })
+
+  it('keeps the summary within the limit of messages', async () => {
+    const { outcome } = await runCode(async ({ session }) => {
+      await session?.compact(() => 'so far')
+      for (const text of ['one', 'two', 'three']) await session?.append('assistant', text)
+      const read = async (limit: number) =>
+        (await session?.messages({ compacted: true, limit }))?.map(({ content }) => content)
+      return [await read(1), await read(3), await read(50)]
+    })
+
+    expect(outcome.result).toEqual([['so far'], ['so far', 'two', 'three'], ['so far', 'one', 'two', 'three']])
+  })
+
+  it('refuses a function that returns nothing', async () => {
+    const { outcome } = await runCode(async ({ session }) => session?.compact(() => undefined))
+
+    expect(outcome.error?.message).toContain('must return what stands for the conversation')
+  })
+})

@@ -12,7 +12,7 @@ import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import { messageWrites } from './message-writes.ts'
-import { type BranchDeps, cutBranch, readBranch, toSessionMessage } from './read-branch.ts'
+import { type BranchDeps, cutBranch, newestSeq, readBranch, toSessionMessage } from './read-branch.ts'
 import { findSession } from './read-sessions.ts'
 import type { SessionMessage } from './session-message.ts'
 import { type MessageResource, type SessionResource, toSessionResource } from './session-resource.ts'
@@ -26,7 +26,14 @@ export interface RunSession {
    * Returns the newest messages of the conversation up to this run, in chronological order, with their texts, files and
    * tool calls. Turns that were edited or regenerated are not in it. `limit` defaults to 50 and is at most 200.
    */
-  messages(options?: { readonly limit?: number }): Promise<readonly SessionMessage[]>
+  messages(options?: MessagesOptions): Promise<readonly SessionMessage[]>
+  /**
+   * Records what stands for the conversation so far, with the question of this run and what it has said, and returns it.
+   * `messages({ compacted: true })` of this run and of later turns begins with it. `make` is executed once, like the code of a step.
+   *
+   * @throws PerdureError `step-failed` with what `make` throws, or when it returns nothing
+   */
+  compact<T>(make: () => T | PromiseLike<T>): Promise<T>
   /**
    * Appends a message exactly once. The input and the result of the run are added to the transcript automatically.
    *
@@ -42,6 +49,13 @@ export interface RunSession {
   takeMessages(options?: { readonly steering?: boolean }): Promise<readonly SessionMessage[]>
   /** Sets the title, replaces the metadata, or both. @throws PerdureError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
+}
+
+export interface MessagesOptions {
+  /** How many messages there are at most. Default 50, maximum 200. */
+  readonly limit?: number
+  /** Begin with the newest summary that a turn recorded with `compact`, in place of what it stands for. Default `false`. */
+  readonly compacted?: boolean
 }
 
 export interface RunSessionDeps extends BranchDeps {
@@ -66,15 +80,27 @@ export function createRunSession(
   return {
     id: sessionId,
     async messages(options = {}) {
-      checkMembers('ctx.session.messages', options, ['limit'])
-      const { limit = DEFAULT_MESSAGES } = options
+      checkMembers('ctx.session.messages', options, ['limit', 'compacted'])
+      const { limit = DEFAULT_MESSAGES, compacted = false } = options
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_MESSAGES) {
         throw invalid(`limit: must be a whole number from 1 to ${MAX_MESSAGES}`)
       }
       const cut = await step('session.messages', () => cutBranch(deps, { runId, sessionId, maxTurns: limit }))
       // Recorded before the cut was recorded instead of the messages.
       if (Array.isArray(cut)) return cut.map(toSessionMessage)
-      return readBranch(deps, cut, { sessionId, limit })
+      return readBranch(deps, cut, { sessionId, limit, isCompacted: compacted })
+    },
+    async compact(make) {
+      let through = 0
+      const summarize = async () => {
+        const summary = await make()
+        if (summary === undefined) throw invalid('compact: the function must return what stands for the conversation')
+        through = await newestSeq(sessions, sessionId)
+        return summary
+      }
+      return step('session.compact', summarize, {}, ({ seq }) => [
+        { runId, sessionId, type: 'run.compacted', payload: toJsonText({ runId, seq, through }), at: clock.now() },
+      ])
     },
     async takeMessages(options = {}) {
       checkMembers('ctx.session.takeMessages', options, ['steering'])

@@ -32,7 +32,8 @@ export interface SessionMessage {
   readonly id: string
   /** Position in the transcript; missing for an answer without a result. */
   readonly seq?: number
-  readonly role: 'user' | 'assistant'
+  /** `summary`: what `ctx.session.compact` recorded, in place of all earlier messages. */
+  readonly role: 'user' | 'assistant' | 'summary'
   /** The input or the result of the run, or what `append` was given; `null` for an answer without a result. */
   readonly content: unknown
   readonly parts: readonly MessagePart[]

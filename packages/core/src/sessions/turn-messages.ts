@@ -19,6 +19,24 @@ export interface ReadTurn {
   readonly through: number
   /** How much may be read. */
   readonly maxLength: number
+  /** Whether to leave out what a summary of the turn stands for. */
+  readonly isCompacted: boolean
+}
+
+/** A summary that a turn recorded. */
+export interface Compaction {
+  /** The call that has recorded it. */
+  readonly seq: number
+  /** Position in the transcript of the last message that it stands for. */
+  readonly through: number
+  readonly at: number
+}
+
+export interface TurnMessages {
+  readonly messages: readonly SessionMessage[]
+  readonly length: number
+  /** The newest summary of the turn. The messages are those after it. */
+  readonly compaction: Compaction | undefined
 }
 
 /** What a run has said, and between its answers what it was sent when it asked for input. */
@@ -38,10 +56,11 @@ const BATCH = { limit: 200, maxLength: 128 * 1_024 }
 export async function readTurn(
   events: Pick<EventLog, 'read'>,
   run: TurnRun,
-  { epoch, through, maxLength }: ReadTurn,
-): Promise<{ readonly messages: readonly SessionMessage[]; readonly length: number } | undefined> {
+  { epoch, through, maxLength, isCompacted }: ReadTurn,
+): Promise<TurnMessages | undefined> {
   let length = run.input.length + (run.result?.length ?? 0)
   const answers = createAnswers(run)
+  let compaction: Compaction | undefined
   for (let after = 0; ; ) {
     if (length > maxLength) return undefined
     const batch = (await events.read({ runId: run.id }, { after, ...BATCH })).filter(
@@ -50,12 +69,16 @@ export async function readTurn(
     for (const event of batch) {
       length += event.payload.length
       answers.next(toLogEvent(event, epoch))
+      if (!isCompacted || event.type !== 'run.compacted') continue
+      const { seq, through } = fieldsOf(toLogEvent(event, epoch))
+      compaction = { seq: Number(seq), through: Number(through), at: event.at }
+      answers.leaveOut()
     }
     const last = batch.at(-1)
     if (last === undefined) break
     after = last.position
   }
-  return { messages: toMessages(run, answers.said()), length }
+  return { messages: toMessages(run, answers.said(), compaction === undefined), length, compaction }
 }
 
 const toLogEvent = ({ type, payload, at, position }: StoredEvent, epoch: string): LogEvent => ({
@@ -73,10 +96,14 @@ function createAnswers({ id, status, result }: TurnRun) {
     return partsOfItems(transcript.items.filter(isNew), transcript)
   }
 
+  const markShown = ({ items }: Transcript) => {
+    for (const item of items) shown.add(itemKey(item))
+  }
+
   /** What the user says next divides the answer in two. */
   const interrupt = (before: Transcript, message: Said) => {
     finished.push({ role: 'assistant', parts: newParts(before) })
-    for (const item of before.items) shown.add(itemKey(item))
+    markShown(before)
     finished.push(message)
   }
 
@@ -86,6 +113,11 @@ function createAnswers({ id, status, result }: TurnRun) {
       fold = foldEvent(before, event)
       const message = saidByUser(id, event, before)
       if (message !== undefined) interrupt(transcriptOf(before), message)
+    },
+    /** Leaves out what has been said so far. */
+    leaveOut() {
+      finished.length = 0
+      markShown(transcriptOf(fold))
     },
     said(): readonly Said[] {
       const parts = newParts(transcriptOf(fold))
@@ -107,7 +139,7 @@ function saidByUser(runId: string, event: LogEvent, before: FoldState): Said | u
   return { role: 'user', parts: partsOfInput(sent), content: sent }
 }
 
-function toMessages(run: TurnRun, said: readonly Said[]): readonly SessionMessage[] {
+function toMessages(run: TurnRun, said: readonly Said[], hasQuestion: boolean): readonly SessionMessage[] {
   const { id: runId, createdAt, completedAt = createdAt } = run
   const question = ownQuestion(run)
   const end = new Date(completedAt).toISOString()
@@ -117,5 +149,5 @@ function toMessages(run: TurnRun, said: readonly Said[]): readonly SessionMessag
     const { id = index === 0 ? `msg_${runId}` : `msg_${runId}-${index + 1}` } = one
     return [{ id, role, content: content ?? null, parts, runId, createdAt: at }]
   })
-  return question.content === null ? answers : [question, ...answers]
+  return question.content === null || !hasQuestion ? answers : [question, ...answers]
 }

@@ -118,6 +118,12 @@ export const UsageEvent = v.object({
   costUsd: v.number(),
 })
 
+export const RunCompactedEvent = v.object({
+  runId: v.string(),
+  seq: v.number(), // the call whose result stands for the conversation before this event
+  through: v.number(), // position in the transcript of the last message that it stands for
+})
+
 /** Withdraws the events that the agent emitted after `after` and before this event. */
 export const RunMessageEvent = v.object({
   runId: v.string(),

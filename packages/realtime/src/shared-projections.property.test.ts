@@ -91,7 +91,7 @@ it('gives every reader the frames that it would get alone, whenever it comes and
         if (start !== undefined) readers.push(await open(start))
         await settled()
         const pending = read === undefined ? undefined : readers[read % readers.length]
-        // A read waits when there is nothing new, which is no reason to wait here.
+        // When there is nothing new, the read goes on while the next actions happen.
         if (pending !== undefined) await Promise.race([pending.read(), settled().then(settled)])
         const leaving =
           leave === undefined || readers.length < 2 ? undefined : readers.splice(leave % readers.length, 1)[0]

@@ -53,7 +53,7 @@ export function exchange(
   })
 }
 
-/** Returns the complete final answers at the start of a latin1 text, and the remaining text. */
+/** Returns the complete final answers at the start of a latin1 text, and the remaining text. One that is not HTTP has no status. */
 export function parseAnswers(text: string, isHead = false): { answers: RawAnswer[]; rest: string } {
   const answers: RawAnswer[] = []
   let rest = text
@@ -66,6 +66,7 @@ export function parseAnswers(text: string, isHead = false): { answers: RawAnswer
     const after = rest.slice(end + 4)
     const length = status < 200 || isHead ? 0 : bodyLength(status, head, after)
     if (length === undefined) return { answers, rest }
+    if (Number.isNaN(length)) return { answers: [...answers, { status: length, head, body: after }], rest: '' }
     if (status >= 200 || status === 101) answers.push({ status, head, body: after.slice(0, length) })
     rest = after.slice(length)
   }
@@ -77,6 +78,18 @@ function bodyLength(status: number, head: string, after: string): number | undef
   const length = /^content-length: *(\d+)/im.exec(head)?.[1]
   if (length !== undefined) return after.length >= Number(length) ? Number(length) : undefined
   if (/^content-type: text\/event-stream/im.test(head)) return after.length
-  const end = after.indexOf('0\r\n\r\n')
-  return end === -1 ? undefined : end + 5
+  return chunksLength(after)
+}
+
+/** The length of a chunked body, `NaN` for one that is malformed: up to the empty line behind the chunk of size 0. No server of ours sends trailers. */
+function chunksLength(text: string): number | undefined {
+  for (let at = 0; ; ) {
+    const end = text.indexOf('\r\n', at)
+    if (end === -1) return undefined
+    const size = /^[\da-f]+/i.exec(text.slice(at, end))?.[0]
+    if (size === undefined) return Number.NaN
+    at = end + 2 + Number.parseInt(size, 16) + 2
+    if (at > text.length) return undefined
+    if (Number(`0x${size}`) === 0) return at
+  }
 }

@@ -84,6 +84,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'agents.abort': NOTHING,
   'ai-sdk.stream': NOTHING,
   'ai-sdk.messages': NOTHING,
+  'ai-sdk.queue': NOTHING,
   'ai-sdk.stop': NOTHING,
   'approvals.list': NOTHING,
   'approvals.get': NOTHING,

@@ -43,6 +43,11 @@ export function createFileTable(hasSession: (id: string) => boolean): FileTable 
         files: files.all().filter((file) => file.owner === owner).length,
         bytes: usedBy(owner),
       }),
+      findSame: async ({ owner, sha256, size, mediaType, name }) =>
+        files
+          .all()
+          .filter((file) => file.owner === owner && file.sha256 === sha256 && file.size === size)
+          .findLast((file) => file.mediaType === mediaType && file.name === name),
       inUse: async (hashes) => {
         const used = new Set(files.all().flatMap(({ id, sha256 }) => (contents.has(id) ? [] : [sha256])))
         return [...new Set(hashes)].filter((hash) => used.has(hash)).sort()

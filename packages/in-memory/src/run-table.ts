@@ -38,7 +38,7 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   readonly timers: RunTimers
   readonly appliers: Pick<
     WriteAppliers,
-    'run.insert' | 'run.transition' | 'run.withdraw' | 'run.charge' | 'run.fence' | 'run.followed-up'
+    'run.insert' | 'run.transition' | 'run.withdraw' | 'run.interrupt' | 'run.charge' | 'run.fence' | 'run.followed-up'
   >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
@@ -184,6 +184,12 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
           if (isActive(run)) putEntry(unfollowed, [run.id, true], undo)
         }
         return withdrawn.length
+      },
+      'run.interrupt'({ runId }, { undo }) {
+        const run = runs.get(runId)
+        if (run === undefined || !isActive(run) || unfollowed.has(runId)) return 0
+        putEntry(unfollowed, [runId, true], undo)
+        return 1
       },
       'run.charge'({ runId, usage }, { undo }) {
         const current = runs.get(runId)

@@ -82,13 +82,14 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
         sessions.put(Object.freeze({ ...session, updatedAt: message.createdAt }), undo)
         return 1
       },
-      'message.replace'({ sessionId, seq, content }, { undo }) {
-        const transcript = transcripts.get(sessionId)
-        const message = transcript?.[seq - 1]
-        if (transcript === undefined || message === undefined) return 0
-        transcript[seq - 1] = Object.freeze({ ...message, content })
+      'message.replace'({ sessionId, runId, content }, { undo }) {
+        const transcript = transcripts.get(sessionId) ?? []
+        const index = transcript.findLastIndex((message) => message.runId === runId && message.role === 'user')
+        const message = transcript[index]
+        if (message === undefined) return 0
+        transcript[index] = Object.freeze({ ...message, content })
         undo.push(() => {
-          transcript[seq - 1] = message
+          transcript[index] = message
         })
         return 1
       },

@@ -39,6 +39,8 @@ export interface FileStore {
   holders(id: string): Promise<readonly string[]>
   list(filter: FileFilter, page: PageQuery, visibility: Visibility): Promise<Page<FileRecord>>
   usage(owner: string): Promise<FileUsage>
+  /** The newest file of the owner with this content, media type and name. */
+  findSame(file: Pick<FileRecord, 'owner' | 'sha256' | 'size' | 'mediaType' | 'name'>): Promise<FileRecord | undefined>
   /** Those of the hashes that a file without stored content has, in code-unit order: their blobs are needed. */
   inUse(hashes: readonly string[]): Promise<readonly string[]>
 }

@@ -37,6 +37,11 @@ export type RunWrite =
    * withdraws, 0 if the session does not have the run `from`.
    */
   | { readonly type: 'run.withdraw'; readonly sessionId: string; readonly from: string; readonly by: string }
+  /**
+   * Marks the run like `needsFollowUp` if it is active, so that it is aborted also after a crash. Never conflicts; its count
+   * is 0 if it marks no run.
+   */
+  | { readonly type: 'run.interrupt'; readonly runId: string }
   /** Adds to the usage of the run, whatever its status. Never conflicts; its count is 0 if there is no such run. */
   | { readonly type: 'run.charge'; readonly runId: string; readonly usage: RunUsage }
   /**

@@ -125,8 +125,11 @@ export type Write =
    * missing.
    */
   | { readonly type: 'message.append'; readonly message: NewMessage }
-  /** Changes the content of a message. Never conflicts; its count is 0 if the session has no such message. */
-  | { readonly type: 'message.replace'; readonly sessionId: string; readonly seq: number; readonly content: JsonText }
+  /**
+   * Changes the content of the newest message in the session that a user has sent to the run. Reads no contents. Never
+   * conflicts; its count is 0 if the session has no such message.
+   */
+  | { readonly type: 'message.replace'; readonly sessionId: string; readonly runId: string; readonly content: JsonText }
   /**
    * Conflicts when the id or the digest is taken. Also conflicts, naming the parent, when the parent is missing,
    * revoked or expired at `createdAt`.

@@ -130,7 +130,7 @@ export {
   SearchResult,
   UpdateFactRequest,
 } from './resources/memory.ts'
-export { Metadata, RESERVED_METADATA } from './resources/metadata.ts'
+export { isReservedKey, Metadata, RESERVED_METADATA } from './resources/metadata.ts'
 export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
 export { ClusterHealth, ClusterNode } from './resources/nodes.ts'
 export { ClientToolResult, Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'

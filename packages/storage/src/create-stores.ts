@@ -147,6 +147,7 @@ export const createStores = (
     holders: (id) => host.read('files.holders', id),
     list: (filter, page, visibility) => host.read('files.list', { filter, page, visibility }),
     usage: (owner) => host.read('files.usage', owner),
+    findSame: (file) => host.read('files.findSame', file),
     inUse: (hashes) => host.read('files.inUse', hashes),
   },
 })

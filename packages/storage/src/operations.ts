@@ -3,7 +3,15 @@ import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit/audit-log.ts'
 import { listEmissions } from './events/emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead, scanEvents } from './events/event-log.ts'
-import { fileContent, fileHolders, fileUsage, findFile, hashesInUse, listFiles } from './files/file-store.ts'
+import {
+  fileContent,
+  fileHolders,
+  fileUsage,
+  findFile,
+  findSameFile,
+  hashesInUse,
+  listFiles,
+} from './files/file-store.ts'
 import { findIdempotencies, findIdempotency, findRunIds, holdsLegacyIds } from './keys/idempotency-store.ts'
 import { findMcpServer, listMcpServers } from './mcp/mcp-server-store.ts'
 import { findBlock, listBlocks } from './memory/block-store.ts'
@@ -154,6 +162,7 @@ const READS = {
   'files.holders': fileHolders,
   'files.list': listFiles,
   'files.usage': fileUsage,
+  'files.findSame': findSameFile,
   'files.inUse': hashesInUse,
 } as const
 

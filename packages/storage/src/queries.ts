@@ -23,6 +23,7 @@ export { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from './runs/thread-writ
 export { SESSION_DELETIONS, SESSION_QUERIES } from './sessions/session-deletion.ts'
 export { sessionCounts, sessionPaths } from './sessions/session-filter.ts'
 export { listSessions, SESSIONS_IDLE_SINCE, sessionListQuery } from './sessions/session-store.ts'
+export { QUESTION_OF_RUN } from './sessions/session-writes.ts'
 export { completedQuery, STEP_QUERIES } from './steps/step-store.ts'
 export { LAST_ORDER } from './steps/step-writes.ts'
 export { SELECT_MANY, SELECT_ROOT } from './tokens/token-store.ts'

@@ -71,6 +71,8 @@ export interface Admission {
   claim(entry: SlotRequest): Slot
   /** The runs of the lane: those that hold a slot first, then the waiting runs in queue order. */
   runsInLane(lane: Lane): readonly string[]
+  /** The runs that hold a slot of the lane. */
+  holdersOf(lane: Lane): readonly string[]
   /** Registers a subject that uses the server but has no live run. */
   addSubject(subject: string): void
   /** How many more runs could hold a slot now. */
@@ -244,6 +246,7 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
       }
     },
     runsInLane: (lane) => [...lanes.holders(lane), ...waiting.runsIn(lane)],
+    holdersOf: lanes.holders,
     addSubject,
     freeSlots: () => (isClosed || isHeld ? 0 : concurrency - executing),
     restore: lanes.restore,

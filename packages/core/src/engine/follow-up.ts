@@ -55,7 +55,7 @@ export async function resumeFollowUps(deps: FollowUpDeps): Promise<void> {
     const runs = await deps.runs.needingFollowUp(BATCH)
     if (runs.length === 0) return
     for (const run of runs) {
-      if (!isTerminal(run.status)) await abortWithdrawn(deps, run)
+      if (!isTerminal(run.status)) await abortReplaced(deps, run)
       await wakeParent(deps, run)
       await abortChildren(deps, run)
       await expireApprovals(deps, run)
@@ -64,10 +64,14 @@ export async function resumeFollowUps(deps: FollowUpDeps): Promise<void> {
   }
 }
 
-/** A run that another one has withdrawn still works, because a crash came before its abort. */
-async function abortWithdrawn({ abortRun }: FollowUpDeps, { id }: RunRecord): Promise<void> {
-  await abortIfActive(abortRun, { runId: id, reason: 'withdrawn by a newer run', visibility: EVERY_ROW })
+/** A run that a newer one has withdrawn or interrupted still works, because a crash came before its abort. */
+async function abortReplaced({ abortRun }: FollowUpDeps, { id, withdrawnBy }: RunRecord): Promise<void> {
+  const reason = withdrawnBy === undefined ? INTERRUPTED : 'withdrawn by a newer run'
+  await abortIfActive(abortRun, { runId: id, reason, visibility: EVERY_ROW })
 }
+
+/** Why a run is aborted whose slot a newer run has asked for. */
+export const INTERRUPTED = 'interrupted by a newer run'
 
 const BATCH = 64
 

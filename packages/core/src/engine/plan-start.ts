@@ -56,7 +56,11 @@ export function planStart(
   const events = [...(seed?.events(run) ?? []), ...(run.status === 'suspended' ? [] : [event])]
   return {
     ...{ claimed, seed },
-    writes: [insertRun(deps.targets, run, startKeyOf(run, key)), ...lanes, ...writes, { type: 'event.append', events }],
+    writes: [
+      ...[insertRun(deps.targets, run, startKeyOf(run, key)), ...lanes, ...writes],
+      ...claimed.toInterrupt.map((runId) => ({ type: 'run.interrupt', runId }) as const),
+      { type: 'event.append', events },
+    ],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,

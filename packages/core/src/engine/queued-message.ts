@@ -4,13 +4,11 @@ import {
   perdureError,
   type RunRecord,
   type RunStore,
-  type SessionStore,
   toJsonText,
   type Visibility,
   type Write,
 } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
-import { eachItem } from '../collections/each-item.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -28,7 +26,6 @@ import type { Runner } from './runner.ts'
 
 export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps {
   readonly runs: RunStore
-  readonly sessions: Pick<SessionStore, 'messages'>
   readonly targets: RunTargets
   readonly runner: Runner
   readonly maxResultBytes: number
@@ -73,7 +70,7 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
         ...{ type: 'run.transition', runId, from: ['queued'], attempt, execution: 0, startAt: run.startAt ?? null },
         change: { input: text, startAt, flow },
       },
-      ...(await replaceInTranscript(deps, run, text)),
+      ...replaceInTranscript(run, text),
       ...runFileWrites(edited),
       { type: 'event.append', events: [lifecycleEvent(edited, 'run.queued', { at, reason: 'edited' })] },
     ]
@@ -92,19 +89,8 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
   }
 }
 
-/** The message of the run is among the newest of its session, because the run has not started. */
-async function replaceInTranscript(
-  { sessions }: Pick<QueuedMessageDeps, 'sessions'>,
-  { id, sessionId, createdAt }: RunRecord,
-  content: JsonText,
-): Promise<readonly Write[]> {
-  if (sessionId === undefined) return []
-  for await (const row of eachItem((cursor) => sessions.messages(sessionId, { limit: 20, order: 'desc', cursor }))) {
-    if (row.runId === id && row.role === 'user') return [{ type: 'message.replace', sessionId, seq: row.seq, content }]
-    if (row.createdAt < createdAt) break
-  }
-  return []
-}
+const replaceInTranscript = ({ id, sessionId }: RunRecord, content: JsonText): readonly Write[] =>
+  sessionId === undefined ? [] : [{ type: 'message.replace', sessionId, runId: id, content }]
 
 /**
  * Withdraws a run that has not started yet: it is aborted, and the conversation does not show its message.

@@ -56,7 +56,7 @@ export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted
 export interface Runner {
   /** Claims a slot for a run that is not stored yet. @throws as `Admission.claim` */
   claimSlot(target: RunTarget, run: RunRecord): Slot
-  /** The runs that must end before a new run of an `interrupt` target may start. */
+  /** The runs that a new run of an `interrupt` target aborts: in a session, the turn that works, and none that waits. */
   runsAhead(target: RunTarget, run: RunRecord): readonly string[]
   /** Executes the run as soon as its slot is granted. The record of the run must already be committed. */
   launch(launch: Launch): void
@@ -228,7 +228,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     runsAhead(target, run) {
       const lane = concurrencyLane(target, run)
       if (lane === undefined) return []
-      const runs = admission.runsInLane(lane)
+      const runs = target.concurrency === 'session' ? admission.holdersOf(lane) : admission.runsInLane(lane)
       return runs.slice(0, Math.max(0, runs.length - lane.limit + 1))
     },
     launch(launch) {

@@ -29,6 +29,7 @@ import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
 import { claimThread, refuseBusyThread, refuseHiddenThread } from './continued-thread.ts'
 import { debounce, takeDebounceSlot } from './debounce.ts'
 import { turnsAhead } from './earlier-turn.ts'
+import { INTERRUPTED } from './follow-up.ts'
 import type { Launch } from './live-runs.ts'
 import { acceptedFlow, chosenTarget, newRun, type RunRequestBody } from './new-run.ts'
 import { type Claimed, planCombined, planStart, type StartDecision } from './plan-start.ts'
@@ -250,7 +251,7 @@ function claimSlot(
  * Aborts an older run. If the abort fails, the new run is not rejected: it stays queued until the older run has ended.
  */
 async function interrupt(deps: StartRunDeps, runId: string): Promise<void> {
-  const abort = () => deps.abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
+  const abort = () => deps.abortRun({ runId, reason: INTERRUPTED, visibility: EVERY_ROW })
   try {
     await abort()
   } catch (error) {

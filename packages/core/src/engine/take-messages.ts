@@ -34,21 +34,24 @@ export function createTakeMessages(deps: TakeMessagesDeps) {
   return async (scope: CallScope, steeringOnly: boolean): Promise<readonly TakenMessage[]> => {
     const { ledger, run } = scope
     const isNew = !ledger.isReplaying()
-    if (isNew ? (await waitingRuns(deps, run, steeringOnly)).length === 0 : !isRecordedNext(scope)) {
+    let found = isNew ? await waitingRuns(deps, run, steeringOnly) : undefined
+    if (isNew ? found?.length === 0 : !isRecordedNext(scope)) {
       if (!isNew) await ledger.yieldTurn()
       return []
     }
 
     let ends: readonly EndPlan[] = []
     const taken = await callTransaction(scope, CALL, async () => {
-      const waiting = await waitingRuns(deps, run, steeringOnly)
+      // The commit requires that the messages still wait with the content that was read, so only a conflict needs another read.
+      const waiting = found ?? (await waitingRuns(deps, run, steeringOnly))
+      found = undefined
       ends = waiting.map((one) => joinPlan(deps, one, run))
       const at = deps.clock.now()
       const messages = waiting.map(messageOf)
       return {
         writes: ends.flatMap(({ writes }) => writes),
         events: messages.map(({ from, content }) => {
-          const payload = toJsonText({ runId: run.id, from, content, ...(steeringOnly ? {} : { isFirst: true }) })
+          const payload = toJsonText({ runId: run.id, from, content })
           return runEvent(run, { type: 'run.message', payload, at })
         }),
         value: messages,
@@ -92,7 +95,7 @@ async function waitingRuns(
   steeringOnly: boolean,
 ): Promise<readonly RunRecord[]> {
   const { runs, clock, maxEventBytes, maxResultBytes } = deps
-  if (!(await canTake(deps, run, steeringOnly))) return []
+  if (!mayTake(deps, run, steeringOnly)) return []
   const { sessionId, targetId, createdAt: since } = run
   const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ['queued'], since } as const
   const pages = (cursor: string | undefined) =>
@@ -109,15 +112,20 @@ async function waitingRuns(
     if (room < 0 || 2 * length > maxEventBytes || !isMessageFor(run, waiting, clock.now())) break
     found.push(waiting)
   }
-  return found
+  // Read last: the turn that replaces this one has also withdrawn every message that was found.
+  return found.length === 0 || (await isShown(deps, run)) ? found : []
 }
 
-/** A turn that a later one replaces, or whose agent works on several messages of a session at once, takes nothing. */
-async function canTake(deps: TakeMessagesDeps, run: RunRecord, steeringOnly: boolean): Promise<boolean> {
-  const target = deps.targets.ofRun(run)
-  if (!isTurn(run)) return false
-  if (target?.concurrency !== 'session' || (steeringOnly && !target.onBusyChoices.includes('steer'))) return false
-  const own = await deps.runs.find(run.id, EVERY_ROW)
+/** A turn whose agent works on several messages of a session at once takes nothing. */
+function mayTake({ targets }: TakeMessagesDeps, run: RunRecord, steeringOnly: boolean): boolean {
+  const target = targets.ofRun(run)
+  if (!isTurn(run) || target?.concurrency !== 'session') return false
+  return !steeringOnly || target.onBusyChoices.includes('steer')
+}
+
+/** Whether no later turn replaces the run. */
+async function isShown({ runs }: TakeMessagesDeps, { id }: RunRecord): Promise<boolean> {
+  const own = await runs.find(id, EVERY_ROW)
   return own !== undefined && own.withdrawnBy === undefined
 }
 

@@ -41,7 +41,6 @@ export interface RunFiles {
 
 export interface RunFilesDeps extends StoreDataUrlDeps {
   readonly readFiles: Pick<ReadFiles, 'open'>
-  readonly files: { holders(id: string): Promise<readonly string[]> }
 }
 
 /** `ctx.files`. */

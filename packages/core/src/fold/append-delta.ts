@@ -34,8 +34,8 @@ export function appendDelta({ run, content, marks }: FoldState, event: LogEvent)
     return after
   })
   if (before === undefined || after === undefined) return undefined
-  const { open, state } = content
-  const shown = { items, open, state }
+  const { open, asking, state } = content
+  const shown = { items, open, asking, state }
   return { state: { run: { ...run, lastEventId: event.eventId }, content: shown, marks }, key, before, after, delta }
 }
 

@@ -1,11 +1,13 @@
-import { allItems, findItem, type ItemList, NO_ITEMS, putItem } from './item-list.ts'
-import type { ReasoningItem, TextItem, TranscriptItem } from './transcript.ts'
+import { allItems, findItem, type ItemList, NO_ITEMS, positionOf, putItem } from './item-list.ts'
+import type { ReasoningItem, TextItem, ToolItem, TranscriptItem } from './transcript.ts'
 
 /** What the run has shown so far. */
 export interface Content {
   readonly items: ItemList
   /** The keys of the open blocks. */
   readonly open: readonly string[]
+  /** The keys of the items that ask the client for something: approvals to decide, and calls of its own tools. */
+  readonly asking: readonly string[]
   /** A list of one member, or empty until the agent sets a state. */
   readonly state: readonly unknown[]
 }
@@ -18,14 +20,30 @@ export interface Surroundings {
 
 export type Block = TextItem | ReasoningItem
 
-export const NO_CONTENT: Content = { items: NO_ITEMS, open: [], state: [] }
+export const NO_CONTENT: Content = { items: NO_ITEMS, open: [], asking: [], state: [] }
 
 export const keyOf = (kind: TranscriptItem['kind'], id: string): string => `${kind}:${id}`
 
-export const put = (content: Content, item: TranscriptItem): Content => ({
-  ...content,
-  items: putItem(content.items, keyOf(item.kind, item.id), item),
-})
+export function put(content: Content, item: TranscriptItem): Content {
+  const key = keyOf(item.kind, item.id)
+  const { asking } = content
+  const wasAsking = asking.includes(key)
+  const items = putItem(content.items, key, item)
+  if (wasAsking === isAsking(item)) return { ...content, items }
+  return { ...content, items, asking: wasAsking ? asking.filter((one) => one !== key) : [...asking, key] }
+}
+
+const isAsking = (item: TranscriptItem): boolean =>
+  item.kind === 'approval' ? item.status === 'pending' : item.kind === 'tool' && isAwaited(item)
+
+/** Whether the client has to perform the call. */
+const isAwaited = ({ executor, status }: ToolItem): boolean => executor === 'client' && status === 'called'
+
+/** The items that ask the client for something, in their order. */
+export const askingItems = ({ items, asking }: Content): readonly TranscriptItem[] =>
+  asking
+    .toSorted((one, other) => (positionOf(items, one) ?? 0) - (positionOf(items, other) ?? 0))
+    .flatMap((key) => findItem(items, key) ?? [])
 
 export function itemIn<Kind extends TranscriptItem['kind']>(
   { items }: Content,

@@ -17,6 +17,9 @@ const BUCKETS = 128
 
 export const NO_ITEMS: ItemList = { chunks: [], buckets: Array.from({ length: BUCKETS }, () => []), size: 0 }
 
+/** Where the list has the item with this key. */
+export const positionOf = ({ buckets }: ItemList, key: string): number | undefined => indexOf(buckets, key)
+
 export function findItem({ chunks, buckets }: ItemList, key: string): TranscriptItem | undefined {
   const index = indexOf(buckets, key)
   return index === undefined ? undefined : chunks[Math.floor(index / CHUNK)]?.[index % CHUNK]
@@ -50,6 +53,8 @@ export function putItem(list: ItemList, key: string, item: TranscriptItem): Item
   const entries: readonly KeyEntry[] = [...(buckets[bucket] ?? []), [key, size]]
   return { chunks: grown, buckets: buckets.with(bucket, entries), size: size + 1 }
 }
+
+export const lastItem = ({ chunks }: ItemList): TranscriptItem | undefined => chunks.at(-1)?.at(-1)
 
 export const allItems = ({ chunks }: ItemList): readonly TranscriptItem[] => chunks.flat()
 

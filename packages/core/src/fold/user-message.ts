@@ -1,5 +1,6 @@
 import { type Content, put } from './content.ts'
 import { closeImplicit } from './fold-blocks.ts'
+import { lastItem } from './item-list.ts'
 import { fieldsOf, type LogEvent, textIn } from './log-event.ts'
 
 /** A message that the run received while it worked. */
@@ -7,8 +8,6 @@ export interface ReceivedMessage {
   /** The run that the message would have started. */
   readonly from: string
   readonly content: unknown
-  /** Whether the run received it before it said anything. */
-  readonly isFirst: boolean
 }
 
 /** The message that the event hands to the run; `undefined` for any other event. */
@@ -16,12 +15,14 @@ export function receivedMessage(event: LogEvent): ReceivedMessage | undefined {
   if (event.type !== 'run.message') return undefined
   const fields = fieldsOf(event)
   const from = textIn(fields, 'from')
-  return from === undefined ? undefined : { from, content: fields.content ?? null, isFirst: fields.isFirst === true }
+  return from === undefined ? undefined : { from, content: fields.content ?? null }
 }
 
 export function foldUserMessage(content: Content, event: LogEvent): Content {
   const received = receivedMessage(event)
   if (received === undefined) return content
-  const { from: id, ...message } = received
-  return put(closeImplicit(content), { kind: 'user-message', id, ...message })
+  const { from: id, content: sent } = received
+  const last = lastItem(content.items)
+  const isFirst = last === undefined || (last.kind === 'user-message' && last.isFirst)
+  return put(closeImplicit(content), { kind: 'user-message', id, content: sent, isFirst })
 }

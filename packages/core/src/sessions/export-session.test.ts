@@ -2,7 +2,9 @@ import { type EventRange, type EventStream, type PageQuery, perdureError, toJson
 import { aMessage, anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
+import { agentOf, gate, ALICE as OWNER, untilIdle } from '../engine/test-engine.fixture.ts'
 import { parsedItems } from '../json/page-items.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { ALICE, createSessionWorld, ME, refusal, worldWith } from './sessions.fixture.ts'
 
 const _PAGE: PageQuery = { limit: 50, order: 'desc' }
@@ -38,6 +40,58 @@ describe('exportSession', () => {
       ...{ type: 'checksum', algorithm: 'sha256', records: records.length - 1 },
       value: digest.sha256(body),
     })
+  })
+
+  it('marks the messages that the conversation does not show any more, as the transcript does', async () => {
+    const open = gate()
+    const code = async (input: unknown, { step, session }: RunContext) => {
+      if (input === 'one') await step('work', () => open.promise)
+      await session?.takeMessages()
+      return `to ${input}`
+    }
+    const agents = [agentOf('chat', code, { concurrency: 'session', onBusy: 'queue' })]
+    const { run, clock, exportSession, readSessions, withdrawMessage } = createSessionWorld({
+      ...{ agents, createSessionOnInvoke: true },
+    })
+    const send = async (input: string, replaces?: string) => {
+      const { runId = '' } = await run('chat', { body: { input, sessionId: 'chat', replaces }, answer: 'accepted' })
+      await untilIdle(clock)
+      return runId
+    }
+    const first = await send('one')
+    const [second] = [await send('two'), await send('three')]
+    const third = await send('four')
+    await withdrawMessage({ runId: third, principal: OWNER, visibility: ME })
+    const shown = async () => {
+      const { items } = await readSessions.messages('chat', { limit: 50, order: 'asc' }, ME)
+      const messages = (await parsedItems(items)) as ReadonlyArray<{ content: unknown; withdrawn?: true }>
+      const text = await linesOf(await exportSession({ ...request, principal: { ...ALICE } }))
+      const lines = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(lines.filter(({ type }) => type === 'message').map(({ record }) => record)).toEqual(messages)
+      return messages.map(({ content, withdrawn }) => [content, withdrawn])
+    }
+    open.resolve()
+    await untilIdle(clock)
+    expect(await shown()).toEqual([
+      ...['one', 'two', 'three'].map((content) => [content, undefined]),
+      ...[
+        ['four', true],
+        ['to one', undefined],
+      ],
+    ])
+
+    await send('again', first)
+    expect(second).not.toBe('')
+    expect(await shown()).toEqual([
+      ...['one', 'two', 'three', 'four', 'to one'].map((content) => [content, true]),
+      ...[
+        ['again', undefined],
+        ['to again', undefined],
+      ],
+    ])
   })
 
   it('writes the audit entry before it reads anything, and exports nothing if that write fails', async () => {

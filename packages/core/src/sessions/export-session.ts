@@ -23,7 +23,8 @@ import type { RenderEnvelope } from '../realtime/envelope.ts'
 import { outlineEvent } from '../realtime/outline-event.ts'
 import { renderListedRun } from '../runs/run-outcome.ts'
 import { findSession } from './read-sessions.ts'
-import { renderMessage, toSessionResource } from './session-resource.ts'
+import { toSessionResource } from './session-resource.ts'
+import { renderMessages } from './withdrawn-messages.ts'
 
 export interface ExportSessionDeps {
   readonly sessions: SessionStore
@@ -99,9 +100,11 @@ async function* recordsOf(deps: ExportSessionDeps, sessionId: string): AsyncGene
   const { sessions, runs, approvals, basePath } = deps
   const head = await deps.events.head()
   yield { type: 'session', record: toJsonText(toSessionResource(await findSession(sessions, sessionId, EVERY_ROW))) }
-  for await (const message of eachItem((cursor) => sessions.outlineMessages(sessionId, oldestFirst(cursor)))) {
-    yield { type: 'message', record: renderMessage(message) }
+  const messagesFrom = async (cursor: string | undefined) => {
+    const { items, nextCursor } = await sessions.outlineMessages(sessionId, oldestFirst(cursor))
+    return { items: await renderMessages(runs, items), nextCursor }
   }
+  for await (const record of eachItem(messagesFrom)) yield { type: 'message', record }
   const content = ['input', 'result'] as const
   const runsFrom = (cursor: string | undefined) =>
     runs.outline({ sessionId }, { ...oldestFirst(cursor), content }, EVERY_ROW)

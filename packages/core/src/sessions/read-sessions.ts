@@ -13,7 +13,8 @@ import type { PageItem } from '../json/json-page.ts'
 import type { IncludedContent } from '../runs/read-runs.ts'
 import { renderListedRun } from '../runs/run-outcome.ts'
 import { type QueuedMessageResource, toQueuedMessage } from './queued-message-resource.ts'
-import { renderMessage, type SessionResource, toSessionResource } from './session-resource.ts'
+import { type SessionResource, toSessionResource } from './session-resource.ts'
+import { renderMessages } from './withdrawn-messages.ts'
 
 export interface ReadSessionsDeps {
   readonly sessions: SessionStore
@@ -50,7 +51,7 @@ export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDep
     async messages(sessionId, page, visibility) {
       await findSession(sessions, sessionId, visibility)
       const { items, nextCursor } = await sessions.outlineMessages(sessionId, page)
-      return { items: items.map(renderMessage), nextCursor }
+      return { items: await renderMessages(runs, items), nextCursor }
     },
     async queue(sessionId, page, visibility) {
       await findSession(sessions, sessionId, visibility)

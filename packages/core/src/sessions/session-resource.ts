@@ -22,8 +22,14 @@ export const toMessageResource = ({ id, seq, role, content, runId, createdAt }: 
 })
 
 /** A message of the transcript as JSON. */
-export const renderMessage = ({ id, seq, role, content, runId, createdAt }: OutlinedMessage): PageItem =>
-  jsonPieces({ id, seq, role, runId, createdAt: toIso(createdAt) }, { content })
+export const renderMessage = (
+  { id, seq, role, content, runId, createdAt }: OutlinedMessage,
+  isWithdrawn: boolean,
+): PageItem =>
+  jsonPieces(
+    { id, seq, role, runId, createdAt: toIso(createdAt), withdrawn: isWithdrawn ? true : undefined },
+    { content },
+  )
 
 export type SessionResource = ReturnType<typeof toSessionResource>
 export type MessageResource = ReturnType<typeof toMessageResource>

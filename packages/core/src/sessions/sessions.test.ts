@@ -86,6 +86,22 @@ describe('updateSession', () => {
     ])
   })
 
+  it('accepts the metadata of the server as it shows them, and refuses other values in their place', async () => {
+    const shown = { a: '1', 'interop.id': 'thread-1' }
+    const { updateSession, storage } = await worldWith({ metadata: shown })
+    const update = (metadata: Record<string, string>) =>
+      updateSession({ sessionId: 'chat', change: { metadata }, visibility: ME })
+
+    await update({ ...shown, b: '2' })
+    expect((await storage.sessions.find('chat', ME))?.metadata).toEqual({ ...shown, b: '2' })
+    for (const changed of [{ 'interop.id': 'thread-2' }, { ...shown, 'interop.ref': 'x' }]) {
+      await expect(update(changed)).rejects.toMatchObject({
+        code: 'validation-failed',
+        message: expect.stringMatching(/^body\.metadata\.interop\.(id|ref): the server keeps its own value there/),
+      })
+    }
+  })
+
   it('keeps the metadata of the server', async () => {
     const { updateSession, storage } = await worldWith({ metadata: { a: '1', 'interop.id': 'thread-1' } })
 

@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { EVERY_ROW } from '@perdure/ports'
-import { aRun, aSession } from '@perdure/testkit'
+import { EVERY_ROW, type Storage } from '@perdure/ports'
+import { aRun, aSession, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { StartRunRequest } from '../engine/start-request.ts'
 import { ALICE, agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
@@ -60,8 +60,8 @@ describe('ctx.session.takeMessages', () => {
     for (const runId of [second, third]) expect(await resultOf(runId)).toEqual(joinedTo(first))
     const received = (await eventsOf(first)).filter(({ type }) => type === 'run.message')
     expect(received.map(({ payload }) => JSON.parse(payload))).toEqual([
-      { runId: first, from: second, content: 'two', isFirst: true },
-      { runId: first, from: third, content: 'three', isFirst: true },
+      { runId: first, from: second, content: 'two' },
+      { runId: first, from: third, content: 'three' },
     ])
   })
 
@@ -86,6 +86,35 @@ describe('ctx.session.takeMessages', () => {
     await release()
 
     expect((await storage.steps.list(first)).map(({ name }) => name)).toEqual(['work'])
+  })
+
+  it('reads the waiting messages once, and nothing but their list when none waits', async () => {
+    const reads: string[] = []
+    const storage = createInMemoryStorage()
+    const { list, find } = storage.runs
+    const runs: typeof storage.runs = {
+      ...storage.runs,
+      list: (filter, ...rest) => {
+        if (filter.statuses?.includes('queued') === true) reads.push('list')
+        return list(filter, ...rest)
+      },
+      find: (id, ...rest) => {
+        reads.push(id)
+        return find(id, ...rest)
+      },
+    }
+    const taking = async ({ session }: RunContext) => {
+      reads.length = 0
+      const [some, none] = [await session?.takeMessages(), reads.splice(0)]
+      await session?.takeMessages()
+      return [contentsOf(some), none, reads.splice(0)]
+    }
+    const { send, release, resultOf } = busyWorld('queue', taking, { ...storage, runs })
+    const first = await send('one')
+    const second = await send('two')
+    await release()
+
+    expect(await resultOf(first)).toMatchObject({ result: [['two'], ['list', second, first], ['list']] })
   })
 
   it('returns the same messages when the run is executed again, and takes none at a point where it took none', async () => {
@@ -272,6 +301,26 @@ describe('a message that waits', () => {
     expect(await find(run.id)).toEqual(run)
   })
 
+  it('is edited in the transcript without a read of newer messages', async () => {
+    const storage = createInMemoryStorage()
+    let reads = 0
+    const messages: typeof storage.sessions.messages = (...asked) => {
+      reads += 1
+      return storage.sessions.messages(...asked)
+    }
+    const sessions = { ...storage.sessions, messages }
+    const { send, editMessage } = busyWorld('queue', undefined, { ...storage, sessions })
+    await send('one')
+    const second = await send('two')
+    for (let newer = 0; newer < 3; newer++) await send('newer')
+    reads = 0
+    await editMessage({ ...asked(second), input: 'edited' })
+
+    expect(reads).toBe(0)
+    const { items } = await storage.sessions.messages('ada', { limit: 9, order: 'asc' })
+    expect(items.map(({ content }) => JSON.parse(content))).toEqual(['one', 'edited', 'newer', 'newer', 'newer'])
+  })
+
   it('can no longer be changed once a run has taken it', async () => {
     const { send, release, editMessage, withdrawMessage } = busyWorld('queue')
     const first = await send('one')
@@ -295,6 +344,56 @@ describe('onBusy of a request', () => {
       message: 'body.onBusy: the agent chat offers queue, steer, not interrupt',
     })
   })
+
+  it('interrupts only the turn that works, and starts behind the messages that wait', async () => {
+    const ends: unknown[] = []
+    const world = busyWorld(['queue', 'interrupt'], async () => ends.length)
+    world.observeRuns(({ status, input }) => ends.push([JSON.parse(input), status]))
+    await world.send('one')
+    await world.send('two')
+    await world.send('three', { onBusy: 'interrupt' })
+    await world.send('four', { onBusy: 'interrupt' })
+    await world.release()
+
+    expect(ends).toEqual([['one', 'aborted'], ...['two', 'three', 'four'].map((input) => [input, 'completed'])])
+  })
+
+  it.each(['running', 'suspended'] as const)(
+    'still interrupts a turn that is %s when the server dies before its abort',
+    async (status) => {
+      const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+      const { commit } = shared.storage.unitOfWork
+      const dying: typeof commit = (writes) =>
+        writes.some((write) => write.type === 'run.transition' && write.change.status === 'aborted')
+          ? new Promise(() => undefined)
+          : commit(writes)
+      const said: unknown[] = []
+      const code = async (input: unknown, { waitForEvent }: RunContext) => {
+        said.push(input)
+        if (input !== 'one') return
+        await (status === 'running' ? new Promise(() => undefined) : waitForEvent('go'))
+      }
+      const options = { concurrency: 'session', onBusy: ['queue', 'interrupt'], onBusyWaiting: 'queue' } as const
+      const agents = [agentOf('chat', code, { ...options, onCrash: 'retry' })]
+      const open = (storage: Storage) => createSessionWorld({ ...shared, agents, createSessionOnInvoke: true, storage })
+      const world = open({ ...shared.storage, unitOfWork: { ...shared.storage.unitOfWork, commit: dying } })
+      const send = (input: string, body: StartRunRequest['body'] = {}) =>
+        world.run('chat', { body: { input, sessionId: 'ada', ...body }, answer: 'accepted' })
+      const first = outcomeOf(await send('one')).runId
+      await untilIdle(shared.clock)
+      void send('two', { onBusy: 'interrupt' })
+      await untilIdle(shared.clock)
+      expect((await world.find(first))?.status).toBe(status)
+
+      const later = open(shared.storage)
+      await later.recover()
+      await later.start()
+      await untilIdle(shared.clock)
+
+      expect(await later.find(first)).toMatchObject({ status: 'aborted', abortReason: 'interrupted by a newer run' })
+      expect(said).toEqual(['one', 'two'])
+    },
+  )
 
   it('interrupts the run ahead, which then takes nothing', async () => {
     const { send, release, resultOf } = busyWorld(['queue', 'interrupt'])

@@ -1,5 +1,13 @@
-import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@perdure/ports'
-import { RESERVED_METADATA } from '@perdure/protocol'
+import {
+  type NewEvent,
+  perdureError,
+  type SessionChange,
+  type SessionRecord,
+  type SessionStore,
+  type Visibility,
+  type Write,
+} from '@perdure/ports'
+import { isReservedKey, RESERVED_METADATA } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -13,7 +21,7 @@ export interface UpdateSessionDeps extends CommitOnceDeps {
 
 /**
  * Sets the title, replaces the metadata, or both; omitted members stay unchanged.
- * @throws PerdureError `session-not-found`
+ * @throws PerdureError `session-not-found`; `validation-failed` for other values of the metadata of the server
  */
 export type UpdateSession = (request: {
   readonly sessionId: string
@@ -47,12 +55,15 @@ export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
 /**
  * The session after a change, and the writes that store it with its event. A concurrent change makes the writes
  * conflict.
+ *
+ * @throws PerdureError `validation-failed` if the change sets metadata of the server to another value
  */
 export function changeSession(
   session: SessionRecord,
   { title = session.title, metadata: sent = session.metadata }: SessionChange,
   at: SessionRecord['updatedAt'],
 ): { readonly changed: SessionRecord; readonly write: Write; readonly event: NewEvent } {
+  checkReserved(sent, session.metadata)
   const metadata = { ...sent, ...reservedIn(session.metadata) }
   const changed: SessionRecord = { ...session, title, metadata, updatedAt: at }
   const from = { title: session.title, metadata: session.metadata }
@@ -63,6 +74,18 @@ export function changeSession(
   }
 }
 
+/** A caller that sends back what it has read changes nothing of the server. */
+function checkReserved(sent: SessionRecord['metadata'], stored: SessionRecord['metadata']): void {
+  const changed = Object.keys(sent).find(
+    (key) => isReservedKey(key) && (!Object.hasOwn(stored, key) || sent[key] !== stored[key]),
+  )
+  if (changed === undefined) return
+  throw perdureError('validation-failed', {
+    message: `body.metadata.${changed}: the server keeps its own value there`,
+    hint: `leave out keys that start with ${RESERVED_METADATA}, or send them as the session has them`,
+  })
+}
+
 /** The values of the server, which no caller replaces. */
 const reservedIn = (metadata: SessionRecord['metadata']): SessionRecord['metadata'] =>
-  Object.fromEntries(Object.entries(metadata).filter(([key]) => key.startsWith(RESERVED_METADATA)))
+  Object.fromEntries(Object.entries(metadata).filter(([key]) => isReservedKey(key)))

@@ -24,6 +24,14 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   'scope-denied': 'Bearer realm="perdure", error="insufficient_scope"',
 }
 
+const MORE_HEADERS = new WeakMap<Refusal, Readonly<Record<string, string>>>()
+
+/** The same error, whose response has these headers, too. */
+export function withHeaders(error: Refusal, headers: Readonly<Record<string, string>>): Refusal {
+  MORE_HEADERS.set(error, headers)
+  return error
+}
+
 /** The protocol of the request, and its body as far as it was read. */
 export interface AskedIn {
   readonly protocol?: ProtocolName | undefined
@@ -39,6 +47,7 @@ export function toErrorAnswer(error: Refusal, requestId: string, asked: AskedIn 
     'Content-Type': contentType,
     ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
     ...headers,
+    ...MORE_HEADERS.get(error),
     ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
   })
 }

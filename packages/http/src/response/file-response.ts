@@ -1,6 +1,7 @@
 import type { OpenFile } from '@perdure/core'
 import { type ByteRange, type FileRecord, perdureError } from '@perdure/ports'
 import { toByteStream } from './byte-stream.ts'
+import { withHeaders } from './error-envelope.ts'
 
 export interface FileRequest {
   readonly range: string | undefined
@@ -55,7 +56,8 @@ function rangeOf(header: string | undefined, size: number): ByteRange | undefine
   const end = last === undefined || last === '' ? size : Math.min(size, Number(last) + 1)
   if (last !== undefined && last !== '' && Number(last) < start) return undefined
   if (start < size && start < end) return { start, end }
-  throw perdureError('range-not-satisfiable', { hint: `the file has ${size} bytes: ask for bytes within them` })
+  const error = perdureError('range-not-satisfiable', { hint: `the file has ${size} bytes: ask for bytes within them` })
+  throw withHeaders(error, { 'Content-Range': `bytes */${size}` })
 }
 
 function dispositionOf({ id, name = id, mediaType }: FileRecord): string {

@@ -26,6 +26,7 @@ import {
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
+import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
 import { sentResumes } from './decisions.ts'
@@ -82,6 +83,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const { agentId, principal, traceparent } = call
     const target = targets.get('agent', agentId)
     const sent = newMessages(body.messages).map(toChatMessage)
+    const onBusy = onBusyIn(body.forwardedProps, 'forwardedProps')
     const messages = await withStoredFiles(deps, sent, { principal, isChat: true })
     if (messages.length === 0)
       return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
@@ -96,7 +98,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: {
-        ...{ input, sessionId, replaces },
+        ...{ input, sessionId, replaces, onBusy },
         metadata: {
           ...{ [PROTOCOL]: 'ag-ui', [MESSAGE_REF]: body.runId.slice(0, MAX_METADATA) },
           ...remembered,

@@ -1,4 +1,4 @@
-import { isFields, type LogEvent, receivedMessage } from '@perdure/core'
+import { isFields, type LogEvent } from '@perdure/core'
 import { fromJsonText, type ListedRun } from '@perdure/ports'
 import { type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { messagesIn } from '../chat/chat-input.ts'
@@ -25,10 +25,14 @@ export async function chatHistory(deps: HistoryDeps, chat: ChatRuns): Promise<re
 }
 
 /** The messages that started the run, from its input. */
-const questionsOf = ({ id, input, metadata }: ListedRun): readonly UiMessage[] =>
+export const questionsOf = ({ id, input, metadata }: ListedRun): readonly UiMessage[] =>
   questionsIn(fromJsonText(input), { id, metadata })
 
-function questionsIn(value: unknown, { id, metadata }: Pick<ListedRun, 'id' | 'metadata'>): readonly UiMessage[] {
+/** What the user has sent with this input. */
+export function questionsIn(
+  value: unknown,
+  { id, metadata }: Pick<ListedRun, 'id' | 'metadata'>,
+): readonly UiMessage[] {
   const messages = uiMessagesIn(value, `${id}.user`)
   if (messages.length > 0 || value === null) return messages
   const texts = isFields(value) ? Object.values(value).filter((member) => typeof member === 'string') : []
@@ -42,15 +46,12 @@ const uiMessagesIn = (input: unknown, id: string): readonly UiMessage[] =>
 /** The answers of the run, and between them what the user has answered to its questions. */
 function createAnswers({ id: runId, targetId: agentId, sessionId }: ListedRun) {
   const projector = createAiSdkProjector({ runId, agentId, sessionId }, 7)
-  const first: UiMessage[] = []
   return {
     next(event: LogEvent) {
-      const received = receivedMessage(event)
-      if (received?.isFirst) first.push(...questionsIn(received.content, { id: received.from, metadata: {} }))
       projector.next(event)
     },
     messages: () => [
-      ...first,
+      ...projector.first().flatMap(({ id, content }) => questionsIn(content, { id, metadata: {} })),
       ...projector
         .messages()
         .flatMap(({ id, parts, answer }) => [

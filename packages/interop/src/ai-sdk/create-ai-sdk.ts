@@ -4,12 +4,14 @@ import {
   awaitsResume,
   type ChatInput,
   type KeyedRequest,
+  type QueuedMessageResource,
   type Reply,
   type ResumeRun,
   type RunTargets,
   type StartRun,
+  toQueuedMessage,
 } from '@perdure/core'
-import { type ApprovalStore, type Clock, perdureError, type RunRecord } from '@perdure/ports'
+import { type ApprovalStore, type Clock, type Page, type PageQuery, perdureError, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { takesInput, viaIn } from '../chat/awaited-input.ts'
 import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
@@ -64,6 +66,8 @@ export interface AiSdk {
   /** Streams the newest answer of the chat again, then live; 204 if there is nothing to follow. */
   stream(call: ChatCall, chatId: string, version: Version): Promise<Response | Reply>
   messages(call: ChatCall, chatId: string): Promise<readonly UiMessage[]>
+  /** A page of the messages that wait for the agent. */
+  queue(call: ChatCall, chatId: string, page: PageQuery): Promise<Page<QueuedMessageResource>>
   /** Aborts the active run of the chat; 204 if there is none. */
   stop(call: ChatCall, chatId: string): Promise<Reply>
 }
@@ -101,18 +105,18 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
     const { target, sessionId, chat: shown } = await chatOf(call, body.id)
-    const asked = newMessages(body.messages)
-    const last = asked.at(-1)
+    const last = newMessages(body.messages).at(-1)
     if (last === undefined) throw nothingToDo()
+    const replaced = await replacedTurn(deps, shown, body)
+    const asked = replaced?.earlier === undefined ? newMessages(body.messages) : [...replaced.earlier, last]
     const onBusy = onBusyIn(last.metadata, 'metadata of the last message')
     const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
     const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
-    const replaces = await replacedTurn(deps, shown, body)
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: {
-        ...{ input, sessionId, replaces, onBusy },
+        ...{ input, sessionId, replaces: replaced?.id, onBusy },
         metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
       },
       newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
@@ -173,6 +177,12 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     async messages(call, chatId) {
       const { chat } = await chatOf(call, chatId)
       return chatHistory(deps, chat)
+    },
+    async queue(call, chatId, page) {
+      const { agentId: targetId, sessionId, visibility } = (await chatOf(call, chatId)).chat
+      const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ['queued'] } as const
+      const { items, nextCursor } = await deps.runs.list(filter, { ...page, content: ['input'] }, visibility)
+      return { items: items.map(toQueuedMessage), nextCursor }
     },
     async stop(call, chatId) {
       const { principal, visibility, key } = call

@@ -11,6 +11,9 @@ export function aiSdkHandlers(deps: AiSdkDeps): Handlers<'aiSdk'> {
     async listChatMessages(call) {
       return { status: 200, body: await aiSdk.messages(toChatCall(call), call.params.chatId) }
     },
+    async listChatQueue(call) {
+      return { status: 200, body: await aiSdk.queue(toChatCall(call), call.params.chatId, call.query) }
+    },
     stopChat: (call) => aiSdk.stop(toChatCall(call), call.params.chatId),
   }
 }

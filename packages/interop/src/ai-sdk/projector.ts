@@ -1,4 +1,4 @@
-import type { Block, TextItem, Transcript } from '@perdure/core'
+import type { Block, TextItem, Transcript, UserMessageItem } from '@perdure/core'
 import {
   type AppendedDelta,
   appendDelta,
@@ -34,6 +34,8 @@ export interface ShownMessage {
 export interface AiSdkProjector extends Projector {
   /** The messages of the run. Each answer of the user to a question for input begins another one. */
   messages(): readonly ShownMessage[]
+  /** What the run has received before it said anything. It stands before the messages. */
+  first(): readonly UserMessageItem[]
 }
 
 /** Shows a run as messages of the assistant: one, and another one after each question for input. */
@@ -132,6 +134,8 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
       return [...[...parts.end(fold.content), { type: 'finish', finishReason }].map(toFrame), DONE]
     },
     messages: () => [...finished, message()],
+    first: () =>
+      transcriptOf(fold).items.filter((item): item is UserMessageItem => item.kind === 'user-message' && item.isFirst),
   }
 }
 

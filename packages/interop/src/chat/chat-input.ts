@@ -22,6 +22,27 @@ export function chatInput(
   }
 }
 
+/** How many parts a message of a user may have. */
+const MAX_MESSAGE_PARTS = 100
+/** How many of them may be files. Each one that is sent with its content is a file to store. */
+const MAX_MESSAGE_FILES = 32
+
+/** @throws PerdureError `validation-failed` if a message of a user has too many parts */
+export function checkParts(messages: readonly ChatMessage[]): void {
+  for (const { role, content } of messages) {
+    if (role !== 'user') continue
+    const files = content.filter(({ type }) => type === 'file').length
+    if (content.length > MAX_MESSAGE_PARTS) throw tooMany(content.length, MAX_MESSAGE_PARTS, 'parts')
+    if (files > MAX_MESSAGE_FILES) throw tooMany(files, MAX_MESSAGE_FILES, 'files')
+  }
+}
+
+const tooMany = (count: number, max: number, what: 'parts' | 'files') =>
+  perdureError('validation-failed', {
+    message: `the message has ${count} ${what}; a message may have ${max}`,
+    hint: `send at most ${max} ${what} in a message, and the others in another one`,
+  })
+
 /** The tools in what a client sends, without anything that is not a tool. */
 export const chatTools = (sent: unknown): readonly ChatTool[] =>
   (Array.isArray(sent) ? sent.filter(isFields) : []).flatMap(({ name, description, parameters }) =>

@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatPart, Principal, StoreDataUrl } from '@perdure/core'
+import { checkParts } from './chat-input.ts'
 
 export interface StoredFilesDeps {
   readonly storeDataUrl: StoreDataUrl
@@ -17,7 +18,7 @@ const MAX_IN_INPUT = 64 * 1_024
 
 /**
  * Replaces the `data:` URLs of files by the URLs of stored files, so that neither the input of a run nor the event log
- * holds their contents.
+ * holds their contents. Refuses messages with too many parts before it stores anything.
  *
  * @throws PerdureError `body-too-large`, `file-quota-exceeded`, `validation-failed`
  */
@@ -26,6 +27,7 @@ export async function withStoredFiles(
   messages: readonly ChatMessage[],
   { principal, isChat, sessionId }: FilesOwner,
 ): Promise<readonly ChatMessage[]> {
+  checkParts(messages)
   const isStored = (part: ChatPart) =>
     part.type === 'file' && /^data:/i.test(part.url) && (isChat || part.url.length > MAX_IN_INPUT)
   if (!messages.some(({ content }) => content.some(isStored))) return messages

@@ -18,6 +18,18 @@ const frozen = (state: FoldState): FoldState => {
 }
 
 describe('foldEvent', () => {
+  it('shows a message of the user before the answer only if the run has said nothing before', () => {
+    const received = (from: string) => ['run.message', { from, content: from, isFirst: true }] as const
+    const said = ['text.complete', { text: 'Hello.', messageId: 'a' }] as const
+    const firstIn = (events: Parameters<typeof logOf>[0]) =>
+      itemsOf(events).flatMap((item) => (item.kind === 'user-message' ? [item.isFirst] : []))
+
+    expect(firstIn([received('run_2'), received('run_3'), said, received('run_4'), received('run_5')])).toEqual([
+      ...[true, true],
+      ...[false, false],
+    ])
+  })
+
   it('has a fold for every log, and changes no earlier fold', () => {
     fc.assert(
       fc.property(anyLog, (events) => {

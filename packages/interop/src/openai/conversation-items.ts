@@ -10,12 +10,15 @@ import { createSegmentProjector, type SegmentProjector } from './response-projec
 import { viewOf } from './response-reader.ts'
 import { createSegments } from './segments.ts'
 
+/** As if the client had every event: only the items are used. */
+const NO_FRAMES = Number.POSITIVE_INFINITY
+
 /** The input and the output of every response of the run, from one fold of its log. */
 async function itemsOfRun(deps: RunLogDeps, run: RunRecord): Promise<readonly OutputItem[]> {
   const segments = createSegments(run.id)
   const answers = createAnswerItems()
   const items = [...inputItems(run)]
-  const respond = (segment: number) => createSegmentProjector(viewOf({ run, segment }), segments)
+  const respond = (segment: number) => createSegmentProjector(viewOf({ run, segment }), segments, NO_FRAMES)
   let response = respond(1)
   const close = (closed: SegmentProjector, segment: number) => {
     closed.rest()

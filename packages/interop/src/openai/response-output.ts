@@ -7,7 +7,7 @@ import type {
   ToolItem,
   TranscriptItem,
 } from '@perdure/core'
-import { type ItemChange, itemIn, itemKey } from '@perdure/core'
+import { askingItems, type ItemChange, itemIn, itemKey } from '@perdure/core'
 import {
   approvalRequestItem,
   argumentsOf,
@@ -31,7 +31,7 @@ export interface ResponseOutput {
   /** Shows the answer of a run that has said nothing. */
   showResult(text: TextItem): readonly ItemEvent[]
   /** Ends what is open, and shows what the client has to do before the run continues. */
-  rest(content: Content, items: readonly TranscriptItem[]): readonly ItemEvent[]
+  rest(content: Content): readonly ItemEvent[]
   /** Ends what is open. */
   end(): readonly ItemEvent[]
   items(): readonly OutputItem[]
@@ -230,10 +230,10 @@ export function createResponseOutput(): ResponseOutput {
       return withdraw(key)
     },
     showResult: (text) => showNewBlock(itemKey(text), text),
-    rest(content, items) {
-      const asked = items.flatMap((item) => {
-        if (item.kind === 'tool' && isAwaited(item)) return showClientCall(item)
-        if (item.kind !== 'approval' || item.status !== 'pending') return []
+    rest(content) {
+      const asked = askingItems(content).flatMap((item) => {
+        if (item.kind === 'tool') return showClientCall(item)
+        if (item.kind !== 'approval') return []
         return showQuestion(itemKey(item), approvalRequestItem(item, toolOf(content, item)))
       })
       return [...endOpen(), ...asked]
@@ -274,8 +274,6 @@ const saysSame = (before: Block | undefined, after: Block): boolean =>
 /** Whether the block says the same and maybe more. */
 const continues = (before: Block, after: Block, delta: string | undefined): boolean =>
   before.restarts === after.restarts && (delta !== undefined || after.text.startsWith(before.text))
-
-const isAwaited = ({ executor, status }: ToolItem): boolean => executor === 'client' && status === 'called'
 
 /** The call of this run that the approval is about. */
 function toolOf(content: Content, { id, toolCallId }: ApprovalItem): ToolItem | undefined {

@@ -132,10 +132,7 @@ export function createSegmentProjector(view: ResponseView, segments: Segments, a
     return [...shown, ...toFrames([lifecycle(LAST_EVENTS[last] ?? last)])]
   }
 
-  const closeAtRest = ({ content, run }: FoldState): readonly Frame[] => {
-    const transcript = transcriptOf({ content, run, marks: [] })
-    return close('completed', output.rest(content, transcript.items))
-  }
+  const closeAtRest = ({ content }: FoldState): readonly Frame[] => close('completed', output.rest(content))
 
   const closeAtEnd = (event: LogEvent): readonly Frame[] => {
     const transcript = transcriptOf(segments.fold())

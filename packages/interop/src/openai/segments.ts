@@ -1,5 +1,5 @@
 import type { LogEvent } from '@perdure/core'
-import { awaitsClient, beginFold, type FoldState, foldEvent, transcriptOf } from '@perdure/core'
+import { askingItems, awaitsClient, beginFold, type FoldState, foldEvent } from '@perdure/core'
 
 /**
  * The fold of a run, divided into the parts that one response of OpenAI shows. A segment ends where the run waits for
@@ -33,7 +33,7 @@ export function createSegments(runId: string, first = 1): Segments {
         current += 1
         return true
       }
-      if (QUESTIONS.has(event.type)) isResting = awaitsClient(transcriptOf(fold))
+      if (QUESTIONS.has(event.type)) isResting = awaitsClient({ ...fold.run, items: askingItems(fold.content) })
       return false
     },
   }

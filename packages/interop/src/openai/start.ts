@@ -4,6 +4,7 @@ import { namedTarget } from '@perdure/protocol'
 import { chatInput, targetInput } from '../chat/chat-input.ts'
 import { EXTERNAL_ID, MAX_METADATA, PROTOCOL } from '../chat/chat-session.ts'
 import { offeredTarget } from '../chat/offered-agent.ts'
+import { onBusyIn } from '../chat/on-busy.ts'
 import { withStoredFiles } from '../chat/stored-files.ts'
 import type { ProtocolCall } from '../handlers.ts'
 import type { CompletionBody } from './completion-request.ts'
@@ -33,16 +34,17 @@ export async function startAnswer(deps: OpenaiDeps, call: ProtocolCall, asked: A
   const { kind, id } = namedTarget(body.model)
   const target = offeredTarget(targets, { kind, id }, 'openai')
   if (messages.length === 0) throw invalid(param, 'has no new message and answers nothing')
+  const { onBusy: _, ...metadata } = body.metadata ?? {}
+  const onBusy = onBusyIn(body.metadata, 'metadata')
   const stored = await withStoredFiles(deps, messages, { principal, isChat: session !== undefined })
   const chat = { ...chatInput(deps, stored, settings, tools), ...offered }
   const input = await targetInput(target, chat)
-  const metadata = { ...body.metadata, [PROTOCOL]: 'openai', ...remembered }
   const { externalId = '' } = session ?? {}
   const reply = await startRun({
     target: { kind, id },
     body: {
-      input,
-      metadata,
+      ...{ input, onBusy },
+      metadata: { ...metadata, [PROTOCOL]: 'openai', ...remembered },
       userId: body.user ?? undefined,
       ...(session === undefined ? {} : { sessionId: session.id }),
     },

@@ -128,6 +128,7 @@ GET    /console/metrics                           -  admin:metrics:read
 POST   /agents/:agentId/chat                      I  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/stream       -  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
+GET    /agents/:agentId/chat/:chatId/queue        -  agents:invoke:{agentId}
 POST   /agents/:agentId/chat/:chatId/stop         I  agents:invoke:{agentId}
 POST   /agents/:agentId/ag-ui                     I  agents:invoke:{agentId}
 GET    /agents/:agentId/ag-ui/capabilities        -  agents:invoke:{agentId}

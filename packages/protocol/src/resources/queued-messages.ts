@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { documented, member } from '../documented.ts'
 import { Timestamp } from '../ids.ts'
 import { RUN_ID } from './example-ids.ts'
-import { Metadata } from './metadata.ts'
+import { ShownMetadata } from './metadata.ts'
 
 export const QueuedMessage = documented(
   v.object({
@@ -13,7 +13,7 @@ export const QueuedMessage = documented(
       v.picklist(['queue', 'steer', 'interrupt']),
       'What the message does to the run ahead: it waits for its end, steers it, or interrupts it.',
     ),
-    metadata: member(Metadata, 'Metadata of the start request; an empty object when it had none.'),
+    metadata: member(ShownMetadata, 'Metadata of the start request; an empty object when it had none.'),
     createdAt: member(Timestamp, 'When the message was accepted.'),
   }),
   'A message that waits while its agent is busy.',

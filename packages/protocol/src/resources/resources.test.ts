@@ -7,7 +7,7 @@ import { BindMcpServerRequest } from './mcp.ts'
 import { CreateFactRequest, UpdateFactRequest } from './memory.ts'
 import { Metadata } from './metadata.ts'
 import { RunRequest } from './run-requests.ts'
-import { CreateSessionRequest, UpdateSessionRequest } from './sessions.ts'
+import { CreateSessionRequest, Session, UpdateSessionRequest } from './sessions.ts'
 import { MintTokenRequest } from './tokens.ts'
 import { CreateTriggerRequest } from './triggers.ts'
 import { ExecuteRequest } from './workflows.ts'
@@ -45,11 +45,19 @@ describe('Metadata', () => {
 
   it('reserves the keys of the server in every request', () => {
     const metadata = { 'interop.ref': 'message-1' }
-    const requests = [RunRequest, ExecuteRequest, CreateSessionRequest, UpdateSessionRequest]
+    const requests = [RunRequest, ExecuteRequest, CreateSessionRequest]
 
-    expect(requests.map((schema) => v.is(schema, { metadata }))).toEqual([false, false, false, false])
-    expect(requests.map((schema) => v.is(schema, { metadata: { ref: 'x' } }))).toEqual([true, true, true, true])
+    expect(requests.map((schema) => v.is(schema, { metadata }))).toEqual([false, false, false])
+    expect(requests.map((schema) => v.is(schema, { metadata: { ref: 'x' } }))).toEqual([true, true, true])
     expect(v.is(OpenaiConversationRequest, { metadata })).toBe(false)
+  })
+
+  it('lets a request send back the metadata of a session as they are shown, and counts only its own keys', () => {
+    const own = entries(16, 'x')
+
+    expect(v.is(UpdateSessionRequest, { metadata: { ...own, 'interop.id': 'c', 'interop.ref': 'm' } })).toBe(true)
+    expect(v.is(UpdateSessionRequest, { metadata: { ...own, more: 'x' } })).toBe(false)
+    expect(v.is(Session.entries.metadata, { ...own, 'interop.id': 'c' })).toBe(true)
   })
 
   it('reserves them in every operation that sets the metadata of a run or session', () => {
@@ -64,7 +72,8 @@ describe('Metadata', () => {
     )
     for (const key of ['interop.ref', 'interop.id', 'interop.']) {
       const accepting = sent.filter(({ metadata }) => v.is(metadata, { ok: 'x', [key]: 'x' }))
-      expect(accepting.map(({ id }) => id)).toEqual([])
+      // The use case compares them with those of the session.
+      expect(accepting.map(({ id }) => id)).toEqual(['sessions.update'])
     }
     expect(sent.filter(({ metadata }) => !v.is(metadata, { ok: 'x', interop: 'x' }))).toEqual([])
   })

@@ -129,7 +129,6 @@ export const RunMessageEvent = v.object({
   runId: v.string(),
   from: v.string(), // the run that the message would have started
   content: v.unknown(), // the input of that run
-  isFirst: v.optional(v.literal(true)), // whether the run received the message before it said anything
 })
 
 export const RewoundEvent = v.object({ runId: v.string(), attempt: v.number(), after: v.string() })

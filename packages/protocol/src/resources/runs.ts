@@ -4,7 +4,7 @@ import { Timestamp } from '../ids.ts'
 import { RunBudget } from './budgets.ts'
 import { Count } from './count.ts'
 import { RUN_ID } from './example-ids.ts'
-import { Metadata } from './metadata.ts'
+import { ShownMetadata } from './metadata.ts'
 import { FinishReason, LINKS, OUTCOME, RunError, RunLinks, RunStatus, RunUsage, USAGE } from './run-outcome.ts'
 
 export const ForkPoint = documented(
@@ -76,7 +76,7 @@ export const Run = documented(
       v.optional(v.string()),
       'W3C trace context of the request that started the run. Absent when tracing recorded none.',
     ),
-    metadata: member(Metadata, 'Metadata from the start request; an empty object when the request had none.'),
+    metadata: member(ShownMetadata, 'Metadata from the start request; an empty object when the request had none.'),
     createdAt: member(Timestamp, 'When the run was accepted.'),
     startedAt: member(v.optional(Timestamp), 'When the first attempt started. Absent while the run is queued.'),
     suspendedAt: member(v.optional(Timestamp), 'When the run was last suspended. Absent when it never was.'),

@@ -4,7 +4,7 @@ import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { Count } from './count.ts'
 import { RUN_ID } from './example-ids.ts'
-import { Metadata, SentMetadata } from './metadata.ts'
+import { SentMetadata, ShownMetadata } from './metadata.ts'
 
 const Title = v.pipe(v.string(), v.maxLength(512))
 const UserId = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
@@ -16,7 +16,7 @@ export const Session = documented(
     title: member(v.optional(v.string()), 'Title to show to people. Absent when the session has none.'),
     userId: member(v.optional(v.string()), 'End user to whom the session belongs. Absent when none was named.'),
     agentId: member(v.optional(v.string()), 'Id of the agent of the session. Absent when none was named.'),
-    metadata: member(Metadata, 'Labels of the session; an empty object when it has none.'),
+    metadata: member(ShownMetadata, 'Labels of the session; an empty object when it has none.'),
     createdAt: member(Timestamp, 'When the session was created.'),
     updatedAt: member(Timestamp, 'When the session last changed.'),
   }),
@@ -54,8 +54,8 @@ export const UpdateSessionRequest = documented(
   strictObject({
     title: member(v.optional(Title), 'Title to show to people, at most 512 characters.'),
     metadata: member(
-      v.optional(SentMetadata),
-      'Labels to filter sessions by: at most 16 keys of up to 128 characters, with values of up to 512 characters. Replaces all labels.',
+      v.optional(ShownMetadata),
+      'Labels to filter sessions by: at most 16 keys of up to 128 characters, with values of up to 512 characters. Replaces all labels, except for those of the server: their keys start with `interop.`, and they may be sent unchanged.',
     ),
   }),
   'Changes a session. An absent member stays unchanged.',
@@ -76,6 +76,10 @@ export const Message = documented(
     content: member(v.unknown(), 'Content of the message: the input or the result of a run.'),
     runId: member(v.optional(v.string()), 'Id of the run that wrote the message. Absent when no run did.'),
     createdAt: member(Timestamp, 'When the message was written.'),
+    withdrawn: member(
+      v.optional(v.literal(true)),
+      '`true` for a message that the conversation no longer shows: its turn was replaced, or it was withdrawn while it waited. Absent for any other message.',
+    ),
   }),
   'A message of the transcript of a session.',
   {

@@ -92,6 +92,65 @@ describe('a photo in a chat message', () => {
     expect(await (await call('/files')).json()).toMatchObject({ items: [] })
   })
 
+  it('is stored once, however often its request is refused or repeated', async () => {
+    const { send, call, post } = await serverWith(async () => 'seen')
+    const photo = { type: 'file', mediaType: 'image/png', filename: 'b.png', url: dataUrl(PHOTO, 'image/png') }
+    const missing = { type: 'file', mediaType: 'image/png', url: '/v1/files/file_00000000000000000000000000' }
+    const stored = async () => ((await (await call('/files')).json()) as { items: readonly unknown[] }).items
+    for (let refused = 0; refused < 2; refused++) expect((await send(photo, missing)).status).toBe(404)
+    expect(await stored()).toHaveLength(1)
+
+    for (let repeated = 0; repeated < 2; repeated++) expect((await send(photo)).status).toBe(200)
+    expect(await stored()).toHaveLength(1)
+
+    const source = { type: 'data', mimeType: 'image/png', value: photo.url.split(',')[1] }
+    const content = [{ type: 'image', source }]
+    const agUi = { threadId: 't', runId: 'r1', messages: [{ id: 'm1', role: 'user', content }] }
+    for (let repeated = 0; repeated < 2; repeated++) await (await post('/agents/see/ag-ui', agUi)).text()
+    const image = { type: 'input_image', image_url: photo.url }
+    const openai = { model: 'see', input: [{ role: 'user', content: [image] }] }
+    for (let repeated = 0; repeated < 2; repeated++) {
+      expect((await post('/openai/responses', openai)).status).toBe(200)
+    }
+    expect(await stored()).toEqual([
+      expect.not.objectContaining({ name: 'b.png' }),
+      expect.objectContaining({ name: 'b.png' }),
+    ])
+
+    expect((await send({ ...photo, filename: 'c.png' })).status).toBe(409)
+    expect(await stored()).toHaveLength(3)
+  })
+
+  it('is refused with all others when there are too many, before any is stored', async () => {
+    const { call, post } = await serverWith(async () => 'seen')
+    const url = dataUrl(PHOTO.subarray(0, 100), 'image/png')
+    const send = (parts: readonly object[]) =>
+      post('/agents/see/chat', { id: 'c', trigger: 'submit-message', messages: [{ id: 'm', role: 'user', parts }] })
+    const files = (count: number) =>
+      Array.from({ length: count }, () => ({ type: 'file', mediaType: 'image/png', url }))
+    const texts = (count: number) => Array.from({ length: count }, () => ({ type: 'text', text: 'a' }))
+    const images = (count: number) => Array.from({ length: count }, () => ({ type: 'input_image', image_url: url }))
+    const openai = (content: readonly object[]) =>
+      post('/openai/responses', { model: 'see', input: [{ role: 'user', content }] })
+    const source = { type: 'data', mimeType: 'image/png', value: url.split(',')[1] }
+    const image = { type: 'image', source }
+    const agUi = (count: number) =>
+      post('/agents/see/ag-ui', {
+        ...{ threadId: 't', runId: 'r1' },
+        messages: [{ id: 'm', role: 'user', content: Array.from({ length: count }, () => image) }],
+      })
+    for (const refused of [await send(files(33)), await openai(images(33)), await agUi(33)]) {
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('33 files')])
+    }
+    const refused = await send(texts(101))
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('101 parts')])
+    expect(await (await call('/files')).json()).toMatchObject({ items: [] })
+
+    for (const taken of [await send([...files(32), ...texts(68)]), await openai(images(32)), await agUi(32)]) {
+      expect(taken.status).toBe(200)
+    }
+  })
+
   it('may be uploaded first, and is refused if it is not a file of the caller', async () => {
     const { send, call, shown } = await serverWith(async () => 'seen')
     const stored = (await (

@@ -99,6 +99,8 @@ export const PROTOCOL_READS = {
     reads: [() => ['GET', `${CHAT}/c/stream?v=7`], () => ['GET', `${CHAT}/c/stream?v=6`]],
   },
   'ai-sdk.messages': { start: chat, reads: [() => ['GET', `${CHAT}/c/messages`]] },
+  // A message that waits has no error yet.
+  'ai-sdk.queue': SHOWS_NO_RUN,
   'ai-sdk.stop': SHOWS_NO_RUN,
   'ag-ui.run': { start: thread, reads: [() => thread] },
   'ag-ui.capabilities': SHOWS_NO_RUN,

@@ -138,6 +138,7 @@ function textLength(write: Write): number {
     case 'run.fence':
     case 'run.followed-up':
     case 'run.withdraw':
+    case 'run.interrupt':
     case 'step.fence':
     case 'approval.fence':
     case 'lane.take':

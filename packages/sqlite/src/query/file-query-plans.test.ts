@@ -19,6 +19,10 @@ describe('a query on files', () => {
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN files\b/)
   })
 
+  it('narrows the files of an owner down to those of one size before it compares contents', () => {
+    expect(planOf(FILE_QUERIES.same)).toMatch(/SEARCH files USING INDEX files_usage \(owner=\? AND size=\?\)/)
+  })
+
   it('finds the few files of a session before it sorts them', () => {
     const plan = planOf(fileListQuery({ filter: { sessionId: 's' }, page: beyond, visibility: ME }))
 

@@ -19,6 +19,7 @@ import {
   NEXT_APPROVAL_DUE,
   PRUNE_FIRES,
   PRUNE_SLOTS,
+  QUESTION_OF_RUN,
   READ_AFTER,
   READ_BEFORE,
   REDACT_ANSWERS,
@@ -139,6 +140,13 @@ describe('the deletion of a session', () => {
 })
 
 describe('the search for idle sessions', () => {
+  it('finds the message of a run from the newest message of its session on', () => {
+    const plan = planOf(QUESTION_OF_RUN)
+
+    expect(plan).toMatch(/SEARCH messages USING INDEX sqlite_autoindex_messages_1 \(session_key=\?\)/)
+    expect(plan).not.toContain('TEMP B-TREE')
+  })
+
   it('uses the order of the activity index and checks active runs only', () => {
     const plan = planOf(SESSIONS_IDLE_SINCE)
 

@@ -62,6 +62,14 @@ export function* fileUsage(db: Db, owner: string): Program<FileUsage> {
   return { files, bytes }
 }
 
+export function* findSameFile(
+  db: Db,
+  { owner, sha256, size, mediaType, name = '' }: Omit<FileRecord, 'id' | 'createdAt'>,
+): Program<FileRecord | undefined> {
+  const row = yield* db.get(FILE_QUERIES.same, { owner, sha256, size, mediaType, name })
+  return row === undefined ? undefined : toFile(row)
+}
+
 export function* hashesInUse(db: Db, hashes: readonly string[]): Program<readonly string[]> {
   return (yield* db.all(FILE_QUERIES.inUse, { hashes })).map(({ sha256 }) => sha256)
 }
@@ -105,6 +113,20 @@ export const FILE_QUERIES = {
   usage: compile<{ owner: string }, FileUsage>(
     (param) => sql`select cast(count(*) as integer) as files, cast(coalesce(sum(size), 0) as bigint) as bytes
       from files where owner = ${param('owner')}`,
+  ),
+  /** The size narrows the files of the owner down to a few, which are then sorted without an index. */
+  same: compile<Omit<Required<FileRecord>, 'id' | 'createdAt'>, FileFields>((param) =>
+    from
+      .selectFrom('files')
+      .select(FILE_FIELDS)
+      .where('owner', '=', param('owner'))
+      .where('size', '=', param('size'))
+      .where('sha256', '=', param('sha256'))
+      .where('media_type', '=', param('mediaType'))
+      .where(sql<boolean>`coalesce(name, '') = ${param('name')}`)
+      .orderBy(sql`created_at + 0`, 'desc')
+      .orderBy('id', 'desc')
+      .limit(1),
   ),
   inUse: compile<{ hashes: readonly string[] }, { readonly sha256: string }>((param, dialect) =>
     from

@@ -24,7 +24,7 @@ import { RUN_COLUMNS, type RunRow, toRunRow } from './run-row.ts'
 import { activeRunOfThread, findAnyRun } from './run-store.ts'
 
 export const runWrites: WriteAppliers<
-  'run.insert' | 'run.transition' | 'run.withdraw' | 'run.charge' | 'run.fence' | 'run.followed-up'
+  'run.insert' | 'run.transition' | 'run.withdraw' | 'run.interrupt' | 'run.charge' | 'run.fence' | 'run.followed-up'
 > = {
   *'run.insert'({ db }, { type, run, labels }) {
     yield* enterRun(db, run.id)
@@ -56,6 +56,9 @@ export const runWrites: WriteAppliers<
     const range = { sessionId, by, createdAt: first.created_at, firstId }
     yield* db.run(MARK_WITHDRAWN, range)
     return yield* db.run(WITHDRAW, range)
+  },
+  *'run.interrupt'({ db }, { runId }) {
+    return yield* db.run(MARK_IF_ACTIVE, { runId })
   },
   *'run.charge'({ db }, { runId, usage }) {
     const row = yield* db.get(LOCK_USAGE, { runId })
@@ -184,6 +187,12 @@ const WITHDRAW = compile<WithdrawnRange, unknown>(
 const MARK_WITHDRAWN = compile<WithdrawnRange, unknown>(
   (param, { run }) => sql`insert into run_follow_ups (${sql.ref(run.column)})
     select ${sql.ref(run.self)} from runs where ${inRange(param)} and ${isOneOf(ACTIVE_RUN_STATUSES)}
+    on conflict do nothing`,
+)
+
+const MARK_IF_ACTIVE = compile<{ runId: string }, unknown>(
+  (param, { run }) => sql`insert into run_follow_ups (${sql.ref(run.column)})
+    select ${sql.ref(run.self)} from runs where ${sql.ref(run.self)} = ${run.of(param('runId'))} and ${isOneOf(ACTIVE_RUN_STATUSES)}
     on conflict do nothing`,
 )
 

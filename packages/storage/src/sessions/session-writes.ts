@@ -38,8 +38,9 @@ export const sessionWrites: WriteAppliers<
     if (session === undefined) return { type }
     return yield* db.run(insertMessage, toMessageRow(message, session.last_seq))
   },
-  *'message.replace'({ db }, { sessionId, seq, content }) {
-    return yield* db.run(replaceMessage, { sessionId, seq, content })
+  *'message.replace'({ db }, { sessionId, runId, content }) {
+    const message = yield* db.get(QUESTION_OF_RUN, { sessionId, runId })
+    return message === undefined ? 0 : yield* db.run(replaceMessage, { sessionId, seq: message.seq, content })
   },
 }
 
@@ -126,6 +127,19 @@ const insertMessage = compile<MessageRow, unknown>((param, { session }) =>
     ...paramsFor(param, MESSAGE_COLUMNS),
     [session.column]: session.of(param('session_id')),
   } as never),
+)
+
+/** Walks back from the newest message, and reads no content. */
+export const QUESTION_OF_RUN = compile<{ sessionId: string; runId: string }, { readonly seq: number }>(
+  (param, { session }) =>
+    from
+      .selectFrom('messages')
+      .select('seq')
+      .where(session.column, '=', session.of(param('sessionId')))
+      .where('run_id', '=', param('runId'))
+      .where('role', '=', sql.lit('user'))
+      .orderBy('seq', 'desc')
+      .limit(1),
 )
 
 const replaceMessage = compile<{ sessionId: string; seq: number; content: string }, unknown>((param, { session }) =>

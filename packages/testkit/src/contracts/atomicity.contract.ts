@@ -18,7 +18,7 @@ import { LANE_CHANGES, LANE_CONFLICTS, laneSnapshot, seedLanes } from './lane-at
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
 import { APPROVAL, BUSY, ENDED, FLOW, RUN, STEP } from './run-atomicity.ts'
-import { SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
+import { ASKED_RUN, SESSION, SESSION_CHANGES, SESSION_CONFLICTS } from './session-atomicity.ts'
 import { seedTokens, TOKEN_CHANGES, TOKEN_CONFLICTS, tokenSnapshot } from './token-atomicity.ts'
 import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
 import { seedWebhooks, WEBHOOK_CHANGES, WEBHOOK_CONFLICTS, webhookSnapshot } from './webhook-atomicity.ts'
@@ -67,7 +67,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
-    { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id }) },
+    { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id, runId: ASKED_RUN }) },
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
     { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
     { type: 'run.insert', run: ENDED },
@@ -106,6 +106,7 @@ const CHANGES: {
   },
   'run.followed-up': { type: 'run.followed-up', runId: ENDED.id },
   'run.withdraw': { type: 'run.withdraw', sessionId: 'ses-gone', from: 'run-gone', by: 'run-2' },
+  'run.interrupt': { type: 'run.interrupt', runId: RUN.id },
   'run.charge': { type: 'run.charge', runId: RUN.id, usage: { ...NO_USAGE, toolCalls: 1 } },
   'step.insert': {
     type: 'step.insert',

@@ -89,6 +89,29 @@ export const fileStoreCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'finds the newest file of an owner with the same content, media type and name',
+    async run(storage) {
+      const named = { owner: 'alice', name: 'a.txt' }
+      await insert(
+        storage,
+        aFile({ id: 'old', ...named, createdAt: at(1) }),
+        aFile({ id: 'new', ...named, createdAt: at(2) }),
+        aFile({ id: 'unnamed', createdAt: at(3) }),
+        aFile({ id: 'typed', ...named, mediaType: 'text/html', createdAt: at(3) }),
+        aFile({ id: 'other', ...named, sha256: 'f'.repeat(64), createdAt: at(3) }),
+        aFile({ id: 'bob', ...named, owner: 'bob', createdAt: at(3) }),
+      )
+      const idOf = async (over: Partial<FileRecord>) => (await storage.files.findSame(aFile(over)))?.id
+
+      expect(await storage.files.findSame(aFile(named))).toEqual(aFile({ id: 'new', ...named, createdAt: at(2) }))
+      expect(await idOf({})).toBe('unnamed')
+      expect(await idOf({ ...named, mediaType: 'text/html' })).toBe('typed')
+      expect(await idOf({ ...named, owner: 'bob' })).toBe('bob')
+      expect(await idOf({ ...named, size: 6 })).toBeUndefined()
+      expect(await idOf({ ...named, name: 'b.txt' })).toBeUndefined()
+    },
+  },
+  {
     title: 'refuses a file with a taken id and returns the existing file',
     async run(storage) {
       await insert(storage, aFile())

@@ -63,6 +63,28 @@ export const runFollowUpCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'marks a run that is interrupted while it is active, once',
+    async run(storage) {
+      await open(
+        storage,
+        { id: 'a' },
+        { id: 'b', status: 'queued' },
+        { id: 'c', status: 'suspended' },
+        { id: 'd', ...ENDED },
+      )
+      const interrupt = (runId: string) => ({ type: 'run.interrupt', runId }) as const
+      await refused(storage, interrupt('a'), { type: 'run.fence', runId: 'b', attempt: 9 })
+      expect(await marked(storage)).toEqual([])
+
+      const { counts } = await commit(storage, ...['a', 'b', 'c', 'a', 'd', 'unknown'].map(interrupt))
+      expect(counts).toEqual([1, 1, 1, 0, 0, 0])
+      expect(await marked(storage)).toEqual(['a', 'b', 'c'])
+      expect(await findRun(storage, 'a')).toEqual(aRun({ id: 'a', status: 'running' }))
+      await commit(storage, followedUp('a'))
+      expect(await marked(storage)).toEqual(['b', 'c'])
+    },
+  },
+  {
     title: 'lists no more runs than asked for, and all of them as they are followed up, however long they are',
     async run(storage) {
       const ids = Array.from({ length: 12 }, (_, index) => `run-${index}`)

@@ -6,6 +6,9 @@ type TypesOf<W extends { readonly type: string }> = Extract<W['type'], `session.
 
 export const SESSION = aSession({ id: 'ses-1' })
 
+/** The run of the message that is stored before the changes. */
+export const ASKED_RUN = 'run-asked'
+
 /** One write of every type. Each succeeds after the seed and has a visible effect. */
 export const SESSION_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { readonly type: T }> } = {
   'session.insert': { type: 'session.insert', session: aSession({ id: 'ses-2' }) },
@@ -22,7 +25,12 @@ export const SESSION_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, {
     type: 'message.append',
     message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
   },
-  'message.replace': { type: 'message.replace', sessionId: SESSION.id, seq: 1, content: toJsonText('edited') },
+  'message.replace': {
+    type: 'message.replace',
+    sessionId: SESSION.id,
+    runId: ASKED_RUN,
+    content: toJsonText('edited'),
+  },
 }
 
 /** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */

@@ -101,22 +101,26 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces the content of one message, and counts 0 for a message that the session does not have',
+    title: 'replaces the content of the newest message that a user sent to a run, and counts 0 if there is none',
     async run(storage) {
       await openSession(storage)
-      for (const id of ['m1', 'm2']) await append(storage, aMessage({ id, content: toJsonText(id) }))
-      const replace = (seq: number, sessionId = SESSION.id) =>
-        ({ type: 'message.replace', sessionId, seq, content: toJsonText('edited') }) as const
+      const sent = (id: string, runId?: string, role: 'user' | 'assistant' = 'user') =>
+        append(storage, aMessage({ id, runId, role, content: toJsonText(id) }))
+      await sent('older', 'run-1')
+      await sent('question', 'run-1')
+      await sent('answer', 'run-1', 'assistant')
+      await sent('later', 'run-2')
+      const replace = (runId: string, sessionId = SESSION.id) =>
+        ({ type: 'message.replace', sessionId, runId, content: toJsonText('edited') }) as const
 
       const counts = await Promise.all(
-        [replace(2), replace(3), replace(1, 'ses-unknown')].map((one) => commit(storage, one)),
+        [replace('run-1'), replace('run-3'), replace('run-1', 'ses-unknown')].map((one) => commit(storage, one)),
       )
 
       expect(counts.map(({ counts: [count] }) => count)).toEqual([1, 0, 0])
-      expect((await transcript(storage)).map(({ content }) => content)).toEqual([
-        toJsonText('m1'),
-        toJsonText('edited'),
-      ])
+      expect((await transcript(storage)).map(({ content }) => content)).toEqual(
+        ['older', 'edited', 'answer', 'later'].map((content) => toJsonText(content)),
+      )
     },
   },
   {

@@ -60,7 +60,7 @@ export const AgUiRequest = documented(
       ),
       forwardedProps: member(
         v.optional(v.unknown()),
-        'Other values of the application. The agent receives them as `settings`.',
+        'Other values of the application. The agent receives them as `settings`; `onBusy` is also the treatment of the message while the agent is busy.',
       ),
       resume: member(v.optional(v.array(AgUiResume)), 'Answers to all open interrupts of the thread.'),
     },

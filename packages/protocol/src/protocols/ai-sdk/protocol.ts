@@ -1,8 +1,11 @@
+import * as v from 'valibot'
 import { errorLine } from '../../error-line.ts'
 import type { OperationTable } from '../../operation.ts'
 import { RUN_REFUSALS } from '../../operations/agents.ts'
 import { DECIDE } from '../../operations/approvals.ts'
 import { RUN_SIGHT } from '../../operations/runs.ts'
+import { listOf, PageEntries } from '../../resources/list.ts'
+import { QueuedMessage } from '../../resources/queued-messages.ts'
 import { RunOutcome } from '../../resources/run-outcome.ts'
 import type { Protocol } from '../protocol.ts'
 import * as schemas from './schemas.ts'
@@ -62,6 +65,19 @@ const operations = {
     responses: { 200: { schema: UiMessages, description: 'The messages, oldest first.' } },
     errors: ['agent-not-found'],
     summary: 'Read the messages of an AI SDK chat.',
+  },
+  listChatQueue: {
+    ...AI_SDK,
+    id: 'ai-sdk.queue',
+    method: 'GET',
+    path: '/agents/:agentId/chat/:chatId/queue',
+    idempotent: false,
+    query: v.strictObject({ ...PageEntries, order: v.optional(v.picklist(['asc', 'desc']), 'asc') }),
+    responses: {
+      200: { schema: listOf(QueuedMessage), description: 'The messages that wait, in the order of their turns.' },
+    },
+    errors: ['agent-not-found'],
+    summary: 'List the messages of an AI SDK chat that wait for the agent.',
   },
   stopChat: {
     ...AI_SDK,

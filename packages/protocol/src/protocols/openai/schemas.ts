@@ -57,7 +57,7 @@ export const ChatCompletionRequest = documented(
       stream_options: member(v.nullish(OpenaiStreamOptions), 'With `include_usage`, the last chunk has the usage.'),
       metadata: member(
         v.nullish(SentMetadata),
-        'Metadata of the run, at most 16 keys. `session_id` names the session.',
+        'Metadata of the run, at most 16 keys. `session_id` names the session; `onBusy` says what happens while the agent is busy.',
       ),
       user: member(
         v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
@@ -109,7 +109,10 @@ export const OpenaiResponseRequest = documented(
         v.nullish(v.union([Name, OpenaiConversationRef])),
         'Id of the conversation: of a session, or one that the client chooses.',
       ),
-      metadata: member(v.nullish(SentMetadata), 'Metadata of the run, at most 16 keys.'),
+      metadata: member(
+        v.nullish(SentMetadata),
+        'Metadata of the run, at most 16 keys; `onBusy` says what happens while the agent is busy.',
+      ),
       user: member(
         v.nullish(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
         'The end user for whom the run works.',

@@ -1,0 +1,85 @@
+import { type LogEvent, receivedMessage } from '@perdure/core'
+import { fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
+import { type ChatRuns, type ChatSessionDeps, MAX_METADATA, MESSAGE_REF } from '../chat/chat-session.ts'
+import type { RunLogDeps } from '../chat/run-log.ts'
+import { questionsIn, questionsOf } from './chat-history.ts'
+import type { UiMessage } from './ui-message.ts'
+
+export interface TurnWithMessageDeps extends ChatSessionDeps, Pick<RunLogDeps, 'events' | 'yieldTurn'> {}
+
+export interface TurnWithMessage {
+  readonly id: string
+  /** What the user had sent to the turn before the message. */
+  readonly earlier: readonly UiMessage[]
+}
+
+/**
+ * The turn that shows a message although another message has started it: it has taken the message while it worked, or it
+ * replaces the turn that had.
+ *
+ * @param namedRun the run that the id of the message names, if the server gave it that id
+ */
+export async function turnWithMessage(
+  deps: TurnWithMessageDeps,
+  chat: ChatRuns,
+  { id, namedRun }: Pick<UiMessage, 'id'> & { readonly namedRun: string | undefined },
+): Promise<TurnWithMessage | undefined> {
+  const turn = await shownTurn(deps, chat, (await runOf(deps, chat, id)) ?? namedRun)
+  if (turn === undefined) return undefined
+  const messages = [...questionsOf(turn), ...(await takenBy(deps, turn))]
+  const index = messages.findIndex((message) => message.id === id)
+  return index === -1 ? undefined : { id: turn.id, earlier: messages.slice(0, index) }
+}
+
+/** The newest run that the message has started, also one that the conversation does not show. */
+async function runOf(
+  { runs }: TurnWithMessageDeps,
+  { agentId: targetId, sessionId, visibility }: ChatRuns,
+  id: string,
+): Promise<string | undefined> {
+  const metadata = { [MESSAGE_REF]: id.slice(0, MAX_METADATA) }
+  const filter = { kind: 'agent', targetId, sessionId, isRoot: true, metadata } as const
+  return (await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)).items[0]?.id
+}
+
+/** How often a turn may have been replaced. */
+const MAX_REPLACED = 100
+
+/** The turn that is shown in place of the run. */
+async function shownTurn(
+  { runs }: TurnWithMessageDeps,
+  { agentId, sessionId, visibility }: ChatRuns,
+  runId: string | undefined,
+): Promise<RunRecord | undefined> {
+  let next = runId
+  for (let replaced = 0; next !== undefined && replaced < MAX_REPLACED; replaced++) {
+    const run: RunRecord | undefined = await runs.find(next, visibility)
+    const isOfChat = run?.targetId === agentId && run.sessionId === sessionId && run.parentRunId === undefined
+    if (run === undefined || !isOfChat || run.withdrawnBy === run.id) return undefined
+    if (run.withdrawnBy === undefined) return run
+    next = run.withdrawnBy
+  }
+  return undefined
+}
+
+const BATCH = { limit: 200, maxLength: 128 * 1_024 }
+
+/** The messages that the turn has taken while it worked. */
+async function takenBy(
+  { events, yieldTurn }: TurnWithMessageDeps,
+  { id: runId }: Pick<ListedRun, 'id'>,
+): Promise<readonly UiMessage[]> {
+  const taken: UiMessage[] = []
+  for (let after = 0; ; ) {
+    const batch = await events.read({ runId }, { after, ...BATCH })
+    for (const { type, payload } of batch) {
+      if (type !== 'run.message') continue
+      const received = receivedMessage({ type, payload: fromJsonText(payload) } as LogEvent)
+      if (received !== undefined) taken.push(...questionsIn(received.content, { id: received.from, metadata: {} }))
+    }
+    const last = batch.at(-1)
+    if (last === undefined) return taken
+    after = last.position
+    await yieldTurn()
+  }
+}

@@ -99,6 +99,7 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   threadId: { prefix: 'thr_' },
   conflictId: { prefix: 'cfl_' },
   sessionId: { prefix: 's' },
+  chatId: { prefix: 'x' },
   fileId: { prefix: 'file_' },
   conversationId: { prefix: 's' },
   responseId: { prefix: 'resp_' },

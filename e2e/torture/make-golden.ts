@@ -99,6 +99,10 @@ const ROWS: Readonly<Record<number, string>> = {
     VALUES ('file_old', 'alice', '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824', 5, 'text/plain',
       'hello.txt', ${AT}, 1, x'68656C6C6F');
     INSERT INTO file_holders (file_id, session_id) VALUES ('file_old', 'ses_old');`,
+  31: `
+    INSERT INTO chats (session_id, chat_id, agent_id, owner, first_text, last_role, last_text, last_at, last_seq, answer_seq,
+      read_seq, created_at, updated_at)
+    VALUES ('ses_old', 'chat-old', 'ledger', 'alice', 'old', 'assistant', '42', ${AT + 5}, 2, 2, 0, ${AT}, ${AT + 5});`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

@@ -7,9 +7,11 @@ import {
   type UIMessage,
 } from 'ai'
 import { createChatFetch } from 'perdure/client'
+import { useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
 const api = '/v1/agents/clerk/chat'
+const chats = '/v1/agents/clerk/chats'
 localStorage.chat ??= `chat-${Date.now()}`
 const id: string = localStorage.chat
 
@@ -36,6 +38,13 @@ function Chat({ earlier }: { earlier: UIMessage[] }) {
       !isAsking(chat.messages) &&
       (lastAssistantMessageIsCompleteWithApprovalResponses(chat) || lastAssistantMessageIsCompleteWithToolCalls(chat)),
   })
+  // An answer that the page has shown is no longer unread.
+  useEffect(() => {
+    if (status !== 'ready' || messages.length === 0) return
+    const headers = { 'Content-Type': 'application/json' }
+    fetch(`${chats}/${id}`, { method: 'PATCH', headers, body: '{"read":true}' })
+  }, [status, messages.length])
+
   const decide = (part: Approvable, approved: boolean) => addToolApprovalResponse({ id: part.approval.id, approved })
   const pick = ({ toolCallId, toolName }: Choice, output: string) =>
     addToolOutput({ toolCallId, tool: toolName, output })
@@ -115,7 +124,52 @@ function Part({ part, decide, pick }: PartProps) {
   )
 }
 
+interface Entry {
+  chatId: string
+  title: string
+  unread: boolean
+  status: 'idle' | 'queued' | 'running' | 'suspended'
+}
+
+function Chats() {
+  const [entries, setEntries] = useState<Entry[]>([])
+  useEffect(() => {
+    const read = async () => {
+      const list = await fetch(chats)
+      if (list.ok) setEntries((await list.json()).items)
+    }
+    read()
+    const timer = setInterval(read, 3_000)
+    return () => clearInterval(timer)
+  }, [])
+  const open = (chat: string) => {
+    localStorage.chat = chat
+    location.reload()
+  }
+
+  return (
+    <nav aria-label="chats">
+      <button type="button" onClick={() => open(`chat-${Date.now()}`)}>
+        New chat
+      </button>
+      {entries.map(({ chatId, title, unread, status }) => (
+        <button type="button" key={chatId} aria-current={chatId === id} onClick={() => open(chatId)}>
+          {unread && chatId !== id ? '● ' : ''}
+          {title}
+          {status === 'suspended' ? ' …' : ''}
+        </button>
+      ))}
+    </nav>
+  )
+}
+
 const root = createRoot(document.querySelector('#page') as HTMLElement)
 const read = await fetch(`${api}/${id}/messages`)
-if (read.ok) root.render(<Chat earlier={await read.json()} />)
-else root.render(<p role="status">{(await read.text()) || read.statusText}</p>)
+if (read.ok) {
+  root.render(
+    <>
+      <Chats />
+      <Chat earlier={await read.json()} />
+    </>,
+  )
+} else root.render(<p role="status">{(await read.text()) || read.statusText}</p>)

@@ -4,6 +4,7 @@ export type {
   ChatAgentSettings,
   ChatHistory,
   ChatRegistration,
+  ChatTitle,
   Compactor,
   InferChatMessage,
   SummarizeOptions,

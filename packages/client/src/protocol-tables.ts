@@ -98,6 +98,13 @@ export const ROUTES = {
     export: { method: 'POST', path: '/sessions/:sessionId/export', isKeyed: true, isRaw: true },
     replay: { method: 'POST', path: '/sessions/:sessionId/replay', input: 'body', isKeyed: true },
   },
+  chats: {
+    list: { method: 'GET', path: '/agents/:agentId/chats', input: 'query', isList: true },
+    get: { method: 'GET', path: '/agents/:agentId/chats/:chatId' },
+    update: { method: 'PATCH', path: '/agents/:agentId/chats/:chatId', input: 'body', isKeyed: true },
+    delete: { method: 'DELETE', path: '/agents/:agentId/chats/:chatId', isKeyed: true },
+    fork: { method: 'POST', path: '/agents/:agentId/chats/:chatId/fork', input: 'body', isKeyed: true },
+  },
   files: {
     list: { method: 'GET', path: '/files', input: 'query', isList: true },
     upload: { method: 'POST', path: '/files', input: 'query', takesFile: true, isKeyed: true },

@@ -3,6 +3,7 @@ import {
   createAgentRegistry,
   createAudit,
   createAuth,
+  createChats,
   createConsoleSessions,
   createConsolidator,
   createEngine,
@@ -136,8 +137,10 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })
   const named = { ...shared, recall, render, phase, meter: noMeter }
+  const sessions = createSessions({ ...named, abortRun: engine.abortRun })
   const services = {
-    ...createSessions({ ...named, abortRun: engine.abortRun }),
+    ...sessions,
+    ...createChats({ ...named, targets: targetsOf(agents, workflows), deleteSession: sessions.deleteSession }),
     ...createFiles({
       ...{ ...named, blobs: createInMemoryBlobStore({ clock, digest: testDigest }) },
       limits: { maxBytes: config?.maxFileBytes ?? TEST_CONFIG.maxFileBytes, maxBytesPerOwner: 500_000 },
@@ -186,14 +189,10 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
     ...PROTOCOL_LIMITS,
     ...{
-      startRun: engine.startRun,
+      ...{ startRun: engine.startRun, abortRun: engine.abortRun, resolveApproval: engine.resolveApproval },
       ...{ resumeRun: engine.resumeRun, editMessage: engine.editMessage, withdrawMessage: engine.withdrawMessage },
-      resolveApproval: engine.resolveApproval,
-      abortRun: engine.abortRun,
-      createSession: services.createSession,
-      storeDataUrl: services.storeDataUrl,
-      updateSession: services.updateSession,
-      deleteSession: services.deleteSession,
+      ...{ createSession: sessions.createSession, updateSession: sessions.updateSession },
+      ...{ deleteSession: sessions.deleteSession, storeDataUrl: services.storeDataUrl },
     },
     ...{
       ...{ version: '0.1.0', requireKey: 'warn' },

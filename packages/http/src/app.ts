@@ -17,6 +17,7 @@ import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { chatRoutes } from './routes/chats.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -140,6 +141,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    chats: chatRoutes(deps),
     files: fileRoutes(deps),
     realtime: realtimeRoutes(deps),
     skills: skillRoutes(deps),

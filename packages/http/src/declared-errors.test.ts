@@ -55,6 +55,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readAgents: { list: raise, get: raise, state: raise },
     readSessions: { list: reject, get: reject, messages: reject, queue: reject, runs: reject },
     ...{ createSession: reject, updateSession: reject, deleteSession: reject, exportSession: reject },
+    ...{ updateChat: reject, deleteChat: reject, forkChat: reject, readChats: { list: reject, get: reject } },
     readFiles: { list: reject, get: reject, open: reject },
     ...{ receiveFile: reject, storeFile: reject, deleteFile: reject },
     readSkills: { list: reject, get: reject },

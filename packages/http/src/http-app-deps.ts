@@ -9,6 +9,7 @@ import type {
   CreateSession,
   CreateTrigger,
   CsrfTokens,
+  DeleteChat,
   DeleteFile,
   DeleteSession,
   DeleteThread,
@@ -17,6 +18,7 @@ import type {
   ExportAudit,
   ExportSession,
   FireByHand,
+  ForkChat,
   ForkRun,
   IssueTicket,
   KeyRequest,
@@ -31,6 +33,7 @@ import type {
   QueueConsolidation,
   ReadAgents,
   ReadApprovals,
+  ReadChats,
   ReadConsolidator,
   ReadFiles,
   ReadHealth,
@@ -52,6 +55,7 @@ import type {
   StartRun,
   StoreFile,
   TokenUseCases,
+  UpdateChat,
   UpdateSession,
   UseMcp,
   VerifyAudit,
@@ -154,6 +158,10 @@ export interface UseCases {
   readonly updateSession: UpdateSession
   readonly deleteSession: DeleteSession
   readonly exportSession: ExportSession
+  readonly readChats: ReadChats
+  readonly updateChat: UpdateChat
+  readonly deleteChat: DeleteChat
+  readonly forkChat: ForkChat
   readonly readFiles: ReadFiles
   readonly receiveFile: ReceiveFile
   readonly storeFile: StoreFile

@@ -2,6 +2,7 @@ import type { Storage } from '@perdure/ports'
 import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createBlockTable } from './block-table.ts'
+import { createChatTable } from './chat-table.ts'
 import { createConsolidationTable } from './consolidation-table.ts'
 import { createDeliveryTable } from './delivery-table.ts'
 import { createEmissionTable } from './emission-table.ts'
@@ -17,7 +18,7 @@ import { createMemoryConflictTable } from './memory-conflict-table.ts'
 import { createRetention } from './retention.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionDeletion } from './session-deletion.ts'
-import { createSessionTable } from './session-table.ts'
+import { createSessionTable, type SessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
 import { createThreadDeletion } from './thread-deletion.ts'
 import { createTokenTable } from './token-table.ts'
@@ -39,8 +40,10 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const emissions = createEmissionTable()
   const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const idempotency = createIdempotencyTable(runs.has)
-  const sessions = createSessionTable((id) =>
-    runs.ofSession(id).some(({ status }) => status === 'queued' || status === 'running'),
+  const chats = createChatTable({ titleOf: (id) => sessions.get(id), runsOf: runs.ofSession })
+  const sessions: SessionTable = createSessionTable(
+    (id) => runs.ofSession(id).some(({ status }) => status === 'queued' || status === 'running'),
+    chats,
   )
   const tokens = createTokenTable()
   const audit = createAuditTable(events.appliers)
@@ -69,6 +72,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...events.appliers,
       ...idempotency.appliers,
       ...sessions.appliers,
+      ...chats.appliers,
       ...tokens.appliers,
       ...audit.appliers,
       ...triggers.appliers,
@@ -87,7 +91,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency, events },
         ofRuns: [steps, events, facts, fires],
-        ofSessions: [events, facts, jobs, consolidation, files],
+        ofSessions: [events, facts, jobs, consolidation, files, chats],
       }),
     }),
     runs: runs.store,
@@ -99,6 +103,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     events: events.log,
     idempotency: idempotency.store,
     sessions: sessions.store,
+    chats: chats.store,
     tokens: tokens.store,
     audit: audit.log,
     triggers: triggers.store,

@@ -1,5 +1,6 @@
 import type { MessageRecord, SessionFilter, SessionRecord, SessionStore } from '@perdure/ports'
 import { changed } from './changed.ts'
+import type { ChatTable } from './chat-table.ts'
 import { takePage } from './ordered-page.ts'
 import { outlined } from './outlined.ts'
 import { createRecordTable } from './record-table.ts'
@@ -19,7 +20,10 @@ export interface SessionTable extends SessionBelongings {
 }
 
 /** @param isBusy whether the session has a queued or running run */
-export function createSessionTable(isBusy: (sessionId: string) => boolean): SessionTable {
+export function createSessionTable(
+  isBusy: (sessionId: string) => boolean,
+  chats: Pick<ChatTable, 'note'>,
+): SessionTable {
   const sessions = createRecordTable<SessionRecord>()
   const transcripts = new Map<string, MessageRecord[]>()
 
@@ -72,13 +76,15 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
         sessions.put(Object.freeze({ ...current, updatedAt: at }), undo)
         return 1
       },
-      'message.append'({ type, message }, { undo }) {
+      'message.append'({ type, message, brief }, { undo }) {
         const session = sessions.get(message.sessionId)
         if (session === undefined) return { type }
         const transcript = transcripts.get(session.id) ?? []
         transcripts.set(session.id, transcript)
-        transcript.push(Object.freeze({ ...message, seq: transcript.length + 1 }))
+        const record = Object.freeze({ ...message, seq: transcript.length + 1 })
+        transcript.push(record)
         undo.push(() => transcript.pop())
+        if (brief !== undefined) chats.note(record, brief, undo)
         sessions.put(Object.freeze({ ...session, updatedAt: message.createdAt }), undo)
         return 1
       },

@@ -31,6 +31,16 @@ export type {
 export type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts'
 export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
+export type {
+  ChatChange,
+  ChatFilter,
+  ChatMessageBrief,
+  ChatRecord,
+  ChatStore,
+  ChatWrite,
+  ListedChat,
+  NewChat,
+} from './chat-store.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, MAX_CLOCK_SKEW_MS, plusMs } from './clock.ts'
 export {
@@ -154,6 +164,7 @@ export { MAX_SEARCH_CANDIDATES, type SearchedText, searchByWords, type WordIndex
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
 export type {
   IdleQuery,
+  MessageBrief,
   MessageRecord,
   NewMessage,
   OutlinedMessage,

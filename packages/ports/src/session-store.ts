@@ -43,6 +43,12 @@ export interface NewMessage {
   readonly createdAt: EpochMs
 }
 
+/** What a list of chats shows of a message. */
+export interface MessageBrief {
+  readonly agentId: string // of the turn that the message belongs to
+  readonly text: string
+}
+
 export interface MessageRecord extends NewMessage {
   readonly seq: number // from 1, without gaps, per session
 }

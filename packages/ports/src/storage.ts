@@ -1,6 +1,7 @@
 import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { BlockStore } from './block-store.ts'
+import type { ChatStore } from './chat-store.ts'
 import type { Cluster } from './cluster.ts'
 import type { ConsolidationStore } from './consolidation-store.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -67,6 +68,7 @@ export interface Storage {
   readonly events: EventLog
   readonly idempotency: IdempotencyStore
   readonly sessions: SessionStore
+  readonly chats: ChatStore
   readonly tokens: TokenStore
   readonly audit: AuditLog
   readonly triggers: TriggerStore

@@ -1,6 +1,7 @@
 import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
 import type { AuditKeys } from './audit-chain.ts'
 import type { NewAuditEntry } from './audit-log.ts'
+import type { ChatWrite, ChatWriteConflict } from './chat-store.ts'
 import type { EpochMs } from './clock.ts'
 import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidator-writes.ts'
 import type { EmissionPart } from './emission-store.ts'
@@ -13,7 +14,7 @@ import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
 import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunWrite, RunWriteConflict } from './run-writes.ts'
-import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
+import type { MessageBrief, NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 import type { TriggerRecord } from './trigger-store.ts'
@@ -107,7 +108,7 @@ export type Write =
   /** Sets `updatedAt`; a no-op for an unknown session. */
   | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes the session with its messages, events and jobs, the files that only it holds, and its runs with their calls,
+   * Deletes the session with its chat, messages, events and jobs, the files that only it holds, and its runs with their calls,
    * approvals and events. Stored
    * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
    * Facts and fires are kept, without their references to the deleted rows. Conflicts when there is no such session,
@@ -122,9 +123,10 @@ export type Write =
     }
   /**
    * Appends to the transcript with the next `seq` and sets the session's `updatedAt`. Conflicts if the session is
-   * missing.
+   * missing. With `brief`, and if the session is a chat of this agent, the message is the newest one of the chat; its
+   * `updatedAt` never moves back.
    */
-  | { readonly type: 'message.append'; readonly message: NewMessage }
+  | { readonly type: 'message.append'; readonly message: NewMessage; readonly brief?: MessageBrief | undefined }
   /**
    * Changes the content of the newest message in the session that a user has sent to the run. Reads no contents. Never
    * conflicts; its count is 0 if the session has no such message.
@@ -236,6 +238,7 @@ export type Write =
   | ConsolidatorWrite
   | WebhookWrite
   | FileWrite
+  | ChatWrite
 
 /** The request that performs an action, for the audit chain. */
 export interface RequestOrigin {
@@ -273,6 +276,7 @@ export type Conflict =
   | ConsolidatorWriteConflict
   | WebhookWriteConflict
   | FileWriteConflict
+  | ChatWriteConflict
 
 export type CommitOutcome =
   | {

@@ -63,6 +63,7 @@ export {
 export { agentOperations } from './operations/agents.ts'
 export { approvalOperations } from './operations/approvals.ts'
 export { auditOperations } from './operations/audit.ts'
+export { chatOperations } from './operations/chats.ts'
 export { consoleOperations } from './operations/console.ts'
 export { consolidatorOperations } from './operations/consolidator.ts'
 export { docsOperations } from './operations/docs.ts'
@@ -99,6 +100,7 @@ export { Agent, AgentState } from './resources/agents.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
 export { Budget } from './resources/budgets.ts'
+export { Chat, NEW_CHAT_ID_PROBLEM, RUN_ID_PREFIX } from './resources/chats.ts'
 export {
   ConsoleCode,
   ConsoleSession,

@@ -1,6 +1,7 @@
 import type { Conflict, Write, WriteType } from '@perdure/ports'
 import { approvalWrites } from './approvals/approval-writes.ts'
 import { auditWrites } from './audit/audit-writes.ts'
+import { chatWrites } from './chats/chat-writes.ts'
 import { emissionWrites } from './events/emission-store.ts'
 import { eventWrites } from './events/event-writes.ts'
 import { fileWrites } from './files/file-writes.ts'
@@ -61,6 +62,7 @@ const APPLIERS: WriteAppliers = {
   ...idempotencyWrites,
   ...sessionWrites,
   ...sessionDeletion,
+  ...chatWrites,
   ...tokenWrites,
   ...threadWrites,
   ...retentionWrites,

@@ -65,6 +65,10 @@ export const createStores = (
       withStoredTexts(host, host.read('sessions.outlineMessages', { sessionId, page })),
     idleSince: (query) => host.read('sessions.idleSince', query),
   },
+  chats: {
+    find: (id, visibility) => host.read('chats.find', { id, visibility }),
+    list: (filter, page, visibility) => host.read('chats.list', { filter, page, visibility }),
+  },
   tokens: {
     find: (id) => host.read('tokens.find', id),
     findMany: (ids) => host.read('tokens.findMany', ids),

@@ -1,5 +1,7 @@
 export { APPROVAL_COLUMNS, type ApprovalRow, toApproval, toApprovalRow } from './approvals/approval-row.ts'
 export type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './audit/audit-tables.ts'
+export { CHAT_COLUMNS, type ChatRow, toChat, toChatRow } from './chats/chat-row.ts'
+export { NOTE_MESSAGE, type NotedMessage, toNotedMessage } from './chats/chat-writes.ts'
 export { applyWrites } from './commit-writes.ts'
 export { createStores } from './create-stores.ts'
 export { EMISSION_COLUMNS, type EmissionRow, toEmission, toEmissionRow } from './events/emission-row.ts'

@@ -1,6 +1,7 @@
 import type { CommitOutcome, Write } from '@perdure/ports'
 import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approvals/approval-store.ts'
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit/audit-log.ts'
+import { findChat, listChats } from './chats/chat-store.ts'
 import { listEmissions } from './events/emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead, scanEvents } from './events/event-log.ts'
 import {
@@ -106,6 +107,8 @@ const READS = {
   'sessions.messages': listMessages,
   'sessions.outlineMessages': outlineMessages,
   'sessions.idleSince': sessionsIdleSince,
+  'chats.find': findChat,
+  'chats.list': listChats,
   'texts.part': readTextPart,
   'tokens.find': findToken,
   'tokens.findMany': findTokens,

@@ -14,6 +14,7 @@ export {
   aTrigger,
   BUILT_AT,
 } from './builders.ts'
+export { aChat } from './chat-builders.ts'
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
 export {
@@ -23,6 +24,7 @@ export {
   blobStoreContract,
 } from './contracts/blob-store.contract.ts'
 export { blockStoreCases, blockStoreContract } from './contracts/block-store.contract.ts'
+export { chatStoreCases, chatStoreContract } from './contracts/chat-store.contract.ts'
 export { type CheckpointLogHarness, checkpointLogContract } from './contracts/checkpoint-log.contract.ts'
 export { clusterCases, clusterContract } from './contracts/cluster.contract.ts'
 export type { ClusterCase, ClusterHarness, ClusterMember, ClusterUnderTest } from './contracts/cluster-members.ts'

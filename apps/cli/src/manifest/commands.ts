@@ -2,6 +2,7 @@ import { accessCommands } from './access-commands.ts'
 import { agentCommands } from './agent-commands.ts'
 import { approvalCommands } from './approval-commands.ts'
 import { auditCommands } from './audit-commands.ts'
+import { chatCommands } from './chat-commands.ts'
 import type { CommandSpec } from './command-spec.ts'
 import { configCommands } from './config-commands.ts'
 import { contextCommands } from './context-commands.ts'
@@ -31,6 +32,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...agentCommands,
   ...runCommands,
   ...sessionCommands,
+  ...chatCommands,
   ...workflowCommands,
   ...approvalCommands,
   ...triggerCommands,
@@ -56,6 +58,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   agents: 'list and run agents',
   runs: 'inspect, abort and resume runs',
   sessions: 'inspect sessions',
+  chats: 'list, rename and delete the chats of an agent',
   workflows: 'run workflows and inspect their threads',
   approvals: 'list approvals, and approve or deny them',
   triggers: 'inspect, fire, enable and disable triggers',

@@ -79,10 +79,16 @@ export interface ChatHistory {
   readonly compact?: Compactor | undefined
 }
 
+/**
+ * The title of a chat in lists, until somebody names the chat. By default, the beginning of its first message. A function is
+ * called once, after the first answer, and its result is recorded; while it works, and if it fails, the default stays.
+ */
+export type ChatTitle = 'first-message' | ((messages: UIMessage[]) => string | PromiseLike<string>)
+
 /** The settings of `ToolLoopAgent`, and the options of a registration. */
 export type ChatAgentSettings<Id extends string, Tools extends ToolSet> = SdkSettings<Tools> &
   WithApproval<Tools> &
-  ChatRegistration<Id> & { readonly history?: ChatHistory }
+  ChatRegistration<Id> & { readonly history?: ChatHistory; readonly title?: ChatTitle }
 
 /** An agent that answers in a chat. */
 export interface ChatAgentDefinition<Id extends string = string, Tools extends ToolSet = ToolSet>

@@ -4,6 +4,7 @@ import type { Durable } from '../durable-types.ts'
 import { findRunOf } from '../run.ts'
 import { isObject, type Options } from '../sdk.ts'
 import { chatInput } from './chat-input.ts'
+import { checkTitle, withTitle } from './chat-title.ts'
 import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-types.ts'
 import { checkHistory, compactionOf } from './compaction.ts'
 import { COMPACTION } from './durable-agent-class.ts'
@@ -26,6 +27,9 @@ const REGISTRATION: ReadonlySet<string> = new Set([
   ...['budget', 'tags', 'protocols', 'fromChat'],
 ])
 
+/** The options of a chat agent itself. */
+const OWN: ReadonlySet<string> = new Set(['history', 'title'])
+
 /** A message that comes while the agent works waits for the end of the turn. */
 const DEFAULTS = { concurrency: 'session', onBusy: 'queue' } as const
 
@@ -42,8 +46,9 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
   if (typeof id !== 'string' || id === '') throw new TypeError('a chat agent needs an id: the name that clients use')
   const entries = Object.entries(given)
   const registration = Object.fromEntries(entries.filter(([name]) => REGISTRATION.has(name)))
-  const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name) && name !== 'history'))
-  const { tools = {}, history } = given as { readonly tools?: unknown; readonly history?: ChatHistory }
+  const settings = Object.fromEntries(entries.filter(([name]) => !REGISTRATION.has(name) && !OWN.has(name)))
+  const { tools = {}, history, title } = given as Pick<Options, 'tools' | 'title'> & { readonly history?: ChatHistory }
+  checkTitle(title)
 
   const byDefault = () => createSummarize(durable)({ model: settings.model as LanguageModel })
   // A mistake is told when the agent is defined, not by its first run.
@@ -54,7 +59,8 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
     const compaction = compactionOf(findRunOf(ctx), history, byDefault)
     const agent = new ai.ToolLoopAgent({ ...settings, [COMPACTION]: compaction } as never) as unknown as StreamingAgent
     const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
-    return agent.stream({ messages, ...callOptions(settings, input) })
+    const answer = await agent.stream({ messages, ...callOptions(settings, input) })
+    return withTitle(answer, { ctx, ai, title, messages })
   }
   const { concurrency = DEFAULTS.concurrency } = registration as Pick<RegistrationOptions, 'concurrency'>
   const waiting = concurrency === 'session' ? ({ onBusyWaiting: 'deny' } as const) : {}

@@ -147,14 +147,11 @@ const EVENT_OF = {
  * Adds the result of a run to its session as the assistant's message; the result of a child run goes only to its
  * parent. The end of any run counts as activity in its session.
  */
-function answerWrites(
-  { ids }: EndRunDeps,
-  { id, sessionId, result, parentRunId }: RunRecord,
-  at: EpochMs,
-): readonly Write[] {
+function answerWrites({ ids }: EndRunDeps, ended: RunRecord, at: EpochMs): readonly Write[] {
+  const { id, sessionId, result, parentRunId } = ended
   if (sessionId === undefined) return []
   if (parentRunId !== undefined || result === undefined) return [{ type: 'session.touch', id: sessionId, at }]
-  return messageWrites({
+  return messageWrites(ended, {
     id: ids.newId('message'),
     sessionId,
     role: 'assistant',

@@ -21,6 +21,7 @@ import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findSessionForRun } from '../sessions/find-session-for-run.ts'
+import { refuseOtherAgent } from '../sessions/refuse-other-agent.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
@@ -81,6 +82,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const commit = () =>
       commitOnce(deps, request.key, (conflict) => {
         refuseMissingFile(conflict)
+        refuseOtherAgent(conflict)
         const taken = conflict?.type === 'lane.take' ? { slot: conflict.current } : undefined
         return decide(deps, request, { target, input, flow, taken })
       })

@@ -1,4 +1,13 @@
-import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText, type Write } from '@perdure/ports'
+import {
+  type EpochMs,
+  type JsonText,
+  type NewEvent,
+  type NewMessage,
+  type RunRecord,
+  toJsonText,
+  type Write,
+} from '@perdure/ports'
+import { briefOf } from './message-brief.ts'
 
 export type SessionEventType = 'session.created' | 'session.updated' | 'session.deleted' | 'session.message'
 
@@ -9,12 +18,12 @@ export const sessionEvent = (
   detail: { readonly payload: JsonText; readonly at: EpochMs },
 ): NewEvent => ({ sessionId, type, ...detail })
 
-/** Appends a message to the transcript, with its event. */
-export function messageWrites(message: NewMessage): readonly Write[] {
+/** Appends a message of a run to the transcript, with its event. */
+export function messageWrites(run: Pick<RunRecord, 'kind' | 'targetId'>, message: NewMessage): readonly Write[] {
   const { id, sessionId, role, runId, createdAt } = message
   const payload = toJsonText({ messageId: id, role, runId })
   return [
-    { type: 'message.append', message },
+    { type: 'message.append', message, brief: briefOf(run, message) },
     { type: 'event.append', events: [sessionEvent(sessionId, 'session.message', { payload, at: createdAt })] },
   ]
 }

@@ -11,6 +11,7 @@ import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
 import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { isLongerThan } from '../json/json-members.ts'
+import { titleLine } from './message-brief.ts'
 import { messageWrites } from './message-writes.ts'
 import { type BranchDeps, cutBranch, newestSeq, readBranch, toSessionMessage } from './read-branch.ts'
 import { findSession } from './read-sessions.ts'
@@ -47,6 +48,13 @@ export interface RunSession {
    * @param options with `steering`, only the messages whose `onBusy` is `'steer'`
    */
   takeMessages(options?: { readonly steering?: boolean }): Promise<readonly SessionMessage[]>
+  /**
+   * Sets the title that lists of chats show while nobody has named the chat: one line of at most 80 characters. Without
+   * effect for a session that is no chat.
+   *
+   * @throws PerdureError the errors of `append`
+   */
+  suggestTitle(title: string): Promise<void>
   /** Sets the title, replaces the metadata, or both. @throws PerdureError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
 }
@@ -114,11 +122,19 @@ export function createRunSession(
         const message = { id: ids.newId('message'), sessionId, role, content: text, runId, createdAt: clock.now() }
         const { id, createdAt } = message
         return {
-          writes: messageWrites(message),
+          writes: messageWrites(run, message),
           value: { id, role, content, runId, createdAt: new Date(createdAt).toISOString() },
           refuse: () => perdureError('session-not-found', { message: 'the session was deleted' }),
         }
       })
+    },
+    async suggestTitle(text) {
+      const title = typeof text === 'string' ? titleLine(text) : ''
+      if (title === '') throw invalid('title: must be a text with at least one character')
+      return transact('session.title', async () => ({
+        writes: [{ type: 'chat.change', sessionId, change: { title } }],
+        value: undefined,
+      }))
     },
     async update(change) {
       const { title, metadata } = await checkedChange(change)

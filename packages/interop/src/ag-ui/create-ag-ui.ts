@@ -14,7 +14,7 @@ import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import { type ChatHistory, type HistoryDeps, readHistory } from '../chat/chat-history.ts'
 import { chatInput, chatTools, messagesIn, offeredNames, targetInput } from '../chat/chat-input.ts'
 import {
-  chatSessionId,
+  agentChatSessionId,
   EXTERNAL_ID,
   MAX_METADATA,
   MESSAGE_ID,
@@ -144,7 +144,8 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const refusal = refusalOf(body)
       if (refusal !== undefined) return refuse(body, ...refusal)
       const { agentId, visibility, principal } = call
-      const sessionId = await chatSessionId(deps, principal, body.threadId)
+      const chat = { agentId, chatId: body.threadId, member: 'body.threadId' }
+      const sessionId = await agentChatSessionId(deps, principal, chat)
       const runs = await newestRuns(deps, { agentId, sessionId, visibility }, LIMIT)
       const newest = await newestRun(deps, { agentId, sessionId, visibility })
       if (body.resume !== undefined && body.resume.length > 0) return resume(call, body, { newest, sessionId })

@@ -18,7 +18,7 @@ import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
 import type { HistoryDeps } from '../chat/chat-history.ts'
 import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
 import {
-  chatSessionId,
+  agentChatSessionId,
   EXTERNAL_ID,
   MAX_METADATA,
   MESSAGE_REF,
@@ -77,9 +77,9 @@ const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
 export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const { targets, clock, startRun, resumeRun, abortRun, replayEndedMs } = deps
 
-  const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string) => {
+  const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string, member = 'chatId') => {
     const target = offeredAgent(targets, agentId, 'aiSdk')
-    const sessionId = await chatSessionId(deps, principal, chatId)
+    const sessionId = await agentChatSessionId(deps, principal, { agentId, chatId, member })
     const chat = { agentId, sessionId, visibility }
     const working = async () => (await workingRun(deps, chat)) ?? newestRun(deps, chat)
     return { target, sessionId, chat, newest: () => newestRun(deps, chat), working }
@@ -104,7 +104,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
 
   const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
-    const { target, sessionId, chat: shown } = await chatOf(call, body.id)
+    const { target, sessionId, chat: shown } = await chatOf(call, body.id, 'body.id')
     const last = newMessages(body.messages).at(-1)
     if (last === undefined) throw nothingToDo()
     const replaced = await replacedTurn(deps, shown, body)
@@ -152,7 +152,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
 
   return {
     async send(call, body, version) {
-      const { sessionId, newest } = await chatOf(call, body.id)
+      const { sessionId, newest } = await chatOf(call, body.id, 'body.id')
       const last = body.messages.at(-1)
       if (last?.role === 'assistant' && body.trigger === 'submit-message') {
         return answer(call, { last, sessionId, version })

@@ -1,13 +1,13 @@
-import type { Principal } from '@perdure/core'
+import { chatOfOther, findChatSession, type Principal } from '@perdure/core'
 import {
   type Digest,
-  EVERY_ROW,
   type ListedRun,
+  perdureError,
   type RunStore,
   type SessionStore,
   type Visibility,
 } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES, OPERATOR_ID } from '@perdure/protocol'
+import { ACTIVE_RUN_STATUSES, NEW_CHAT_ID_PROBLEM, RUN_ID_PREFIX } from '@perdure/protocol'
 
 export interface ChatSessionDeps {
   readonly sessions: Pick<SessionStore, 'find'>
@@ -15,38 +15,44 @@ export interface ChatSessionDeps {
   readonly digest: Pick<Digest, 'sha256'>
 }
 
-/** The metadata by which a session and a run remember the ids of a client. */
-export const EXTERNAL_ID = 'interop.id'
+export { EXTERNAL_CHAT_ID as EXTERNAL_ID, MESSAGE_ID, MESSAGE_REF } from '@perdure/core'
+
+/** The metadata by which a run remembers the protocol of its client. */
 export const PROTOCOL = 'interop.protocol'
-export const MESSAGE_REF = 'interop.ref'
-/** The id that the client gave to the last message of a turn, where `MESSAGE_REF` is something else. */
-export const MESSAGE_ID = 'interop.message'
 
 export const MAX_METADATA = 512
 
-/**
- * The session of a chat. An id of a session that the caller owns names that session. Any other id names a session of the
- * caller: equal ids of two callers never meet, and an id can have any form. Only chats create sessions under derived ids.
- * Sessions that others had created under them before that was so are left alone, and the next derived id is used.
- */
-export async function chatSessionId(
-  { sessions, digest }: ChatSessionDeps,
+/** The session of a chat, as `findChatSession` finds it. */
+export const chatSessionId = async (
+  deps: ChatSessionDeps,
   { subject }: Pick<Principal, 'subject'>,
-  externalId: string,
-): Promise<string> {
-  const named = OPERATOR_ID.test(externalId) ? await sessions.find(externalId, EVERY_ROW) : undefined
-  if (named?.owner === subject) return externalId
-  for (let taken = 0; ; taken++) {
-    const id = derivedId(digest, subject, taken === 0 ? externalId : `${externalId}\0${taken}`)
-    const session = await sessions.find(id, EVERY_ROW)
-    if (session === undefined || session.owner === subject) return id
-  }
+  chatId: string,
+): Promise<string> => (await findChatSession(deps, subject, chatId)).id
+
+export interface ChatOfAgent {
+  readonly agentId: string
+  readonly chatId: string
+  /** The member of the request that has the id. */
+  readonly member: string
 }
 
-/** 130 bits of the hash, in base 32. */
-function derivedId(digest: Pick<Digest, 'sha256'>, owner: string, externalId: string): string {
-  const hash = BigInt(`0x${digest.sha256(`${owner}\0${externalId}`)}`)
-  return `x${(hash >> 126n).toString(32).padStart(26, '0')}`
+/** The session of a chat with this agent. @throws PerdureError `validation-failed` for a chat of another agent, and for the id of a run */
+export async function agentChatSessionId(
+  deps: ChatSessionDeps,
+  { subject }: Pick<Principal, 'subject'>,
+  { agentId, chatId, member }: ChatOfAgent,
+): Promise<string> {
+  if (chatId.startsWith(RUN_ID_PREFIX)) {
+    throw perdureError('validation-failed', {
+      message: `${member}: ${NEW_CHAT_ID_PROBLEM}`,
+      hint: 'choose another id for the chat; to follow a run by its id, use GET /runs/:runId/events',
+    })
+  }
+  const { id, session } = await findChatSession(deps, subject, chatId)
+  if (session?.agentId !== undefined && session.agentId !== agentId) {
+    throw chatOfOther({ agentId: session.agentId, member })
+  }
+  return id
 }
 
 export interface ChatRuns {

@@ -4,6 +4,7 @@ import type {
   ChangedStepColumns,
   LaneRow,
   MessageRow,
+  NotedMessage,
   ResponseColumns,
   RunFieldTable,
   RunRow,
@@ -38,6 +39,7 @@ export interface GroupChanges {
   readonly restarts: StepKeyRow[]
   readonly stepChanges: StepChangeRow[]
   readonly messages: MessageRow[]
+  readonly noted: NotedMessage[]
   readonly responses: ResponseRow[]
   readonly events: NewEvent[]
 }
@@ -56,6 +58,7 @@ export const noChanges = (): GroupChanges => ({
   restarts: [],
   stepChanges: [],
   messages: [],
+  noted: [],
   responses: [],
   events: [],
 })

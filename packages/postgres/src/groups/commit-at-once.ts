@@ -2,10 +2,12 @@ import { endFields, type RunField, startFields, type Write } from '@perdure/port
 import {
   endsStep,
   FREE_HELD_SLOTS,
+  NOTE_MESSAGE,
   toChangedRunColumns,
   toChangedStepColumns,
   toIdempotencyRow,
   toMessageRow,
+  toNotedMessage,
   toResponseRow,
   toRunRow,
   toStepRow,
@@ -164,7 +166,9 @@ function send(db: Connection, write: TripWrite, marker: Marker): Promise<number 
       return [run(AT_ONCE.fence, { id: write.runId, attempt: write.attempt, execution: write.execution ?? null })]
     case 'message.append': {
       const { seq: _, ...row } = toMessageRow(write.message, 0)
-      return [run(AT_ONCE.appendMessage, row)]
+      const { message, brief } = write
+      const appended = run(AT_ONCE.appendMessage, row)
+      return brief === undefined ? [appended] : [appended, run(NOTE_MESSAGE, toNotedMessage(message, brief, null))]
     }
     case 'step.insert':
       return [run(AT_ONCE.insertStep, toStepRow(write.step))]

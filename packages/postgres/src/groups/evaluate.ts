@@ -5,6 +5,7 @@ import {
   toChangedRunColumns,
   toChangedStepColumns,
   toMessageRow,
+  toNotedMessage,
   toResponseRow,
   toRunRow,
   toSessionRow,
@@ -155,12 +156,13 @@ const APPLY: Appliers = {
     draft.sessions.set(id, { ...session, updated_at: at })
     return 1
   },
-  'message.append'(draft, { message }) {
+  'message.append'(draft, { message, brief }) {
     const session = sessionOf(draft, message.sessionId)
     if (session === undefined) return ALONE
     const seq = session.last_seq + 1
     draft.sessions.set(message.sessionId, { ...session, last_seq: seq, updated_at: message.createdAt })
     draft.changes.messages.push(toMessageRow(message, seq))
+    if (brief !== undefined) draft.changes.noted.push(toNotedMessage(message, brief, seq))
     return 1
   },
   'lane.take'({ state, changes }, { runId, slots, now }) {

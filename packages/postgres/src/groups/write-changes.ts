@@ -1,5 +1,5 @@
 import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/storage'
-import { compile, NO_EXECUTOR } from '@perdure/storage'
+import { compile, NO_EXECUTOR, NOTE_MESSAGE } from '@perdure/storage'
 import { sql } from 'kysely'
 import type { Connection } from '../connection/connection.ts'
 import { type EventColumns, insertion, toColumns } from '../host/append-events.ts'
@@ -43,6 +43,7 @@ export function sendChanges(db: Connection, changes: GroupChanges): Promise<unkn
   send(changes.restarts, SET_WRITES.restarts)
   send(changes.stepChanges, SET_WRITES.stepChanges)
   send(changes.messages, SET_WRITES.messages)
+  for (const message of changes.noted) sent.push(db.run(NOTE_MESSAGE, message))
   return sent
 }
 

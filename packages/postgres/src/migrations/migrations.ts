@@ -12,6 +12,7 @@ import { rootRuns } from './0011-root-runs.ts'
 import { askedHash } from './0012-asked-hash.ts'
 import { turns } from './0013-turns.ts'
 import { files } from './0014-files.ts'
+import { chats } from './0015-chats.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   askedHash,
   turns,
   files,
+  chats,
 ]

@@ -46,6 +46,11 @@ GET    /sessions/:sessionId/runs                  -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/export                I  sessions:export:{sessionId}
 GET    /sessions/:sessionId/events                -  sessions:read:{sessionId}
 POST   /sessions/:sessionId/replay                I  traces:read:sanitized (raw: traces:read:raw)
+GET    /agents/:agentId/chats                     -  agents:invoke:{agentId}
+GET    /agents/:agentId/chats/:chatId             -  agents:invoke:{agentId}
+PATCH  /agents/:agentId/chats/:chatId             I  agents:invoke:{agentId}
+DELETE /agents/:agentId/chats/:chatId             I  agents:invoke:{agentId}
+POST   /agents/:agentId/chats/:chatId/fork        I  agents:invoke:{agentId}
 GET    /files                                     -  files:read:{fileId}
 POST   /files                                     I  files:write
 GET    /files/:fileId                             -  files:read:{fileId}

@@ -7,6 +7,7 @@ const SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   approvals: 'Decisions that runs have requested from a human.',
   workflows: 'Durable functions with checkpoints; a thread is a sequence of runs of one workflow.',
   sessions: 'Conversations that group runs and keep a transcript.',
+  chats: 'The conversations of users with an agent: list, rename, mark as read, fork, delete.',
   files: 'Attachments of conversations: images, documents and other contents, stored outside the event log.',
   realtime: 'Follow events over a WebSocket; issue the ticket that a web page needs to connect.',
   memory: 'What agents have learned: facts to search, blocks to read whole, and conflicts between facts.',

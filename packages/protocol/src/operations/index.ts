@@ -3,6 +3,7 @@ import { PROTOCOL_TABLES } from '../protocols/index.ts'
 import { agentOperations } from './agents.ts'
 import { approvalOperations } from './approvals.ts'
 import { auditOperations } from './audit.ts'
+import { chatOperations } from './chats.ts'
 import { consoleOperations } from './console.ts'
 import { consolidatorOperations } from './consolidator.ts'
 import { docsOperations } from './docs.ts'
@@ -29,6 +30,7 @@ interface OperationTables {
   readonly approvals: typeof approvalOperations
   readonly workflows: typeof workflowOperations
   readonly sessions: typeof sessionOperations
+  readonly chats: typeof chatOperations
   readonly files: typeof fileOperations
   readonly realtime: typeof realtimeOperations
   readonly memory: typeof memoryOperations
@@ -54,6 +56,7 @@ export const OPERATION_TABLES: OperationTables = {
   approvals: approvalOperations,
   workflows: workflowOperations,
   sessions: sessionOperations,
+  chats: chatOperations,
   files: fileOperations,
   realtime: realtimeOperations,
   memory: memoryOperations,

@@ -5,7 +5,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   after: 'Id of the item after which the page begins.',
   agentId: 'Id under which the agent is registered.',
   approvalId: 'Id of the approval, `apr_…`.',
-  chatId: 'Id of the chat, which the AI SDK client chose, or id of a session.',
+  chatId: 'Id of the chat, as its client chose it, or id of its session.',
   code: 'Return only runs whose error has this code.',
   conflictId: 'Id of the conflict between facts.',
   conversationId: 'Id of the conversation: of a session, or as the client chose it.',

@@ -5,6 +5,7 @@ import * as agents from './agents.ts'
 import * as approvals from './approvals.ts'
 import * as audit from './audit.ts'
 import * as budgets from './budgets.ts'
+import * as chats from './chats.ts'
 import * as console from './console.ts'
 import * as consolidator from './consolidator.ts'
 import * as documents from './documents.ts'
@@ -67,6 +68,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...runs,
   ...secretsHealth,
   ...sessions,
+  ...chats,
   ...skills,
   ...tokens,
   ...triggers,

@@ -157,7 +157,8 @@ export function compose(parts: Parts) {
     resolveSecret,
     version,
   })
-  const { tokenFreshness, ...useCases } = services.forEdges(engine)
+  const edges = { abortRun: engine.abortRun, targets: targetsOf(agents, workflows) }
+  const { tokenFreshness, ...useCases } = services.forEdges(edges)
   const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
     ...domain,

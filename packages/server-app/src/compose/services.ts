@@ -2,6 +2,7 @@ import {
   type AbortRun,
   type ConfiguredMcpServer,
   type CreateRunServices,
+  createChats,
   createConsolidator,
   createFiles,
   createManageNodes,
@@ -19,6 +20,7 @@ import {
   type PhaseHolder,
   type Recall,
   type RenderEnvelope,
+  type RunTargets,
   withMcpSpans,
 } from '@perdure/core'
 import type { BlobStore, ConsolidatorPhases, Duty, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
@@ -92,14 +94,18 @@ export function createServices(deps: ServicesDeps) {
       ...consolidator.daemons,
       ...(deps.nodes === undefined ? [] : [nodeWatch.loop]),
     ],
-    forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
-      ...createSessions({ ...deps, abortRun }),
-      ...files.useCases,
-      ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
-      ...createMcp({ ...deps, ...servers }),
-      manageNodes: createManageNodes(deps),
-      ...memory,
-      ...consolidator,
-    }),
+    forEdges: ({ abortRun, targets }: { readonly abortRun: AbortRun; readonly targets: RunTargets }) => {
+      const sessions = createSessions({ ...deps, abortRun })
+      return {
+        ...sessions,
+        ...createChats({ ...deps, targets, deleteSession: sessions.deleteSession }),
+        ...files.useCases,
+        ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
+        ...createMcp({ ...deps, ...servers }),
+        manageNodes: createManageNodes(deps),
+        ...memory,
+        ...consolidator,
+      }
+    },
   }
 }

@@ -105,6 +105,28 @@ describe('applyMigrations', () => {
     database.close()
   })
 
+  it('lists chats from an earlier schema, as read', () => {
+    const { database } = openConnection(':memory:')
+    applyMigrations(database, { now, migrations: MIGRATIONS.slice(0, 30) })
+    const long = 'x'.repeat(300)
+    database.exec(`
+      INSERT INTO sessions (key, id, owner, agent_id, last_seq, created_at, updated_at, metadata) VALUES
+        (1, 'a', 'alice', 'echo', 3, 5, 9, '{"interop.id":"chat \\"1\\""}'), (2, 'b', 'alice', 'echo', 1, 6, 9, '{}'),
+        (3, 'c', 'alice', NULL, 0, 6, 9, '{"interop.id":"c"}'), (4, 'd', 'bob', 'echo', 0, 6, 9, '{"interop.id":"d"}');
+      INSERT INTO messages (session_key, seq, id, role, run_id, created_at, content) VALUES
+        (1, 1, 'm1', 'user', NULL, 5, '{"text":"Hello","messages":[]}'), (1, 2, 'm2', 'assistant', NULL, 6, '"${long}"'),
+        (1, 3, 'm3', 'user', NULL, 7, '[1]'), (2, 1, 'm4', 'user', NULL, 7, '"no chat"')`)
+    applyMigrations(database, { now })
+
+    const shown =
+      'session_id, chat_id, owner, first_text, last_role, last_text, last_at, last_seq, answer_seq, read_seq'
+    expect(database.prepare(`SELECT ${shown} FROM chats ORDER BY session_id`).raw().all()).toEqual([
+      ['a', 'chat "1"', 'alice', 'Hello', 'user', '', 7, 3, 2, 3],
+      ['d', 'd', 'bob', '', null, null, null, 0, 0, 0],
+    ])
+    database.close()
+  })
+
   it('continues event positions where the old sequence ended, even if the newest events were deleted', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     database.exec(`

@@ -28,6 +28,7 @@ import { rootRuns } from './0027-root-runs.ts'
 import { askedHash } from './0028-asked-hash.ts'
 import { turns } from './0029-turns.ts'
 import { files } from './0030-files.ts'
+import { chats } from './0031-chats.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -62,4 +63,5 @@ export const MIGRATIONS: readonly Migration[] = [
   askedHash,
   turns,
   files,
+  chats,
 ]

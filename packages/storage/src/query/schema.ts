@@ -2,6 +2,7 @@ import type { EventPhase } from '@perdure/ports'
 import type { Generated } from 'kysely'
 import type { ApprovalRow } from '../approvals/approval-row.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../audit/audit-tables.ts'
+import type { ChatRow } from '../chats/chat-row.ts'
 import type { EmissionRow } from '../events/emission-row.ts'
 import type { FileHolderRow, FileRow } from '../files/file-row.ts'
 import type { IdempotencyRow } from '../keys/idempotency-row.ts'
@@ -39,6 +40,7 @@ export interface Schema {
   readonly sessions: Keyed<SessionRow>
   readonly session_fields: OfSession & SessionFieldTable
   readonly messages: MessageRow & OfSession
+  readonly chats: ChatRow
   readonly tokens: TokenRow
   readonly audit_entries: AuditTable
   readonly audit_heads: AuditHeadTable

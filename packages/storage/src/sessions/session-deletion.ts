@@ -75,6 +75,7 @@ export const SESSION_DELETIONS: readonly Query<{ readonly id: string }, unknown>
   ),
   compile((param) => from.deleteFrom('jobs').where('session_id', '=', param('id'))),
   compile((param) => from.deleteFrom('extractions').where('session_id', '=', param('id'))),
+  compile((param) => from.deleteFrom('chats').where('session_id', '=', param('id'))),
   compile((param) => from.deleteFrom('changed_sessions').where('session_id', '=', param('id'))),
   compile((param, { session }) =>
     from.deleteFrom('session_fields').where(session.column, '=', session.of(param('id'))),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { noteMessage } from '../chats/chat-writes.ts'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -33,9 +34,10 @@ export const sessionWrites: WriteAppliers<
   *'session.touch'({ db }, { id, at }) {
     return yield* db.run(touchSession, { id, updatedAt: at })
   },
-  *'message.append'({ db }, { type, message }) {
+  *'message.append'({ db }, { type, message, brief }) {
     const session = yield* db.get(nextSeq, { id: message.sessionId, updatedAt: message.createdAt })
     if (session === undefined) return { type }
+    yield* noteMessage(db, { message, brief }, session.last_seq)
     return yield* db.run(insertMessage, toMessageRow(message, session.last_seq))
   },
   *'message.replace'({ db }, { sessionId, runId, content }) {

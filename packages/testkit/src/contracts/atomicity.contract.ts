@@ -11,6 +11,7 @@ import {
   aSession,
   aStep,
 } from '../builders.ts'
+import { CHAT_CHANGES, CHAT_CONFLICTS, chatSnapshot, seedChats } from './chat-atomicity.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { FILE_CHANGES, FILE_CONFLICTS, fileSnapshot, seedFiles } from './file-atomicity.ts'
@@ -38,7 +39,15 @@ const AUDIT_ENTRY = {
 const ORPHAN = anIdempotencyRecord({ id: 'orphan', runId: 'call-1' })
 const OF_SESSION = anIdempotencyRecord({ id: 'of-session', contentOf: 'ses-gone', response: RESPONSE })
 
-const SNAPSHOTS = [tokenSnapshot, laneSnapshot, triggerSnapshot, webhookSnapshot, fileSnapshot, memorySnapshot]
+const SNAPSHOTS = [
+  tokenSnapshot,
+  laneSnapshot,
+  triggerSnapshot,
+  webhookSnapshot,
+  fileSnapshot,
+  chatSnapshot,
+  memorySnapshot,
+]
 
 const KEYS = ['executing', 'dead', 'prunable', 'fresh', 'orphan', 'of-session']
 
@@ -85,6 +94,7 @@ async function seed(storage: Storage): Promise<void> {
   await seedTriggers(storage)
   await seedWebhooks(storage)
   await seedFiles(storage)
+  await seedChats(storage)
   await seedMemory(storage)
 }
 
@@ -152,6 +162,7 @@ const CHANGES: {
   ...MEMORY_CHANGES,
   ...WEBHOOK_CHANGES,
   ...FILE_CHANGES,
+  ...CHAT_CHANGES,
 }
 
 /** One write of every type that can conflict. Each conflicts after `seed`, with or without `CHANGES` in between. */
@@ -184,6 +195,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   ...MEMORY_CONFLICTS,
   ...WEBHOOK_CONFLICTS,
   ...FILE_CONFLICTS,
+  ...CHAT_CONFLICTS,
 }
 
 /** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */

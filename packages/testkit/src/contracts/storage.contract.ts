@@ -3,6 +3,7 @@ import { anEvent, aRun } from '../builders.ts'
 import { approvalStoreCases } from './approval-store.contract.ts'
 import { auditLogCases } from './audit-log.contract.ts'
 import { blockStoreCases } from './block-store.contract.ts'
+import { chatStoreCases } from './chat-store.contract.ts'
 import { consolidationStoreCases } from './consolidation-store.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
 import { deliveryStoreCases } from './delivery-store.contract.ts'
@@ -82,6 +83,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'EventLog', cases: eventLogCases },
   { port: 'IdempotencyStore', cases: idempotencyStoreCases },
   { port: 'SessionStore', cases: sessionStoreCases },
+  { port: 'ChatStore', cases: chatStoreCases },
   { port: 'TokenStore', cases: tokenStoreCases },
   { port: 'AuditLog', cases: auditLogCases },
   { port: 'TriggerStore', cases: triggerStoreCases },

@@ -68,6 +68,29 @@ describe('a chat whose prompts are compacted', () => {
     ])
   })
 
+  it('sees the whole conversation in a fork of the chat, which has no recorded summary', async () => {
+    const calls: ScriptedCall[] = []
+    const given: ModelMessage[][] = []
+    const { send, chat, get } = await chatWith({ maxTokens: 110, compact: counting(given) }, echo(calls))
+    for (const text of texts.slice(0, 3)) await send(text)
+    const fork = await get<{ chatId: string }>('/agents/support/chats/ada/fork', { chatId: 'copy' })
+    expect(fork).toMatchObject({ chatId: 'copy' })
+    await chat('support', { id: 'copy', messages: [userMessage('u9', 'short')] })
+
+    // The prompt of the fork is as long as the one before, so it is compacted anew.
+    const [, whole] = given
+    expect(whole?.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+    ])
+    expect(await get('/agents/support/chat/copy/messages')).toHaveLength(8)
+  })
+
   it('keeps files by reference, and gives their bytes to the model', async () => {
     const calls: ScriptedCall[] = []
     const keepAll: Compactor = (messages) => messages

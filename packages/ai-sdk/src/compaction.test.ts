@@ -77,7 +77,7 @@ describe('a chat whose prompts are compacted', () => {
     expect(fork).toMatchObject({ chatId: 'copy' })
     await chat('support', { id: 'copy', messages: [userMessage('u9', 'short')] })
 
-    // The prompt of the fork is as long as the one before, so it is compacted anew.
+    // The prompt of the fork is as long as the one before, so it is compacted too.
     const [, whole] = given
     expect(whole?.map(({ role }) => role)).toEqual([
       'user',

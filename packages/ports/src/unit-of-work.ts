@@ -7,7 +7,6 @@ import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidato
 import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FileWrite, FileWriteConflict } from './file-writes.ts'
-import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { JsonText } from './json-text.ts'
 import type { LaneWrite, LaneWriteConflict } from './lane-writes.ts'
@@ -17,7 +16,7 @@ import type { RunWrite, RunWriteConflict } from './run-writes.ts'
 import type { MessageBrief, NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
-import type { TriggerRecord } from './trigger-store.ts'
+import type { TriggerWrite, TriggerWriteConflict } from './trigger-writes.ts'
 import type { WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
 
 /** One write inside a transaction, as plain data that can be sent to another thread. */
@@ -201,34 +200,6 @@ export type Write =
    */
   | { readonly type: 'audit.prune'; readonly throughSeq: number; readonly keys?: AuditKeys | undefined }
   /** Conflicts when the id is taken. */
-  | { readonly type: 'trigger.insert'; readonly trigger: TriggerRecord }
-  /**
-   * Replaces the record with the same id, except for `createdAt`. Conflicts unless the stored version is one less than
-   * the new one.
-   */
-  | { readonly type: 'trigger.replace'; readonly trigger: TriggerRecord }
-  /** Deletes the trigger with all its fires. Never conflicts; its count does not include the fires. */
-  | { readonly type: 'trigger.delete'; readonly id: string }
-  /**
-   * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled
-   * fire of the trigger has this `scheduledAt`.
-   */
-  | { readonly type: 'fire.insert'; readonly fire: FireRecord }
-  /** Changes the fire if its status is `from`; conflicts otherwise. A missing member of the change stays unchanged. */
-  | { readonly type: 'fire.change'; readonly id: string; readonly from: FireStatus; readonly change: FireChange }
-  /**
-   * Sets the outcome of the run on a fire that is `started`; a no-op otherwise. If the fire is the `lastFireId` of its
-   * trigger, also sets that trigger's `lastStatus` and increments its version.
-   */
-  | {
-      readonly type: 'fire.end'
-      readonly id: string
-      readonly status: 'completed' | 'failed'
-      readonly reason?: string | undefined
-    }
-  /** Deletes up to `limit` fires that were created before `before` and are neither pending nor started. */
-  | { readonly type: 'fire.prune'; readonly before: EpochMs; readonly limit: number }
-  /** Conflicts when the id is taken. */
   | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
   /** Conflicts when there is no such server. */
   | { readonly type: 'mcp-server.delete'; readonly id: string }
@@ -238,6 +209,7 @@ export type Write =
   | ConsolidatorWrite
   | WebhookWrite
   | FileWrite
+  | TriggerWrite
   | ChatWrite
 
 /** The request that performs an action, for the audit chain. */
@@ -268,14 +240,13 @@ export type Conflict =
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
       readonly current?: TokenRecord | undefined
     }
-  | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
-  | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
   | RunWriteConflict
   | LaneWriteConflict
   | MemoryWriteConflict
   | ConsolidatorWriteConflict
   | WebhookWriteConflict
   | FileWriteConflict
+  | TriggerWriteConflict
   | ChatWriteConflict
 
 export type CommitOutcome =

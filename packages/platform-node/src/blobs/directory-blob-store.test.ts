@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EpochMs } from '@perdure/ports'
 import { blobStoreContract, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import { needsTool } from '../../../../tooling/needed-tool.ts'
 import { createDirectoryBlobStore } from './directory-blob-store.ts'
 
 const newDirectory = () => join(mkdtempSync(join(tmpdir(), 'perdure-blobs-')), 'nested', 'files')
@@ -32,6 +33,13 @@ async function* hello() {
 }
 
 const HELLO = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
+const linkOf = (fd: string): string => {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return '' // closed in the meantime
+  }
+}
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('createDirectoryBlobStore', () => {
@@ -42,6 +50,22 @@ describe('createDirectoryBlobStore', () => {
     const folders = [join(directory, '..'), directory, join(directory, HELLO.slice(0, 2))]
     expect(folders.map(modeOf)).toEqual(['700', '700', '700'])
     expect(modeOf(join(directory, HELLO.slice(0, 2), HELLO.slice(2)))).toBe('600')
+  })
+
+  needsTool('/proc').it('opens no file before its first chunk is read, and leaves none open', async () => {
+    const open = () => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd).endsWith(HELLO.slice(2))).length
+    const blobs = createDirectoryBlobStore({ directory: newDirectory(), clock: createManualClock() })
+    await blobs.put(hello())
+    const unread = await blobs.read(HELLO)
+    const read = await blobs.read(HELLO)
+    const iterator = read?.[Symbol.asyncIterator]()
+    expect(open()).toBe(0)
+    await iterator?.next()
+    expect(open()).toBe(1)
+    await iterator?.return?.()
+
+    expect(unread).toBeDefined()
+    expect(open()).toBe(0)
   })
 
   it('discards what an interrupted put left behind, after its time', async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { renameSync, statSync, unlinkSync } from 'node:fs'
-import { type FileHandle, mkdir, open, opendir, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type BlobStore, type ByteRange, type Clock, type EpochMs, perdureError } from '@perdure/ports'
 import { type BlobCodec, createBlobCipher, plainContent } from './blob-cipher.ts'
@@ -46,8 +46,9 @@ export function createDirectoryBlobStore({ directory, clock, secret }: Directory
     },
     async read(sha256, range) {
       if (!HASH.test(sha256)) return undefined
-      const file = await open(pathOf(sha256), 'r').catch(noneIfMissing)
-      return file === undefined ? undefined : chunksOf(file, range, codec)
+      const path = pathOf(sha256)
+      const found = await stat(path).catch(noneIfMissing)
+      return found === undefined ? undefined : chunksOf(path, range, codec)
     },
     async *list(before) {
       for (const folder of (await entriesOf(directory)).filter((name) => FOLDER.test(name))) {
@@ -105,7 +106,9 @@ function unlinkOlder(path: string, before: EpochMs): boolean {
   return true
 }
 
-async function* chunksOf(file: FileHandle, range: ByteRange | undefined, codec: BlobCodec): AsyncGenerator<Uint8Array> {
+/** Opens the file when the first chunk is read: a response whose client is gone is never read, and would leave it open. */
+async function* chunksOf(path: string, range: ByteRange | undefined, codec: BlobCodec): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r')
   try {
     yield* codec.decode(file, range ?? { start: 0, end: codec.contentSize((await file.stat()).size) })
   } finally {

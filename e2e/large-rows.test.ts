@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 }
 /** Parameters that name rows which are never large, or which are deleted with a limit of their own. */
 const SMALL: readonly string[] = [
-  ...['workflowId', 'threadId', 'model', 'id', 'tokenId', 'triggerId', 'webhookId', 'nodeId', 'name', 'key'],
+  ...['workflowId', 'threadId', 'model', 'id', 'tokenId', 'triggerId', 'webhookId', 'nodeId', 'name', 'key', 'subject'],
   ...[
     'namespace',
     'label',

@@ -94,6 +94,7 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   workflowId: { fixed: ['flow'] },
   runId: { prefix: 'run_' },
   tokenId: { prefix: 'tok_' },
+  subject: { fixed: ['jwt:app:alice', 'host:bob', 'alice'] },
   factId: { prefix: 'mem_' },
   approvalId: { prefix: 'apr_' },
   threadId: { prefix: 'thr_' },

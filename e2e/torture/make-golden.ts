@@ -103,6 +103,8 @@ const ROWS: Readonly<Record<number, string>> = {
     INSERT INTO chats (session_id, chat_id, agent_id, owner, first_text, last_role, last_text, last_at, last_seq, answer_seq,
       read_seq, created_at, updated_at)
     VALUES ('ses_old', 'chat-old', 'ledger', 'alice', 'old', 'assistant', '42', ${AT + 5}, 2, 2, 0, ${AT}, ${AT + 5});`,
+  32: `
+    INSERT INTO subject_revocations VALUES ('jwt:app:alice', ${AT}, ${AT + 1}, 'ops');`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

@@ -155,6 +155,9 @@ export const ROUTES = {
     rotate: { method: 'POST', path: '/tokens/:tokenId/rotate', input: 'body', isKeyed: true },
     revoke: { method: 'DELETE', path: '/tokens/:tokenId', isKeyed: true },
   },
+  subjects: {
+    revoke: { method: 'POST', path: '/subjects/:subject/revoke', input: 'body', isKeyed: true },
+  },
   audit: {
     list: { method: 'GET', path: '/audit', input: 'query', isList: true },
     export: { method: 'GET', path: '/audit/export', input: 'query', isRaw: true },

@@ -20,6 +20,7 @@ export {
   authenticateAnyone,
   createAuthenticate,
 } from './auth/authenticate.ts'
+export type { JwtIssuer } from './auth/authenticate-jwt.ts'
 export { authorizeOperation, authorizeTarget } from './auth/authorize.ts'
 export type { CookieTags } from './auth/cookie-tags.ts'
 export {
@@ -31,6 +32,8 @@ export {
   withCredentialCheck,
 } from './auth/credential-watch.ts'
 export { type CsrfTokens, createCsrfTokens } from './auth/csrf-tokens.ts'
+export type { IssuedToken, IssueToken, TokenForUser } from './auth/issue-token.ts'
+export { holderOf } from './auth/jwt-credential.ts'
 export {
   type AttemptLimiter,
   createAttemptLimiter,
@@ -41,7 +44,8 @@ export {
 } from './auth/lockout.ts'
 export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './auth/manage-tokens.ts'
 export type { MintToken, NewToken } from './auth/new-token.ts'
-export { isSubjectName, type Principal, SUBJECT_NAME_RULE } from './auth/principal.ts'
+export { HOST_SUBJECT_PREFIX, isSubjectName, type Principal, SUBJECT_NAME_RULE } from './auth/principal.ts'
+export type { RevokeSubject } from './auth/revoke-subject.ts'
 export { type IsRegistered, scopeWarnings } from './auth/scope-warnings.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
 export { webhooksOfToken } from './auth/webhooks-of-token.ts'

@@ -32,6 +32,7 @@ import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { skillRoutes } from './routes/skills.ts'
+import { subjectRoutes } from './routes/subjects.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
@@ -147,6 +148,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     skills: skillRoutes(deps),
     mcp: mcpRoutes(deps),
     tokens: tokenRoutes(deps),
+    subjects: subjectRoutes(deps),
     triggers: triggerRoutes(deps),
     webhooks: webhookRoutes(deps),
     memory: memoryRoutes(deps),

@@ -56,6 +56,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readSessions: { list: reject, get: reject, messages: reject, queue: reject, runs: reject },
     ...{ createSession: reject, updateSession: reject, deleteSession: reject, exportSession: reject },
     ...{ updateChat: reject, deleteChat: reject, forkChat: reject, readChats: { list: reject, get: reject } },
+    revokeSubject: reject,
     readFiles: { list: reject, get: reject, open: reject },
     ...{ receiveFile: reject, storeFile: reject, deleteFile: reject },
     readSkills: { list: reject, get: reject },
@@ -195,6 +196,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'host-denied': () => ({ config: { authKind: 'none' }, headers: { Host: 'evil.example' } }),
   'rate-limit-exceeded': () => ({ config: { perIpRequests: 1, pollsPerMinute: 1 }, before: 1 }),
   'internal-error': () => ({ deps: failingClock() }),
+  'auth-keys-unavailable': () => ({ deps: { authenticate: refuse('auth-keys-unavailable') } }),
   'not-implemented': () => ({}),
   SQLITE_BUSY: (operation) => fromStorage('SQLITE_BUSY', operation),
   overloaded: ({ id }) =>

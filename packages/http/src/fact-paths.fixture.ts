@@ -183,6 +183,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'tokens.create': NOTHING,
   'tokens.rotate': NOTHING,
   'tokens.revoke': NOTHING,
+  'subjects.revoke': NOTHING,
   'triggers.list': NOTHING,
   'triggers.create': NOTHING,
   'triggers.prune': NOTHING,
@@ -220,5 +221,6 @@ export const RPC_PATHS: Readonly<Record<RpcMethod, Paths>> = {
   'subscription.subscribe': NOTHING,
   'subscription.unsubscribe': NOTHING,
   'run.cancel': NOTHING,
+  'credential.renew': NOTHING,
   ping: NOTHING,
 }

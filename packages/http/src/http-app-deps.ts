@@ -51,6 +51,7 @@ import type {
   ResolveMemoryConflict,
   ResumeRun,
   ResumeWorkflow,
+  RevokeSubject,
   SearchMemory,
   StartRun,
   StoreFile,
@@ -190,6 +191,7 @@ export interface UseCases {
   readonly openReplayStream: OpenReplayStream
   readonly issueTicket: IssueTicket
   readonly tokens: TokenUseCases
+  readonly revokeSubject: RevokeSubject
   readonly listAudit: ListAudit
   readonly exportAudit: ExportAudit
   readonly verifyAudit: VerifyAudit

@@ -25,7 +25,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 export function toRequest(operation: Operation, options: RequestOptions): Request {
   const { headers, body, query, id = 'some-id', agentId = 'echo' } = options
   const { method } = operation
-  const path = operation.path.replace(':agentId', agentId).replace(/:\w+/g, id)
+  const path = operation.path.replace(':agentId', agentId).replace(':subject', 'jwt:app:alice').replace(/:\w+/g, id)
   const members = new URLSearchParams(sampleOf(operation.query) as Record<string, string>)
   const url = `${ORIGIN}/v1${path}?${members}${query ?? ''}`
   if (method === 'GET') return new Request(url, { headers })

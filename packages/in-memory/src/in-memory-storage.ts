@@ -20,6 +20,7 @@ import { createRunTable } from './run-table.ts'
 import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable, type SessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
+import { createSubjectRevocationTable } from './subject-revocation-table.ts'
 import { createThreadDeletion } from './thread-deletion.ts'
 import { createTokenTable } from './token-table.ts'
 import { createTriggerTable } from './trigger-table.ts'
@@ -46,6 +47,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     chats,
   )
   const tokens = createTokenTable()
+  const subjectRevocations = createSubjectRevocationTable(tokens)
   const audit = createAuditTable(events.appliers)
   const triggers = createTriggerTable(runs)
   const fires = createFireTable(triggers)
@@ -74,6 +76,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...sessions.appliers,
       ...chats.appliers,
       ...tokens.appliers,
+      ...subjectRevocations.appliers,
       ...audit.appliers,
       ...triggers.appliers,
       ...fires.appliers,
@@ -105,6 +108,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     sessions: sessions.store,
     chats: chats.store,
     tokens: tokens.store,
+    subjectRevocations: subjectRevocations.store,
     audit: audit.log,
     triggers: triggers.store,
     fires: fires.store,

@@ -1,6 +1,6 @@
-import type { EpochMs, TokenRecord, TokenStore } from '@perdure/ports'
+import type { EpochMs, SubjectRevocation, TokenRecord, TokenStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
-import { putEntry } from './undo-log.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch' | 'token.prune'
@@ -8,6 +8,8 @@ type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.reha
 export interface TokenTable {
   readonly store: TokenStore
   readonly appliers: Pick<WriteAppliers, TokenWrite>
+  /** Revokes the tokens of a subject up to a time, and their families. Returns how many. */
+  revokeTokensOf(revocation: SubjectRevocation, undo: UndoLog): number
 }
 
 export function createTokenTable(): TokenTable {
@@ -33,7 +35,19 @@ export function createTokenTable(): TokenTable {
     return [token, ...next.flatMap(familyOf)]
   }
 
+  const revokeFamilies = (roots: readonly TokenRecord[], at: EpochMs, undo: UndoLog): number => {
+    const live = [...new Set(roots.flatMap(familyOf))].filter(({ revokedAt }) => revokedAt === undefined)
+    for (const token of live) tokens.put(Object.freeze({ ...token, revokedAt: at }), undo)
+    return live.length
+  }
+
   return {
+    revokeTokensOf: ({ subject, issuedUntil, revokedAt }, undo) =>
+      revokeFamilies(
+        everyToken().filter((token) => token.subject === subject && token.createdAt <= issuedUntil),
+        revokedAt,
+        undo,
+      ),
     store: {
       findByDigest: async (digest) => findByDigest(digest),
       find: async (id) => tokens.get(id),
@@ -56,9 +70,7 @@ export function createTokenTable(): TokenTable {
       'token.revoke'({ type, id, at }, { undo }) {
         const revoked = tokens.get(id)
         if (revoked === undefined) return { type }
-        const live = [...new Set(familyOf(revoked))].filter(({ revokedAt }) => revokedAt === undefined)
-        for (const token of live) tokens.put(Object.freeze({ ...token, revokedAt: at }), undo)
-        return live.length
+        return revokeFamilies([revoked], at, undo)
       },
       'token.retire'({ type, id, replacedBy, at, until }, { undo }) {
         const token = tokens.get(id)

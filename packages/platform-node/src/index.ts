@@ -9,6 +9,7 @@ export {
 export { createCronSchedule } from './cron/cron-schedule.ts'
 export { type DescriptorUse, readDescriptorUse } from './descriptor-use.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
+export { createJwtVerifier, type JwtVerifierOptions } from './jwt/jwt-verifier.ts'
 export type { LogDestination, ProcessStream } from './log-destination.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'

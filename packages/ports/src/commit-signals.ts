@@ -39,6 +39,7 @@ function signalOf(write: Write): CommitSignal | undefined {
   switch (write.type) {
     case 'token.revoke':
     case 'token.retire':
+    case 'subject.revoke':
       return { type: 'tokens' }
     case 'session.delete':
     case 'thread.delete':

@@ -22,6 +22,7 @@ import type { RunStore } from './run-store.ts'
 import type { RunTimers } from './run-timers.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
+import type { SubjectRevocationStore } from './subject-revocation-store.ts'
 import type { TicketStore } from './ticket-store.ts'
 import type { TokenStore } from './token-store.ts'
 import type { TriggerStore } from './trigger-store.ts'
@@ -70,6 +71,7 @@ export interface Storage {
   readonly sessions: SessionStore
   readonly chats: ChatStore
   readonly tokens: TokenStore
+  readonly subjectRevocations: SubjectRevocationStore
   readonly audit: AuditLog
   readonly triggers: TriggerStore
   readonly fires: FireStore

@@ -15,6 +15,7 @@ import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunWrite, RunWriteConflict } from './run-writes.ts'
 import type { MessageBrief, NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
+import type { SubjectWrite } from './subject-revocation-store.ts'
 import type { TokenRecord } from './token-store.ts'
 import type { TriggerWrite, TriggerWriteConflict } from './trigger-writes.ts'
 import type { WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
@@ -211,6 +212,7 @@ export type Write =
   | FileWrite
   | TriggerWrite
   | ChatWrite
+  | SubjectWrite
 
 /** The request that performs an action, for the audit chain. */
 export interface RequestOrigin {

@@ -12,6 +12,7 @@ export type ConfigFieldType =
   | 'integer-or-strings'
   | 'duration'
   | 'object'
+  | 'objects'
 
 /** One configuration field, for the reference page, the environment variables and `--help`. */
 export interface ConfigField {
@@ -78,9 +79,19 @@ function isSecret(schema: v.GenericSchema): boolean {
 
 function shapeOf(schema: v.GenericSchema): Pick<ConfigField, 'type' | 'choices'> {
   const { type, options } = schema as v.GenericSchema & { readonly options?: readonly unknown[] }
+  if (isListOfObjects(schema)) return { type: 'objects' }
   if (type === 'picklist') return { type: 'string', choices: options as readonly string[] }
   if (type === 'union' && (options?.[1] as v.GenericSchema | undefined)?.type === 'string') return { type: 'duration' }
   return { type: isWhole(schema) ? 'integer' : (TYPES[type] ?? 'string') }
+}
+
+/** Whether the schema is a list whose elements have members. */
+function isListOfObjects(schema: v.GenericSchema): boolean {
+  const { item, pipe } = schema as { readonly item?: v.GenericSchema; readonly pipe?: readonly v.GenericSchema[] }
+  const [inner] = pipe ?? []
+  return (
+    (item !== undefined && 'entries' in item) || (inner !== undefined && inner !== schema && isListOfObjects(inner))
+  )
 }
 
 /** Whether a check of the schema, at any depth of its pipes, requires a whole number. */

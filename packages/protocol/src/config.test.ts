@@ -165,7 +165,8 @@ describe('configFields', () => {
       const isFraction = actual === 'number' && !Number.isInteger(field.default)
       const type = actual === 'number' && !isFraction ? 'integer' : actual
       const isDuration = type === 'integer' && /(?:Ms|Seconds|Days)$/.test(field.path)
-      expect(isDuration ? ['duration'] : [type, `${type}-or-strings`], field.path).toContain(field.type)
+      const ofLists = [type, `${type}-or-strings`, 'objects']
+      expect(isDuration ? ['duration'] : ofLists, field.path).toContain(field.type)
       if (field.choices !== undefined) expect(field.choices).toContain(field.default)
     }
   })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { FilesSection } from './config-files.ts'
+import { JwtIssuers } from './config-jwt.ts'
 import { ProtocolsSection } from './config-protocols.ts'
 import { RealtimeSection } from './config-realtime.ts'
 import { field, optionalField, section } from './config-section.ts'
@@ -33,6 +34,9 @@ export const ServerConfigSchema = strictObject({
     }),
     previousPepperRefs: field(v.array(SecretReference), [], {
       note: 'Secret references to earlier peppers; tokens created with these stay valid.',
+    }),
+    jwt: field(JwtIssuers, [], {
+      note: 'Issuers whose JWTs are accepted besides tokens, with auth.kind token. Each has `id`, `issuer`, `audience`, `keys` (`{ secretRef }` or `{ jwksUrl }`), `algorithms` and `scopes`, and optionally `subject`, `maxScopes`, `typ`, `maxAge` and `clockTolerance`.',
     }),
     lockout: section({
       blockValid: field(boolean, false, {

@@ -50,6 +50,7 @@ describe('errorsOf', () => {
       'internal-error',
       'SQLITE_BUSY',
       'audit-unavailable',
+      'auth-keys-unavailable',
       'storage-failed',
       'storage-unavailable',
     ])
@@ -111,6 +112,7 @@ describe('errorsOf', () => {
       'not-implemented',
       'SQLITE_BUSY',
       'audit-unavailable',
+      'auth-keys-unavailable',
       'storage-failed',
       'storage-unavailable',
     ])

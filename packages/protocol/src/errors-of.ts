@@ -15,7 +15,7 @@ const IMPLICATIONS: readonly Implication[] = [
   { when: () => true, errors: ['validation-failed', 'host-denied', 'rate-limit-exceeded', 'internal-error'] },
   { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
   { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
-  { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied'] },
+  { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied', 'auth-keys-unavailable'] },
   { when: (operation) => needsCaller(operation) && changesState(operation), errors: ['console-read-only'] },
   { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-unavailable', 'storage-failed', 'audit-unavailable'] },
   { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },

@@ -112,6 +112,7 @@ export const ERRORS = {
   'timer-driver-store-unsupported': { status: 501, family: 'code', retryable: false, summary: 'The storage adapter cannot hold durable timers.' },
   SQLITE_BUSY: { status: 503, family: 'code', alias: 'sqlite-busy', retryable: true, summary: 'Another process holds a lock on the database. The error also carries the kind sqlite-busy.' },
   'audit-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The audit entry could not be written, so the request had no effect.' },
+  'auth-keys-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The keys of the issuer of the JWT cannot be fetched at the moment.' },
   'mcp-server-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The MCP server is unreachable or violates the protocol.' },
   overloaded: { status: 503, family: 'kind', retryable: true, summary: 'The limit on open streams or connections is reached.' },
   'queue-full': { status: 503, family: 'code', retryable: true, summary: 'The queue of waiting runs is full.' },

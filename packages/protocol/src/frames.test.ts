@@ -40,6 +40,7 @@ describe('RPC_METHODS', () => {
       'subscription.subscribe',
       'subscription.unsubscribe',
       'run.cancel',
+      'credential.renew',
       'ping',
     ])
   })

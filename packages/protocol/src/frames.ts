@@ -74,6 +74,12 @@ export const RPC_METHODS = {
     result: v.object({ runId: v.string(), status: RunStatus }),
     summary: 'Abort a run.',
   },
+  'credential.renew': {
+    params: strictObject({ token: text(8_192) }),
+    result: v.object({ principal: v.object({ subject: v.string(), scopes: v.array(v.string()) }) }),
+    summary:
+      'Replace the credential of the connection before it ends: by a token or JWT of the same subject that has every scope of the earlier one. A refusal leaves the earlier credential in place.',
+  },
   ping: {
     params: strictObject({ nonce: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
     result: v.object({ nonce: v.optional(v.string()), at: v.string() }),

@@ -42,6 +42,10 @@ export const SCOPES = {
   'mcp:call': { third: 'id', summary: 'Call tools of MCP servers.' },
   'tokens:read': { third: 'id', summary: 'See tokens.' },
   'tokens:create': { third: 'none', summary: 'Mint tokens within the caller’s own scopes.' },
+  'tokens:mint': {
+    third: ['sessions'],
+    summary: 'Mint tokens of at most an hour for users: each runs one agent and sees only what its user owns.',
+  },
   'tokens:revoke': { third: 'id', summary: 'Rotate and revoke tokens.' },
   'audit:read': { third: 'none', summary: 'See the audit log.' },
   'audit:export': { third: 'none', summary: 'Export the audit log.' },

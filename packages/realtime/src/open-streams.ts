@@ -1,3 +1,4 @@
+import { holderOf } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
 
 export interface StreamLimits {
@@ -5,7 +6,7 @@ export interface StreamLimits {
   readonly maxStreamsPerToken: number
 }
 
-/** The open streams, limited in all and for each token. */
+/** The open streams, limited in all and for each token; the JWTs of a user count as one token. */
 export interface OpenStreams {
   /**
    * Counts a stream; `end` ends it. Without a token, only the total is limited.
@@ -26,17 +27,18 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
   const byToken = new Map<string, number>()
   let isClosed = false
 
-  const release = (end: () => void, tokenId: string | undefined) => {
-    if (!open.delete(end) || tokenId === undefined) return
-    const left = (byToken.get(tokenId) ?? 1) - 1
-    if (left === 0) byToken.delete(tokenId)
-    else byToken.set(tokenId, left)
+  const release = (end: () => void, holder: string | undefined) => {
+    if (!open.delete(end) || holder === undefined) return
+    const left = (byToken.get(holder) ?? 1) - 1
+    if (left === 0) byToken.delete(holder)
+    else byToken.set(holder, left)
   }
 
   return {
     claim(end, tokenId) {
       if (isClosed) throw perdureError('overloaded', { retryAfter: RETRY_AFTER_MS })
-      const count = tokenId === undefined ? 0 : (byToken.get(tokenId) ?? 0)
+      const holder = tokenId === undefined ? undefined : holderOf(tokenId)
+      const count = holder === undefined ? 0 : (byToken.get(holder) ?? 0)
       if (count >= maxStreamsPerToken) {
         const message = `the token has reached its limit of ${maxStreamsPerToken} SSE streams`
         throw limitReached(
@@ -49,8 +51,8 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
         throw limitReached(message, 'retry later, or raise realtime.maxSseStreams')
       }
       open.add(end)
-      if (tokenId !== undefined) byToken.set(tokenId, count + 1)
-      return () => release(end, tokenId)
+      if (holder !== undefined) byToken.set(holder, count + 1)
+      return () => release(end, holder)
     },
     closeAll() {
       isClosed = true

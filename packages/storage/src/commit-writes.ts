@@ -20,6 +20,7 @@ import { threadWrites } from './runs/thread-writes.ts'
 import { sessionDeletion } from './sessions/session-deletion.ts'
 import { sessionWrites } from './sessions/session-writes.ts'
 import { stepWrites } from './steps/step-writes.ts'
+import { subjectRevocationWrites } from './tokens/subject-revocation-store.ts'
 import { tokenWrites } from './tokens/token-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './transaction.ts'
 import { fireWrites } from './triggers/fire-writes.ts'
@@ -64,6 +65,7 @@ const APPLIERS: WriteAppliers = {
   ...sessionDeletion,
   ...chatWrites,
   ...tokenWrites,
+  ...subjectRevocationWrites,
   ...threadWrites,
   ...retentionWrites,
   ...auditWrites,

@@ -76,6 +76,7 @@ export const createStores = (
     rootOf: (id) => host.read('tokens.rootOf', id),
     list: (page) => host.read('tokens.list', page),
   },
+  subjectRevocations: { find: (subjects) => host.read('subjectRevocations.find', subjects) },
   audit: {
     read: (range) => host.read('audit.read', range),
     readBefore: (range) => host.read('audit.readBefore', range),

@@ -46,6 +46,7 @@ import {
   stepsWaitingForEvent,
   stepWaitingForChild,
 } from './steps/step-store.ts'
+import { findSubjectRevocations } from './tokens/subject-revocation-store.ts'
 import { findToken, findTokenByDigest, findTokens, listTokens, rootOfToken } from './tokens/token-store.ts'
 import { findFire, firstPendingFires, listFires } from './triggers/fire-store.ts'
 import {
@@ -115,6 +116,7 @@ const READS = {
   'tokens.findByDigest': findTokenByDigest,
   'tokens.rootOf': rootOfToken,
   'tokens.list': listTokens,
+  'subjectRevocations.find': findSubjectRevocations,
   'audit.read': readAudit,
   'audit.readBefore': readAuditBefore,
   'audit.links': readAuditLinks,

@@ -27,6 +27,7 @@ export { listSessions, SESSIONS_IDLE_SINCE, sessionListQuery } from './sessions/
 export { QUESTION_OF_RUN } from './sessions/session-writes.ts'
 export { completedQuery, STEP_QUERIES } from './steps/step-store.ts'
 export { LAST_ORDER } from './steps/step-writes.ts'
+export { SELECT_REVOCATIONS } from './tokens/subject-revocation-store.ts'
 export { SELECT_MANY, SELECT_ROOT } from './tokens/token-store.ts'
 export { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from './tokens/token-writes.ts'
 export { FIRST_PENDING, fireListQuery } from './triggers/fire-store.ts'

@@ -63,6 +63,10 @@ export {
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export {
+  subjectRevocationStoreCases,
+  subjectRevocationStoreContract,
+} from './contracts/subject-revocation-store.contract.ts'
+export {
   type TicketStoreCase,
   type TicketStoreHarness,
   ticketStoreCases,
@@ -75,6 +79,7 @@ export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.co
 export { webhookStoreCases, webhookStoreContract } from './contracts/webhook-store.contract.ts'
 export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'
 export { aFile } from './file-builders.ts'
+export { type ForgedJwt, forgeJwt } from './forge-jwt.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { aBlock, aFact, aJob, aMemoryConflict } from './memory-builders.ts'
 export { createRandom } from './random.ts'

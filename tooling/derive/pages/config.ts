@@ -23,6 +23,7 @@ const describeType = (type: ConfigField['type']) => TYPE_NAMES[type] ?? type
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'object, in the environment as JSON',
+  objects: 'list of objects, in the environment as JSON',
   strings: 'list of strings',
   'integer-or-strings': 'integer or list of strings',
 }

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../config/load-config.ts'
 import { checkClock } from '../doctor/check-clock.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkFiles } from '../doctor/check-files.ts'
+import { checkIssuers } from '../doctor/check-issuers.ts'
 import { checkModels } from '../doctor/check-models.ts'
 import { checkPort } from '../doctor/check-port.ts'
 import { checkProxy } from '../doctor/check-proxy.ts'
@@ -67,6 +68,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
         loaded.configPath === undefined ? 'no configuration file; using defaults' : `${loaded.configPath} is valid`,
       ),
       ...(await checkStart(config, loaded)),
+      ...checkIssuers(config),
       ...checkFiles(config, loaded),
       ...(config.storage.kind === 'postgres' ? await checkDatabase(config, loaded) : await checkFile(config, loaded)),
       await checkModels(config, loaded),

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { readEnvOverrides, unknownVariables } from './env-overrides.ts'
 
 const textOf = (value: unknown) =>
-  Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  Array.isArray(value) && typeof value[0] === 'string'
+    ? value.join(',')
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value)
 
 describe('readEnvOverrides', () => {
   it('parses a value of the right type for every field', () => {
@@ -15,6 +19,7 @@ describe('readEnvOverrides', () => {
       boolean: true,
       strings: ['a', 'b'],
       object: { a: { b: 1 } },
+      objects: [{ a: 1 }, { b: 2 }],
       'integer-or-strings': ['a', 'b'],
     }
     for (const { path, env, type } of configFields) {

@@ -37,6 +37,7 @@ const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: str
   boolean: parseBoolean,
   strings: (_, text) => parseList(text),
   object: parseObject,
+  objects: parseObjects,
   'integer-or-strings': (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : parseList(text)),
 }
 
@@ -58,6 +59,16 @@ function parseObject(variable: string, text: string): unknown {
     // Not JSON.
   }
   throw malformed(variable, 'an object in JSON')
+}
+
+function parseObjects(variable: string, text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.every(isPlainObject)) return value
+  } catch {
+    // Not JSON.
+  }
+  throw malformed(variable, 'a list of objects in JSON')
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false }

@@ -24,6 +24,7 @@ const facts: DevBanner = {
   ],
   hasDocs: true,
   hasConsole: false,
+  keySetUrls: [],
   consoleCode: undefined,
   command: 'perdure',
   watched: undefined,
@@ -47,6 +48,12 @@ describe('devBanner', () => {
     expect(devBanner(facts)).toMatch(/^ {2}Agents {5}echo, digest {4}Triggers {3}none$/m)
     expect(devBanner(facts)).toMatch(/^ {2}Workflows {2}refund$/m)
     expect(devBanner({ ...facts, workflowIds: [] })).not.toContain('Workflows')
+  })
+
+  it('lists where the server connects', () => {
+    expect(devBanner(facts)).toMatch(/^ {2}Outbound {3}none {12}Telemetry {2}none$/m)
+    const keySetUrls = ['https://issuer.test/jwks']
+    expect(devBanner({ ...facts, keySetUrls })).toContain('https://issuer.test/jwks  Telemetry')
   })
 
   it('shows watched files and keys only if there are any', () => {

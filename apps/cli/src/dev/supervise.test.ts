@@ -14,6 +14,7 @@ const FACTS: ServedFacts = {
   tryable: [],
   hasDocs: true,
   hasConsole: false,
+  keySetUrls: [],
   consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,

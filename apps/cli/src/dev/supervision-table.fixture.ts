@@ -11,6 +11,7 @@ export const FACTS: ServedFacts = {
   tryable: [],
   hasDocs: true,
   hasConsole: false,
+  keySetUrls: [],
   consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,

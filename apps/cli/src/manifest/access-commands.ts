@@ -1,4 +1,4 @@
-import { MintedToken, TOKEN_ENVS, Token } from '@perdure/protocol'
+import { MintedToken, RevokedSubject, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
@@ -64,6 +64,28 @@ export const accessCommands: readonly CommandSpec[] = [
     output: 'document',
     schema: Token,
     load: async () => (await import('../commands/token-command.ts')).tokenRevokeCommand,
+  },
+  {
+    path: 'subjects revoke',
+    summary: 'revoke the JWTs and tokens of a user that were issued until now',
+    target: 'storage',
+    arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice, as runs and the audit show it' }],
+    flags: [
+      {
+        name: 'issued-until',
+        type: 'string',
+        value: 'instant',
+        note: 'revoke only what was issued at this time or earlier (default: now)',
+      },
+    ],
+    examples: [
+      'perdure subjects revoke jwt:app:alice',
+      'perdure subjects revoke jwt:app:alice --issued-until 2026-03-02T09:00:00Z --json',
+    ],
+    exits: EXITS,
+    output: 'document',
+    schema: RevokedSubject,
+    load: async () => (await import('../commands/subjects-command.ts')).subjectsRevokeCommand,
   },
   {
     path: 'token rotate',

@@ -10,7 +10,8 @@ import {
 } from '@perdure/ports'
 import { isWellFormedToken } from '@perdure/protocol'
 import { createBoundedMap } from '../collections/bounded-map.ts'
-import type { Principal } from './principal.ts'
+import { type AuthenticateJwt, isJwtForm } from './authenticate-jwt.ts'
+import { JWT_SUBJECT_PREFIX, type Principal } from './principal.ts'
 import { type CredentialKind, tokenDigest } from './token-digest.ts'
 
 export interface AuthenticateDeps {
@@ -21,6 +22,8 @@ export interface AuthenticateDeps {
   readonly logger: Logger
   /** The current pepper, followed by earlier peppers whose tokens stay valid. */
   readonly peppers: readonly Uint8Array[]
+  /** Missing if no issuer of JWTs is configured. */
+  readonly authenticateJwt?: AuthenticateJwt | undefined
 }
 
 /**
@@ -28,7 +31,8 @@ export interface AuthenticateDeps {
  *
  * @param clientAddress the address that a failed attempt counts against; an attempt without an address is not counted
  * @param kind default: `bearer`
- * @throws PerdureError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
+ * @throws PerdureError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`,
+ *   `auth-keys-unavailable`
  */
 export type Authenticate = (
   authorization: string | undefined,
@@ -38,6 +42,7 @@ export type Authenticate = (
 
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
+const MAX_TOKEN_LENGTH = 256
 
 /**
  * Finds a token by its digest under each pepper. A token found under an earlier pepper is rehashed with the current
@@ -46,7 +51,7 @@ const MAX_TOUCHED = 10_000
 export function createAuthenticate(
   deps: AuthenticateDeps,
 ): (authorization: string | undefined, clientAddress?: string, kind?: CredentialKind) => Promise<Principal> {
-  const { clock, logger, unitOfWork } = deps
+  const { clock, logger, unitOfWork, authenticateJwt } = deps
   /**
    * When the last use of each token was sent to the storage. Ensures that only one of many concurrent requests writes.
    */
@@ -68,7 +73,11 @@ export function createAuthenticate(
   }
 
   return async (authorization, _, kind = 'bearer') => {
-    const { token, rehash } = await findToken(deps, { token: bearerOf(authorization), kind })
+    const credential = credentialOf(authorization)
+    if (kind === 'bearer' && authenticateJwt !== undefined && isJwtForm(credential)) return authenticateJwt(credential)
+    const { token, rehash } = await findToken(deps, { token: wellFormed(credential), kind })
+    // An earlier release could create such a token.
+    if (token.subject.startsWith(JWT_SUBJECT_PREFIX)) throw perdureError('auth-invalid', { hint: 'create a new token' })
     if (token.revokedAt !== undefined) throw perdureError('auth-revoked')
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
     touch(token)
@@ -82,17 +91,18 @@ export const authenticateAnyone: Authenticate = async () => ANYONE
 
 const ANYONE: Principal = { subject: 'anonymous', scopes: ['admin:*'] }
 
-function bearerOf(authorization: string | undefined): string {
+function credentialOf(authorization: string | undefined): string {
   if (authorization === undefined) {
     throw perdureError('auth-required', { hint: 'send the header Authorization: Bearer <token>' })
   }
-  const token = /^bearer ([!-~]{1,256})$/i.exec(authorization)?.[1]
-  if (token === undefined || !isWellFormedToken(token)) {
-    throw perdureError('auth-invalid', {
-      hint: 'send Authorization: Bearer <token> with a token from perdure token create',
-    })
-  }
-  return token
+  return /^bearer ([!-~]+)$/i.exec(authorization)?.[1] ?? ''
+}
+
+function wellFormed(token: string): string {
+  if (token.length <= MAX_TOKEN_LENGTH && isWellFormedToken(token)) return token
+  throw perdureError('auth-invalid', {
+    hint: 'send Authorization: Bearer <token> with a token from perdure token create',
+  })
 }
 
 interface Found {

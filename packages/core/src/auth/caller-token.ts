@@ -1,4 +1,6 @@
 import { type Clock, type EpochMs, perdureError, type TokenRecord, type TokenStore } from '@perdure/ports'
+import { escalationDenied } from './attenuation.ts'
+import { isJwtPrincipal } from './jwt-credential.ts'
 import type { Principal } from './principal.ts'
 
 export interface CallerTokenDeps {
@@ -21,12 +23,20 @@ const RECENT_SIGN_IN_MS = 10 * 60_000
 /**
  * The tokens of the caller, read again because they may have been revoked or may have expired since the request began.
  *
- * @throws PerdureError `auth-revoked`, `auth-expired`
+ * @throws PerdureError `auth-revoked`, `auth-expired`; `scope-escalation-denied` for a JWT, which nothing that outlives it
+ *   can belong to
  */
 export async function readCallerTokens(
   { tokens, clock }: CallerTokenDeps,
-  { tokenId, browserSession }: Principal,
+  principal: Principal,
 ): Promise<CallerTokens> {
+  const { tokenId, browserSession } = principal
+  if (isJwtPrincipal(principal)) {
+    throw escalationDenied(
+      'a JWT cannot create or rotate what has the rights of a token',
+      'send the request with a token',
+    )
+  }
   const credential = tokenId === undefined ? undefined : await tokens.find(tokenId)
   if (credential?.revokedAt !== undefined) throw perdureError('auth-revoked')
   if (isExpired(credential, clock.now())) throw perdureError('auth-expired')

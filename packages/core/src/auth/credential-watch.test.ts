@@ -21,7 +21,13 @@ async function setUp(...tokens: Parameters<typeof aToken>[0][]) {
       return isBroken ? Promise.reject(new Error('disk')) : storage.tokens.findMany(ids)
     },
   }
-  const watch = createCredentialWatch({ tokens: store, clock, timers: clock, logger })
+  const watch = createCredentialWatch({
+    tokens: store,
+    subjectRevocations: storage.subjectRevocations,
+    clock,
+    timers: clock,
+    logger,
+  })
   const lost: string[] = []
   const listen = (id: string) => watch.watchCredential(id, (reason: CredentialLoss) => lost.push(`${id} ${reason}`))
   const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -159,5 +165,46 @@ describe('createCredentialWatch', () => {
 
     expect(lost).toEqual(['a revoked'])
     expect(errors).toHaveLength(1)
+  })
+
+  const jwtUntil = (ms: number) => `jwt_${at(0)}_${at(ms)}_app:alice`
+  const revocation = { subject: 'jwt:app:alice', issuedUntil: at(0), revokedAt: at(1), revokedBy: 'ops' }
+
+  it('reports the end of a JWT at that moment, without reading a token', async () => {
+    const { listen, lost, advance, reads } = await setUp()
+    listen(jwtUntil(1_500))
+
+    await advance(1_499)
+    expect(lost).toEqual([])
+    await advance(1)
+
+    expect(lost).toEqual([`${jwtUntil(1_500)} expired`])
+    expect(reads()).toBe(0)
+  })
+
+  it('reports the revocation of a subject to each of its JWTs that were issued before, at once', async () => {
+    const { checkedUnitOfWork, listen, lost, flushPromises } = await setUp()
+    const [old, other, later] = [
+      jwtUntil(9_000),
+      `jwt_${at(0)}_${at(9_000)}_app:bob`,
+      `jwt_${at(1)}_${at(9_000)}_app:alice`,
+    ]
+    for (const id of [old, other, later]) listen(id)
+    await flushPromises()
+
+    await checkedUnitOfWork.commit([{ type: 'subject.revoke', revocation }])
+
+    expect(lost).toEqual([`${old} revoked`])
+  })
+
+  it('reports the revocation of a subject by another process within a second', async () => {
+    const { storage, listen, lost, advance, flushPromises } = await setUp()
+    listen(jwtUntil(9_000))
+    await flushPromises()
+    await storage.unitOfWork.commit([{ type: 'subject.revoke', revocation }])
+
+    await advance(1_000)
+
+    expect(lost).toEqual([`${jwtUntil(9_000)} revoked`])
   })
 })

@@ -1,4 +1,14 @@
-import type { Clock, Logger, Timers, TokenRecord, TokenStore, UnitOfWork, Write } from '@perdure/ports'
+import type {
+  Clock,
+  Logger,
+  SubjectRevocationStore,
+  Timers,
+  TokenRecord,
+  TokenStore,
+  UnitOfWork,
+  Write,
+} from '@perdure/ports'
+import { type JwtCredential, parseJwtCredential } from './jwt-credential.ts'
 
 /** Why a token no longer authorizes the streams and sockets that were opened with it. */
 export type CredentialLoss = 'revoked' | 'expired' | 'scopes-lost'
@@ -13,6 +23,7 @@ export type WatchCredential = (tokenId: string, onLost: (reason: CredentialLoss)
 
 export interface CredentialWatchDeps {
   readonly tokens: Pick<TokenStore, 'findMany'>
+  readonly subjectRevocations: Pick<SubjectRevocationStore, 'find'>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
@@ -33,10 +44,22 @@ interface Watched {
   scopes: readonly string[] | undefined
 }
 
+/** The state of the watched credentials. */
+interface CredentialStates {
+  readonly jwts: ReadonlyMap<string, JwtCredential>
+  readonly records: ReadonlyMap<string, TokenRecord>
+  /** By subject. */
+  readonly revokedUntil: ReadonlyMap<string, number>
+}
+
+const entryOf = <V>(id: string, value: V | undefined): (readonly [string, V])[] =>
+  value === undefined ? [] : [[id, value]]
+
 const POLL_MS = 1_000
 
 /** Runs one query per second for all watched tokens, and none while no token is watched. */
-export function createCredentialWatch({ tokens, clock, timers, logger }: CredentialWatchDeps): CredentialWatch {
+export function createCredentialWatch(deps: CredentialWatchDeps): CredentialWatch {
+  const { tokens, subjectRevocations, clock, timers, logger } = deps
   const watched = new Map<string, Watched>()
   let cancel = () => {}
   let checks = 0
@@ -54,18 +77,33 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
     }
   }
 
+  const readStates = async (ids: readonly string[]): Promise<CredentialStates> => {
+    const jwts = new Map(ids.flatMap((id) => entryOf(id, parseJwtCredential(id))))
+    const tokenIds = ids.filter((id) => !jwts.has(id))
+    const subjects = [...new Set([...jwts.values()].map(({ subject }) => subject))]
+    const stored = tokenIds.length === 0 ? [] : await tokens.findMany(tokenIds)
+    const revoked = subjects.length === 0 ? [] : await subjectRevocations.find(subjects)
+    return {
+      jwts,
+      records: new Map(stored.map((token) => [token.id, token])),
+      revokedUntil: new Map(revoked.map(({ subject, issuedUntil }) => [subject, issuedUntil])),
+    }
+  }
+
   /** Returns the delay until the next check, in milliseconds. */
   const checkAll = async (): Promise<number> => {
     const entries = [...watched]
-    const records = new Map((await tokens.findMany(entries.map(([id]) => id))).map((token) => [token.id, token]))
+    const { jwts, records, revokedUntil } = await readStates(entries.map(([id]) => id))
     const now = clock.now()
     let nextMs = POLL_MS
     for (const [id, entry] of entries) {
+      const jwt = jwts.get(id)
       const token = records.get(id)
-      const loss = lossOf(token, entry.scopes, now)
+      const loss = jwt === undefined ? lossOf(token, entry.scopes, now) : lossOfJwt(jwt, revokedUntil, now)
       if (loss !== undefined) lose(id, entry, loss)
       entry.scopes ??= token?.scopes
-      if (token?.expiresAt !== undefined && token.expiresAt > now) nextMs = Math.min(nextMs, token.expiresAt - now)
+      const { expiresAt = now } = jwt ?? token ?? {}
+      if (expiresAt > now) nextMs = Math.min(nextMs, expiresAt - now)
     }
     return nextMs
   }
@@ -104,7 +142,7 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
   }
 }
 
-const REVOKING_WRITES: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
+const REVOKING_WRITES: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire', 'subject.revoke'])
 
 /** Checks the watched tokens as soon as a commit that revokes or rotates a token is durable. */
 export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<CredentialWatch, 'check'>): UnitOfWork {
@@ -115,6 +153,15 @@ export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<Cred
       return outcome
     },
   }
+}
+
+function lossOfJwt(
+  { subject, issuedAt, expiresAt }: JwtCredential,
+  revokedUntil: ReadonlyMap<string, number>,
+  now: number,
+): CredentialLoss | undefined {
+  if (issuedAt <= (revokedUntil.get(subject) ?? Number.NEGATIVE_INFINITY)) return 'revoked'
+  return expiresAt <= now ? 'expired' : undefined
 }
 
 function lossOf(

@@ -2,6 +2,7 @@ import {
   type Page,
   type PageQuery,
   perdureError,
+  type SubjectRevocation,
   type TokenRecord,
   type TokenStore,
   type UnitOfWork,
@@ -9,6 +10,8 @@ import {
 } from '@perdure/ports'
 import { ID_PREFIXES } from '@perdure/protocol'
 import { type MintToken, type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
+import { checkUnreserved } from './principal.ts'
+import { type SubjectToRevoke, subjectRevocation } from './revoke-subject.ts'
 
 export interface ManageTokensDeps extends NewTokenDeps {
   readonly tokens: TokenStore
@@ -22,6 +25,8 @@ export interface ManageTokens {
   list(page: PageQuery): Promise<Page<TokenRecord>>
   /** Revokes a token and its descendants, permanently. Idempotent. @throws PerdureError `token-not-found` */
   revoke(id: string, revokedBy: string): Promise<TokenRecord>
+  /** Revokes what a user can sign in with. @throws PerdureError `validation-failed` */
+  revokeSubject(request: SubjectToRevoke, revokedBy: string): Promise<SubjectRevocation>
 }
 
 export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
@@ -35,6 +40,7 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
 
   return {
     async mint(request, createdBy) {
+      checkUnreserved(request.subject)
       const minted = newToken(deps, request, { createdBy })
       const { record } = minted
       const outcome = await unitOfWork.commit([
@@ -56,6 +62,12 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
       if (record === undefined)
         throw perdureError('token-not-found', { hint: `pass a token id, which starts with ${ID_PREFIXES.token}_` })
       return record
+    },
+
+    async revokeSubject(request, by) {
+      const write = subjectRevocation(request, { now: clock.now(), by })
+      await unitOfWork.commit([write, audit(by, 'subjects.revoke', write.revocation.subject)])
+      return write.revocation
     },
   }
 }

@@ -1,15 +1,32 @@
-import type { RequestOrigin } from '@perdure/ports'
+import { perdureError, type RequestOrigin } from '@perdure/ports'
 
 /** The authenticated caller. */
 export interface Principal {
   /** Owner of the resources that the principal creates; stable across token rotation. */
   readonly subject: string
+  /** The id of the token, or of the JWT (`jwt-credential.ts`). */
   readonly tokenId?: string
   readonly scopes: readonly string[]
   /** Browser session, if the credential was a cookie. A request with a cookie must pass the cross-site checks. */
   readonly browserSession?: string
   /** The current request. */
   readonly origin?: RequestOrigin | undefined
+}
+
+export const JWT_SUBJECT_PREFIX = 'jwt:'
+export const HOST_SUBJECT_PREFIX = 'host:'
+
+/** Whether the subject is a user of an issuer or of the host. A token that is not for such a user cannot have it. */
+export const isReservedSubject = (subject: string): boolean =>
+  subject.startsWith(JWT_SUBJECT_PREFIX) || subject.startsWith(HOST_SUBJECT_PREFIX)
+
+/** @throws PerdureError `validation-failed` */
+export function checkUnreserved(subject: string | undefined): void {
+  if (subject === undefined || !isReservedSubject(subject)) return
+  throw perdureError('validation-failed', {
+    message: `subject ${subject} has a prefix that is reserved`,
+    hint: 'use a subject that starts with neither jwt: nor host:',
+  })
 }
 
 /** Whether a text can name a subject. */

@@ -17,9 +17,11 @@ import type { Reply } from '../idempotency/reply.ts'
 import { checkAttenuation, escalationDenied } from './attenuation.ts'
 import { mayReadToken } from './authorize.ts'
 import { isExpired, readCallerTokens } from './caller-token.ts'
+import { isJwtPrincipal } from './jwt-credential.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
-import type { Principal } from './principal.ts'
+import { checkUnreserved, type Principal } from './principal.ts'
 import { type IsRegistered, scopeWarnings } from './scope-warnings.ts'
+import { mintsOnlySessions, sessionSubject } from './session-grant.ts'
 import { renderToken, type TokenResource } from './token-resource.ts'
 import { webhooksOfToken } from './webhooks-of-token.ts'
 
@@ -111,15 +113,18 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     auditWrite(principal, { at: clock.now(), action, target })
 
   const mint = async ({ principal, key: _, expiresAt, ...request }: MintTokenRequest): Promise<Decision> => {
+    const isForUser = mintsOnlySessions(principal)
+    if (!isForUser) checkUnreserved(request.subject)
+    const subject = isForUser ? sessionSubject(principal, { ...request, expiresAt }, clock.now()) : request.subject
     const { creator, session, limiting } = await readCallerTokens(deps, principal)
     const minted = newToken(
       deps,
-      { ...request, expiresAt: expiryWithin(expiresAt, limiting, { session }) },
+      { ...request, subject, expiresAt: expiryWithin(expiresAt, limiting, { session }) },
       { createdBy: session?.id ?? principal.subject, parentId: creator?.id },
     )
     const { record } = minted
     // A new subject owns nothing yet, so the token's `own` scopes allow nothing beyond the caller's scopes.
-    checkAttenuation(principal, { scopes: record.scopes, subject: request.subject ?? principal.subject })
+    if (!isForUser) checkAttenuation(principal, { scopes: record.scopes, subject: subject ?? principal.subject })
     return {
       writes: [{ type: 'token.insert', token: record }, audit(principal, 'tokens.create', record.id)],
       reply: createdReply(minted),
@@ -175,8 +180,11 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
       return { items: items.map(renderToken), nextCursor }
     },
     get: async (id) => renderToken(await find(id)),
-    async self({ tokenId }) {
+    async self(principal) {
+      const { tokenId } = principal
       if (tokenId === undefined) throw perdureError('token-not-found', { hint: 'send the request with a token' })
+      if (isJwtPrincipal(principal))
+        throw perdureError('token-not-found', { hint: 'a JWT is not a token of this server' })
       return renderToken(await find(tokenId))
     },
     mint: (request) => commit(request, () => mint(request)),

@@ -12,9 +12,11 @@ import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
 import { isExpired } from '../auth/caller-token.ts'
+import { isJwtPrincipal } from '../auth/jwt-credential.ts'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import { type NewTokenDeps, newToken } from '../auth/new-token.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { SubjectRevocations } from '../auth/revoke-subject.ts'
 import { renderToken, type TokenResource } from '../auth/token-resource.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -24,6 +26,7 @@ import { createTickets } from '../realtime/tickets.ts'
 export interface ConsoleSessionsDeps extends CommitOnceDeps, NewTokenDeps {
   readonly clock: Clock
   readonly tokens: Pick<TokenStore, 'find' | 'list'>
+  readonly subjectRevocations: SubjectRevocations
   /** Codes are stored like WebSocket tickets, and count against the same limits. */
   readonly ticketStore: TicketStore
   /** Whether other processes take codes from the store, so that it uses the clock that they share. */
@@ -100,7 +103,7 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
 
   const principalOf = async ({ credential, clientAddress }: SignInRequest): Promise<Principal> => {
     const { code = '', token } = credential
-    if (token !== undefined) return authenticate(`Bearer ${token}`, clientAddress)
+    if (token !== undefined) return withToken(await authenticate(`Bearer ${token}`, clientAddress))
     return codes.redeem(code, undefined, clientAddress).catch((error: unknown) => {
       if (!isRefusal(error) || error.code !== 'auth-invalid') throw error
       throw perdureError('auth-invalid', {
@@ -110,12 +113,21 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
     })
   }
 
+  /** A session is a child of the token that signs in. */
+  const withToken = (principal: Principal): Principal => {
+    if (!isJwtPrincipal(principal)) return principal
+    throw perdureError('auth-invalid', {
+      message: 'the console does not accept JWTs',
+      hint: 'sign in with a token from perdure token create',
+    })
+  }
+
   const tokenOf = async ({ tokenId }: Principal): Promise<TokenRecord | undefined> =>
     tokenId === undefined ? undefined : tokens.find(tokenId)
 
   return {
     async issueCode({ principal, key }) {
-      if (principal.tokenId === undefined) {
+      if (principal.tokenId === undefined || isJwtPrincipal(principal)) {
         throw perdureError('validation-failed', {
           message: 'the caller has no token, and a code signs in with the scopes of a token',
           hint: 'with auth.kind none, open the console without a code',

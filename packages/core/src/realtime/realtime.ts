@@ -9,7 +9,9 @@ import type { EventHub } from './event-hub.ts'
 import { createIssueTicket } from './issue-ticket.ts'
 import { createTickets } from './tickets.ts'
 
-export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'sessions' | 'events' | 'tokens'> {
+export interface RealtimeDeps
+  extends CommitOnceDeps,
+    Pick<Storage, 'runs' | 'sessions' | 'events' | 'tokens' | 'subjectRevocations'> {
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>

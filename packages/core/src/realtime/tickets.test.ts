@@ -11,13 +11,14 @@ const PAGE = 'https://app.example.com'
 const HERE = '192.0.2.1'
 
 async function setUp(blockValid = false) {
-  const { unitOfWork, tokens } = createInMemoryStorage()
+  const { unitOfWork, tokens, subjectRevocations } = createInMemoryStorage()
   await unitOfWork.commit([{ type: 'token.insert', token: aToken({ scopes: ALICE.scopes }) }])
   const clock = createManualClock()
   const lockout = createLockout(clock.monotonicMs, LOCKOUT)
   const all = createTickets({
     ...{
       tokens,
+      subjectRevocations,
       clock,
       ids: createSequenceIds(),
       digest: testDigest,
@@ -158,5 +159,40 @@ describe('createTickets', () => {
     expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('auth-locked-out')
     clock.advance(20_000)
     expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('redeemed')
+  })
+
+  const userAt = ({ now }: { now(): number }) => ({
+    subject: 'jwt:app:bob',
+    scopes: ['runs:read:own'],
+    tokenId: `jwt_${now()}_${now() + 10_000}_app:bob`,
+  })
+
+  it('redeems the ticket of a JWT until the JWT ends', async () => {
+    const { tickets, clock } = await setUp()
+    const bob = userAt(clock)
+    const [first, second] = [await tickets.issue(bob, undefined), await tickets.issue(bob, undefined)]
+
+    clock.advance(9_999)
+    expect(await tickets.redeem(first.ticket, undefined)).toEqual(bob)
+    clock.advance(1)
+    expect(await refusalOf(tickets.redeem(second.ticket, undefined))).toBe('auth-expired')
+  })
+
+  it('rejects the ticket of a JWT whose subject has been revoked', async () => {
+    const { tickets, clock, unitOfWork } = await setUp()
+    const bob = userAt(clock)
+    const { ticket } = await tickets.issue(bob, undefined)
+    const revocation = { subject: bob.subject, issuedUntil: clock.now(), revokedAt: clock.now(), revokedBy: 'ops' }
+    await unitOfWork.commit([{ type: 'subject.revoke', revocation }])
+
+    expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('auth-revoked')
+  })
+
+  it('counts the outstanding tickets of a user over all of its JWTs', async () => {
+    const { tickets, clock } = await setUp()
+    const bob = userAt(clock)
+    for (const end of [1, 2]) await tickets.issue({ ...bob, tokenId: `jwt_0_${clock.now() + end}_app:bob` }, undefined)
+
+    expect(await refusalOf(tickets.issue(bob, undefined))).toBe('ticket-limit-exceeded')
   })
 })

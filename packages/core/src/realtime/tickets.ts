@@ -12,14 +12,17 @@ import {
   type TokenStore,
   toJsonText,
 } from '@perdure/ports'
+import { holderOf, parseJwtCredential } from '../auth/jwt-credential.ts'
 import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
+import { isJwtRevoked, type SubjectRevocations } from '../auth/revoke-subject.ts'
 
 export interface TicketsDeps {
   readonly store: TicketStore
   /** The clock of the store: monotonic if only this process uses it. */
   readonly now: () => number
   readonly tokens: Pick<TokenStore, 'find'>
+  readonly subjectRevocations: SubjectRevocations
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>
@@ -58,7 +61,7 @@ const TICKET_BYTES = 32
 const MAX_OUTSTANDING = 10_000
 
 export function createTickets(deps: TicketsDeps): Tickets {
-  const { store, now, tokens, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
+  const { store, now, tokens, subjectRevocations, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
   const limits: TicketLimits = { perHolder: maxPerToken, total: MAX_OUTSTANDING }
 
   const take = async (ticket: string, clientAddress: string): Promise<TicketRecord> => {
@@ -68,13 +71,32 @@ export function createTickets(deps: TicketsDeps): Tickets {
     return taken
   }
 
+  /** The principal with the rights that its credential has now. */
+  const current = async (principal: Principal): Promise<Principal> => {
+    if (principal.tokenId === undefined) return principal
+    const jwt = parseJwtCredential(principal.tokenId)
+    if (jwt !== undefined) {
+      if (await isJwtRevoked(subjectRevocations, jwt)) throw perdureError('auth-revoked')
+      checkExpiry(jwt.expiresAt)
+      return principal
+    }
+    const token = await tokens.find(principal.tokenId)
+    if (token === undefined || token.revokedAt !== undefined) throw perdureError('auth-revoked')
+    checkExpiry(token.expiresAt)
+    return { ...principal, scopes: token.scopes }
+  }
+
+  const checkExpiry = (expiresAt: number | undefined) => {
+    if (expiresAt !== undefined && expiresAt <= clock.now()) throw perdureError('auth-expired')
+  }
+
   return {
     async issue(principal, origin) {
       const ticket = base64Url(ids.randomBytes(TICKET_BYTES))
       const at = now()
       const record: TicketRecord = {
         digest: digest.sha256(ticket),
-        holder: principal.tokenId ?? principal.subject,
+        holder: holderOf(principal.tokenId ?? principal.subject),
         principal: toJsonText(principal),
         origin,
         expiresAt: at + ttlMs,
@@ -90,12 +112,7 @@ export function createTickets(deps: TicketsDeps): Tickets {
       attempts.admit(clientAddress)
       const taken = await take(ticket, clientAddress)
       if (taken.origin !== undefined && taken.origin !== origin) throw invalidTicket()
-      const principal = fromJsonText(taken.principal) as Principal
-      if (principal.tokenId === undefined) return principal
-      const token = await tokens.find(principal.tokenId)
-      if (token === undefined || token.revokedAt !== undefined) throw perdureError('auth-revoked')
-      if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
-      return { ...principal, scopes: token.scopes }
+      return current(fromJsonText(taken.principal) as Principal)
     },
   }
 }

@@ -19,10 +19,11 @@ export const createCsrf: CreateStage = (deps) => {
   const { config } = deps
 
   return (exchange) => {
-    const { route, principal } = exchange
+    const { env, route, principal } = exchange
     if (route === undefined || scopeRuleOf(route.mounted.operation, config) === null) return undefined
     const session = principal.browserSession
-    if (config.authKind === 'none') refuseCrossSite(exchange, config.allowOrigins)
+    // The host may have identified the user by a cookie.
+    if (config.authKind === 'none' || env.caller !== undefined) refuseCrossSite(exchange, config.allowOrigins)
     else if (session !== undefined && config.csrfEnabled) checkSession(deps, exchange, session)
     if (session !== undefined && config.consoleReadOnly) refuseChange(route.mounted.operation)
     return undefined

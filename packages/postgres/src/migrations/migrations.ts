@@ -13,6 +13,7 @@ import { askedHash } from './0012-asked-hash.ts'
 import { turns } from './0013-turns.ts'
 import { files } from './0014-files.ts'
 import { chats } from './0015-chats.ts'
+import { subjectRevocations } from './0016-subject-revocations.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   turns,
   files,
   chats,
+  subjectRevocations,
 ]

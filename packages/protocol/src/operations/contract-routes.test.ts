@@ -85,9 +85,10 @@ POST   /mcp/servers/:serverId/tools/:toolName/call  I  mcp:call:{serverId}
 GET    /tokens                                    -  tokens:read
 GET    /tokens/self                               -  any principal
 GET    /tokens/:tokenId                           -  tokens:read:{tokenId}
-POST   /tokens                                    I  tokens:create
+POST   /tokens                                    I  tokens:create | tokens:mint:sessions
 POST   /tokens/:tokenId/rotate                    I  tokens:revoke:{tokenId}
 DELETE /tokens/:tokenId                           I  tokens:revoke:{tokenId}
+POST   /subjects/:subject/revoke                  I  tokens:revoke
 GET    /audit                                     -  audit:read
 GET    /audit/export                              -  audit:export
 POST   /audit/verify                              -  audit:verify

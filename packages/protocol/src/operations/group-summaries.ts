@@ -15,6 +15,7 @@ const SUMMARIES: Readonly<Record<OperationGroup, string>> = {
   skills: 'Folders with instructions and files that runs can read.',
   mcp: 'Model Context Protocol servers whose tools runs can call.',
   tokens: 'Mint, rotate and revoke the access tokens that decide who may call what.',
+  subjects: 'Users of issuers of JWTs and of the program that embeds the server.',
   audit: 'The tamper-evident chain of entries that records who did what.',
   triggers: 'Start runs automatically: on a schedule, at an interval, after a period of inactivity, or on an event.',
   nodes: 'The servers that share a PostgreSQL schema.',

@@ -18,6 +18,7 @@ import { realtimeOperations } from './realtime.ts'
 import { runOperations } from './runs.ts'
 import { sessionOperations } from './sessions.ts'
 import { skillOperations } from './skills.ts'
+import { subjectOperations } from './subjects.ts'
 import { tokenOperations } from './tokens.ts'
 import { triggerOperations } from './triggers.ts'
 import { webhookOperations } from './webhooks.ts'
@@ -38,6 +39,7 @@ interface OperationTables {
   readonly skills: typeof skillOperations
   readonly mcp: typeof mcpOperations
   readonly tokens: typeof tokenOperations
+  readonly subjects: typeof subjectOperations
   readonly audit: typeof auditOperations
   readonly triggers: typeof triggerOperations
   readonly webhooks: typeof webhookOperations
@@ -64,6 +66,7 @@ export const OPERATION_TABLES: OperationTables = {
   skills: skillOperations,
   mcp: mcpOperations,
   tokens: tokenOperations,
+  subjects: subjectOperations,
   audit: auditOperations,
   triggers: triggerOperations,
   webhooks: webhookOperations,

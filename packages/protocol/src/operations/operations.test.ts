@@ -64,6 +64,7 @@ describe('OPERATIONS', () => {
       'memory.put-block',
       'memory.delete-block',
       'memory.resolve-conflict',
+      'subjects.revoke',
     ])
   })
 

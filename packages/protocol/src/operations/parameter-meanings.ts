@@ -46,6 +46,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   since: 'Return only items at or after this instant (ISO 8601).',
   skillName: 'Name of the skill.',
   status: 'Return only items with this status.',
+  subject: 'Subject of a user: `jwt:` and the id of the issuer, or `host:`, and the name of the user.',
   tag: 'Return only facts with this tag, or runs whose registration has this tag.',
   threadId: 'Id of the workflow thread, `thr_…` or one that you chose.',
   tokenId: 'Id of the token, `tok_…`; not the token itself.',

@@ -39,7 +39,7 @@ export const tokenOperations = {
     id: 'tokens.create',
     method: 'POST',
     path: '/tokens',
-    scope: 'tokens:create',
+    scope: { anyOf: ['tokens:create', 'tokens:mint:sessions'] },
     idempotent: true,
     sealed: true,
     privileged: true,
@@ -52,7 +52,7 @@ export const tokenOperations = {
       },
     },
     errors: ['scope-escalation-denied'],
-    summary: 'Mint a token within the caller’s own scopes.',
+    summary: 'Mint a token within the caller’s own scopes, or for a user of the caller.',
   },
   rotateToken: {
     id: 'tokens.rotate',

@@ -75,6 +75,26 @@ export const RevokedToken = documented(
   { id: token.id, webhooks: ['billing'] },
 )
 
+export const RevokeSubjectRequest = documented(
+  strictObject({
+    issuedUntil: member(
+      v.optional(Timestamp),
+      'Credentials that were issued at this time or earlier are revoked. Not in the future. Default: now.',
+    ),
+  }),
+  'Revokes what a user has signed in with.',
+  { issuedUntil: '2026-03-02T09:00:00.000Z' },
+)
+
+export const RevokedSubject = documented(
+  v.object({
+    subject: member(v.string(), 'The subject, as in the path.'),
+    issuedUntil: member(Timestamp, 'Credentials that were issued at this time or earlier are refused.'),
+  }),
+  'A subject whose JWTs and tokens were revoked.',
+  { subject: 'jwt:app:alice', issuedUntil: '2026-03-02T09:00:00.000Z' },
+)
+
 export const MintTokenRequest = documented(
   strictObject({
     name: member(Label, 'Name of the token, 1 to 128 characters.'),
@@ -84,7 +104,7 @@ export const MintTokenRequest = documented(
     ),
     subject: member(
       v.optional(Label),
-      'Owner of what the token creates, 1 to 128 characters. Default: the id of the new token.',
+      'Owner of what the token creates, 1 to 128 characters. Default: the id of the new token. With only `tokens:mint:sessions`: the name of a user, before which the server sets `host:`.',
     ),
     env: member(v.optional(TokenEnvName), 'Environment in the prefix of the token. Default: `live`.'),
     expiresAt: member(

@@ -1,7 +1,8 @@
+import { holderOf } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
-/** Enforces the connection limits of the server and of each token. */
+/** Enforces the connection limits of the server and of each token; the JWTs of a user count as one token. */
 export interface ConnectionLimits {
   /** Reserves a connection while the credential is being verified. @throws PerdureError `overloaded` */
   reserve(): void
@@ -31,18 +32,20 @@ export function createConnectionLimits({
       reserved--
     },
     acquire(tokenId) {
-      const count = tokenId === undefined ? 0 : (byToken.get(tokenId) ?? 0)
+      const holder = tokenId === undefined ? undefined : holderOf(tokenId)
+      const count = holder === undefined ? 0 : (byToken.get(holder) ?? 0)
       if (count >= maxConnectionsPerToken)
         throw limitReached(`the token has reached its limit of ${maxConnectionsPerToken} WebSockets`)
-      if (tokenId !== undefined) byToken.set(tokenId, count + 1)
+      if (holder !== undefined) byToken.set(holder, count + 1)
       acquired++
     },
     release(tokenId) {
       acquired--
       if (tokenId === undefined) return
-      const left = (byToken.get(tokenId) ?? 1) - 1
-      if (left === 0) byToken.delete(tokenId)
-      else byToken.set(tokenId, left)
+      const holder = holderOf(tokenId)
+      const left = (byToken.get(holder) ?? 1) - 1
+      if (left === 0) byToken.delete(holder)
+      else byToken.set(holder, left)
     },
   }
 }

@@ -44,7 +44,9 @@ export interface Subscription extends FrameRecipient, Watcher {
  * The state of one accepted WebSocket. It has no closures, and fields that most connections never need are created on
  * demand, because thousands of connections are open and idle at a time.
  */
-export interface Connection extends Accepted {
+export interface Connection extends Omit<Accepted, 'principal'> {
+  /** Replaced when the client renews its credential. */
+  principal: Principal
   isOpen: boolean
   isInitialized: boolean
   /** Consecutive messages that were not JSON. */

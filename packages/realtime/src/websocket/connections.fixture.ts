@@ -179,6 +179,7 @@ export function createWorld(options: WorldOptions = {}) {
     ...{ runs: storage.runs, version: '0.0.0', basePath: '/v1', ...options.audit },
     authorizeSubject: createAuthorizeSubject(storage),
     abortRun: options.abortRun ?? (() => Promise.reject(perdureError('run-not-found'))),
+    renewCredential: () => Promise.reject(perdureError('auth-invalid')),
   })
 
   const connect = (principal: Principal = ANYONE) => {

@@ -26,7 +26,11 @@ export interface MethodDeps {
   readonly version: string
   readonly limits: WebSocketLimits
   readonly delivery: Pick<Delivery, 'nextId' | 'follow' | 'unfollow'>
+  readonly renewCredential: RenewCredential
 }
+
+/** Gives the connection the credential of this token from now on. @throws PerdureError if it is refused */
+export type RenewCredential = (caller: Connection, token: string) => Promise<MethodRefusal | undefined>
 
 /** The result of a method, and what to send after it. */
 export interface MethodResult {
@@ -83,6 +87,12 @@ export function createMethods(deps: MethodDeps): CallMethod {
             message: `this connection has no subscription ${subscriptionId.slice(0, 64)}`,
           },
     'run.cancel': (caller, params) => cancelRun(deps, caller, params),
+    'credential.renew': async (caller, { token }) => {
+      const refusal = await deps.renewCredential(caller, token)
+      if (refusal !== undefined) return refusal
+      const { subject, scopes } = caller.principal
+      return { result: { principal: { subject, scopes } } }
+    },
     ping: async (_, { nonce }) => ({ result: { nonce, at: new Date(clock.now()).toISOString() } }),
   }
   return (caller, method, params) => {

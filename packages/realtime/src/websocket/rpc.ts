@@ -48,6 +48,10 @@ export function errorFrame({ id, name, message }: RpcRefusal): string {
 }
 
 const NAMES: Partial<Record<ErrorCode, RpcErrorName>> = {
+  'auth-invalid': 'auth-invalid',
+  'auth-expired': 'auth-invalid',
+  'auth-revoked': 'auth-invalid',
+  'auth-locked-out': 'rate-limited',
   'validation-failed': 'invalid-params',
   'scope-denied': 'scope-denied',
   'run-not-found': 'run-not-found',

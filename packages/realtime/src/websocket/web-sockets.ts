@@ -9,8 +9,9 @@ import { createConnectionLimits } from './connection-limits.ts'
 import { type ConnectionsDeps, createConnections } from './connections.ts'
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
+import { createRenewCredential } from './renew-credential.ts'
 
-export interface WebSocketsDeps extends ConnectionsDeps, CredentialDeps {
+export interface WebSocketsDeps extends Omit<ConnectionsDeps, 'renewCredential'>, CredentialDeps {
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly watchCredential: WatchCredential
   /** Whether the server accepts new connections. */
@@ -62,9 +63,11 @@ const CLOSE_NAMES: Readonly<Record<CredentialLoss, CloseName>> = {
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const { timers, logger, limits, ids, watchCredential, isReady, loadLibrary = () => import('ws') } = deps
   const newConnectionId = () => `con_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
-  const connections = createConnections(deps)
-  let loadingServer: Promise<WebSocketServer> | undefined
   const connectionLimits = createConnectionLimits(limits)
+  const onLost = (connection: Connection, loss: CredentialLoss) => connections.close(connection, CLOSE_NAMES[loss])
+  const renewCredential = createRenewCredential({ ...deps, limits: connectionLimits, onLost })
+  const connections = createConnections({ ...deps, renewCredential })
+  let loadingServer: Promise<WebSocketServer> | undefined
   const open = new Map<WebSocket, Connection>()
   const refused = new Set<WebSocket>()
   const emptyWaiters: (() => void)[] = []
@@ -159,9 +162,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     socket.on('message', onMessage)
     socket.on('pong', onPong)
     if (principal.tokenId === undefined) return
-    connection.unwatchToken = watchCredential(principal.tokenId, (loss) =>
-      connections.close(connection, CLOSE_NAMES[loss]),
-    )
+    connection.unwatchToken = watchCredential(principal.tokenId, (loss) => onLost(connection, loss))
   }
 
   const authenticateAndOpen = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {

@@ -20,6 +20,7 @@ import {
   createTrustedClock,
   createWebhooks,
   type Daemon,
+  type JwtIssuer,
   type Recall,
   targetsOf,
   type Webhooks,
@@ -51,6 +52,7 @@ export interface Parts
   extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir' | 'originOf'> {
   readonly adapters: Adapters
   readonly secrets: Secrets
+  readonly jwtIssuers?: readonly JwtIssuer[]
   readonly auditLocation: AuditLocation
   /** Cipher of the main database; `undefined` if it is not encrypted. */
   readonly cipher: string | undefined
@@ -162,11 +164,8 @@ export function compose(parts: Parts) {
   const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
     ...domain,
-    kind: auth.kind,
-    blockValid: auth.lockout.blockValid,
-    peppers: secrets.peppers,
-    sealer,
-    lockoutStore: adapters.lockouts,
+    ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers, sealer },
+    ...{ lockoutStore: adapters.lockouts, jwtIssuers: parts.jwtIssuers ?? [] },
     isRegistered: (kind, id) => targetsOf(agents, workflows).find(kind, id) !== undefined,
   })
   const retention = createRetention({ ...domain, limits: config.retention })
@@ -193,7 +192,7 @@ export function compose(parts: Parts) {
 
   // Edges
   const { admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
-  const { authenticate, watchCredential, checkCredentials, attempts, lockoutDaemon } = gate
+  const { authenticate, watchCredential, checkCredentials, attempts, lockoutDaemon, issueToken } = gate
   const { issueTicket, ...live } = createRealtime({
     ...domain,
     ...realtime,
@@ -296,5 +295,5 @@ export function compose(parts: Parts) {
     ...(lockoutDaemon === undefined ? [] : [lockoutDaemon]),
     ...(consoleData === undefined ? [] : [consoleData.daemon]),
   ]
-  return { clock, app, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
+  return { clock, app, issueToken, onUpgrade, streams, webSockets, engine, triggers, webhooks, audit, daemons }
 }

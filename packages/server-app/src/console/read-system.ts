@@ -42,7 +42,7 @@ export function createReadSystem(deps: ReadSystemDeps): () => Promise<System> {
           const value = memberAt(config, path)
           return {
             path,
-            ...(value === undefined ? {} : { value: isSecret ? masked(value) : value }),
+            ...(value === undefined ? {} : { value: isSecret ? masked(value) : withMaskedKeys(value) }),
             origin: (await originOf?.(path)) ?? 'program',
           }
         }),
@@ -53,6 +53,10 @@ export function createReadSystem(deps: ReadSystemDeps): () => Promise<System> {
 
 const memberAt = (tree: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], tree)
+
+/** The issuers in `auth.jwt` contain references to secrets. */
+const withMaskedKeys = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (name, member: unknown) => (name === 'secretRef' ? masked(member) : member)))
 
 /** A reference to a secret names a variable or a file: its scheme is enough to find a wrong one. */
 const masked = (value: unknown): unknown =>

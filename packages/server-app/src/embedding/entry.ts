@@ -2,17 +2,24 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PerdureClient } from '@perdure/client'
+import { HOST_SUBJECT_PREFIX, type IssuedToken, type TokenForUser } from '@perdure/core'
 import { perdureError, type Refusal } from '@perdure/ports'
 import { destroyOnError } from '../listener/destroy-on-error.ts'
 import { isEventStream } from '../listener/event-stream.ts'
 import { endedBySignal } from './ended-by-signal.ts'
-import { type Caller, createInProcessClient } from './in-process-client.ts'
+import { type Caller, checkCaller, createInProcessClient } from './in-process-client.ts'
 import type { PassedRequests, PassedRequestsDeps } from './passed-requests.ts'
 
 /** Facts about a request that the embedding program can pass on with it. */
 export interface RequestInfo {
   /** The address of the client. Without it, the limits per address do not apply to the request. */
   readonly clientAddress?: string | undefined
+  /**
+   * The user that the program has authenticated, such as by its own cookie. The request acts for the subject
+   * `host:<subject>` with these scopes; credentials in the request are ignored. A request that a browser sends for a page
+   * of another site is refused.
+   */
+  readonly as?: Caller | undefined
 }
 
 /** The entry points of a server for the program that embeds it. */
@@ -21,6 +28,8 @@ export interface EmbeddedServer {
    * Answers a request that another HTTP server of the process has received, under any mount path. Waits for a start in
    * progress. Never rejects: before the start and after the stop, the answer is 503. When the signal of the request
    * aborts, its event stream ends.
+   *
+   * @throws TypeError if the subject or a scope in `as` is malformed
    */
   fetch(request: Request, info?: RequestInfo): Promise<Response>
   /** Takes over a WebSocket upgrade that another HTTP server of the process has received, under any mount path. */
@@ -34,6 +43,12 @@ export interface EmbeddedServer {
    */
   client(caller: Caller): PerdureClient
   client<Config>(caller: Caller): PerdureClient<Config>
+  /**
+   * Issues a token for a user of the program, to be handed to the user's page. It acts for the subject `host:<subject>`.
+   *
+   * @throws PerdureError `validation-failed`; `server-draining` before the start and after the stop
+   */
+  issueToken(request: TokenForUser): Promise<IssuedToken>
 }
 
 export interface Entry {
@@ -47,6 +62,13 @@ export interface Entry {
 }
 
 const RETRY_AFTER_MS = 1_000
+
+/** @throws TypeError */
+function userOf({ subject, scopes }: Caller): Caller {
+  const user = { subject: `${HOST_SUBJECT_PREFIX}${subject}`, scopes: [...scopes] }
+  checkCaller({ ...user, subject: typeof subject === 'string' && subject !== '' ? user.subject : '' })
+  return user
+}
 
 export function createEntry(basePath: string): Entry {
   let starting: Promise<unknown> | undefined
@@ -84,8 +106,9 @@ export function createEntry(basePath: string): Entry {
 
   return {
     embedded: {
-      async fetch(request, info) {
-        const response = await answer(request, { clientAddress: info?.clientAddress })
+      async fetch(request, info = {}) {
+        const { clientAddress, as } = info
+        const response = await answer(request, { clientAddress, ...(as === undefined ? {} : { caller: userOf(as) }) })
         // Other answers end by themselves. Some adapters create the signal of a request only when it is read.
         return isEventStream(response.headers) ? endedBySignal(response, request.signal) : response
       },
@@ -93,6 +116,7 @@ export function createEntry(basePath: string): Entry {
         socket.on('error', destroyOnError)
         void upgrade(incoming, socket, head)
       },
+      issueToken: async (request) => (requests ?? (await opened())).issueToken(request),
       client: (caller: Caller) => createInProcessClient(caller, { basePath, answer, isStopped: () => isStopped }),
     },
     starting(started) {

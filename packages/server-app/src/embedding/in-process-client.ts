@@ -5,7 +5,7 @@ import { isGrantable } from '@perdure/protocol'
 import { endedBySignal } from './ended-by-signal.ts'
 import type { PassedRequests } from './passed-requests.ts'
 
-/** A part of the program that calls the server without a token. */
+/** A part of the program, or a user that the program has authenticated; calls the server without a token. */
 export interface Caller {
   /** Owner of the resources that the calls create. */
   readonly subject: string
@@ -49,7 +49,7 @@ export function createInProcessClient(
 }
 
 /** Programs without types may pass anything, such as a numeric user id. */
-function checkCaller({ subject, scopes }: { readonly subject: unknown; readonly scopes: unknown }): void {
+export function checkCaller({ subject, scopes }: { readonly subject: unknown; readonly scopes: unknown }): void {
   if (typeof subject !== 'string' || !isSubjectName(subject)) throw new TypeError(`subject ${SUBJECT_NAME_RULE}`)
   if (!Array.isArray(scopes)) throw new TypeError('scopes must be a list such as ["agents:invoke:*"]')
   const unknown = scopes.find((scope) => typeof scope !== 'string' || !isGrantable(scope))

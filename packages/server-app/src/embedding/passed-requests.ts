@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { IssueToken } from '@perdure/core'
 import type { HttpApp, HttpEnv } from '@perdure/http'
 import type { Logger, Timers } from '@perdure/ports'
 import type { WebSockets } from '@perdure/realtime'
@@ -11,6 +12,7 @@ import { waitAtMost } from '../start/stop-budget.ts'
 /** The requests that the surrounding program passes to a started server. */
 export interface PassedRequests {
   answer(request: Request, env: Pick<HttpEnv, 'clientAddress' | 'caller'>): Promise<Response>
+  readonly issueToken: IssueToken
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): void
   /** Waits up to `graceMs` for the answers to the requests passed so far. */
   settled(graceMs: number): Promise<void>
@@ -18,6 +20,7 @@ export interface PassedRequests {
 
 export interface PassedRequestsDeps {
   readonly app: HttpApp
+  readonly issueToken: IssueToken
   readonly webSockets: Pick<WebSockets, 'accept'>
   readonly logger: Logger
   readonly timers: Timers
@@ -30,6 +33,7 @@ export function createPassedRequests({ timers, maxHeaders, ...deps }: PassedRequ
   const pending = new Set<Promise<Response>>()
 
   return {
+    issueToken: deps.issueToken,
     async answer(request, env) {
       const answering = deps.app.fetch(request, env)
       pending.add(answering)

@@ -2,7 +2,13 @@
 import '@perdure/interop'
 import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunCode, type RunContext } from '@perdure/core'
 import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
-import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
+import {
+  createCronSchedule,
+  createJwtVerifier,
+  createPrometheusMeter,
+  nodeDigest,
+  noWatchdog,
+} from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage, soleNode } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
 import { createAttribution } from '../compose/attribution.ts'
@@ -90,6 +96,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
         blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,
         mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp,
+        jwtVerifier: createJwtVerifier(),
         tickets: createInMemoryTicketStore(),
         cluster: soleNode,
         lockouts: undefined,
@@ -101,7 +108,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
-      ...{ storageEncryption: undefined, auditEncryption: undefined },
+      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [] },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

@@ -1,6 +1,12 @@
 import { createAgentRegistry, createPhase, createWorkflowRegistry, type RunContext } from '@perdure/core'
 import { createInMemoryBlobStore, createInMemorySkillStore, createInMemoryTicketStore } from '@perdure/in-memory'
-import { createCronSchedule, createPrometheusMeter, nodeDigest, noWatchdog } from '@perdure/platform-node'
+import {
+  createCronSchedule,
+  createJwtVerifier,
+  createPrometheusMeter,
+  nodeDigest,
+  noWatchdog,
+} from '@perdure/platform-node'
 import {
   type IdGenerator,
   type Logger,
@@ -171,6 +177,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
         blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,
         mcp: createPlatform(config(), '.', {}).mcp,
+        jwtVerifier: createJwtVerifier(),
         tickets: createInMemoryTicketStore(),
         cluster: soleNode,
         lockouts: undefined,
@@ -182,7 +189,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
-      ...{ storageEncryption: undefined, auditEncryption: undefined },
+      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [] },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

@@ -4,6 +4,7 @@ import {
   createCronSchedule,
   createFileSkillStore,
   createIdGenerator,
+  createJwtVerifier,
   createPrometheusMeter,
   createWatchdog,
   createWebhookSender,
@@ -26,6 +27,7 @@ import {
   type CronSchedule,
   type Digest,
   type IdGenerator,
+  type JwtVerifier,
   type LockoutStore,
   type Logger,
   type McpClient,
@@ -63,6 +65,8 @@ export interface Adapters {
   readonly blobs: BlobStore
   readonly skills: SkillStore
   readonly mcp: McpClient
+  /** Verifies the JWTs of the issuers in `auth.jwt`. By default, it fetches only the keys that `jwksUrl` names. */
+  readonly jwtVerifier: JwtVerifier
   /** Sends webhook deliveries. */
   readonly webhookSender: WebhookSender
   /**
@@ -110,6 +114,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     cluster: given.cluster ?? soleNode,
     lockouts: given.lockouts,
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
+    jwtVerifier: given.jwtVerifier ?? createJwtVerifier({ monotonicMs: clock.monotonicMs }),
     webhookSender: given.webhookSender ?? createWebhookSender(config.webhooks),
     mcp:
       given.mcp ??

@@ -51,6 +51,7 @@ const ADAPTERS = {
   blobs: 'object',
   skills: 'object',
   mcp: 'object',
+  jwtVerifier: 'object',
   webhookSender: 'object',
   tickets: 'object',
   cluster: 'object',

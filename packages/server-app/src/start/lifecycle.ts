@@ -11,6 +11,7 @@ import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { checkRunsOf } from './check-runs.ts'
 import { affordableConnections, checkDescriptors, startErrorOf } from './connection-budget.ts'
 import { startExpirySweep } from './expiry-sweep.ts'
+import { createJwtIssuers } from './jwt-issuers.ts'
 import type { LifecycleParts } from './lifecycle-parts.ts'
 import { logCrashPolicies } from './log-crash-policies.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
@@ -77,13 +78,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     await checkMcpSecrets(parts.mcpServers, platform)
     await checkWebhookEndpoints(parts.webhookEndpoints, platform.webhookSender, platform)
     await checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
-    return { secrets, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
+    const jwtIssuers = createJwtIssuers(config, secrets.jwtKeys, platform.jwtVerifier)
+    return { secrets, jwtIssuers, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
   }
 
   const open = async (isListening: boolean) => {
     checkDescriptors(readDescriptorUse())
     await runStartHook(hooks, 'beforeStart')
-    const { secrets, tracer } = await validate()
+    const { secrets, jwtIssuers, tracer } = await validate()
     // The tracer is flushed after everything else is closed, because closing also ends spans.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
     if (given.watchdog === undefined) undo.push(watchdog.close)
@@ -98,7 +100,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const blobs = openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
     const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, blobs, tracer, cluster }
     const openConsole = await loadConsole(parts)
-    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher, openConsole })
+    const composition = compose({ ...parts, secrets, jwtIssuers, vitals, adapters, auditLocation, cipher, openConsole })
     undo.push(composition.audit.stop)
     logCrashPolicies([...parts.agents.list(), ...parts.workflows.list()], logger)
     await composition.audit.start()

@@ -1,8 +1,9 @@
 import { nodeDigest } from '@perdure/platform-node'
-import { type AuditKeys, NO_AUDIT_KEY, StartError } from '@perdure/ports'
+import { type AuditKeys, type JwtKeys, NO_AUDIT_KEY, StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { checkEncryptionPeer, type Encryption } from '@perdure/sqlite'
 import {
+  jwtKeyField,
   type ResolvedReferences,
   type ResolveReferencesDeps,
   resolveReferences,
@@ -21,6 +22,8 @@ export interface Secrets {
   /** `undefined` if the storage is a file. */
   readonly database: DatabaseAccess | undefined
   readonly auditEncryption: Encryption | undefined
+  /** The keys of the issuers in `auth.jwt`, in that order. */
+  readonly jwtKeys: readonly JwtKeys[]
   readonly health: SecretsHealth
 }
 
@@ -55,8 +58,15 @@ export async function validateBeforeBind(config: ServerConfig, deps: ResolveRefe
   if (storageEncryption !== undefined || auditEncryption !== undefined) await checkEncryptionPeer()
   const auditKeys = auditKeysOf(references.secretOf('audit.keyRef'), peppers)
   const database = databaseOf(config, references)
-  return { peppers, sealSecrets, auditKeys, storageEncryption, database, auditEncryption, health: references.health }
+  const { health } = references
+  const jwtKeys = jwtKeysOf(config, references)
+  return { peppers, sealSecrets, auditKeys, storageEncryption, database, auditEncryption, jwtKeys, health }
 }
+
+const jwtKeysOf = ({ auth }: ServerConfig, { secretOf }: ResolvedReferences): readonly JwtKeys[] =>
+  auth.jwt.map(({ keys }, index) =>
+    'jwksUrl' in keys ? { url: keys.jwksUrl } : { bytes: secretOf(jwtKeyField(index)) ?? new Uint8Array() },
+  )
 
 /** The configured PostgreSQL database; `undefined` if the storage is a file. */
 export function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {

@@ -22,9 +22,15 @@ export interface ResolvedReferences {
   readonly health: SecretsHealth
 }
 
-/** Every secret reference in the configuration, in the order of the field table. */
-const referencesOf = (config: ServerConfig): readonly Reference[] =>
-  configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
+/** Every secret reference in the configuration, in the order of the field table; then those of issuers of JWTs. */
+const referencesOf = (config: ServerConfig): readonly Reference[] => [
+  ...configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path))),
+  ...config.auth.jwt.flatMap(({ keys }, index) =>
+    'secretRef' in keys ? [{ field: jwtKeyField(index), text: keys.secretRef }] : [],
+  ),
+]
+
+export const jwtKeyField = (index: number): string => `auth.jwt.${index}.keys.secretRef`
 
 /**
  * Resolves secret references in the configuration: those of `fields` if given, otherwise all, including unused ones.

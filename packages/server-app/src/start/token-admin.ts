@@ -1,5 +1,5 @@
 import { auditingUnitOfWork, createManageTokens, type MintToken, webhooksOfToken } from '@perdure/core'
-import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
+import type { Page, PageQuery, SubjectRevocation, TokenRecord } from '@perdure/ports'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { ServerOptions } from '../server-options.ts'
@@ -13,6 +13,8 @@ export interface TokenAdmin {
   mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
   list(page: PageQuery): Promise<Page<TokenRecord>>
   revoke(id: string): Promise<TokenRecord>
+  /** Revokes the JWTs and tokens of a user that were issued at a time (ISO 8601; default: now) or earlier. */
+  revokeSubject(subject: string, issuedUntil?: string): Promise<SubjectRevocation>
   /** The ids of the webhooks that end when the token is revoked. */
   webhooksOf(id: string): Promise<readonly string[]>
   close(): Promise<void>
@@ -43,6 +45,7 @@ export async function openTokenAdmin(
     mint: (request) => manage.mint(request, 'cli'),
     list: manage.list,
     revoke: (id) => manage.revoke(id, 'cli'),
+    revokeSubject: (subject, issuedUntil) => manage.revokeSubject({ subject, issuedUntil }, 'cli'),
     webhooksOf: (id) => webhooksOfToken(storage, id),
     close: async () => {
       if (adapters.storage === undefined) await storage.close()

@@ -40,6 +40,7 @@ const TABLES: readonly TableSpec[] = [
   { name: 'session_fields', order: ['session_id', 'field', 'value'], owner: ofSession },
   { name: 'messages', order: ['session_id', 'seq'], owner: ofSession },
   { name: 'tokens', order: ['id'] },
+  { name: 'subject_revocations', order: ['subject'] },
   { name: 'audit_entries', order: ['seq'] },
   { name: 'audit_heads', order: ['name'] },
   { name: 'audit_outbox', order: ['position'], keepsKey: true },

@@ -4,6 +4,7 @@ import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 /** Writes that a full disk must not block: they revoke a right or free space. */
 const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'token.revoke',
+  'subject.revoke',
   'token.prune',
   'session.delete',
   'thread.delete',

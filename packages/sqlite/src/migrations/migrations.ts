@@ -29,6 +29,7 @@ import { askedHash } from './0028-asked-hash.ts'
 import { turns } from './0029-turns.ts'
 import { files } from './0030-files.ts'
 import { chats } from './0031-chats.ts'
+import { subjectRevocations } from './0032-subject-revocations.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -64,4 +65,5 @@ export const MIGRATIONS: readonly Migration[] = [
   turns,
   files,
   chats,
+  subjectRevocations,
 ]

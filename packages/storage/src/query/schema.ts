@@ -16,6 +16,7 @@ import type { RunRow } from '../runs/run-row.ts'
 import type { MessageRow } from '../sessions/message-row.ts'
 import type { SessionRow } from '../sessions/session-row.ts'
 import type { StepRow } from '../steps/step-row.ts'
+import type { SubjectRevocationRow } from '../tokens/subject-revocation-row.ts'
 import type { TokenRow } from '../tokens/token-row.ts'
 import type { FireRow } from '../triggers/fire-row.ts'
 import type { TriggerRow } from '../triggers/trigger-row.ts'
@@ -42,6 +43,7 @@ export interface Schema {
   readonly messages: MessageRow & OfSession
   readonly chats: ChatRow
   readonly tokens: TokenRow
+  readonly subject_revocations: SubjectRevocationRow
   readonly audit_entries: AuditTable
   readonly audit_heads: AuditHeadTable
   readonly audit_outbox: AuditOutboxTable

@@ -23,6 +23,7 @@ import { runStoreCases } from './run-store.contract.ts'
 import { runTimersCases } from './run-timers.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
+import { subjectRevocationStoreCases } from './subject-revocation-store.contract.ts'
 import { tokenStoreCases } from './token-store.contract.ts'
 import { triggerStoreCases } from './trigger-store.contract.ts'
 import { unitOfWorkCases } from './unit-of-work.contract.ts'
@@ -85,6 +86,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'SessionStore', cases: sessionStoreCases },
   { port: 'ChatStore', cases: chatStoreCases },
   { port: 'TokenStore', cases: tokenStoreCases },
+  { port: 'SubjectRevocationStore', cases: subjectRevocationStoreCases },
   { port: 'AuditLog', cases: auditLogCases },
   { port: 'TriggerStore', cases: triggerStoreCases },
   { port: 'FireStore', cases: fireStoreCases },

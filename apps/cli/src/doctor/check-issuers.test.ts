@@ -1,0 +1,21 @@
+import { parseConfig } from '@perdure/server-app'
+import { expect, it } from 'vitest'
+import { checkIssuers } from './check-issuers.ts'
+
+const issuer = { audience: 'perdure', algorithms: ['EdDSA'], scopes: [] }
+const configWith = (...jwt: readonly object[]) => parseConfig({ auth: { jwt } })
+
+it('lists issuers, and the URLs to which the server connects for their keys', () => {
+  const config = configWith(
+    { ...issuer, id: 'app', issuer: 'https://app.test', keys: { jwksUrl: 'https://app.test/jwks' } },
+    { ...issuer, id: 'own', issuer: 'own', keys: { secretRef: 'env:KEY' } },
+  )
+
+  expect(checkIssuers(config).map(({ message }) => message)).toEqual([
+    'accepts JWTs of app (https://app.test), own (own); outbound: https://app.test/jwks',
+  ])
+})
+
+it('reports nothing without issuers', () => {
+  expect(checkIssuers(configWith())).toEqual([])
+})

@@ -1,0 +1,15 @@
+import type { ServerConfig } from '@perdure/protocol'
+import { type Finding, ok } from './finding.ts'
+
+/** The URLs from which the server fetches the keys of issuers. It connects to nothing else that is not in code. */
+export const keySetUrls = ({ auth }: Pick<ServerConfig, 'auth'>): readonly string[] =>
+  auth.jwt.flatMap(({ keys }) => ('jwksUrl' in keys ? [keys.jwksUrl] : []))
+
+/** Lists whose JWTs the server accepts, and where it connects for their keys. Connects to nothing. */
+export function checkIssuers(config: ServerConfig): readonly Finding[] {
+  const { jwt } = config.auth
+  if (jwt.length === 0) return []
+  const urls = keySetUrls(config)
+  const outbound = urls.length === 0 ? 'no outbound connections' : `outbound: ${urls.join(', ')}`
+  return [ok('jwt', `accepts JWTs of ${jwt.map(({ id, issuer }) => `${id} (${issuer})`).join(', ')}; ${outbound}`)]
+}

@@ -1,0 +1,69 @@
+import type { SubjectRevocation } from '@perdure/ports'
+import { sql } from 'kysely'
+import { takeLock } from '../lock.ts'
+import type { Program } from '../program.ts'
+import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import { from } from '../query/from.ts'
+import type { WriteAppliers } from '../transaction.ts'
+import {
+  REVOCATION_COLUMNS,
+  type SubjectRevocationRow,
+  toRevocation,
+  toRevocationRow,
+} from './subject-revocation-row.ts'
+
+export function* findSubjectRevocations(db: Db, subjects: readonly string[]): Program<readonly SubjectRevocation[]> {
+  return (yield* db.all(SELECT_REVOCATIONS, { subjects })).map(toRevocation)
+}
+
+export const subjectRevocationWrites: WriteAppliers<'subject.revoke'> = {
+  *'subject.revoke'({ db }, { revocation }) {
+    yield* takeLock(db, 'families')
+    const { subject, issuedUntil, revokedAt: at } = revocation
+    yield* db.run(putRevocation, toRevocationRow(revocation))
+    return yield* db.run(REVOKE_TOKENS_OF_SUBJECT, { subject, issuedUntil, at })
+  },
+}
+
+export const SELECT_REVOCATIONS = compile<{ subjects: readonly string[] }, SubjectRevocationRow>((param, dialect) =>
+  from
+    .selectFrom('subject_revocations')
+    .selectAll()
+    .where(dialect.isOneOf('subject', param('subjects'))),
+)
+
+const putRevocation = compile<SubjectRevocationRow, unknown>((param) =>
+  from
+    .insertInto('subject_revocations')
+    .values(paramsFor(param, REVOCATION_COLUMNS))
+    .onConflict((conflict) =>
+      conflict
+        .column('subject')
+        .doUpdateSet({
+          issued_until: sql`excluded.issued_until`,
+          revoked_at: sql`excluded.revoked_at`,
+          revoked_by: sql`excluded.revoked_by`,
+        })
+        .where('subject_revocations.issued_until', '<', sql<number>`excluded.issued_until`),
+    ),
+)
+
+interface SubjectAt {
+  readonly subject: string
+  readonly issuedUntil: number
+  readonly at: number
+}
+
+/** Reads every token once: an operator rarely revokes a subject, and an index would cost each new token. */
+const REVOKE_TOKENS_OF_SUBJECT = compile<SubjectAt, unknown>((param, dialect) => {
+  const related = dialect.reached('family', 'tokens', {
+    child: sql`child.parent_id = family.id`,
+    old: sql`old.replaced_by = family.id`,
+  })
+  return sql`with recursive family (id) as (
+      select id from tokens where subject = ${param('subject')} and created_at <= ${param('issuedUntil')} union ${related}
+    )
+    update tokens set revoked_at = ${param('at')}
+    where ${dialect.isSelected('id', sql`select id from family`)} and revoked_at is null`
+})

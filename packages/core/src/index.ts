@@ -122,22 +122,7 @@ export { type ItemChange, itemChanges, itemKey } from './fold/item-changes.ts'
 export { type Fields, fieldsOf, isFields, type LogEvent, textIn } from './fold/log-event.ts'
 export { outputText } from './fold/output-text.ts'
 export { awaitsClient, clientCallsOf, waitsForAnswer } from './fold/rest.ts'
-export type {
-  ApprovalItem,
-  ChildItem,
-  CustomItem,
-  DataItem,
-  FileItem,
-  MessageItem,
-  ReasoningItem,
-  SourceItem,
-  TextItem,
-  ToolItem,
-  Transcript,
-  TranscriptItem,
-  Usage,
-  UserMessageItem,
-} from './fold/transcript.ts'
+export type * from './fold/transcript.ts'
 export { receivedMessage } from './fold/user-message.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'

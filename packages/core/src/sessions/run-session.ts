@@ -25,9 +25,10 @@ export interface RunSession {
   readonly id: string
   /**
    * Returns the newest messages of the conversation up to this run, in chronological order, with their texts, files and
-   * tool calls. Turns that were edited or regenerated are not in it. `limit` defaults to 50 and is at most 200.
+   * tool calls. Turns that were edited or regenerated are not in it. `limit` defaults to 50 and is at most 200. With
+   * `compacted`, they begin with the newest summary that a turn recorded with `compact`, in place of what it stands for.
    */
-  messages(options?: MessagesOptions): Promise<readonly SessionMessage[]>
+  messages(options?: { readonly limit?: number; readonly compacted?: boolean }): Promise<readonly SessionMessage[]>
   /**
    * Records what stands for the conversation so far, with the question of this run and what it has said, and returns it.
    * `messages({ compacted: true })` of this run and of later turns begins with it. `make` is executed once, like the code of a step.
@@ -57,13 +58,6 @@ export interface RunSession {
   suggestTitle(title: string): Promise<void>
   /** Sets the title, replaces the metadata, or both. @throws PerdureError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
-}
-
-export interface MessagesOptions {
-  /** How many messages there are at most. Default 50, maximum 200. */
-  readonly limit?: number
-  /** Begin with the newest summary that a turn recorded with `compact`, in place of what it stands for. Default `false`. */
-  readonly compacted?: boolean
 }
 
 export interface RunSessionDeps extends BranchDeps {

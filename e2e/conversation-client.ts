@@ -76,6 +76,8 @@ export function createConversationClient(server: { readonly token: string; url()
   const between = (min: number, max: number) => min + Math.floor(random() * (max - min + 1))
   const oneOf = <T>(values: readonly T[]): T => values[between(0, values.length - 1)] as T
   const stored: StoredFile[] = []
+  /** The chats to which a content was sent as a data URL, for which the server may use a file that it has. */
+  const sentAsData = new Map<string, Set<string>>()
   const violations: string[] = []
   let isOver = false
   let keys = 0
@@ -154,7 +156,10 @@ export function createConversationClient(server: { readonly token: string; url()
   }
 
   const hold = (chat: string, attached: readonly Attached[]) => {
-    for (const { stored: file } of attached) file?.holders.add(chat)
+    for (const { stored: file, sha256 } of attached) {
+      if (file === undefined) sentAsData.set(sha256, (sentAsData.get(sha256) ?? new Set()).add(chat))
+      else file.holders.add(chat)
+    }
   }
 
   const start = async (conversation: Conversation, text: string, attached: readonly Attached[]): Promise<Sent> => {
@@ -217,7 +222,7 @@ export function createConversationClient(server: { readonly token: string; url()
   }
 
   return {
-    ...{ ask, keyed, violations, stored, random, between, runsOf },
+    ...{ ask, keyed, violations, stored, sentAsData, random, between, runsOf },
     end() {
       isOver = true
     },

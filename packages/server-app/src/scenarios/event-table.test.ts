@@ -81,13 +81,14 @@ const agents = [
   },
   {
     id: 'chats',
-    description: 'Waits for another message of its session.',
+    description: 'Waits for another message of its session, and summarizes it.',
     concurrency: 'session',
     onBusy: 'queue',
     agent: {
       id: 'chats',
       async run(_: unknown, { session }: RunContext) {
         while ((await session?.takeMessages())?.length === 0) await setTimeout(5)
+        await session?.compact(() => 'one message')
       },
     },
   },

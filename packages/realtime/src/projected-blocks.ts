@@ -1,9 +1,8 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
 import { fromJsonText, type RunRecord, type YieldTurn } from '@perdure/ports'
-import { RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { type BlockSource, ENDED, type NextBlocks, WAITING } from './block-source.ts'
 import type { Follower } from './follow.ts'
-import type { ProjectedEvent, ProjectedFrame, RunProjector } from './run-projector.ts'
+import { isLastEvent, type ProjectedEvent, type ProjectedFrame, type RunProjector } from './run-projector.ts'
 import type { RenderedEvent, Seat } from './shared-projections.ts'
 import { formatBlock } from './sse/block.ts'
 
@@ -181,10 +180,8 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
     const blocks = isNeeded ? project(fromJsonText(envelope) as ProjectedEvent, position) : []
     if (!isNeeded) last = { position, place: 0 }
     isShared = !isSkipping && sharing?.seat.join(position, projector) === true
-    return { blocks, isLast: isNeeded && hasEndedAfter(type) }
+    return { blocks, isLast: isNeeded && isLastEvent(projector, type) }
   }
-
-  const hasEndedAfter = (type: string): boolean => RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true
 
   /** The log has no more events for now. */
   const atEnd = (step: typeof WAITING | typeof ENDED): NextBlocks => {

@@ -1,3 +1,5 @@
+import { RUN_ENDING_EVENTS } from '@perdure/protocol'
+
 /** An event as a projector reads it. */
 export interface ProjectedEvent {
   readonly eventId: string
@@ -29,3 +31,7 @@ export interface RunProjector {
   /** Whether an event of this type can still change anything; if not, it need not be read. Missing: it can. */
   needs?(type: string): boolean
 }
+
+/** Whether the response ends with the event of this type, which the projector has just taken. */
+export const isLastEvent = ({ isOver }: RunProjector, type: string): boolean =>
+  RUN_ENDING_EVENTS.includes(type) || isOver?.() === true

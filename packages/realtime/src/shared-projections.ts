@@ -1,7 +1,6 @@
 import type { DeliveredEvent } from '@perdure/core'
 import { fromJsonText } from '@perdure/ports'
-import { RUN_ENDING_EVENTS } from '@perdure/protocol'
-import type { ProjectedEvent, RunProjector } from './run-projector.ts'
+import { isLastEvent, type ProjectedEvent, type RunProjector } from './run-projector.ts'
 import { formatBlock } from './sse/block.ts'
 
 /** What one event shows to every reader that has all earlier frames. */
@@ -74,7 +73,7 @@ export function createSharedProjections(): SharedProjections {
     if (projector.needs?.(type) === false) return NOTHING
     const frames = projector.next(fromJsonText(envelope) as ProjectedEvent)
     const blocks = frames.map((frame, index) => formatBlock({ ...frame, id: idOf({ position, place: index + 1 }) }))
-    return { blocks, isLast: RUN_ENDING_EVENTS.includes(type) || projector.isOver?.() === true }
+    return { blocks, isLast: isLastEvent(projector, type) }
   }
 
   return {

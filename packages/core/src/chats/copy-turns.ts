@@ -27,6 +27,9 @@ export interface TurnCopy {
   readonly events: readonly NewEvent[]
 }
 
+/** Events about the execution that wrote them, which a copy does not have: lines of `ctx.log`, and recorded summaries. */
+const OF_EXECUTION: ReadonlySet<string> = new Set(['run.log', 'run.compacted'])
+
 /** One row of the log counts as this many characters. */
 const EVENT_ROW = 100
 
@@ -68,7 +71,7 @@ function copyOf(turn: CopiedTurn, id: string, to: Pick<RunRecord, 'sessionId' | 
 
 /**
  * The log of a run without what was withdrawn, because `run.rewound` names an event, and the events of a copy have other
- * ids. Lines of `ctx.log` are about the execution that wrote them, and stay there.
+ * ids.
  *
  * @returns `undefined` if the log is longer than `maxLength`
  */
@@ -85,7 +88,7 @@ async function logOf(
     if (length > maxLength) return undefined
     for (const event of batch) {
       if (event.type === 'run.rewound') kept = rewound(kept, event, epoch)
-      else if (event.type !== 'run.log') kept.push(event)
+      else if (!OF_EXECUTION.has(event.type)) kept.push(event)
     }
     const last = batch.at(-1)
     if (last === undefined) return kept

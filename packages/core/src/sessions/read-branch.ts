@@ -99,17 +99,13 @@ export async function readBranch(
     if (count >= limit) break
     const run = await deps.runs.find(id, EVERY_ROW)
     if (run === undefined) continue
-    const read = (compacted: boolean) =>
-      readTurn(deps.events, run, { epoch, through, maxLength: room, isCompacted: compacted })
-    let turn = await read(isCompacted)
-    summary = await summaryOf(deps, run, turn?.compaction)
-    // A turn that was copied to another chat has no recorded summary.
-    if (turn?.compaction !== undefined && summary === undefined) turn = await read(false)
+    const turn = await readTurn(deps.events, run, { epoch, through, maxLength: room, isCompacted })
     if (turn === undefined) break
     room -= turn.length
     count += turn.messages.length
     found.push(turn)
     runs.push(run)
+    summary = await summaryOf(deps, run, turn.compaction)
     if (summary !== undefined) break
   }
   const rows = await rowsOf(deps, sessionId, { oldest: runs.at(-1), seq, limit: Math.min(2 * runs.length, MAX_ROWS) })

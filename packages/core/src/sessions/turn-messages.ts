@@ -66,12 +66,13 @@ export async function readTurn(
     const batch = (await events.read({ runId: run.id }, { after, ...BATCH })).filter(
       ({ position }) => position <= through,
     )
-    for (const event of batch) {
-      length += event.payload.length
-      answers.next(toLogEvent(event, epoch))
+    for (const stored of batch) {
+      length += stored.payload.length
+      const event = toLogEvent(stored, epoch)
+      answers.next(event)
       if (!isCompacted || event.type !== 'run.compacted') continue
-      const { seq, through } = fieldsOf(toLogEvent(event, epoch))
-      compaction = { seq: Number(seq), through: Number(through), at: event.at }
+      const { seq, through } = fieldsOf(event)
+      compaction = { seq: Number(seq), through: Number(through), at: stored.at }
       answers.leaveOut()
     }
     const last = batch.at(-1)

@@ -258,6 +258,25 @@ describeConsole('the further pages of the console in Chromium', () => {
     expect(audit.filter(({ action, target }) => action === 'runs.replay' && target === runId)).toHaveLength(1)
   })
 
+  it('shows a decision that was asked for while the page opened its connection', async () => {
+    const { page, context, open } = await enter()
+    const isAsked = Promise.withResolvers<void>()
+    await context.routeWebSocket(/\/v1\/ws/, async (socket) => {
+      await isAsked.promise
+      socket.connectToServer()
+    })
+    const isRead = page.waitForResponse((response) => /\/approvals\?.*pending/.test(response.url()))
+    await page.reload()
+    await open('#/')
+    await isRead
+    const { runId } = await run('asks')
+
+    isAsked.resolve()
+
+    await page.locator('nav .count').waitFor()
+    await world.rest.runs.abort(runId, {})
+  })
+
   it('counts the decisions that wait in the navigation and in the title', async () => {
     const { page, open } = await enter()
     await open('#/')

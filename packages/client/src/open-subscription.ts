@@ -18,10 +18,16 @@ export function openSubscription(
   const signals = [ending.signal, closed, ...(options.signal === undefined ? [] : [options.signal])]
   const signal = AbortSignal.any(signals)
   let { lastEventId } = options
+  let isSubscribed = false
+  const onSubscribed = () => {
+    if (isSubscribed) return
+    isSubscribed = true
+    options.onSubscribed?.()
+  }
 
   async function* iterate() {
     try {
-      for await (const item of follow({ subject, gate: createCursorGate(lastEventId), signal })) {
+      for await (const item of follow({ subject, gate: createCursorGate(lastEventId), onSubscribed, signal })) {
         if (signal.aborted) return
         if (item.type === 'event') lastEventId = item.event.eventId
         yield item

@@ -22,7 +22,7 @@ export interface SocketFollowRequest extends FollowRequest {
  */
 export async function* followOverSocket(
   hub: SocketHub,
-  { subject, gate, signal, bufferSize, canFallBack, pastEnd }: SocketFollowRequest,
+  { subject, gate, onSubscribed, signal, bufferSize, canFallBack, pastEnd }: SocketFollowRequest,
 ): AsyncGenerator<SubscriptionItem, 'ended' | 'fallback', void> {
   const buffer = createItemBuffer<SubscriptionItem>(bufferSize)
   let isPaused = false
@@ -42,6 +42,7 @@ export async function* followOverSocket(
     onSubscribed(headEventId) {
       // A run subscription without a cursor starts at the run's first event, so it must not skip to the head.
       if (gate.cursor() === undefined && !isRunSubject(subject)) gate.prime(headEventId)
+      onSubscribed()
     },
     onEvent(event) {
       if (gate.admits(event.eventId)) put({ type: 'event', event })

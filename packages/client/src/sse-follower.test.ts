@@ -39,6 +39,20 @@ describe('a client with transport sse', () => {
     expect(requests[0]?.headers.get('accept')).toBe('text/event-stream')
   })
 
+  it('reports once that the server follows the subject', async () => {
+    const begun: string[] = []
+    const { client, pace } = setUp([
+      refusal(503, 'unavailable'),
+      stream('retry: 3000\nid: e.0\ndata:', block(1)),
+      stream('id: e.1\ndata:', block(2, 'run.completed')),
+    ])
+    const seen = collect(client.subscribe(RUN, { onSubscribed: () => begun.push(`after ${seen.items.length} events`) }))
+    await pace.advance(20_000)
+
+    expect(seen.ids()).toEqual(['e.1', 'e.2'])
+    expect(begun).toEqual(['after 0 events'])
+  })
+
   it("resumes after the last event, after the server's retry delay", async () => {
     const { client, requests, pace } = setUp([
       stream('retry: 3000\nid: e.0\ndata:', block(1)),

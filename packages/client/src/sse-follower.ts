@@ -11,6 +11,8 @@ import { isLastEvent, type SubscriptionItem } from './subscription.ts'
 export interface FollowRequest {
   readonly subject: string
   readonly gate: CursorGate
+  /** Called, perhaps repeatedly, once a connection follows the subject. */
+  readonly onSubscribed: () => void
   /** Ends the iteration, even while it is waiting. */
   readonly signal: AbortSignal
 }
@@ -56,7 +58,7 @@ export async function* followOverSse(
 async function* followOnce(
   context: ClientContext,
   path: string,
-  { subject, gate, signal, reconnect }: FollowRequest & { readonly reconnect: ReconnectState },
+  { subject, gate, onSubscribed, signal, reconnect }: FollowRequest & { readonly reconnect: ReconnectState },
 ): AsyncGenerator<SubscriptionItem, 'ended' | 'lost', void> {
   const connection = new AbortController()
   const either = AbortSignal.any([signal, connection.signal])
@@ -65,6 +67,7 @@ async function* followOnce(
     if (body === undefined) return 'ended'
     for await (const block of watchedBlocks(context.pace, body, { connection, signal: either })) {
       reconnect.failures = 0
+      onSubscribed()
       if ('retryMs' in block) reconnect.baseMs = Math.min(block.retryMs, BACKOFF.maxMs)
       const item = 'retryMs' in block ? undefined : readItem(block, gate, subject)
       if (item === undefined) continue

@@ -39,6 +39,26 @@ describe('a subscription', () => {
     expect(changes).toEqual([{ state: 'connecting' }, { state: 'open' }])
   })
 
+  it('reports once that the server follows the subject, also after it had to reconnect', async () => {
+    const { client, server, pace } = createClientWorld()
+    const heads: number[] = []
+    server.refuse(1)
+    const seen = collect(client.subscribe(INBOX, { onSubscribed: () => heads.push(seen.items.length) }))
+    publish(server, 1)
+    await settle()
+    expect(heads).toEqual([])
+
+    await pace.advance(10_000)
+    expect(heads).toEqual([0])
+
+    server.cut()
+    await pace.advance(10_000)
+    const ids = publish(server, 1)
+    await settle()
+    expect(seen.ids()).toEqual(ids)
+    expect(heads).toEqual([0])
+  })
+
   it('shares one WebSocket, which closes shortly after the last subscription ends', async () => {
     const { client, server, pace } = createClientWorld()
     const subscriptions = ['a', 'b', 'c'].map((id) => client.subscribe(`agent:${id}/events`))

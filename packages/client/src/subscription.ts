@@ -19,6 +19,11 @@ export type SubscriptionItem = { readonly type: 'event'; readonly event: Event }
 export interface SubscribeOptions {
   /** Resume after this event. If omitted, a run starts at its first event and any other subject starts now. */
   readonly lastEventId?: string | undefined
+  /**
+   * Called once, when the server has begun to follow the subject. Read a list in it rather than before it: a change
+   * between such a read and the begin of the subscription has no event.
+   */
+  readonly onSubscribed?: (() => void) | undefined
   /** Ends the subscription. */
   readonly signal?: AbortSignal | undefined
   /** Default: the transport of the client. */

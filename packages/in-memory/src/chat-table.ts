@@ -8,7 +8,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface ChatTable extends SessionBelongings {
   readonly store: ChatStore
-  readonly appliers: Pick<WriteAppliers, 'chat.insert' | 'chat.change'>
+  readonly appliers: Pick<WriteAppliers, 'chat.insert' | 'chat.change' | 'chat.last'>
   /** Makes the message the newest one of the chat, if the session is a chat of the agent. */
   note(message: MessageRecord, brief: MessageBrief, undo: UndoLog): void
 }
@@ -61,6 +61,14 @@ export function createChatTable({ titleOf, runsOf }: ChatTableDeps): ChatTable {
         if (chat === undefined) return 0
         const changed = { ...chat, title: title ?? chat.title, readSeq: readSeqAfter(chat, read) }
         putEntry(chats, [sessionId, Object.freeze(changed)], undo)
+        return 1
+      },
+      'chat.last'({ sessionId, from, last }, { undo }) {
+        const { lastMessage: _, ...chat } = chats.get(sessionId) ?? { lastSeq: -1 }
+        if (!('chatId' in chat) || chat.lastSeq !== from) return 0
+        const { seq = 0, ...lastMessage } = last ?? {}
+        const changed = { ...chat, lastSeq: seq, ...(last === undefined ? {} : { lastMessage }) }
+        putEntry(chats, [sessionId, Object.freeze(changed as ChatRecord)], undo)
         return 1
       },
     },

@@ -39,7 +39,7 @@ export interface ChatChange {
   readonly read?: number | 'all' | 'not-answer' | undefined
 }
 
-/** The writes of chats. `message.append` changes the newest message. */
+/** The writes of chats. `message.append` changes the newest message too. */
 export type ChatWrite =
   /**
    * Makes the session a chat. A no-op, and a count of 0, if it is a chat of this agent already. Conflicts, with `current`, if
@@ -51,6 +51,16 @@ export type ChatWrite =
    * a chat. A position is at most that of the newest message.
    */
   | { readonly type: 'chat.change'; readonly sessionId: string; readonly change: ChatChange }
+  /**
+   * Shows this message as the newest one, or none, after the message at `from` was edited or withdrawn. Never conflicts; a
+   * no-op, and a count of 0, if another message is the newest one by now. `updatedAt` and what was read stay unchanged.
+   */
+  | {
+      readonly type: 'chat.last'
+      readonly sessionId: string
+      readonly from: number
+      readonly last: (ChatMessageBrief & { readonly seq: number }) | undefined
+    }
 
 export interface ChatWriteConflict {
   readonly type: 'chat.insert'

@@ -23,7 +23,10 @@ import type { CreateRunServices } from '../targets/run-services.ts'
 import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
 
 export interface EngineDeps
-  extends Pick<Storage, 'runs' | 'runTimers' | 'lanes' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
+  extends Pick<
+    Storage,
+    'runs' | 'runTimers' | 'lanes' | 'events' | 'sessions' | 'chats' | 'steps' | 'approvals' | 'emissions'
+  > {
   /** Commits writes, and publishes the committed events. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock

@@ -3,7 +3,6 @@ import {
   type JsonText,
   perdureError,
   type RunRecord,
-  type RunStore,
   toJsonText,
   type Visibility,
   type Write,
@@ -17,6 +16,7 @@ import { findRunToChange } from '../runs/find-run-to-change.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { outcomeReply } from '../runs/run-outcome.ts'
 import { isMessage } from '../runs/turn.ts'
+import { type NewestMessageDeps, newestMessageWrites } from '../sessions/newest-message.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTargets } from '../targets/run-target.ts'
 import { announce, type EndRunDeps, planEnd } from './end-run.ts'
@@ -24,8 +24,7 @@ import { flowKeysOf, withoutDebounce } from './flow-keys.ts'
 import { refuseMissingFile, runFileWrites } from './run-file-writes.ts'
 import type { Runner } from './runner.ts'
 
-export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps {
-  readonly runs: RunStore
+export interface QueuedMessageDeps extends CommitOnceDeps, EndRunDeps, NewestMessageDeps {
   readonly targets: RunTargets
   readonly runner: Runner
   readonly maxResultBytes: number
@@ -71,6 +70,7 @@ export function createEditMessage(deps: QueuedMessageDeps): EditMessage {
         change: { input: text, startAt, flow },
       },
       ...replaceInTranscript(run, text),
+      ...(await newestMessageWrites(deps, run, text)),
       ...runFileWrites(edited),
       { type: 'event.append', events: [lifecycleEvent(edited, 'run.queued', { at, reason: 'edited' })] },
     ]
@@ -108,7 +108,8 @@ export function createWithdrawMessage(deps: QueuedMessageDeps): WithdrawMessage 
         ...{ status: 'aborted', finishReason: 'aborted', reason: 'withdrawn', withdrawnBy: run.id },
         ...{ execution: 0, hasDependents: false },
       })
-      return { writes, reply: outcomeReply(ended, basePath), remember: true, ended }
+      const shown = await newestMessageWrites(deps, run)
+      return { writes: [...writes, ...shown], reply: outcomeReply(ended, basePath), remember: true, ended }
     })
     if (once.kind === 'replayed') return once.reply
     const { ended } = once.decision

@@ -258,7 +258,7 @@ export function startProcess(environment: Environment): Process {
     runs: guardedPort(storage.runs),
     ...{ runTimers: guardedPort(storage.runTimers), lanes: guardedPort(storage.lanes) },
     events: guardedPort(storage.events),
-    sessions: guardedPort(storage.sessions),
+    ...{ sessions: guardedPort(storage.sessions), chats: guardedPort(storage.chats) },
     steps: guardedPort(storage.steps),
     approvals: guardedPort(storage.approvals),
     emissions: guardedPort(storage.emissions),

@@ -12,7 +12,7 @@ export async function renderMessages(runs: Runs, messages: readonly OutlinedMess
 }
 
 /** Those of the runs whose messages are withdrawn. A message that another run has taken is withdrawn with that run. */
-async function withdrawnAmong(runs: Runs, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+export async function withdrawnAmong(runs: Runs, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = await runsOf(runs, ids)
   const takers = await runsOf(runs, new Set(found.flatMap((run) => takerOf(run) ?? [])))
   const withdrawn = new Set(takers.flatMap(({ id, withdrawnBy }) => (withdrawnBy === undefined ? [] : [id])))

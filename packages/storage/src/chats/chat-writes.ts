@@ -8,7 +8,7 @@ import type { WriteAppliers } from '../transaction.ts'
 import { CHAT_COLUMNS, type ChatRow, toChatRow } from './chat-row.ts'
 import { findAnyChat } from './chat-store.ts'
 
-export const chatWrites: WriteAppliers<'chat.insert' | 'chat.change'> = {
+export const chatWrites: WriteAppliers<'chat.insert' | 'chat.change' | 'chat.last'> = {
   *'chat.insert'({ db }, { type, chat }) {
     if ((yield* db.get(SELECT_SESSION, { id: chat.sessionId })) === undefined) return { type }
     if ((yield* db.run(insertChat, toChatRow(chat))) === 1) return 1
@@ -17,6 +17,10 @@ export const chatWrites: WriteAppliers<'chat.insert' | 'chat.change'> = {
   },
   *'chat.change'({ db }, { sessionId: id, change: { title, read } }) {
     return yield* db.run(changeChat, { id, title: title ?? null, ...toReadSeq(read) })
+  },
+  *'chat.last'({ db }, { sessionId: id, from, last }) {
+    const { role = null, text = null, at = null, seq = 0 } = last ?? {}
+    return yield* db.run(showLast, { id, from, role, text, at, seq })
   },
 }
 
@@ -53,6 +57,20 @@ const changeChat = compile<Change, unknown>(
       when cast(${param('readSeq')} as bigint) > last_seq then last_seq
       else cast(coalesce(cast(${param('readSeq')} as bigint), read_seq) as integer) end
     where session_id = ${param('id')}`,
+)
+
+interface ShownLast {
+  readonly id: string
+  readonly from: number
+  readonly role: NewMessage['role'] | null
+  readonly text: string | null
+  readonly at: number | null
+  readonly seq: number
+}
+
+const showLast = compile<ShownLast, unknown>(
+  (param) => sql`update chats set last_role = ${param('role')}, last_text = ${param('text')}, last_at = ${param('at')},
+    last_seq = ${param('seq')} where session_id = ${param('id')} and last_seq = ${param('from')}`,
 )
 
 export interface NotedMessage {

@@ -2,6 +2,7 @@ import { type Conflict, EVERY_ROW, type Storage, type Write } from '@perdure/por
 import { aSession } from '../builders.ts'
 import { aChat } from '../chat-builders.ts'
 import { commit } from './commits.ts'
+import { at } from './optional-fields.ts'
 
 type TypesOf<W extends { readonly type: string }> = Extract<W['type'], `chat.${string}`>
 
@@ -17,6 +18,12 @@ export const seedChats = (storage: Storage) =>
 export const CHAT_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { readonly type: T }> } = {
   'chat.insert': { type: 'chat.insert', chat: aChat({ sessionId: 'ses-new-chat' }) },
   'chat.change': { type: 'chat.change', sessionId: 'ses-chat', change: { title: 'changed' } },
+  'chat.last': {
+    type: 'chat.last',
+    sessionId: 'ses-chat',
+    from: 0,
+    last: { role: 'user', text: 'x', at: at(1), seq: 1 },
+  },
 }
 
 /** One write of every type that can conflict. Each conflicts after the seed, with or without the changes in between. */

@@ -162,6 +162,37 @@ export const chatStoreCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'shows another newest message after one was edited or withdrawn, unless a newer one exists',
+    async run(storage) {
+      await open(storage, 'a')
+      await open(storage, 'b')
+      await commit(storage, answered('a', { text: 'There.', after: 1 }), said('a', { text: 'Thnaks', after: 2 }))
+      await commit(storage, said('b', { text: 'other' }))
+      const b = await find(storage, 'b')
+      const show = async (
+        from: number,
+        last: { role: 'user' | 'assistant'; text: string; seq: number } | undefined,
+      ) => {
+        const shown = last === undefined ? undefined : { ...last, at: at(last.seq) }
+        return (await commit(storage, { type: 'chat.last', sessionId: 'a', from, last: shown })).counts
+      }
+
+      expect(await show(2, { role: 'user', text: 'Thanks', seq: 2 })).toEqual([1])
+      expect(await find(storage, 'a')).toMatchObject({ lastMessage: { role: 'user', text: 'Thanks', at: at(2) } })
+      expect(await show(1, { role: 'user', text: 'late', seq: 1 })).toEqual([0])
+      expect(await show(2, { role: 'assistant', text: 'There.', seq: 1 })).toEqual([1])
+      expect(await find(storage, 'a')).toMatchObject({ lastMessage: { role: 'assistant', text: 'There.', at: at(1) } })
+      expect(positions(await find(storage, 'a'))).toEqual([1, 1, 0])
+      expect((await find(storage, 'a')).updatedAt).toBe(at(2))
+
+      expect(await show(1, undefined)).toEqual([1])
+      expect((await find(storage, 'a')).lastMessage).toBeUndefined()
+      expect(await find(storage, 'b')).toEqual(b)
+      const none = { type: 'chat.last', sessionId: 'plain', from: 0, last: undefined } as const
+      expect((await commit(storage, none)).counts).toEqual([0])
+    },
+  },
+  {
     title: 'changes the title and nothing else, and nothing of a session that is no chat',
     async run(storage) {
       await open(storage, 'a')

@@ -16,7 +16,7 @@ export interface LiveFeed {
   readonly reason: Store<string | undefined>
   /** Follows the subjects of the whole server. Further calls replace the subjects. */
   follow(subjects: readonly string[]): void
-  /** Calls the listener for every event, and `onGap` when events are missing. */
+  /** Calls the listener for every event, and `onGap` when events may be missing, as before a subject was followed. */
   listen(onEvent: (event: Event) => void, onGap?: () => void): () => void
   onConnection(change: ConnectionChange): void
   onAnswered(): void
@@ -53,7 +53,7 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
       return
     }
     polling ??= setInterval(() => {
-      if (document.visibilityState === 'visible') for (const { onGap } of listeners) onGap?.()
+      if (document.visibilityState === 'visible') onGap()
     }, POLL_MS)
   }
 
@@ -65,9 +65,13 @@ export function createLiveFeed(clientOf: () => PerdureClient): LiveFeed {
     }
   }
 
+  const onGap = () => {
+    for (const listener of listeners) listener.onGap?.()
+  }
+
   const read = async (subject: string, { signal }: AbortController) => {
     try {
-      for await (const item of clientOf().subscribe(subject, { signal })) deliver(item)
+      for await (const item of clientOf().subscribe(subject, { signal, onSubscribed: onGap })) deliver(item)
     } catch {
       if (!signal.aborted) followed.delete(subject)
     }

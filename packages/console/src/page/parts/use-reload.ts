@@ -25,7 +25,8 @@ export function useReloadOnSubject(subject: string, concerns: (event: Event) => 
     const pace = createReloadPace(reload)
     const ending = new AbortController()
     const follow = async () => {
-      for await (const item of client.subscribe(subject, { signal: ending.signal })) {
+      const options = { signal: ending.signal, onSubscribed: pace.reloadSoon }
+      for await (const item of client.subscribe(subject, options)) {
         if (item.type === 'gap' || concerns(item.event)) pace.reloadSoon()
       }
     }

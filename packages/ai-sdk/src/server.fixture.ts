@@ -1,9 +1,18 @@
 import type { AgentRegistration } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { createServer } from '@perdure/server-app'
+import { createServer, type PerdureServer } from '@perdure/server-app'
 import { onTestFinished } from 'vitest'
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
+
+const running = new Set<PerdureServer>()
+
+/** Stops the servers of a test at once: one whose storage has stopped to answer takes a second. */
+async function stopAll(): Promise<void> {
+  const servers = [...running]
+  running.clear()
+  await Promise.all(servers.map((server) => server.stop({ force: true })))
+}
 
 /** A server without a listener. */
 export async function serverWith(agents: readonly AgentRegistration[], storage = createInMemoryStorage()) {
@@ -13,7 +22,8 @@ export async function serverWith(agents: readonly AgentRegistration[], storage =
     agents,
   })
   await server.start({ listen: false })
-  onTestFinished(async () => void (await server.stop({ force: true })))
+  running.add(server)
+  onTestFinished(stopAll)
 
   const request = (path: string, body?: object) => {
     const init =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
+import { bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
 
 const APP = 'https://app.example'
 const listed = { config: { allowOrigins: [APP] } }
@@ -29,6 +29,22 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe(APP)
     expect(headers.get('access-control-expose-headers')).toContain('Idempotency-Replayed')
     expect(headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  it('lets a page read the size, the part, the name and the version of a file', async () => {
+    const { app } = createTestApp(listed)
+    const upload = { method: 'POST', body: 'hello', headers: { 'Content-Type': 'text/plain', Origin: APP } }
+    const { id } = await bodyOf(await app.fetch(new Request(`${ORIGIN}/v1/files`, upload)))
+
+    const { status, headers } = await app.fetch(get(`/files/${id}`, { Origin: APP, Range: 'bytes=1-2' }))
+
+    expect(status).toBe(206)
+    const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(', ')
+    const readable = [...headers.keys()].filter((name) =>
+      /^(etag|accept-ranges|content-(range|disposition))$/.test(name),
+    )
+    expect(readable).toHaveLength(4)
+    expect(exposed).toEqual(expect.arrayContaining(readable))
   })
 
   it.each(['https://evil.example', 'null', `${APP}:444`, 'http://app.example'])(

@@ -1,7 +1,11 @@
 import type { CreateStage } from './stage.ts'
 
-const EXPOSED =
-  'Idempotency-Replayed, Idempotency-Status, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, Location, Content-Location, WWW-Authenticate, Mcp-Session-Id, X-Perdure-Run-Id'
+/** Headers that a browser hides from a page otherwise. */
+const EXPOSED = [
+  ...['Idempotency-Replayed', 'Idempotency-Status', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'],
+  ...['Location', 'Content-Location', 'WWW-Authenticate', 'Allow', 'Preference-Applied', 'Mcp-Session-Id'],
+  ...['ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'X-Perdure-Run-Id'],
+].join(', ')
 
 /** Lets pages of allowed origins read responses, including errors. Never allows browser credentials. */
 export const createCors: CreateStage = ({ config }) => {

@@ -1,8 +1,10 @@
 import type { Migration } from './migration.ts'
 
-/** PostgreSQL reads no JSON text that has an escaped null character. */
+/** PostgreSQL reads no JSON text that has an escaped null character, or one half of a surrogate pair. */
+const isUnreadable = (json: string): string => `${json} ~* '\\\\u(0000|d[89a-f])'`
+
 const briefOf = (message: string, length: number): string => `coalesce(CASE
-      WHEN ${message}.content LIKE '%\\\\u0000%' THEN NULL
+      WHEN ${isUnreadable(`${message}.content`)} THEN NULL
       WHEN json_typeof(${message}.content::json) = 'string' THEN left(${message}.content::json #>> '{}', ${length})
       WHEN json_typeof(${message}.content::json) = 'object' AND json_typeof(${message}.content::json -> 'text') = 'string'
         THEN left(${message}.content::json ->> 'text', ${length})
@@ -40,7 +42,7 @@ INSERT INTO chats (session_id, chat_id, agent_id, owner, first_text, last_role, 
     last_seq, found.created_at, updated_at
   FROM (
       SELECT sessions.* FROM sessions JOIN session_fields ON session_id = sessions.id AND field = 'metadata.interop.id'
-      WHERE agent_id IS NOT NULL AND metadata NOT LIKE '%\\\\u0000%' OFFSET 0
+      WHERE agent_id IS NOT NULL AND NOT ${isUnreadable('metadata')} OFFSET 0
     ) AS found
     LEFT JOIN messages AS first ON first.session_id = found.id AND first.seq = 1
     LEFT JOIN messages AS last ON last.session_id = found.id AND last.seq = found.last_seq;

@@ -65,8 +65,8 @@ export const chatStoreCases: readonly ContractCase[] = [
   {
     title: 'round-trips a chat with and without a title, and lists what it finds',
     async run(storage) {
-      const plain = aChat({ sessionId: 'a', chatId: 'ü "x"', firstText: 'Grüße 🚢' })
-      const called = aChat({ sessionId: 'b', title: 'Ships' })
+      const plain = aChat({ sessionId: 'a', chatId: 'ü "x"', firstText: 'Grüße 🚢 \u0000' })
+      const called = aChat({ sessionId: 'b', title: 'Ships\u0000' })
       for (const chat of [plain, called]) await open(storage, chat.sessionId, chat)
 
       const none = { lastSeq: 0, answerSeq: 0, readSeq: 0, updatedAt: at(0) }
@@ -97,9 +97,9 @@ export const chatStoreCases: readonly ContractCase[] = [
     title: 'shows the newest message of its agent, and what it is to the reader',
     async run(storage) {
       await open(storage, 'a')
-      await commit(storage, said('a', { text: 'Where is it?', after: 1 }))
+      await commit(storage, said('a', { text: 'Where is it\u0000?', after: 1 }))
       expect(await find(storage, 'a')).toMatchObject({
-        lastMessage: { role: 'user', text: 'Where is it?', at: at(1) },
+        lastMessage: { role: 'user', text: 'Where is it\u0000?', at: at(1) },
         updatedAt: at(1),
       })
       expect(positions(await find(storage, 'a'))).toEqual([1, 0, 0])

@@ -1,5 +1,6 @@
 export { createAsyncNesting } from './async-nesting.ts'
 export { createDirectoryBlobStore, type DirectoryBlobStoreOptions } from './blobs/directory-blob-store.ts'
+export { openS3BlobStore, type S3BlobStoreOptions } from './blobs/s3-blob-store.ts'
 export {
   type CheckpointFile,
   type CheckpointFileOptions,

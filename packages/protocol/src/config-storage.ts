@@ -4,6 +4,10 @@ import { boolean, bytes, count, milliseconds, SecretReference } from './config-v
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/
 
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const ENDPOINT = /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#@\\]*)?$/
+const PREFIX = /^(?:[A-Za-z0-9._-]+\/)*$/
+
 export const StorageSection = section({
   kind: field(v.picklist(['sqlite', 'postgres']), 'sqlite', {
     note: 'sqlite: one database file beside the server; postgres: a schema on a PostgreSQL server, which needs the package @perdure/postgres and urlRef.',
@@ -30,7 +34,25 @@ export const StorageSection = section({
   }),
   files: section({
     directory: optionalField(v.pipe(v.string(), v.minLength(1)), {
-      note: 'Folder that holds the contents of files above 64 KiB; when not set, the folder `files` beside storage.path. The servers of a cluster must share it.',
+      note: 'Folder that holds the contents of files above 64 KiB; when not set, the folder `files` beside storage.path. The servers of a cluster must share it. With s3.bucket, it only holds contents while they are uploaded.',
+    }),
+    s3: section({
+      bucket: optionalField(v.pipe(v.string(), v.regex(BUCKET, 'must be the name of a bucket')), {
+        note: 'Bucket that holds the contents of files above 64 KiB; needs the package aws4fetch, accessKeyId and secretAccessKeyRef.',
+      }),
+      endpoint: optionalField(v.pipe(v.string(), v.regex(ENDPOINT, 'must be an http: or https: URL without a query')), {
+        note: 'URL of a service that speaks the protocol of S3, such as http://minio:9000; when not set, that of Amazon S3 in the region.',
+      }),
+      region: field(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/, 'must be a region')), 'us-east-1', {
+        note: 'Region of the bucket, which requests are signed for.',
+      }),
+      prefix: field(v.pipe(v.string(), v.regex(PREFIX, 'must be empty, or a path that ends with /')), '', {
+        note: 'Beginning of the keys of all objects, such as perdure/.',
+      }),
+      accessKeyId: optionalField(v.pipe(v.string(), v.minLength(1)), {
+        note: 'Id of the key that may put, get, delete and list the objects of the bucket.',
+      }),
+      secretAccessKeyRef: optionalField(SecretReference, { note: 'Secret reference to the secret of that key.' }),
     }),
   }),
   urlRef: optionalField(SecretReference, {

@@ -142,6 +142,7 @@ export const START_ERRORS = {
   'pepper-missing': 'Token authentication needs a pepper, but auth.pepperRef is not set.',
   'pepper-weak': 'The pepper is shorter than 32 bytes.',
   'postgres-peer-missing': 'storage.kind is postgres but the package @perdure/postgres is not installed.',
+  's3-peer-missing': 'storage.files.s3.bucket is set but the package aws4fetch is not installed.',
   'secret-unresolvable': 'A secret reference cannot be resolved.',
   'storage-corrupt': 'The database file is damaged or is not a database.',
   'storage-incomplete': 'The PostgreSQL schema holds an unfinished copy of a database file.',

@@ -1,6 +1,7 @@
 export { type AuditRestore, openAuditRestore } from './start/audit-restore.ts'
 export { type DatabaseInspection, inspectDatabase, migrateDatabase } from './start/database-admin.ts'
+export { inspectBucket } from './start/inspect-bucket.ts'
 export { type Move, type Moved, type MoveToPostgres, moveToPostgres } from './start/move-to-postgres.ts'
-export { filesDirectory } from './start/open-blobs.ts'
+export { bucketEndpoint, filesDirectory } from './start/open-blobs.ts'
 export { auditEncryption, storageEncryption } from './start/storage-encryption.ts'
 export { type UnpricedModel, unpricedModels } from './start/unpriced-models.ts'

@@ -18,6 +18,7 @@ export async function backupCreateCommand(call: Call, flags: BackupCreateFlags):
   const out = flags.out === undefined ? defaultBackupPath(path, now) : givenPath(call, flags.out)
   // The audit log does not exist before the first start.
   const isAudited = audit !== undefined && existsSync(audit.path)
+  if (files === undefined) call.out.note('the contents of files stay in the bucket: the backup has only their hashes')
   const manifest = await createBackup(path, {
     out,
     encryption,
@@ -25,18 +26,20 @@ export async function backupCreateCommand(call: Call, flags: BackupCreateFlags):
     files,
     now: () => now,
   })
-  const secrets = { encryption, auditEncryption: audit?.encryption }
-  const problems = flags.verify === true ? (await verifyBackup(out, secrets)).problems : undefined
+  const how = { encryption, auditEncryption: audit?.encryption, hasContents: files !== undefined }
+  const problems = flags.verify === true ? (await verifyBackup(out, how)).problems : undefined
   const verdict = problems === undefined ? '' : problemsText(problems)
   call.out.document({ path: out, ...manifest, problems }, () => `${out}\n${summaryOf(manifest)}\n${verdict}`)
   finishWithProblems(call, problems ?? [])
 }
 
 export async function backupVerifyCommand(call: Call, { file }: { readonly file: string }): Promise<void> {
-  const { main, audit } = await storageFiles(call)
+  const { main, audit, files } = await storageFiles(call)
   const path = givenPath(call, file)
-  const secrets = { encryption: main.encryption, auditEncryption: audit?.encryption }
-  const { problems, manifest, database } = await verifyBackup(path, secrets)
+  const how = {
+    ...{ encryption: main.encryption, auditEncryption: audit?.encryption, hasContents: files !== undefined },
+  }
+  const { problems, manifest, database } = await verifyBackup(path, how)
   if (manifest === undefined && !call.out.isJson)
     call.out.note('no manifest next to the backup: only its content was checked')
   call.out.document({ path, problems, manifest, audit: database?.audit }, () => problemsText(problems))

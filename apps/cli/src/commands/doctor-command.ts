@@ -1,6 +1,7 @@
 import type { ServerConfig } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
+import { checkBucket } from '../doctor/check-bucket.ts'
 import { checkClock } from '../doctor/check-clock.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkFiles } from '../doctor/check-files.ts'
@@ -69,6 +70,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       ),
       ...(await checkStart(config, loaded)),
       ...checkIssuers(config),
+      ...(await checkBucket(config, loaded)),
       ...checkFiles(config, loaded),
       ...(config.storage.kind === 'postgres' ? await checkDatabase(config, loaded) : await checkFile(config, loaded)),
       await checkModels(config, loaded),

@@ -18,19 +18,19 @@ export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(
 export interface StorageFiles {
   readonly main: StorageFile
   readonly audit: StorageFile | undefined
-  /** The folder with the contents of large files. */
-  readonly files: string
+  /** The folder with the contents of large files; `undefined` if a bucket holds them. */
+  readonly files: string | undefined
 }
 
 /** The database file and, if the audit is enabled, the audit log. @throws as `storageFile` */
 export async function storageFiles(call: Call): Promise<StorageFiles> {
   const loaded = await call.config()
   const main = await mainFile(loaded)
-  const { audit } = validConfig(loaded)
+  const { audit, storage } = validConfig(loaded)
   const encryption = await auditEncryption(validConfig(loaded), loaded)
   return {
     main,
-    files: filesDirectory(validConfig(loaded).storage, loaded.configDir),
+    files: storage.files.s3.bucket === undefined ? filesDirectory(storage, loaded.configDir) : undefined,
     audit: audit.enabled ? { path: resolve(loaded.configDir, audit.path), encryption } : undefined,
   }
 }

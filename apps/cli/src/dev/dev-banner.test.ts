@@ -24,7 +24,7 @@ const facts: DevBanner = {
   ],
   hasDocs: true,
   hasConsole: false,
-  keySetUrls: [],
+  outboundUrls: [],
   consoleCode: undefined,
   command: 'perdure',
   watched: undefined,
@@ -52,8 +52,8 @@ describe('devBanner', () => {
 
   it('lists where the server connects', () => {
     expect(devBanner(facts)).toMatch(/^ {2}Outbound {3}none {12}Telemetry {2}none$/m)
-    const keySetUrls = ['https://issuer.test/jwks']
-    expect(devBanner({ ...facts, keySetUrls })).toContain('https://issuer.test/jwks  Telemetry')
+    const outboundUrls = ['https://issuer.test/jwks']
+    expect(devBanner({ ...facts, outboundUrls })).toContain('https://issuer.test/jwks  Telemetry')
   })
 
   it('shows watched files and keys only if there are any', () => {

@@ -13,7 +13,7 @@ export interface DevBanner
     | 'workflowIds'
     | 'triggerIds'
     | 'tryable'
-    | 'keySetUrls'
+    | 'outboundUrls'
     | 'hasDocs'
     | 'hasConsole'
     | 'consoleCode'
@@ -51,7 +51,7 @@ export function devBanner(banner: DevBanner): string {
     ['Storage', `${shortPath(cwd, storagePath)}  (kept between restarts; its folder holds everything Perdure stores)`],
     ['Agents', `${listText(banner.agentIds)}Triggers   ${banner.triggerIds.join(', ') || 'none'}`],
     ['Workflows', banner.workflowIds.join(', ')],
-    ['Outbound', `${(banner.keySetUrls.join(', ') || 'none').padEnd(14)}  Telemetry  none`],
+    ['Outbound', `${(banner.outboundUrls.join(', ') || 'none').padEnd(14)}  Telemetry  none`],
   ].flatMap(([name = '', value]) => (value ? [`  ${paint('dim', name.padEnd(11))}${value}`] : []))
   const hints = [watched === undefined ? [] : [`watching ${watched}`], keys ?? []].flat()
   return [

@@ -41,8 +41,8 @@ export interface ServedFacts {
   readonly triggerIds: readonly string[]
   /** Agents and workflows that the banner suggests to run. */
   readonly tryable: readonly Tryable[]
-  /** Where the server fetches the keys of issuers. */
-  readonly keySetUrls: readonly string[]
+  /** Where the server connects to by its configuration. */
+  readonly outboundUrls: readonly string[]
   readonly hasDocs: boolean
   readonly hasConsole: boolean
   /** A single-use code for the console; `undefined` without a new token. */

@@ -9,7 +9,7 @@ import { loadForCommand } from '../config/load-for-command.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { echoAgent } from '../demo/echo-agent.ts'
-import { keySetUrls } from '../doctor/check-issuers.ts'
+import { outboundUrls } from '../doctor/outbound-urls.ts'
 import { reportOf, reportText } from '../error-report.ts'
 import { exitCodeOf } from '../exit-code-of.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -133,7 +133,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
     tryable,
     hasDocs: config.docs.enabled,
     hasConsole: config.console.enabled,
-    keySetUrls: keySetUrls(config),
+    outboundUrls: outboundUrls(config),
     consoleCode: config.console.enabled ? await consoleCode(listeningUrl(listening), token) : undefined,
     tokenRealm,
     token,

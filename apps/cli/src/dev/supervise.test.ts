@@ -14,7 +14,7 @@ const FACTS: ServedFacts = {
   tryable: [],
   hasDocs: true,
   hasConsole: false,
-  keySetUrls: [],
+  outboundUrls: [],
   consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,

@@ -11,7 +11,7 @@ export const FACTS: ServedFacts = {
   tryable: [],
   hasDocs: true,
   hasConsole: false,
-  keySetUrls: [],
+  outboundUrls: [],
   consoleCode: undefined,
   tokenRealm: undefined,
   token: undefined,

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '@perdure/protocol'
 import { type Finding, ok } from './finding.ts'
 
-/** The URLs from which the server fetches the keys of issuers. It connects to nothing else that is not in code. */
+/** The URLs from which the server fetches the keys of issuers. */
 export const keySetUrls = ({ auth }: Pick<ServerConfig, 'auth'>): readonly string[] =>
   auth.jwt.flatMap(({ keys }) => ('jwksUrl' in keys ? [keys.jwksUrl] : []))
 

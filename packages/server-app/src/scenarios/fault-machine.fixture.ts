@@ -108,7 +108,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
-      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [] },
+      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [], bucketSecret: undefined },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

@@ -189,7 +189,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, sealSecrets: [new TextEncoder().encode(PEPPER)], database: undefined },
-      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [] },
+      ...{ storageEncryption: undefined, auditEncryption: undefined, jwtKeys: [], bucketSecret: undefined },
     },
     ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },

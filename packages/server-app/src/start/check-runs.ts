@@ -21,7 +21,7 @@ export async function* checkRunsOf(parts: CheckRunsParts): AsyncGenerator<Checke
   const vitals = openVitals()
   try {
     const { compose } = await import('../compose/compose.ts')
-    const blobs = openBlobs(parts.config, { ...parts.platform, configDir: parts.configDir, secrets })
+    const blobs = await openBlobs(parts.config, { ...parts.platform, configDir: parts.configDir, secrets })
     const adapters: Adapters = { ...parts.platform, storage: readOnly(storage), blobs, tracer }
     const { engine } = compose({ ...parts, secrets, vitals, adapters, auditLocation: {}, cipher: undefined })
     yield* engine.checkRuns()

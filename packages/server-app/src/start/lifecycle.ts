@@ -97,7 +97,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     undo.push(vitals.close)
     if (given.mcp === undefined) undo.push(platform.mcp.close)
     const cluster = given.cluster ?? storage.cluster ?? soleNode
-    const blobs = openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
+    const blobs = await openBlobs(config, { ...platform, configDir, secrets, given: given.blobs })
     const adapters = { ...platform, ...sharedStoresOf(storage, cluster, given), storage, blobs, tracer, cluster }
     const openConsole = await loadConsole(parts)
     const composition = compose({ ...parts, secrets, jwtIssuers, vitals, adapters, auditLocation, cipher, openConsole })

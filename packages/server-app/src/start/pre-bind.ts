@@ -24,6 +24,8 @@ export interface Secrets {
   readonly auditEncryption: Encryption | undefined
   /** The keys of the issuers in `auth.jwt`, in that order. */
   readonly jwtKeys: readonly JwtKeys[]
+  /** The secret of the key of the bucket that holds files; `undefined` without a bucket. */
+  readonly bucketSecret: string | undefined
   readonly health: SecretsHealth
 }
 
@@ -48,6 +50,7 @@ const KEY_BYTES = 32
  */
 export async function validateBeforeBind(config: ServerConfig, deps: ResolveReferencesDeps): Promise<Secrets> {
   checkBinding(config)
+  checkBucket(config)
   const references = await resolveReferences(config, deps)
   const sealSecrets =
     config.auth.pepperRef === undefined && config.auth.kind === 'none' ? [] : peppersOf(config, references)
@@ -60,13 +63,31 @@ export async function validateBeforeBind(config: ServerConfig, deps: ResolveRefe
   const database = databaseOf(config, references)
   const { health } = references
   const jwtKeys = jwtKeysOf(config, references)
-  return { peppers, sealSecrets, auditKeys, storageEncryption, database, auditEncryption, jwtKeys, health }
+  const bucketSecret = bucketSecretOf(config, references)
+  return {
+    peppers,
+    sealSecrets,
+    auditKeys,
+    storageEncryption,
+    database,
+    auditEncryption,
+    jwtKeys,
+    bucketSecret,
+    health,
+  }
 }
 
 const jwtKeysOf = ({ auth }: ServerConfig, { secretOf }: ResolvedReferences): readonly JwtKeys[] =>
   auth.jwt.map(({ keys }, index) =>
     'jwksUrl' in keys ? { url: keys.jwksUrl } : { bytes: secretOf(jwtKeyField(index)) ?? new Uint8Array() },
   )
+
+export function bucketSecretOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): string | undefined {
+  const secret = secretOf('storage.files.s3.secretAccessKeyRef')
+  return storage.files.s3.bucket === undefined || secret === undefined
+    ? undefined
+    : new TextDecoder().decode(secret).trim()
+}
 
 /** The configured PostgreSQL database; `undefined` if the storage is a file. */
 export function databaseOf({ storage }: ServerConfig, { secretOf }: ResolvedReferences): DatabaseAccess | undefined {
@@ -84,6 +105,22 @@ function checkBinding({ auth, server }: ServerConfig): void {
   throw new StartError('config-invalid', {
     message: `auth.kind none gives full access to anyone who can reach ${server.host}`,
     hint: 'set server.host to 127.0.0.1 or auth.kind to token; if a proxy authenticates requests, set auth.allowNoneOnNetwork',
+  })
+}
+
+function checkBucket({ storage }: ServerConfig): void {
+  const { bucket, endpoint, accessKeyId, secretAccessKeyRef } = storage.files.s3
+  const given = Object.entries({ endpoint, accessKeyId, secretAccessKeyRef }).filter(([, value]) => value !== undefined)
+  if (bucket === undefined && given.length > 0) {
+    throw new StartError('config-invalid', {
+      message: `storage.files.s3.bucket: missing, but ${given.map(([name]) => name).join(', ')} is set`,
+      hint: 'set storage.files.s3.bucket, or remove storage.files.s3',
+    })
+  }
+  if (bucket === undefined || (accessKeyId !== undefined && secretAccessKeyRef !== undefined)) return
+  throw new StartError('config-invalid', {
+    message: `storage.files.s3.${accessKeyId === undefined ? 'accessKeyId' : 'secretAccessKeyRef'}: missing, but bucket is set`,
+    hint: 'set the id of a key, and secretAccessKeyRef to a secret reference such as env:S3_SECRET_ACCESS_KEY',
   })
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StartError } from '@perdure/ports'
-import { anEvent } from '@perdure/testkit'
+import { aFile, anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStorage, type SqliteStorage } from '../open-sqlite-storage.ts'
 import { createBackup, verifyBackup } from './backup.ts'
@@ -155,6 +155,37 @@ describe('restoreBackup', () => {
 
     expect((await contentOf()).events).toBe(4)
     expect(readFileSync(kept ?? '', 'utf8')).toBe('damaged')
+  })
+})
+
+describe('a database that refers to contents beside it', () => {
+  /** The contents are not there. */
+  const withFile = async () => {
+    const storage = await filled(2)
+    await storage.unitOfWork.commit([{ type: 'file.insert', file: aFile() }])
+    await storage.close()
+  }
+  const contents = () => join(directory, 'files')
+
+  it('is restored from what a server saved when it lost its files, which are not the contents', async () => {
+    await withFile()
+    const rescued = `${path}.rescued-20260101T000000000Z`
+    await createBackup(path, { out: rescued })
+    for (const file of [path, `${rescued}.json`]) rmSync(file)
+
+    await restoreBackup(rescued, { path, files: contents() })
+
+    expect((await contentOf()).events).toBe(2)
+  })
+
+  it('is restored without its contents if they are in a bucket, and only then', async () => {
+    await withFile()
+    await createBackup(path, { out })
+
+    expect((await verifyBackup(out)).problems[0]).toMatch(/^files: the content [0-9a-f]{64} is missing$/)
+    expect((await verifyBackup(out, { hasContents: false })).problems).toEqual([])
+    expect(await kindOf(restoreBackup(out, { path, files: contents() }))).toBe('storage-corrupt')
+    expect(await kindOf(restoreBackup(out, { path }))).toBe('done')
   })
 })
 

@@ -23,7 +23,7 @@ export interface BackupOptions {
   readonly out: string
   readonly encryption?: Encryption | undefined
   readonly audit?: AuditFile | undefined
-  /** The folder with the contents of large files. A backup copies them to the folder `<copy>.files`. */
+  /** The folder with the contents of large files, copied to the folder `<copy>.files`; missing if a bucket holds them. */
   readonly files?: string | undefined
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined
@@ -128,17 +128,19 @@ export interface BackupCheck {
 export interface VerifyBackupOptions extends Pick<BackupOptions, 'encryption'> {
   /** Encryption of the copied audit log. If omitted, the audit log is compared with the manifest but not read. */
   readonly auditEncryption?: Encryption | undefined
+  /** Whether the contents of large files are beside the copy. False if they are in a bucket. Default: true. */
+  readonly hasContents?: boolean | undefined
 }
 
 /** Compares a backup with its manifest, then reads the whole database and audit log. Changes nothing. */
 export async function verifyBackup(copy: string, options: VerifyBackupOptions = {}): Promise<BackupCheck> {
   if (fileSize(copy) === 0) throw missingError(copy)
   const manifest = readManifest(copy)
-  const { encryption, auditEncryption } = options
+  const { encryption, auditEncryption, hasContents = true } = options
   const differences = manifest === undefined ? [] : differencesFrom(manifest, copy)
   const found = await verifyDatabase(copy, { encryption })
   const ofAudit = await auditProblems(auditCopyOf(copy), manifest?.audit, auditEncryption)
-  const ofBlobs = found.database === undefined ? [] : await blobProblems(copy, encryption)
+  const ofBlobs = found.database === undefined || !hasContents ? [] : await blobProblems(copy, encryption)
   return { ...found, problems: [...differences, ...found.problems, ...ofAudit, ...ofBlobs], manifest }
 }
 

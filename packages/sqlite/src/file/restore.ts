@@ -36,10 +36,14 @@ export async function restoreBackup(copy: string, options: RestoreOptions): Prom
   const lease = takeLease(preparePath(path))
   const leases: Lease[] = [lease]
   try {
-    const { problems, manifest } = await verifyBackup(copy, { encryption, auditEncryption: audit?.encryption })
-    if (problems.length > 0) throw badCopyError(copy, problems)
     const isRescued = isRescueOf(copy, path)
-    if (files !== undefined) copyBlobs(blobCopiesOf(copy), files)
+    // The files that were lost are those of the database, not those with contents, which a rescued copy does not have.
+    const hasContents = files !== undefined && !isRescued
+    const { problems, manifest } = await verifyBackup(copy, {
+      ...{ encryption, auditEncryption: audit?.encryption, hasContents },
+    })
+    if (problems.length > 0) throw badCopyError(copy, problems)
+    if (hasContents) copyBlobs(blobCopiesOf(copy), files)
     const main = { path, encryption, now, lease, isRescued }
     if (audit === undefined || manifest?.audit === undefined) {
       const kept = await replaceDatabase(copy, main)

@@ -198,7 +198,17 @@ describeConsole('the connection of the console in Chromium', () => {
     await page.getByText('· read only').waitFor()
     const changes =
       /Approve|Deny|Abort|Retry|Run again|Resume|Start|Fire|Disable|Create|Revoke|Forget|Send (POST|PUT|DELETE|PATCH)/
-    const addresses = ['', 'runs', `runs/${runId}`, 'approvals', 'triggers/morning', 'tokens', 'memory', 'workflows']
+    const addresses = [
+      '',
+      'runs',
+      `runs/${runId}`,
+      'approvals',
+      'triggers/morning',
+      'tokens',
+      'memory',
+      'workflows',
+      'chats',
+    ]
     for (const address of [...addresses, 'sessions', 'audit', 'metrics', 'system', 'api?op=runs.abort']) {
       await open(`#/${address}`)
       await page.waitForTimeout(150)
@@ -247,7 +257,7 @@ describeConsole('the connection of the console in Chromium', () => {
 
     expect(Math.max(...times)).toBeLessThan(MAX_MS)
     await page.getByRole('button', { name: 'Show as table' }).click()
-    await page.getByText(`Page 1 of ${SPANS / 200}`).waitFor()
+    await page.getByText(`Page 1 of ${Math.ceil((SPANS + 1) / 200)}`).waitFor()
   })
 
   it(`shows ${EVENTS_PER_SECOND} events per second for ${SECONDS} s without dropping frames, in bounded memory`, async () => {

@@ -212,7 +212,7 @@ describeConsole('the further pages of the console in Chromium', () => {
     const { page, context, open } = await enter()
     await page.emulateMedia({ colorScheme: 'light' })
     await open(`#/runs/${runId}`)
-    await page.locator('.span-row').nth(2).waitFor()
+    await page.locator('.span-row').nth(3).waitFor()
     const screen = await pixelsOf(context, await page.screenshot())
     for (const { name, colour, left, right } of known) {
       const row = page.locator('.span-row', { hasText: name })
@@ -236,7 +236,7 @@ describeConsole('the further pages of the console in Chromium', () => {
       `[...document.querySelectorAll('tbody tr')].map(({ cells }) => cells[1].textContent + ' ' + cells[0].textContent)`,
     )
     expect(rows.map((text) => text.trim())).toEqual(names.map((text) => text.trim()))
-    expect(rows).toHaveLength(3)
+    expect(rows).toHaveLength(4)
   })
 
   it('shows the answer, the reasoning and the tools of a run, and raw values to those who may read them', async () => {
@@ -250,7 +250,7 @@ describeConsole('the further pages of the console in Chromium', () => {
     await page.getByLabel('Result of clock').getByText('07:00').waitFor()
 
     await open(`#/runs/${runId}`)
-    await page.locator('.span-row', { hasText: '30 tokens' }).waitFor()
+    await page.locator('.span-row', { hasText: 'test small' }).getByText('30 tokens').waitFor()
     await page.locator('.span-row', { hasText: 'clock' }).click()
     await page.getByRole('button', { name: 'Show raw values' }).click()
     await page.getByLabel('Raw output of the span').getByText('07:00').waitFor()
@@ -275,6 +275,94 @@ describeConsole('the further pages of the console in Chromium', () => {
 
     await page.locator('nav .count').waitFor()
     await world.rest.runs.abort(runId, {})
+  })
+
+  it('says that the code of a page cannot be loaded, and loads it with another try', async () => {
+    const { page, open } = await enter()
+    await open('#/')
+    await page.route('**/metrics-page-*.js', (route) => route.abort(), { times: 1 })
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('The code of this page could not be loaded').waitFor()
+
+    await page.getByRole('button', { name: 'Try again' }).click()
+
+    await page.getByLabel('Metric contains').waitFor()
+  })
+
+  it('names the agent and the run of each live event, and follows all events of one run', async () => {
+    const { page, open } = await enter()
+    await open('#/live')
+    await page.locator('.pill', { hasText: 'live' }).waitFor()
+    const { runId } = await run('order', { item: 'tea' })
+    const row = page.locator('.event-row', { hasText: 'run.completed' }).last()
+    await row.getByText('order', { exact: true }).waitFor()
+    await row.getByText(runId.slice(-6)).waitFor()
+    expect(await page.locator('.event-row', { hasText: 'step.end' }).count()).toBe(0)
+
+    await row.click()
+    await page.getByRole('link', { name: 'All events of the run' }).click()
+
+    await page.locator('.event-row', { hasText: 'step.end' }).waitFor()
+  })
+
+  it('shows the beginning of inputs and results in the list of runs, and the target also in a narrow window', async () => {
+    const { runId } = await run('order', { item: 'previewed tea' })
+    const { page, open } = await enter()
+    await open('#/runs')
+    const row = page.locator('tbody tr', { has: page.locator(`[title="${runId}"]`) })
+    await row.getByText('in {"item":"previewed tea"}').waitFor()
+    await row.getByText('out {"item":"previewed tea","price":12}').waitFor()
+
+    await page.setViewportSize({ width: 380, height: 800 })
+    await row.getByText('order', { exact: true }).locator('visible=true').waitFor()
+    expect(await page.evaluate<number>(`document.querySelector('.scroll').scrollWidth`)).toBeLessThanOrEqual(348)
+  })
+
+  it('shows the name of a token in place of its id, which is in the tooltip', async () => {
+    const { token, id } = await world.rest.tokens.create({
+      name: 'nightly job',
+      scopes: ['agents:invoke', 'runs:read'],
+    })
+    const as = createClient({ baseUrl: world.server().url, token })
+    const { runId } = await as.agents.run('echo', { input: 1 })
+    const { owner } = await world.rest.runs.get(runId)
+    const { page, open } = await enter()
+    await open(`#/runs/${runId}`)
+
+    expect(owner).toBe(id)
+    await page.locator('.facts').getByText('nightly job').waitFor()
+    expect(await page.locator('.facts').getByText('nightly job').getAttribute('title')).toBe(id)
+  })
+
+  it('draws the run as a tree, each wait once, and model calls with their tokens and cost', async () => {
+    const { runId } = await run('asks')
+    const { page, open } = await enter()
+    await open(`#/runs/${runId}`)
+    await page.locator('.span-row', { hasText: 'deploy' }).waitFor()
+    expect(await page.locator('.span-name').allTextContents()).toEqual(['run asks', 'approval deploy'])
+    await world.rest.runs.abort(runId, {})
+
+    const nested = await run('nested')
+    await open(`#/runs/${nested.runId}`)
+    await page.locator('.span-row', { hasText: 'test small' }).getByText('30 tokens · $0.0042').waitFor()
+    const indents = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.span-name')].map((one) => one.style.paddingLeft + one.textContent)`,
+    )
+    expect(indents).toEqual(['0pxrun nested', '14pxstep ask', '28pxmodel test small', '14pxstep store'])
+  })
+
+  it('replays what a run has said, event by event', async () => {
+    const { runId } = await run('chat', 'hello')
+    const { page, open } = await enter()
+    await open(`#/runs/${runId}?tab=messages`)
+    await page.getByText('Good morning', { exact: true }).waitFor()
+    await page.getByLabel('Replay').focus()
+    await page.keyboard.press('Home')
+
+    await page.getByText('event 1 of').waitFor()
+    expect(await page.locator('.chat li').count()).toBe(1)
+    await page.keyboard.press('End')
+    await page.getByText('Good morning', { exact: true }).waitFor()
   })
 
   it('counts the decisions that wait in the navigation and in the title', async () => {

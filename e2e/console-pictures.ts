@@ -18,9 +18,22 @@ interface Shop {
   readonly answered: string
   readonly failed: string
   readonly thread: string
+  /** The session of a chat. */
+  readonly chat: string
 }
 
-async function openShop({ rest }: ConsoleWorld): Promise<Shop> {
+/** Sends a message as the chat page of a customer does, and waits for the answer. */
+async function say({ server, token }: ConsoleWorld, id: string, text: string): Promise<void> {
+  const response = await fetch(`${server().url}/agents/support/chat`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ id, messages: [{ id: text, role: 'user', parts: [{ type: 'text', text }] }] }),
+  })
+  await response.text()
+}
+
+async function openShop(world: ConsoleWorld): Promise<Shop> {
+  const { rest } = world
   const ask = (question: string, more: object = {}) =>
     rest.agents.run('support', { input: { question, language: 'en', priority: 3 }, sessionId: 'customer-7', ...more })
   await ask('Where is my parcel?')
@@ -39,8 +52,11 @@ async function openShop({ rest }: ConsoleWorld): Promise<Shop> {
     tags: ['customer-7'],
   })
   await rest.memory.createFact({ text: 'Orders above 150 € are sent with insurance.', tags: ['policy'] })
+  for (const text of ['Can I still change the address?', 'How do I return an item?']) await say(world, text, text)
+  await say(world, 'parcel', 'Where is my parcel A-1041?')
+  const [chat] = (await rest.chats.list('support', { limit: 1 })).items
   await rest.tokens.create({ name: 'warehouse', scopes: ['workflows:read', 'events:emit'] })
-  return { answered, failed, thread: threadId }
+  return { answered, failed, thread: threadId, chat: chat?.sessionId ?? '' }
 }
 
 /** The picture of a page: its address, and what to do before the picture is taken. */
@@ -51,7 +67,7 @@ interface Picture {
   readonly prepare?: (page: ConsolePage['page']) => Promise<void>
 }
 
-const guidePictures = ({ answered, failed, thread }: Shop): readonly Picture[] => [
+const guidePictures = ({ answered, failed, thread, chat }: Shop): readonly Picture[] => [
   { name: 'home', address: '', height: 820 },
   {
     name: 'run',
@@ -80,9 +96,15 @@ const guidePictures = ({ answered, failed, thread }: Shop): readonly Picture[] =
   { name: 'workflow', address: `workflows/order/${thread}`, height: 700 },
   { name: 'calendar', address: 'triggers/newsletter', height: 760 },
   { name: 'start', address: 'start/agent/support', height: 620 },
+  {
+    name: 'chat',
+    address: `chats/support/${chat}`,
+    height: 780,
+    prepare: (page) => page.locator('.turn summary', { hasText: 'track_parcel' }).click(),
+  },
 ]
 
-const everyPage = ({ answered, failed, thread }: Shop): readonly string[] => [
+const everyPage = ({ answered, failed, thread, chat }: Shop): readonly string[] => [
   ...['', 'runs', `runs/${answered}`, `runs/${failed}`, `runs/${answered}?tab=compare`, `runs/${answered}?tab=events`],
   ...['start/agent/support', 'approvals', 'live', 'sessions', 'sessions/customer-7', 'workflows'],
   ...[
@@ -95,7 +117,7 @@ const everyPage = ({ answered, failed, thread }: Shop): readonly string[] => [
     'metrics',
     'system',
   ],
-  ...['api', 'api?op=runs.list'],
+  ...['chats/support', `chats/support/${chat}`, 'chats/support/new', 'api', 'api?op=runs.list'],
 ]
 
 /** WebP is a third of the size of PNG, and only the protocol of the browser can write it. */

@@ -33,7 +33,11 @@ const { output } = await build({
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   write: false,
   logLevel: 'warn',
-  output: { format: 'esm', minify: true, entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+  output: {
+    ...{ format: 'esm', minify: true, entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' },
+    // What most pages use is one file, because each file is a request.
+    codeSplitting: { groups: [{ name: 'parts', test: /page\/(parts|api)\/|page\/(route|app-context)\./ }] },
+  },
 })
 const chunks = output.filter((file) => file.type === 'chunk')
 for (const { fileName, code } of chunks) write(fileName, code)

@@ -3,6 +3,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Session, Target } from './api/resources.ts'
 import { allows } from './api/scopes.ts'
+import type { TokenNames } from './api/token-names.ts'
 import type { LiveFeed } from './live/live-feed.ts'
 import type { PendingApprovals } from './live/pending-approvals.ts'
 import type { Loaded } from './parts/use-loaded.ts'
@@ -13,6 +14,7 @@ export interface AppContext {
   readonly client: PerdureClient
   readonly session: Session
   readonly feed: LiveFeed
+  readonly tokenNames: TokenNames
   /** Registered agents and workflows that the session may read. */
   readonly targets: readonly Target[]
   readonly route: Route

@@ -5,6 +5,7 @@ import { type Failure, failureOf } from './api/failure.ts'
 import { type Session, subjectOf, type Target } from './api/resources.ts'
 import { allows } from './api/scopes.ts'
 import { useStore } from './api/store.ts'
+import { createTokenNames } from './api/token-names.ts'
 import { type AppContext, Context } from './app-context.ts'
 import { createLiveFeed } from './live/live-feed.ts'
 import { usePendingApprovals } from './live/pending-approvals.ts'
@@ -33,12 +34,12 @@ interface Message {
 function createConnection() {
   const feed = createLiveFeed(() => client)
   const client: PerdureClient = connect(feed)
-  return { client, feed }
+  return { client, feed, tokenNames: createTokenNames(() => client) }
 }
 
 export function App() {
   const route = useStore(routes)
-  const { client, feed } = useMemo(createConnection, [])
+  const { client, feed, tokenNames } = useMemo(createConnection, [])
   const [state, setState] = useState<SignInState>({ kind: 'reading' })
   const [message, setMessage] = useState<Message | undefined>(undefined)
 
@@ -119,7 +120,11 @@ export function App() {
   }
   const { session, targets } = state
   return (
-    <SignedIn {...{ client, feed, session, targets, route, notify }} signOut={() => void signOut()} message={message} />
+    <SignedIn
+      {...{ client, feed, tokenNames, session, targets, route, notify }}
+      signOut={() => void signOut()}
+      message={message}
+    />
   )
 }
 

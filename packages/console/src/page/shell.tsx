@@ -2,9 +2,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useStore } from './api/store.ts'
 import { may, useApp } from './app-context.ts'
 import type { Liveness } from './live/live-feed.ts'
-import { PAGES, type PageSpec } from './pages.tsx'
+import { PAGE_GROUPS, PAGES, type PageSpec } from './pages.tsx'
 import { Palette } from './palette.tsx'
 import { Empty, Heading } from './parts/basics.tsx'
+import { Subject } from './parts/subject.tsx'
 
 /** The frame of every page: navigation, connection, and the page itself. */
 export function Shell() {
@@ -35,21 +36,23 @@ export function Shell() {
           Skip to the page
         </a>
         <div class="brand">
+          <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+            <rect width="32" height="32" rx="7" />
+            <path d="M10 25V8h7a5.5 5.5 0 0 1 0 11h-4" />
+          </svg>
           Perdure{' '}
           {session.env === null || session.env === 'live' ? null : (
             <span class={`env env-${session.env}`}>{session.env === 'local' ? 'dev' : session.env}</span>
           )}
         </div>
         <nav aria-label="Pages">
-          {allowed.map((one) => (
-            <PageLink key={one.id} page={one} isOpen={one.id === id} waiting={one.id === 'approvals' ? waiting : 0} />
-          ))}
+          <PageLinks pages={allowed} open={id} waiting={waiting} />
         </nav>
         <div class="foot">
           <ConnectionPill />
           <Palette pages={allowed} />
           <span class="quiet who" title={session.scopes.join('\n')}>
-            {session.subject}
+            <Subject id={session.subject} />
             {session.readOnly ? ' · read only' : ''}
           </span>
           {session.expiresAt === undefined ? null : (
@@ -71,16 +74,54 @@ export function Shell() {
         ) : isAllowed(app, page) ? (
           page.draw(route)
         ) : (
-          <>
-            <Heading title="403" />
-            <Empty>
-              Your token does not allow this page. It needs {page.scopes.map((scope) => scope).join(' or ')}
-              {session.readOnly && page.isChange ? ', and console.readOnly must be off' : ''}.
-            </Empty>
-          </>
+          <Forbidden page={page} />
         )}
       </main>
     </div>
+  )
+}
+
+function Forbidden({ page: { scopes, alsoNeeds = [], isChange } }: { readonly page: PageSpec }) {
+  const { session } = useApp()
+  return (
+    <>
+      <Heading title="403" />
+      <Empty>
+        Your token does not allow this page. It needs {[scopes.join(' or '), ...alsoNeeds].join(' and ')}
+        {session.readOnly && isChange ? ', and console.readOnly must be off' : ''}.
+      </Empty>
+    </>
+  )
+}
+
+interface PageLinksProps {
+  readonly pages: readonly PageSpec[]
+  readonly open: string
+  /** How many decisions wait. */
+  readonly waiting: number
+}
+
+function PageLinks({ pages, open, waiting }: PageLinksProps) {
+  return (
+    <>
+      {PAGE_GROUPS.map((group) => {
+        const shown = pages.filter((one) => one.group === group)
+        if (shown.length === 0) return null
+        return (
+          <div key={group} class="nav-group">
+            <span class="nav-head">{group}</span>
+            {shown.map((page) => (
+              <PageLink
+                key={page.id}
+                page={page}
+                isOpen={page.id === open}
+                waiting={page.id === 'approvals' ? waiting : 0}
+              />
+            ))}
+          </div>
+        )
+      })}
+    </>
   )
 }
 
@@ -120,8 +161,10 @@ const FIRST_ICON = document.querySelector('link[rel=icon]')?.getAttribute('href'
 const iconOf = (env: string | null): string =>
   env === 'local' ? FIRST_ICON.replace('%232f4f9e', '%23a05e00') : FIRST_ICON
 
-const isAllowed = (app: ReturnType<typeof useApp>, { scopes, isChange }: PageSpec): boolean =>
-  (scopes.length === 0 || scopes.some((scope) => may(app, scope))) && !(isChange && app.session.readOnly)
+const isAllowed = (app: ReturnType<typeof useApp>, { scopes, alsoNeeds = [], isChange }: PageSpec): boolean =>
+  (scopes.length === 0 || scopes.some((scope) => may(app, scope))) &&
+  alsoNeeds.every((scope) => may(app, scope)) &&
+  !(isChange && app.session.readOnly)
 
 function focusMain(event: Event, main: HTMLElement | null): void {
   event.preventDefault()

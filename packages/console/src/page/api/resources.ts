@@ -2,6 +2,7 @@ import type { Event } from '@perdure/client'
 import type {
   Agent as AgentSchema,
   Approval as ApprovalSchema,
+  Chat as ChatSchema,
   ConsoleSession,
   Fire as FireSchema,
   Health as HealthSchema,
@@ -16,6 +17,7 @@ import type { InferOutput } from 'valibot'
 export type { Event }
 export type Agent = InferOutput<typeof AgentSchema>
 export type Approval = InferOutput<typeof ApprovalSchema>
+export type Chat = InferOutput<typeof ChatSchema>
 export type Health = InferOutput<typeof HealthSchema>
 export type Fire = InferOutput<typeof FireSchema>
 export type Trigger = InferOutput<typeof TriggerSchema>

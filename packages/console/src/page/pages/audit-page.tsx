@@ -4,6 +4,7 @@ import { VerifyBadge } from '../audit/verify-badge.tsx'
 import { Heading } from '../parts/basics.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Paged, usePages } from '../parts/paged.tsx'
+import { Subject } from '../parts/subject.tsx'
 import { Ago } from '../parts/time.tsx'
 import { replaceQuery } from '../route.ts'
 
@@ -58,7 +59,10 @@ export function AuditPage() {
             columns={[
               { head: 'Number', cell: ({ seq }) => seq },
               { head: 'Action', cell: (entry) => entry.action },
-              { head: 'Actor', cell: (entry) => entry.actor.subject ?? entry.actor.kind },
+              {
+                head: 'Actor',
+                cell: ({ actor }) => (actor.subject === undefined ? actor.kind : <Subject id={actor.subject} />),
+              },
               { head: 'Target', cell: ({ target }) => <span class="id-text">{target}</span> },
               {
                 head: 'Decision',

@@ -106,8 +106,15 @@ export function LivePage() {
         events={events}
         followsEnd={!isPaused}
         label="Events, oldest first"
+        namesRuns
         empty="No events since you opened this page. They appear as they happen."
       />
+      {subject === '' ? (
+        <p class="quiet">
+          The subjects of agents and workflows have the status changes of their runs. Select an event to follow all
+          events of its run.
+        </p>
+      ) : null}
       <p class="quiet">
         Last event id: <code>{feed.lastEventId.get() ?? 'none yet'}</code>
       </p>

@@ -9,6 +9,7 @@ interface Lifecycle {
   readonly usage?: RunSummary['usage']
   readonly error?: RunSummary['error']
   readonly reason?: string
+  readonly result?: unknown
   readonly finishReason?: RunSummary['finishReason']
 }
 
@@ -17,7 +18,10 @@ const CHANGES: Readonly<Record<string, (at: string, payload: Lifecycle, run: Run
   'run.started': (at, _, run) => ({ startedAt: run.startedAt ?? at }),
   'run.suspended': (at) => ({ suspendedAt: at }),
   'run.resumed': () => ({ suspendedAt: undefined }),
-  'run.completed': (at, { finishReason = 'completed' }) => ({ completedAt: at, finishReason }),
+  'run.completed': (at, { finishReason = 'completed', result }) => ({
+    ...{ completedAt: at, finishReason },
+    ...(result === undefined ? {} : { result }),
+  }),
   'run.failed': (at, { finishReason = 'error', error }) => ({ completedAt: at, finishReason, error }),
   'run.aborted': (at, { finishReason = 'aborted', reason }) => ({ completedAt: at, finishReason, abortReason: reason }),
 }

@@ -4,6 +4,7 @@ import { targetOf } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
 import { Card, Empty, Facts, FailureNote, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
+import { Subject } from '../parts/subject.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { Ago, clockText, durationText, Took, useNow } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
@@ -116,7 +117,7 @@ function RunFacts({ run }: { readonly run: Run }) {
         ['Fork of', forkOf && link(['runs', forkOf.runId], `${shortId(forkOf.runId)} from call ${forkOf.seq}`)],
         ['Parent', parentRunId && link(['runs', parentRunId], shortId(parentRunId))],
         ['Trace', traceparent && <code>{traceparent.split('-')[1]}</code>],
-        ['Owner', run.owner],
+        ['Owner', <Subject key="owner" id={run.owner} />],
       ]}
     />
   )
@@ -169,13 +170,31 @@ function Spans({ run, log, selected, onSelect }: SpansProps) {
     from + 1,
     run.completedAt === undefined ? Math.max(now, Date.parse(last?.at ?? run.createdAt)) : Date.parse(run.completedAt),
   )
-  const span = useMemo(() => log.spans.find(({ id }) => id === selected), [log.spans, log.version, selected])
+  const root = useMemo(() => rootOf(run, from), [run, from])
+  const span = useMemo(
+    () => (selected === root.id ? root : log.spans.find(({ id }) => id === selected)),
+    [root, log.spans, log.version, selected],
+  )
   return (
     <div class={span === undefined ? '' : 'split'}>
-      <Waterfall {...{ spans: log.spans, version: log.version, from, to, selected, onSelect }} />
+      <Waterfall {...{ root, spans: log.spans, version: log.version, from, to, selected, onSelect }} />
       {span === undefined ? null : <SpanDetail run={run} span={span} to={to} />}
     </div>
   )
+}
+
+/** The run as the span around all others. */
+function rootOf(run: Run, start: number): Span {
+  const { usage, completedAt, status, input, result, error } = run
+  const tokens = usage.inputTokens + usage.outputTokens
+  return {
+    ...{ id: 'run', name: targetOf(run).id, kind: 'run', start, parent: undefined, seq: undefined },
+    end: completedAt === undefined ? undefined : Math.max(start, Date.parse(completedAt)),
+    status: completedAt === undefined ? 'running' : status === 'completed' ? 'done' : 'failed',
+    tokens: tokens === 0 ? undefined : tokens,
+    costUsd: usage.costUsd > 0 ? usage.costUsd : undefined,
+    ...{ detail: error?.message, input, output: result, childRunId: undefined },
+  }
 }
 
 function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span; readonly to: number }) {
@@ -190,6 +209,7 @@ function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span;
           ['Started', clockText(new Date(span.start).toISOString())],
           ['Call', span.seq],
           ['Tokens', span.tokens?.toLocaleString()],
+          ['Cost', span.costUsd === undefined ? undefined : `$${span.costUsd.toFixed(4)}`],
           ['Detail', span.detail],
           [
             'Run',
@@ -213,7 +233,9 @@ function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span;
       )}
       <p class="actions">
         {span.seq === undefined ? null : <ForkButton run={run} seq={span.seq} />}
-        {span.input === undefined && span.output === undefined ? null : (
+        {span.kind === 'run' ||
+        span.kind === 'model' ||
+        (span.input === undefined && span.output === undefined) ? null : (
           <RawValues key={span.id} runId={run.id} span={span} />
         )}
       </p>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { type RunSummary, targetOf } from '../api/resources.ts'
+import { previewOf } from '../conversation/input-content.ts'
 import { Status, shortId } from '../parts/basics.tsx'
 import { Ago, Took } from '../parts/time.tsx'
 import { hrefOf } from '../route.ts'
@@ -20,20 +21,24 @@ export function RunTable({ runs, caption, first }: RunTableProps) {
         <thead>
           <tr>
             {first === undefined ? null : (
-              <th scope="col">
+              <th scope="col" class="check-head">
                 <span class="hidden">Select</span>
               </th>
             )}
             <th scope="col">Run</th>
-            <th scope="col">Status</th>
-            <th scope="col">Target</th>
-            <th scope="col" class="number">
+            <th scope="col" class="status-head">
+              Status
+            </th>
+            <th scope="col" class="wide-only">
+              Target
+            </th>
+            <th scope="col" class="number wide-only">
               Duration
             </th>
             <th scope="col" class="number wide-only">
               Tokens
             </th>
-            <th scope="col" class="number">
+            <th scope="col" class="number created-head">
               Created
             </th>
           </tr>
@@ -46,16 +51,19 @@ export function RunTable({ runs, caption, first }: RunTableProps) {
                 <a class="id" href={hrefOf(['runs', run.id])} title={run.id}>
                   {shortId(run.id)}
                 </a>
+                <div class="narrow-only">{targetOf(run).id}</div>
+                <Preview name="in" value={run.input} />
+                <Preview name="out" value={run.result} />
                 {run.error === undefined ? null : <div class="why">{run.error.message}</div>}
               </th>
               <td>
                 <Status value={run.status} />
               </td>
-              <td>
+              <td class="wide-only">
                 {targetOf(run).id}
                 {run.triggerId === undefined ? null : <span class="quiet"> by {run.triggerId}</span>}
               </td>
-              <td class="number">
+              <td class="number wide-only">
                 <Took from={run.startedAt} to={run.completedAt} />
               </td>
               <td class="number wide-only">{tokensText(run)}</td>
@@ -66,6 +74,16 @@ export function RunTable({ runs, caption, first }: RunTableProps) {
           ))}
         </tbody>
       </table>
+    </div>
+  )
+}
+
+/** The beginning of an input or result, if the list has it. */
+function Preview({ name, value }: { readonly name: string; readonly value: unknown }) {
+  const text = previewOf(value)
+  return text === '' ? null : (
+    <div class="preview">
+      <span class="kind">{name}</span> {text}
     </div>
   )
 }

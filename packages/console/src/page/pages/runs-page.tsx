@@ -41,7 +41,8 @@ function RunList() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [kind, id] = target?.split(':') ?? []
   const filter = {
-    limit: PAGE,
+    // A page ends at 4 MiB, so that large inputs make it shorter.
+    ...{ limit: PAGE, include: 'input,result' },
     status: STATUSES.find((one) => one === status),
     agentId: kind === 'agent' ? id : undefined,
     workflowId: kind === 'workflow' ? id : undefined,

@@ -3,6 +3,7 @@ import { API_URL } from '../api/connection.ts'
 import type { Health } from '../api/resources.ts'
 import { may, useApp } from '../app-context.ts'
 import { Card, Facts, Heading, Shown, Status } from '../parts/basics.tsx'
+import { bytesText } from '../parts/bytes.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { Ago, durationText } from '../parts/time.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
@@ -68,22 +69,12 @@ function Checks({ health }: { readonly health: Health }) {
   )
 }
 
-const KIBIBYTE = 1_024
-const MEBIBYTE = 1_048_576
-
-function sizeText(bytes: number): string {
-  if (bytes < MEBIBYTE) return `${Math.round(bytes / KIBIBYTE).toLocaleString()} KiB`
-  const mebibytes = bytes / MEBIBYTE
-  const [value, unit] = mebibytes < 1_024 ? [mebibytes, 'MiB'] : [mebibytes / 1_024, 'GiB']
-  return `${value.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${unit}`
-}
-
 /** The words of a name of the API, such as `queue depth`. */
 const wordsOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 function detailText(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return typeof value === 'number' && /bytes/i.test(name) ? sizeText(value) : String(value)
+  return typeof value === 'number' && /bytes/i.test(name) ? bytesText(value) : String(value)
 }
 
 /** The storage, the servers that share it, and the configuration. */
@@ -99,9 +90,9 @@ function ServerDetails() {
               rows={[
                 ['Kind', storage.kind],
                 ['Writable', storage.writable ? 'yes' : 'no'],
-                ['Database', sizeText(storage.dbBytes)],
-                ['Write-ahead log', sizeText(storage.walBytes)],
-                ['Free on disk', storage.freeBytes === undefined ? undefined : sizeText(storage.freeBytes)],
+                ['Database', bytesText(storage.dbBytes)],
+                ['Write-ahead log', bytesText(storage.walBytes)],
+                ['Free on disk', storage.freeBytes === undefined ? undefined : bytesText(storage.freeBytes)],
               ]}
             />
           </Card>

@@ -1,70 +1,56 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Run } from '../api/resources.ts'
+import { messagesOf } from '../conversation/message-fold.ts'
+import { isShownApart, PartView, SentView } from '../conversation/part-view.tsx'
 import { Empty } from '../parts/basics.tsx'
-import { JsonView } from '../parts/json-view.tsx'
-import { type MessagePart, messagesOf } from './message-fold.ts'
+import { clockText } from '../parts/time.tsx'
 import type { RunLog } from './run-feed.ts'
 
 /** What a reader of a chat would see: the input, the answer as it grows, the reasoning and the tools. */
 export function MessagesTab({ run, log }: { readonly run: Run; readonly log: RunLog }) {
-  const parts = useMemo(() => messagesOf(log.events), [log.version])
+  const [upTo, setUpTo] = useState<number | undefined>(undefined)
+  const count = Math.min(upTo ?? log.events.length, log.events.length)
+  const parts = useMemo(() => messagesOf(log.events.slice(0, count)).filter(isShownApart), [log.version, count])
+  const last = log.events[count - 1]
   return (
     <>
+      {log.events.length < 2 ? null : (
+        <label class="replay">
+          Replay
+          <input
+            type="range"
+            min={1}
+            max={log.events.length}
+            value={count}
+            aria-valuetext={`event ${count} of ${log.events.length}`}
+            onInput={({ currentTarget }) => {
+              const chosen = Number(currentTarget.value)
+              // At the end, new events are shown as they arrive.
+              setUpTo(chosen === log.events.length ? undefined : chosen)
+            }}
+          />
+          <span class="quiet">
+            event {count.toLocaleString()} of {log.events.length.toLocaleString()}
+            {last === undefined ? '' : `, ${clockText(last.at)}`}
+          </span>
+        </label>
+      )}
       <ol class="chat">
         <li class="by-user">
           <div class="quiet">
             <strong>input</strong>
           </div>
-          <JsonView value={run.input ?? null} label="Input of the run" />
+          <SentView content={run.input ?? null} label="Input of the run" />
         </li>
         {parts.map((part, at) => (
-          <li key={part.id}>
-            <Part part={part} number={at + 1} />
+          <li key={`${part.kind} ${part.id}`}>
+            <PartView part={part} number={at + 1} runId={run.id} isWaiting={run.status === 'suspended'} />
           </li>
         ))}
       </ol>
-      {parts.length === 0 ? (
+      {log.events.length > 0 && parts.length === 0 ? (
         <Empty>The run has sent no text and called no tool. Its result is under Input and result.</Empty>
       ) : null}
     </>
-  )
-}
-
-/** @param number tells parts with the same text apart */
-function Part({ part, number }: { readonly part: MessagePart; readonly number: number }) {
-  if (part.kind === 'tool') return <ToolCard call={part} number={number} />
-  if (part.kind === 'text') {
-    return (
-      <>
-        <div class="quiet">
-          <strong>answer</strong>
-        </div>
-        <JsonView value={part.text} label={`Text of the answer, part ${number}`} />
-      </>
-    )
-  }
-  return (
-    <details>
-      <summary class="quiet">reasoning</summary>
-      <JsonView value={part.text} label={`Reasoning, part ${number}`} />
-    </details>
-  )
-}
-
-interface ToolCardProps {
-  readonly call: Extract<MessagePart, { readonly kind: 'tool' }>
-  readonly number: number
-}
-
-function ToolCard({ call: { name, args, answer }, number }: ToolCardProps) {
-  return (
-    <details>
-      <summary>
-        <span class="quiet">tool</span> {name}
-        {answer === undefined ? <span class="quiet"> · no result yet</span> : null}
-      </summary>
-      {args === undefined ? null : <JsonView value={args} label={`Arguments of ${name}, part ${number}`} />}
-      {answer === undefined ? null : <JsonView value={answer} label={`Result of ${name}, part ${number}`} />}
-    </details>
   )
 }

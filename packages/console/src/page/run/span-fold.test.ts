@@ -79,6 +79,68 @@ describe('createSpanFold', () => {
     expect(spans).toMatchObject([{ kind: 'wait', name: 'waiting for approval deploy, resume', start: 5, end: 50 }])
   })
 
+  it.each([
+    ['sleep', 'nap'],
+    ['approval', 'pay'],
+    ['event', 'confirmed'],
+  ])('shows a wait for a call of the kind %s once', (kind, name) => {
+    const spans = fold(
+      event('step.start', { seq: 1, step: name, kind }, 0),
+      event('run.suspended', { waitingFor: [{ kind, name }] }, 1),
+      event('run.resumed', {}, 50),
+      event('step.end', { seq: 1 }, 51),
+    )
+
+    expect(spans).toMatchObject([{ kind, name, start: 0, end: 51 }])
+  })
+
+  it('joins a child run with the call that started it', () => {
+    const child = { childRunId: 'run_2', agentId: 'helper', seq: 1 }
+    const spans = fold(
+      event('step.start', { seq: 1, step: 'helper', kind: 'child' }, 0),
+      event('run.child.started', child, 1),
+      event('run.suspended', { waitingFor: [{ kind: 'child', name: 'helper', runId: 'run_2' }] }, 2),
+      event('run.child.ended', { ...child, status: 'failed' }, 40),
+      event('run.resumed', {}, 41),
+    )
+
+    expect(spans).toMatchObject([{ kind: 'child', name: 'helper', childRunId: 'run_2', status: 'failed', end: 40 }])
+  })
+
+  it('makes one span of what a model writes and of what that has used, and another one after a tool', () => {
+    const usage = { provider: 'openai', model: 'small', inputTokens: 20, outputTokens: 10, costUsd: 0.5 }
+    const spans = fold(
+      event('reasoning.delta', { delta: 'hm' }, 0),
+      event('text.delta', { delta: 'I look. ' }, 5),
+      event('usage', usage, 6),
+      event('tool.execute.start', { toolCallId: 'c', toolName: 'search' }, 7),
+      event('tool.execute.end', { toolCallId: 'c', result: 3 }, 8),
+      event('text.delta', { delta: 'Three.' }, 9),
+      event('usage', usage, 12),
+    )
+
+    expect(spans).toMatchObject([
+      { kind: 'model', name: 'openai small', start: 0, end: 5, tokens: 30, costUsd: 0.5, output: 'I look. ' },
+      { kind: 'tool', name: 'search' },
+      { kind: 'model', name: 'openai small', start: 9, tokens: 30, output: 'Three.' },
+    ])
+  })
+
+  it('makes what happens in a single open step a part of it', () => {
+    const spans = fold(
+      event('step.start', { seq: 1, step: 'ask', kind: 'step' }),
+      event('text.delta', { delta: 'hi' }),
+      event('step.end', { seq: 1 }),
+      event('step.start', { seq: 2, step: 'left', kind: 'step' }),
+      event('step.start', { seq: 3, step: 'right', kind: 'step' }),
+      event('tool.execute.start', { toolCallId: 'c', toolName: 'search' }),
+    )
+
+    const [step, model, left, right, tool] = spans
+    expect(model?.parent).toBe(step?.id)
+    expect([step, left, right, tool].map((span) => span?.parent)).toEqual([undefined, undefined, undefined, undefined])
+  })
+
   it('ends open spans with their run, as failed if the run failed', () => {
     const start = event('step.start', { seq: 1, step: 'fetch', kind: 'step' })
 

@@ -1,6 +1,6 @@
 import type { Event } from '../api/resources.ts'
 
-export type SpanKind = 'step' | 'tool' | 'model' | 'approval' | 'child' | 'wait' | 'sleep' | 'event' | 'version'
+export type SpanKind = 'run' | 'step' | 'tool' | 'model' | 'approval' | 'child' | 'wait' | 'sleep' | 'event' | 'version'
 export type SpanStatus = 'running' | 'done' | 'failed'
 
 /** One bar of the waterfall. */
@@ -15,7 +15,11 @@ export interface Span {
   readonly seq: number | undefined
   detail: string | undefined
   /** The tokens that a model call has used. */
-  readonly tokens: number | undefined
+  tokens: number | undefined
+  /** What a model call has cost, in US dollars. */
+  costUsd: number | undefined
+  /** The span that it is a part of; `undefined` for a part of the run itself. */
+  readonly parent: string | undefined
   input: unknown
   output: unknown
   childRunId: string | undefined
@@ -33,6 +37,15 @@ export function createSpanFold(): SpanFold {
   const spans: Span[] = []
   const open = new Map<string, Span>()
 
+  /** The only open step: the new span is a part of it. With several steps at the same time, it may belong to each. */
+  const stepAround = (kind: SpanKind): string | undefined => {
+    if (OF_RUN.has(kind)) return undefined
+    const steps = [...open.values()].filter(
+      (one) => (one.kind === 'step' || one.kind === 'tool') && one.seq !== undefined,
+    )
+    return steps.length === 1 ? steps[0]?.id : undefined
+  }
+
   const start = (key: string, at: number, span: Partial<Span> & Pick<Span, 'name' | 'kind'>): Span => {
     const made: Span = {
       id: `${key}#${spans.length}`,
@@ -42,6 +55,8 @@ export function createSpanFold(): SpanFold {
       seq: undefined,
       detail: undefined,
       tokens: undefined,
+      costUsd: undefined,
+      parent: span.seq === undefined ? stepAround(span.kind) : undefined,
       input: undefined,
       output: undefined,
       childRunId: undefined,
@@ -98,11 +113,61 @@ export function createSpanFold(): SpanFold {
     if (willRetry === true) start(key, at, { kind: span.kind, name: span.name, seq: span.seq })
   }
 
-  const onText = (at: number, kind: 'answer' | 'reasoning', messageId: unknown) => {
-    const key = `model ${kind} ${String(messageId ?? '')}`
-    const span = open.get(key) ?? start(key, at, { kind: 'model', name: kind })
-    span.end = at
-    span.status = 'done'
+  /** No event ends a model call: each of its pieces may be the last one. */
+  const startModel = (at: number, name: string): Span => {
+    const key = `model ${spans.length}`
+    const span = start(key, at, { kind: 'model', name, end: at, status: 'done' })
+    open.delete(key)
+    return span
+  }
+
+  /** The model call that writes, if nothing else has happened since it began. */
+  let writing: Span | undefined
+  /** What the model has written in this call, for the detail of its span. */
+  const onText = (at: number, kind: 'answer' | 'reasoning', delta: unknown) => {
+    writing ??= startModel(at, kind)
+    if (kind === 'answer' && writing.name === 'reasoning') writing.name = kind
+    writing.end = at
+    if (kind === 'answer' && typeof delta === 'string') writing.output = `${String(writing.output ?? '')}${delta}`
+  }
+
+  /** Providers report what a call has used after its last piece. */
+  const onUsage = (at: number, { provider, model, inputTokens, outputTokens, costUsd }: Payload) => {
+    const name = [textOf(provider), textOf(model)].filter(Boolean).join(' ') || 'model'
+    const last = spans.findLast(({ kind }) => kind === 'model')
+    const call = last !== undefined && last.tokens === undefined ? last : startModel(at, name)
+    Object.assign(call, {
+      name,
+      tokens: Number(inputTokens) + Number(outputTokens),
+      costUsd: Number(costUsd) || undefined,
+    })
+    call.detail = `${Number(inputTokens).toLocaleString()} tokens in, ${Number(outputTokens).toLocaleString()} out`
+    writing = undefined
+  }
+
+  /** A wait that has a span of its own (a timer, an approval, a child) is not shown twice. */
+  const onSuspended = (at: number, waitingFor: unknown) => {
+    const shown = new Set([...open.values()].map(({ kind }) => kind as string))
+    const others = Array.isArray(waitingFor)
+      ? waitingFor.filter((one: Payload) => !shown.has(one.kind === 'client-tool' ? 'tool' : String(one.kind)))
+      : waitingFor
+    if (Array.isArray(others) && others.length === 0 && Array.isArray(waitingFor) && waitingFor.length > 0) return
+    start('wait', at, { kind: 'wait', name: waitText(others), input: waitingFor })
+  }
+
+  /** The call of `ctx.agent` is a step; the child run is what it executes. */
+  const startChild = (at: number, { childRunId, agentId, seq }: Payload) => {
+    const step = open.get(`step ${String(seq)}`)
+    const about = { childRunId: textOf(childRunId), name: textOf(agentId) ?? 'child run' }
+    if (step?.kind === 'child') Object.assign(step, about)
+    else start(`child ${String(childRunId)}`, at, { kind: 'child', ...about })
+  }
+
+  const endChild = (at: number, { childRunId, status }: Payload) => {
+    const outcome = { status: status === 'completed' ? ('done' as const) : ('failed' as const), detail: textOf(status) }
+    const step = spans.findLast(({ childRunId: id, seq }) => id === childRunId && seq !== undefined)
+    if (step === undefined) end(`child ${String(childRunId)}`, at, outcome)
+    else Object.assign(step, outcome, { end: step.end ?? at })
   }
 
   const handlers: Readonly<Record<string, (at: number, payload: Payload, event: Event) => void>> = {
@@ -118,28 +183,16 @@ export function createSpanFold(): SpanFold {
     'tool.execute.start': (at, payload, { runId }) => startTool(at, payload, runId),
     'tool.execute.end': (at, payload, { runId }) => endTool(at, payload, runId),
     'tool.execute.error': (at, payload, { runId }) => endTool(at, payload, runId),
-    'text.start': (at, { messageId }) => onText(at, 'answer', messageId),
-    'text.delta': (at, { messageId }) => onText(at, 'answer', messageId),
-    'text.end': (at, { messageId }) => onText(at, 'answer', messageId),
-    'reasoning.start': (at, { messageId }) => onText(at, 'reasoning', messageId),
-    'reasoning.delta': (at, { messageId }) => onText(at, 'reasoning', messageId),
-    usage: (at, payload) => {
-      const { provider, model, inputTokens, outputTokens } = payload
-      const name = [textOf(provider), textOf(model)].filter(Boolean).join(' ') || 'model'
-      start(`usage ${spans.length}`, at, {
-        ...{ kind: 'model', name, end: at, status: 'done', output: payload },
-        tokens: Number(inputTokens) + Number(outputTokens),
-      })
-    },
-    'run.suspended': (at, { waitingFor }) =>
-      void start('wait', at, { kind: 'wait', name: waitText(waitingFor), input: waitingFor }),
+    'text.start': (at) => onText(at, 'answer', undefined),
+    'text.delta': (at, { delta }) => onText(at, 'answer', delta),
+    'text.end': (at) => onText(at, 'answer', undefined),
+    'reasoning.start': (at) => onText(at, 'reasoning', undefined),
+    'reasoning.delta': (at) => onText(at, 'reasoning', undefined),
+    usage: onUsage,
+    'run.suspended': (at, { waitingFor }) => onSuspended(at, waitingFor),
     'run.resumed': (at) => end('wait', at),
-    'run.child.started': (at, { childRunId, agentId }) =>
-      void start(`child ${childRunId}`, at, {
-        ...{ kind: 'child', name: textOf(agentId) ?? 'child run', childRunId: textOf(childRunId) },
-      }),
-    'run.child.ended': (at, { childRunId, status }) =>
-      end(`child ${childRunId}`, at, { status: status === 'completed' ? 'done' : 'failed', detail: textOf(status) }),
+    'run.child.started': startChild,
+    'run.child.ended': endChild,
   }
 
   const endAll = (at: number, status: SpanStatus) => {
@@ -154,6 +207,8 @@ export function createSpanFold(): SpanFold {
     spans,
     add(event) {
       const at = Date.parse(event.at)
+      // The next text is another call of the model.
+      if (INTERRUPTS.test(event.type)) writing = undefined
       const payload = (typeof event.payload === 'object' && event.payload !== null ? event.payload : {}) as Payload
       handlers[event.type]?.(at, payload, event)
       if (event.type === 'run.completed') endAll(at, 'done')
@@ -161,6 +216,12 @@ export function createSpanFold(): SpanFold {
     },
   }
 }
+
+/** The waits of the run as a whole. */
+const OF_RUN: ReadonlySet<string> = new Set(['wait', 'sleep', 'event', 'approval', 'version'])
+
+/** Events between two calls of a model. */
+const INTERRUPTS = /^(step\.|tool\.execute\.|tool\.result$|run\.(suspended|resumed|started|message|child\.))/
 
 const STEP_KINDS: Readonly<Record<string, SpanKind>> = {
   step: 'step',
@@ -187,7 +248,8 @@ export function waitText(waitingFor: unknown): string {
   if (!Array.isArray(waitingFor) || waitingFor.length === 0) return 'waiting'
   const texts = waitingFor.map((one: Payload) => {
     const name = textOf(one.name)
-    return name === undefined ? String(one.kind) : `${String(one.kind)} ${name}`
+    const kind = String(one.kind).replace('-', ' ')
+    return name === undefined ? kind : `${kind} ${name}`
   })
   return `waiting for ${texts.join(', ')}`
 }

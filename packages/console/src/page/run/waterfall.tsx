@@ -3,9 +3,12 @@ import { Empty, Status } from '../parts/basics.tsx'
 import { durationText } from '../parts/time.tsx'
 import { Windowed } from '../parts/windowed.tsx'
 import type { Span } from './span-fold.ts'
+import { type TreeSpan, treeOf } from './span-tree.ts'
 import { createTimeScale, type TimeScale } from './time-scale.ts'
 
 export interface WaterfallProps {
+  /** The run itself, around its spans. */
+  readonly root: Span
   readonly spans: readonly Span[]
   readonly version: number
   readonly from: number
@@ -15,6 +18,8 @@ export interface WaterfallProps {
 }
 
 const ROW = 26
+/** How far the parts of a span are moved to the right. Pixels. */
+const INDENT = 14
 const MAX_HEIGHT = 520
 const ZOOM = 4
 /** A label after a bar that ends later would be cut off. */
@@ -22,7 +27,7 @@ const LABEL_FITS = 0.82
 
 /** The spans of a run over time. Only the rows in view are drawn. */
 export function Waterfall(props: WaterfallProps) {
-  const { spans, version, from, to, selected, onSelect } = props
+  const { root, spans, version, from, to, selected, onSelect } = props
   const [zoomed, setZoomed] = useState<readonly [number, number] | undefined>(undefined)
   const [isTable, setTable] = useState(false)
   const scale = useMemo(() => {
@@ -32,11 +37,12 @@ export function Waterfall(props: WaterfallProps) {
       .map((span) => ({ start: span.start, end: span.end ?? to }))
     return createTimeScale(start, end, zoomed === undefined ? busy : [])
   }, [spans, version, from, to, zoomed])
+  const rows = useMemo(() => treeOf(root, spans), [root, spans, version])
   if (spans.length === 0) return <Empty>This run has recorded no steps, tools or model calls.</Empty>
 
-  const index = spans.findIndex(({ id }) => id === selected)
+  const index = rows.findIndex(({ span }) => span.id === selected)
   const zoomIn = () => {
-    const span = spans[index]
+    const span = rows[index]?.span
     const middle = span === undefined ? (from + to) / 2 : (span.start + (span.end ?? to)) / 2
     const [start, end] = zoomed ?? [from, to]
     const length = span?.end !== undefined && zoomed === undefined ? (span.end - span.start) * 3 : (end - start) / ZOOM
@@ -49,8 +55,8 @@ export function Waterfall(props: WaterfallProps) {
     setZoomed([zoomed[0] + by, zoomed[1] + by])
   }
   const move = (by: number) => {
-    const next = spans[Math.min(spans.length - 1, Math.max(0, index + by))]
-    if (next !== undefined) onSelect(next.id)
+    const next = rows[Math.min(rows.length - 1, Math.max(0, index + by))]
+    if (next !== undefined) onSelect(next.span.id)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const actions: Readonly<Record<string, () => void>> = {
@@ -96,21 +102,21 @@ export function Waterfall(props: WaterfallProps) {
         <span class="quiet">{spans.length === 1 ? '1 span' : `${spans.length.toLocaleString()} spans`}</span>
       </div>
       {isTable ? (
-        <SpanTable {...props} />
+        <SpanTable {...props} rows={rows} />
       ) : (
         // biome-ignore lint/a11y/noStaticElementInteractions: the keys add to the buttons above and to the rows
         <div onKeyDown={onKeyDown}>
           <Axis scale={scale} />
           <Windowed
-            count={spans.length}
+            count={rows.length}
             rowHeight={ROW}
             maxHeight={MAX_HEIGHT}
             label="Waterfall of the run; arrow keys select a span"
             shown={index < 0 ? undefined : index}
             row={(at) => {
-              const span = spans[at]
-              return span === undefined ? null : (
-                <Bar span={span} scale={scale} to={to} isSelected={at === index} onSelect={onSelect} />
+              const row = rows[at]
+              return row === undefined ? null : (
+                <Bar row={row} scale={scale} to={to} isSelected={at === index} onSelect={onSelect} />
               )
             }}
           />
@@ -147,21 +153,21 @@ function Axis({ scale }: { readonly scale: TimeScale }) {
 }
 
 interface BarProps {
-  readonly span: Span
+  readonly row: TreeSpan
   readonly scale: TimeScale
   readonly to: number
   readonly isSelected: boolean
   readonly onSelect: (id: string) => void
 }
 
-function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
+function Bar({ row: { span, depth }, scale, to, isSelected, onSelect }: BarProps) {
   const left = scale.position(span.start)
   const width = scale.position(span.end ?? to) - left
   const took = durationText((span.end ?? to) - span.start)
   // Beside the bar where there is space, else inside its end.
-  const tokens = span.tokens === undefined ? undefined : `${span.tokens.toLocaleString()} tokens`
-  // The report of tokens is a point in time.
-  const label = tokens === undefined ? took : span.end === span.start ? tokens : `${took} · ${tokens}`
+  const used = usedText(span)
+  // A report of what was used may be all that is known of a model call: a point in time.
+  const label = used === '' ? took : span.end === span.start ? used : `${took} · ${used}`
   const side = left + width < LABEL_FITS ? 'after' : left > 1 - LABEL_FITS ? 'before' : 'inside'
   return (
     <button
@@ -172,7 +178,7 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
       title={`${span.name} · ${label}`}
       onClick={() => onSelect(span.id)}
     >
-      <span class="span-name">
+      <span class="span-name" style={{ paddingLeft: `${depth * INDENT}px` }}>
         <span class="kind">{span.kind}</span> {span.name}
       </span>
       <span class="track">
@@ -186,16 +192,25 @@ function Bar({ span, scale, to, isSelected, onSelect }: BarProps) {
   )
 }
 
+/** The tokens and the cost of a model call, or of the whole run. */
+const usedText = ({ tokens, costUsd }: Span): string =>
+  [
+    tokens === undefined ? '' : `${tokens.toLocaleString()} tokens`,
+    costUsd === undefined ? '' : `$${costUsd.toFixed(4)}`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+
 const PAGE = 200
 
 /** The same spans as a table, for screen readers and for copying. */
-function SpanTable({ spans, from, to, selected, onSelect }: WaterfallProps) {
+function SpanTable({ rows, from, to, selected, onSelect }: WaterfallProps & { readonly rows: readonly TreeSpan[] }) {
   const [page, setPage] = useState(0)
-  const pages = Math.ceil(spans.length / PAGE)
+  const pages = Math.ceil(rows.length / PAGE)
   return (
     <div class="scroll">
       <table>
-        <caption class="hidden">Spans of the run in order of their start</caption>
+        <caption class="hidden">Spans of the run, each before its parts</caption>
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -210,13 +225,16 @@ function SpanTable({ spans, from, to, selected, onSelect }: WaterfallProps) {
             <th scope="col" class="number">
               Tokens
             </th>
+            <th scope="col" class="number">
+              Cost
+            </th>
             <th scope="col">Detail</th>
           </tr>
         </thead>
         <tbody>
-          {spans.slice(page * PAGE, (page + 1) * PAGE).map((span) => (
+          {rows.slice(page * PAGE, (page + 1) * PAGE).map(({ span, depth }) => (
             <tr key={span.id} aria-selected={span.id === selected}>
-              <th scope="row">
+              <th scope="row" style={{ paddingLeft: `${depth * INDENT}px` }}>
                 <button type="button" class="link" onClick={() => onSelect(span.id)}>
                   {span.name}
                 </button>
@@ -228,6 +246,7 @@ function SpanTable({ spans, from, to, selected, onSelect }: WaterfallProps) {
               <td class="number">{durationText(span.start - from)}</td>
               <td class="number">{durationText((span.end ?? to) - span.start)}</td>
               <td class="number">{span.tokens?.toLocaleString()}</td>
+              <td class="number">{span.costUsd === undefined ? null : `$${span.costUsd.toFixed(4)}`}</td>
               <td class="long">{span.detail}</td>
             </tr>
           ))}

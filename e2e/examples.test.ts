@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createClient } from '../packages/client/src/index.ts'
 import type { ToolName } from '../tooling/machine-tools.ts'
@@ -43,6 +44,9 @@ const passesItsTests = (cwd: string) => promisify(execFile)(process.execPath, ['
 /** Starts both servers of a chat example, and opens its page. */
 async function openChat(name: string) {
   const { cwd, script } = copyExample(name)
+  const model = join(cwd, 'model.ts')
+  // Slow enough to send messages while the agent answers.
+  writeFileSync(model, readFileSync(model, 'utf8').replace('wordDelayMs: 40', 'wordDelayMs: 600'))
   const server = await script('start', /API\s+(http:\S+)/)
   onTestFinished(async () => void (await server.stop()))
   const { token } = JSON.parse(readFileSync(join(cwd, '.graphorin/dev-session.json'), 'utf8'))
@@ -60,6 +64,72 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 )
+
+/** The page moves while an answer grows. */
+const MOVING = { force: true }
+
+/** Messages while the agent works, and changes of what was said, in the chat of the support page. */
+async function conversesInThePage(page: Page): Promise<void> {
+  const articles = (kind: string) => page.locator(`article.${kind}`)
+  const statusIs = (status: string) => expect.poll(() => page.textContent('[role=status]')).toBe(status)
+  const send = async (text: string) => {
+    await page.fill('[name=text]', text)
+    await page.click('form button[type=submit]')
+  }
+  await page.getByText('New chat').click()
+  await expect.poll(() => articles('user').count()).toBe(0)
+  await statusIs('ready')
+  await send('hello')
+  await statusIs('streaming')
+  await send('refund A-99')
+  await expect.poll(() => articles('queued').count()).toBe(1)
+  page.once('dialog', (dialog) => void dialog.accept('refund A-18'))
+  await articles('queued').getByText('Edit').click(MOVING)
+  await expect
+    .poll(() =>
+      articles('queued')
+        .first()
+        .innerText()
+        .catch(() => ''),
+    )
+    .toContain('A-18')
+  await expect.poll(() => page.textContent('main')).toContain('Order A-18')
+  await send('refund A-5')
+  await expect.poll(() => articles('queued').count()).toBe(1)
+  await articles('queued').getByText('Withdraw').click(MOVING)
+  await expect.poll(() => articles('queued').count()).toBe(0)
+  await expect.poll(() => page.textContent('main')).toContain('Please attach a photo of it.')
+  await statusIs('ready')
+  const said = await page.textContent('main')
+  expect([said?.includes('A-99'), said?.includes('A-5')]).toEqual([false, false])
+  expect(await articles('user').count()).toBe(2)
+
+  await articles('user').last().getByText('Edit').click()
+  await send('refund A-20')
+  await expect.poll(() => page.textContent('main')).toContain('Order A-20 is a red scarf. Please attach a photo of it.')
+  await statusIs('ready')
+  expect(await page.textContent('main')).not.toContain('A-18')
+  await page.getByText('Answer again').click()
+  await statusIs('streaming')
+  await page.getByText('Stop').click(MOVING)
+  await statusIs('ready')
+  expect(await articles('user').count()).toBe(2)
+}
+
+/** The list of chats of the support page, which has two chats. */
+async function managesChats(page: Page): Promise<void> {
+  const rows = page.locator('nav > div')
+  await expect.poll(() => rows.count()).toBe(2)
+  page.once('dialog', (dialog) => void dialog.accept('My scarf'))
+  await rows.first().getByTitle('rename').click()
+  await page.getByText('My scarf').waitFor()
+  await rows.first().getByTitle('copy').click()
+  await expect.poll(() => rows.count()).toBe(3)
+  await expect.poll(() => page.locator('article.user').count()).toBe(2)
+  await page.screenshot({ path: process.env.E2E_PICTURE ?? '' }).catch(() => undefined)
+  await rows.first().getByTitle('delete').click()
+  await expect.poll(() => rows.count()).toBe(2)
+}
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   async 'hello-agent'() {
@@ -124,14 +194,18 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     await page.setInputFiles('[name=photo]', { name: 'scarf.png', mimeType: 'image/png', buffer: PNG })
     await page.click('form button')
     await shows('I can see the damage.')
-    await page.getByText('Approve').waitFor()
+    await shows('A colleague decides about the refund of 80 for A-17.')
     await page.reload()
-    await page.getByText('Approve').click()
+    const staff = await page.context().newPage()
+    await staff.goto(`${new URL(page.url()).origin}/?staff`)
+    await staff.getByText('Approve').click()
 
     await shows('You get 80 back.')
     await isReady()
     expect(await page.locator('img').getAttribute('alt')).toBe('scarf.png')
     expect(await page.locator('article').count()).toBe(4)
+    await conversesInThePage(page)
+    await managesChats(page)
     await passesItsTests(cwd)
   },
 

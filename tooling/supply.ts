@@ -31,6 +31,7 @@ export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api'],
   'packages/testkit': ['vitest'],
   'packages/ai-sdk': ['ai'],
+  'packages/server-app': ['ai'],
   'packages/perdure': ['ai'],
   'packages/client': ['@ag-ui/client'],
 }

@@ -1,7 +1,14 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { HttpAgent } from '@ag-ui/client'
-import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
+import { WorkflowChatTransport } from '@ai-sdk/workflow/client'
+import {
+  DefaultChatTransport,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+  WebSocketChatTransport,
+} from 'ai'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PerdureHttpAgent } from '../../packages/client/src/ag-ui.ts'
 import { createChatFetch } from '../../packages/client/src/index.ts'
@@ -81,6 +88,16 @@ async function answerIn(stream: ReadableStream<UIMessageChunk>): Promise<Told | 
   }
 }
 
+const questionOf = (id: string): UIMessage => ({ ...QUESTION, id: `question-${id}` })
+
+/** A WebSocket of Node, which can send a header. */
+const socketWith = (token: string) =>
+  class extends WebSocket {
+    constructor(url: string | URL, protocols?: string | string[]) {
+      super(url, { protocols: protocols ?? [], headers: { authorization: `Bearer ${token}` } } as never)
+    }
+  }
+
 const agentOptions = (server: Place, id: string) => ({
   url: `${server.url()}/agents/storyteller/ag-ui`,
   threadId: id,
@@ -118,6 +135,41 @@ const CLIENTS: Readonly<Record<string, Client>> = {
       if (stream === null) return undefined
       hasStarted = true
       return answerIn(stream)
+    })
+  },
+  WorkflowChatTransport: (server, id) => {
+    let runId: string | undefined
+    return untilTold(async () => {
+      const transport = new WorkflowChatTransport({
+        api: `${server.url()}/agents/storyteller/chat`,
+        fetch: (input, init = {}) => fetch(input, { ...init, headers: { authorization: `Bearer ${server.token}` } }),
+        onChatSendMessage({ headers }) {
+          runId = headers.get('x-workflow-run-id') ?? undefined
+        },
+      })
+      const stream =
+        runId === undefined
+          ? await transport.sendMessages({ ...sent(id), messages: [questionOf(id)] } as never)
+          : await transport.reconnectToStream({ chatId: runId })
+      return stream === null ? undefined : answerIn(stream as ReadableStream<UIMessageChunk>)
+    })
+  },
+  WebSocketChatTransport: (server, id) => {
+    let hasStarted = false
+    return untilTold(async () => {
+      const url = `${server.url()}/agents/storyteller/chat`
+      const transport = new WebSocketChatTransport<UIMessage>({ url, webSocket: socketWith(server.token) as never })
+      try {
+        const stream = hasStarted
+          ? await transport.reconnectToStream({ chatId: `socket-${id}` })
+          : await transport.sendMessages(sent(`socket-${id}`))
+        if (stream === null) hasStarted = false
+        if (stream === null) return undefined
+        hasStarted = true
+        return await answerIn(stream)
+      } finally {
+        transport.close()
+      }
     })
   },
   'AG-UI': (server, id) => {

@@ -1,86 +1,117 @@
-import { useChat } from '@ai-sdk/react'
-import { DefaultChatTransport, type FileUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
-import { createChatFetch } from 'perdure/client'
+import { useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { Chat } from './chat.tsx'
+import * as server from './server.ts'
 import type { SupportMessage } from './support-agent.ts'
 
-const api = '/v1/agents/support/chat'
-localStorage.chat ??= `chat-${Date.now()}`
-const id: string = localStorage.chat
-const transport = new DefaultChatTransport<SupportMessage>({ api: `${api}?v=7`, fetch: createChatFetch() })
+/** Reads something again every second, and when `again` is called. */
+function useReread<T>(read: () => Promise<T>, first: T): readonly [T, () => void] {
+  const [value, setValue] = useState(first)
+  const again = () => void read().then(setValue, () => undefined)
+  useEffect(() => {
+    again()
+    const timer = setInterval(again, 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return [value, again]
+}
 
-type Part = SupportMessage['parts'][number]
-
-function Chat({ earlier }: { earlier: SupportMessage[] }) {
-  const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat<SupportMessage>({
-    id,
-    messages: earlier,
-    resume: true,
-    transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  })
-  const decide = (approvalId: string, approved: boolean) => addToolApprovalResponse({ id: approvalId, approved })
-  const send = async (form: FormData) => {
-    const photo = form.get('photo')
-    const files = photo instanceof File && photo.size > 0 ? [await toFilePart(photo)] : []
-    sendMessage({ text: String(form.get('text')), files })
+/** The chats of the customer, and the one that is open. */
+function Customer() {
+  const [chats, again] = useReread(server.listChats, [])
+  const [id, setId] = useState<string>(() => (localStorage.chat ??= `chat-${Date.now()}`))
+  const [earlier, setEarlier] = useState<SupportMessage[]>()
+  const [error, setError] = useState('')
+  const open = (chatId: string) => {
+    localStorage.chat = chatId
+    setEarlier(undefined)
+    setId(chatId)
   }
+  const change = (action: Promise<unknown>) => action.then(again, (reason: Error) => setError(reason.message))
+  useEffect(() => {
+    server.readMessages(id).then(setEarlier, (reason: Error) => setError(reason.message))
+  }, [id])
+
+  const shown = chats.find(({ chatId }) => chatId === id)
+  const isUnread = shown?.unread === true
+  useEffect(() => {
+    if (isUnread) void server.markRead(id).catch(() => undefined)
+  }, [id, isUnread])
+
   return (
     <>
-      {messages.map(({ id, role, parts }) => (
-        <article key={id}>
-          <b>{role}</b>{' '}
-          {parts.map((part, n) => (
-            <ShownPart key={n} {...{ part, decide }} />
-          ))}
-        </article>
-      ))}
-      <form action={send}>
-        <input name="text" aria-label="message" defaultValue="refund A-17" />
-        <input name="photo" aria-label="photo" type="file" accept="image/*" />
-        <button type="submit" disabled={status === 'submitted' || status === 'streaming'}>
-          Send
+      <nav aria-label="chats">
+        <button type="button" onClick={() => open(`chat-${Date.now()}`)}>
+          New chat
         </button>
-      </form>
-      <p role="status">{error ? error.message : status}</p>
+        {chats.map(({ chatId, title, unread }) => (
+          <div key={chatId} aria-current={chatId === id}>
+            <button type="button" className={unread ? 'unread' : ''} onClick={() => open(chatId)}>
+              {title || 'new chat'}
+            </button>
+            <button
+              type="button"
+              title="rename"
+              onClick={() => {
+                const named = prompt('Title', title)
+                if (named) change(server.renameChat(chatId, named))
+              }}
+            >
+              ✎
+            </button>
+            <button
+              type="button"
+              title="copy"
+              onClick={() => change(server.forkChat(chatId).then((copy) => open(copy.chatId)))}
+            >
+              Copy
+            </button>
+            <button
+              type="button"
+              title="delete"
+              onClick={() => {
+                change(server.deleteChat(chatId))
+                if (chatId === id) open(`chat-${Date.now()}`)
+              }}
+            >
+              ✕
+            </button>
+          </div>
+        ))}
+      </nav>
+      {earlier === undefined ? (
+        <p role="status">{error}</p>
+      ) : (
+        <Chat key={id} {...{ id, earlier }} turn={`${shown?.runId ?? ''} ${shown?.status ?? 'idle'}`} />
+      )}
     </>
   )
 }
 
-/** The photo as a part of the message, so that the server stores it and the model receives it. */
-function toFilePart(photo: File): Promise<FileUIPart> {
-  const { promise, resolve, reject } = Promise.withResolvers<FileUIPart>()
-  const reader = new FileReader()
-  reader.onload = () =>
-    resolve({ type: 'file', mediaType: photo.type, filename: photo.name, url: String(reader.result) })
-  reader.onerror = () => reject(reader.error)
-  reader.readAsDataURL(photo)
-  return promise
-}
-
-function ShownPart({ part, decide }: { part: Part; decide: (approvalId: string, approved: boolean) => void }) {
-  if (part.type === 'text') return <span>{part.text}</span>
-  if (part.type === 'file') return <img src={part.url} alt={part.filename ?? 'photo'} width="80" />
-  if (part.type === 'tool-lookUpOrder') return <pre>{part.output?.what ?? 'looking up the order …'}</pre>
-  if (part.type !== 'tool-refund') return null
-  if (part.state !== 'approval-requested') return <pre>refund: {part.output?.refunded ?? part.state}</pre>
-  const { approval, input } = part
+/** The window of the staff: the refunds that wait for a decision. */
+function Staff() {
+  const [approvals, again] = useReread(server.listApprovals, [])
+  const decide = (id: string, approved: boolean) => void server.decide(id, approved).then(again, again)
   return (
-    <fieldset>
-      <legend>
-        Refund {input.amount} for {input.orderId}?
-      </legend>
-      <button type="button" onClick={() => decide(approval.id, true)}>
-        Approve
-      </button>
-      <button type="button" onClick={() => decide(approval.id, false)}>
-        Deny
-      </button>
-    </fieldset>
+    <main>
+      <h1>Refunds to decide</h1>
+      {approvals.map(({ id, payload }) => (
+        <fieldset key={id}>
+          <legend>
+            Refund {payload.amount} for {payload.orderId}?
+          </legend>
+          <button type="button" onClick={() => decide(id, true)}>
+            Approve
+          </button>
+          <button type="button" onClick={() => decide(id, false)}>
+            Deny
+          </button>
+        </fieldset>
+      ))}
+      <p role="status">{approvals.length === 0 ? 'nothing to decide' : `${approvals.length} to decide`}</p>
+    </main>
   )
 }
 
 const root = createRoot(document.querySelector('#page') as HTMLElement)
-const read = await fetch(`${api}/${id}/messages`)
-if (read.ok) root.render(<Chat earlier={await read.json()} />)
-else root.render(<p role="status">{(await read.text()) || read.statusText}</p>)
+root.render(location.search === '?staff' ? <Staff /> : <Customer />)

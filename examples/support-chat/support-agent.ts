@@ -22,6 +22,7 @@ export const support = chatAgent({
   id: 'support',
   description: 'Helps the customers of a scarf shop.',
   model,
+  onBusy: ['queue', 'steer'],
   instructions: 'You help the customers of a scarf shop. Ask for a photo before you refund an order.',
   tools: { lookUpOrder, refund },
   toolApproval: { refund: ({ amount }) => (amount > 50 ? 'user-approval' : undefined) },

@@ -132,5 +132,5 @@ export const CHAT_OPTIONS = {
   onFinish: ['kept'],
   onToolCall: ['kept', 'called for tools of the server too, as with the SDK alone'],
   sendAutomaticallyWhen: ['kept'],
-  transport: ['kept', '`DefaultChatTransport` with `createChatFetch`'],
+  transport: ['kept', 'each transport of the SDK; `DefaultChatTransport` also with `createChatFetch`'],
 } as const satisfies Readonly<Record<string, Row>>

@@ -9,6 +9,9 @@ import type { Outgoing } from './response/text-answer.ts'
 export interface AdmittedUpgrade {
   readonly clientAddress: string
   readonly requestId: string
+  readonly operationId: string
+  /** The parameters of the path. */
+  readonly params: Readonly<Record<string, string>>
   /** Logs and audits the outcome of the upgrade. @throws PerdureError `audit-unavailable` */
   record(outcome: UpgradeOutcome): Promise<void>
   /** Builds the HTTP error response for a refused upgrade. */

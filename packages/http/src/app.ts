@@ -76,9 +76,9 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const admitted = async (exchange: Exchange): Promise<AdmittedUpgrade> => {
     admitUpgrade(exchange, config)
     await admit?.({ isPrivileged: false, isPublic: false })
-    const { clientAddress, requestId } = exchange
+    const { clientAddress, requestId, route } = exchange
     return {
-      ...{ clientAddress, requestId },
+      ...{ clientAddress, requestId, operationId: route?.mounted.operation.id ?? '', params: route?.params ?? {} },
       record: (outcome) => recordUpgrade(exchange, outcome),
       refuse: (error) => finish(exchange, toErrorAnswer(toRefusal(error), requestId)),
     }

@@ -86,6 +86,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'ai-sdk.messages': NOTHING,
   'ai-sdk.queue': NOTHING,
   'ai-sdk.stop': NOTHING,
+  'ai-sdk.open-ws': NOTHING,
   'approvals.list': NOTHING,
   'approvals.get': NOTHING,
   'audit.list': NOTHING,

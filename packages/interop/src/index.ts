@@ -15,6 +15,7 @@ export type {
 } from '@perdure/core'
 export { beginFold, type FoldState, foldEvent, foldLog, outputText, transcriptOf } from '@perdure/core'
 export { createAgUiProjector } from './ag-ui/projector.ts'
+export { type ChatSocket, type ChatSocketDeps, createChatSocket, type SocketHttpRequest } from './ai-sdk/chat-socket.ts'
 export { createAiSdkProjector } from './ai-sdk/projector.ts'
 export { createProtocols, type ProtocolsDeps } from './create-protocols.ts'
 export type { McpCall } from './mcp/mcp-call.ts'

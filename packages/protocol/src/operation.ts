@@ -73,6 +73,8 @@ export interface Operation {
   readonly changesNothing?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema & Documented
+  /** The body may also have the type `text/plain`, which `fetch` sends with a text when the caller names no type. */
+  readonly acceptsText?: true
   /** The body is the content of a file, of any media type, instead of JSON. */
   readonly takesFile?: true
   /**

@@ -95,6 +95,8 @@ export interface ChatAgentDefinition<Id extends string = string, Tools extends T
   extends AgentDefinition<Id, ChatAgentInput, { readonly text: string }, ChatAgentInput> {
   /** Carries the type of the tools; does not exist at run time. */
   readonly '~tools'?: Tools
+  /** Carries the type of the messages that a page shows; does not exist at run time. */
+  readonly '~message'?: UIMessage<unknown, UIDataTypes, InferUITools<Tools>>
 }
 
 /** The message of a page that shows this agent, for `useChat`. */

@@ -1,6 +1,6 @@
 import { authorizeTarget } from '@perdure/core'
 import { parseStrictJson, perdureError } from '@perdure/ports'
-import { namedTarget } from '@perdure/protocol'
+import { namedTarget, type Operation } from '@perdure/protocol'
 import type { GenericSchema } from 'valibot'
 import type { Exchange } from '../exchange.ts'
 import { bodyChunks } from '../request/body-chunks.ts'
@@ -37,7 +37,7 @@ export const createBody: CreateStage = ({ config, receiveFile }) => {
     const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
     // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.
     if (target !== undefined) authorizeTarget(principal, namedTarget(target))
-    exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes)
+    exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes, operation)
     if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
   }
 
@@ -74,15 +74,18 @@ const hasMetadata = (schema: GenericSchema | undefined): boolean =>
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
 
+const TEXT_TYPE = /^text\/plain\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i
+
 function requireIdentity({ header }: RequestHead): void {
   if ((header('content-encoding') ?? 'identity').toLowerCase() === 'identity') return
   throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
 }
 
-function parseBody(head: RequestHead, bytes: Uint8Array): unknown {
+function parseBody(head: RequestHead, bytes: Uint8Array, { acceptsText }: Pick<Operation, 'acceptsText'>): unknown {
   const { header } = head
   requireIdentity(head)
-  if (!JSON_TYPE.test(header('content-type')?.trim() ?? '')) {
+  const mediaType = header('content-type')?.trim() ?? ''
+  if (!JSON_TYPE.test(mediaType) && !(acceptsText === true && TEXT_TYPE.test(mediaType))) {
     throw perdureError('unsupported-media-type', { hint: 'send Content-Type: application/json' })
   }
   return parseStrictJson(bytes)

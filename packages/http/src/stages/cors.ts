@@ -5,6 +5,7 @@ const EXPOSED = [
   ...['Idempotency-Replayed', 'Idempotency-Status', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id'],
   ...['Location', 'Content-Location', 'WWW-Authenticate', 'Allow', 'Preference-Applied', 'Mcp-Session-Id'],
   ...['ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'X-Perdure-Run-Id'],
+  ...['X-Workflow-Run-Id', 'X-Workflow-Stream-Tail-Index'],
 ].join(', ')
 
 /** Lets pages of allowed origins read responses, including errors. Never allows browser credentials. */

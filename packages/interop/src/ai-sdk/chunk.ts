@@ -6,8 +6,11 @@ export interface Chunk {
   readonly [member: string]: unknown
 }
 
-/** The major version of the AI SDK for which a stream is written. */
-export type AiSdkVersion = 6 | 7
+/**
+ * The version of the AI SDK for which a stream is written. `workflow`: version 7 as the newest `@ai-sdk/workflow` knows it,
+ * which has no chunk for steering messages.
+ */
+export type AiSdkVersion = 6 | 7 | 'workflow'
 
 export const toFrame = (chunk: Chunk): Frame => ({ data: JSON.stringify(chunk) })
 

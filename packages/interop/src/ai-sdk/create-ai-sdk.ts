@@ -1,4 +1,3 @@
-import type { LogEvent } from '@perdure/core'
 import {
   type AbortRun,
   awaitsResume,
@@ -13,8 +12,8 @@ import {
 } from '@perdure/core'
 import { type ApprovalStore, type Clock, type Page, type PageQuery, perdureError, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
-import { takesInput, viaIn } from '../chat/awaited-input.ts'
-import type { ChatCall, OpenProjectedStream } from '../chat/chat-call.ts'
+import { takesInput } from '../chat/awaited-input.ts'
+import type { ChatCall } from '../chat/chat-call.ts'
 import type { HistoryDeps } from '../chat/chat-history.ts'
 import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
 import {
@@ -29,15 +28,17 @@ import {
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { onBusyIn } from '../chat/on-busy.ts'
-import { type DecideDeps, isAnswerTo, passAnswers } from '../chat/pass-answers.ts'
+import { type DecideDeps, passAnswers } from '../chat/pass-answers.ts'
 import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
 import { chatHistory } from './chat-history.ts'
-import type { AiSdkVersion } from './chunk.ts'
-import { createAiSdkProjector, runIdIn } from './projector.ts'
+import { chatOfMessages } from './chat-of-messages.ts'
+import { createOpenResponse, nothingToFollow, type OpenResponseDeps } from './open-response.ts'
+import { runIdIn } from './projector.ts'
 import { isReplacing, replacedTurn } from './replaced-turn.ts'
+import { type NamedResponse, parseResponseName, type Version } from './response-name.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps {
+export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps, OpenResponseDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: HistoryDeps['runs']
@@ -45,34 +46,44 @@ export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, Store
   readonly startRun: StartRun
   readonly resumeRun: ResumeRun
   readonly abortRun: AbortRun
-  readonly openProjectedStream: OpenProjectedStream
   readonly replayEndedMs: number
 }
 
 export interface AiSdkRequestBody {
-  readonly id: string
+  readonly id?: string | undefined
   readonly messages: readonly UiMessage[]
   readonly trigger: 'submit-message' | 'regenerate-message'
   readonly messageId?: string | undefined
   readonly [setting: string]: unknown
 }
 
-type Version = '6' | '7'
+interface Asked {
+  /** The version of the SDK that the client asks for. */
+  readonly v?: Version | undefined
+}
+
+interface AskedPart extends Asked {
+  /** The index of the first chunk; a negative one counts from the end. */
+  readonly startIndex?: number | undefined
+}
 
 /** The routes of the AI SDK. */
 export interface AiSdk {
   /** Starts a run, or passes decisions or input to the run that waits for them, and streams the answer. */
-  send(call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply>
-  /** Streams the newest answer of the chat again, then live; 204 if there is nothing to follow. */
-  stream(call: ChatCall, chatId: string, version: Version): Promise<Response | Reply>
+  send(call: ChatCall, body: AiSdkRequestBody, asked: Asked): Promise<Response | Reply>
+  /**
+   * Streams the newest answer of the chat, or the response of that name, again, then live; 204 if there is nothing to
+   * follow.
+   */
+  stream(call: ChatCall, chatId: string, asked: AskedPart): Promise<Response | Reply>
   messages(call: ChatCall, chatId: string): Promise<readonly UiMessage[]>
   /** A page of the messages that wait for the agent. */
   queue(call: ChatCall, chatId: string, page: PageQuery): Promise<Page<QueuedMessageResource>>
-  /** Aborts the active run of the chat; 204 if there is none. */
+  /** Aborts the active run of the chat, or the run of the response of that name; 204 if there is none. */
   stop(call: ChatCall, chatId: string): Promise<Reply>
 }
 
-const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
+const NO_CONTENT: Reply = { status: 204 }
 
 export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const { targets, clock, startRun, resumeRun, abortRun, replayEndedMs } = deps
@@ -85,24 +96,37 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     return { target, sessionId, chat, newest: () => newestRun(deps, chat), working }
   }
 
-  const open = (
-    { agentId, principal, hangUp, lastEventId, visibility }: ChatCall,
-    { runId, sessionId, version, start, replayed }: Opening,
-  ): Promise<Response> => {
-    const project = () => createAiSdkProjector({ runId, agentId, sessionId }, Number(version) as AiSdkVersion)
-    return deps.openProjectedStream({
-      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
-      ...{ projector: project(), sharing: { form: `ai-sdk ${version}`, renew: project } },
-      tokenId: principal.tokenId,
-      headers: {
-        ...HEADERS,
-        'X-Perdure-Run-Id': runId,
-        ...(replayed === true ? { 'Idempotency-Replayed': 'true' } : {}),
-      },
-    })
+  const { open, openFrom, newestQuestion } = createOpenResponse(deps)
+
+  /** The run of a response of this agent. @throws PerdureError `run-not-found` */
+  const findNamed = async ({ agentId, visibility }: ChatCall, { runId }: NamedResponse): Promise<RunRecord> => {
+    offeredAgent(targets, agentId, 'aiSdk')
+    const run = await deps.runs.find(runId, visibility)
+    if (run === undefined || run.kind !== 'agent' || run.targetId !== agentId) throw perdureError('run-not-found')
+    return run
   }
 
-  const start = async (call: ChatCall, body: AiSdkRequestBody, version: Version): Promise<Response | Reply> => {
+  const streamNamed = async (call: ChatCall, named: NamedResponse, { v, startIndex }: AskedPart): Promise<Response> => {
+    const run = await findNamed(call, named)
+    const response = { ...named, version: v ?? named.version }
+    if (startIndex !== undefined) return openFrom(call, run, { ...response, startIndex })
+    return open(call, { ...response, sessionId: run.sessionId, isCompact: true })
+  }
+
+  const streamChat = async (call: ChatCall, chatId: string, { v, startIndex }: AskedPart) => {
+    const { sessionId, working } = await chatOf(call, chatId)
+    const run = await working()
+    const isOver = run?.completedAt !== undefined && run.completedAt + replayEndedMs < clock.now()
+    if (run === undefined || isOver) return startIndex === undefined ? NO_CONTENT : nothingToFollow()
+    // Only `WorkflowChatTransport` sends an index.
+    if (startIndex !== undefined) {
+      const after = await newestQuestion(call, run)
+      return openFrom(call, run, { runId: run.id, version: v ?? 'workflow', after, startIndex })
+    }
+    return open(call, { runId: run.id, sessionId, version: v ?? '6', isCompact: true })
+  }
+
+  const start = async (call: ChatCall, body: SentChat, version: Version): Promise<Response | Reply> => {
     const { agentId, principal, traceparent } = call
     const { target, sessionId, chat: shown } = await chatOf(call, body.id, 'body.id')
     const last = newMessages(body.messages).at(-1)
@@ -124,7 +148,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       ...{ principal, traceparent, answer: 'accepted' },
     })
     const { runId, replayed } = reply
-    return runId === undefined ? reply : open(call, { runId, sessionId, version, start: 'first', replayed })
+    return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })
   }
 
   /** Passes the answers that the last message holds, and follows the run that they continue. */
@@ -138,7 +162,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const answered = await passAnswers(deps, { ...call, sessionId, via }, answers)
     if (answered === undefined) throw nothingToDo()
     const { runId, ids } = answered
-    return open(call, { runId, sessionId, version, start: isAnswerTo(ids) })
+    return open(call, { runId, sessionId, version, after: { ids: [...ids] } })
   }
 
   const continueWith = async (call: ChatCall, run: RunRecord, chat: ChatInput & { readonly ref: string }) => {
@@ -147,11 +171,13 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const via = { protocol: 'ai-sdk', ref }
     const request = { runId: run.id, payload: { text, messages }, principal, visibility, via }
     if (awaitsResume(run)) await resumeRun({ ...request, key, answer: 'accepted' })
-    return (event: LogEvent) => event.type === 'run.resumed' && viaIn(event.payload) === ref
   }
 
   return {
-    async send(call, body, version) {
+    async send(call, sent, { v }) {
+      // Only `WorkflowChatTransport` leaves out the id.
+      const version = v ?? (sent.id === undefined ? 'workflow' : '6')
+      const body = { ...sent, id: await chatOfMessages(deps, call, sent) }
       const { sessionId, newest } = await chatOf(call, body.id, 'body.id')
       const last = body.messages.at(-1)
       if (last?.role === 'assistant' && body.trigger === 'submit-message') {
@@ -164,15 +190,12 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       const owner = { principal: call.principal, isChat: true, sessionId }
       const asked = newMessages(body.messages).map(toChatMessage)
       const chat = chatInput(deps, await withStoredFiles(deps, asked, owner))
-      const begin = await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
-      return open(call, { runId: run.id, sessionId, version, start: begin })
+      await continueWith(call, run as RunRecord, { ...chat, ref: last.id })
+      return open(call, { runId: run.id, sessionId, version, after: { ref: last.id } })
     },
-    async stream(call, chatId, version) {
-      const { sessionId, working } = await chatOf(call, chatId)
-      const run = await working()
-      const isOver = run?.completedAt !== undefined && run.completedAt + replayEndedMs < clock.now()
-      if (run === undefined || isOver) return { status: 204 }
-      return open(call, { runId: run.id, sessionId, version, start: 'now' })
+    async stream(call, chatId, asked) {
+      const named = parseResponseName(chatId)
+      return named === undefined ? streamChat(call, chatId, asked) : streamNamed(call, named, asked)
     },
     async messages(call, chatId) {
       const { chat } = await chatOf(call, chatId)
@@ -186,8 +209,8 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     },
     async stop(call, chatId) {
       const { principal, visibility, key } = call
-      const { working } = await chatOf(call, chatId)
-      const run = await working()
+      const named = parseResponseName(chatId)
+      const run = named === undefined ? await (await chatOf(call, chatId)).working() : await findNamed(call, named)
       if (run === undefined || isTerminal(run.status)) return { status: 204 }
       const via = { protocol: 'ai-sdk' }
       return abortRun({ runId: run.id, reason: 'stopped by the client', principal, visibility, key, via })
@@ -201,20 +224,14 @@ interface Answering {
   readonly version: Version
 }
 
-interface Opening {
-  readonly runId: string
-  readonly sessionId: string
-  readonly version: Version
-  readonly start: 'first' | 'now' | ((event: LogEvent) => boolean)
-  /** Whether an earlier request with the same key started the run. */
-  readonly replayed?: boolean | undefined
-}
+/** A request whose chat is known. */
+type SentChat = AiSdkRequestBody & { readonly id: string }
 
 /** A message that replaces another one has no key, because it can have the same id. */
 function messageKey(
   deps: AiSdkDeps,
   call: ChatCall,
-  { body, last }: { readonly body: AiSdkRequestBody; readonly last: UiMessage },
+  { body, last }: { readonly body: SentChat; readonly last: UiMessage },
 ): Promise<KeyedRequest | undefined> | undefined {
   if (isReplacing(body) || last.id === '') return undefined
   return clientKey(deps, call, { route: 'chat', chatId: body.id, ref: last.id, content: { parts: last.parts } })

@@ -57,7 +57,7 @@ function fileChunk({ url, data, mediaType }: Pick<FileItem, 'url' | 'data' | 'me
   return address === undefined ? undefined : { type: 'file', url: address, mediaType }
 }
 
-/** A message that the user has sent while the run worked. Version 6 has no part for it. */
+/** A message that the user has sent while the run worked. Other versions than the newest have no part for it. */
 export function userMessageChunk({ id, content }: UserMessageItem, version: AiSdkVersion): Chunk {
   const parts = partsOfInput(content).flatMap((part): readonly object[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text }]

@@ -125,7 +125,7 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
     })
     for (const key of keys) parts.delete(key)
     if (gone.length === 0) return []
-    if (version === 7 && gone.every((part) => part.step === step)) {
+    if (version !== 6 && gone.every((part) => part.step === step)) {
       return [{ type: 'reset-step' }, ...inStep().flatMap(([, { item }]) => newChunks(item, stagesOf(item, content)))]
     }
     const ended = gone.flatMap(({ item }) =>

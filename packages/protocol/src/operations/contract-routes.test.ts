@@ -132,6 +132,7 @@ DELETE /console/session                           -  any principal
 GET    /console/system                            -  config:read
 GET    /console/metrics                           -  admin:metrics:read
 POST   /agents/:agentId/chat                      I  agents:invoke:{agentId}
+GET    /agents/:agentId/chat                      -  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/stream       -  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/messages     -  agents:invoke:{agentId}
 GET    /agents/:agentId/chat/:chatId/queue        -  agents:invoke:{agentId}

@@ -54,6 +54,8 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   triggerId: 'Id of the trigger.',
   until: 'Return only items before this instant (ISO 8601).',
   userId: 'Return only items with this `userId`.',
+  startIndex: 'Index of the first chunk. A negative one counts from the newest chunk.',
+  ticket: 'A single-use ticket in place of the Authorization header.',
   v: 'Major version of the AI SDK that reads the stream. Both versions understand `6`.',
   version: 'Return only runs of this version of their registration.',
   webhookId: 'Id of the webhook: `whk_…`, or the id that its creator chose.',

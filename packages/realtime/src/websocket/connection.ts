@@ -32,6 +32,10 @@ export interface Accepted {
   readonly clientAddress: string
   readonly socket: Socket
   readonly wire: Wire
+  /** The parameters of the path. */
+  readonly params?: Readonly<Record<string, string>> | undefined
+  /** The Host header of the upgrade. */
+  readonly host?: string | undefined
 }
 
 /** One subscription of a connection: a position in the log, not a queue. */
@@ -44,7 +48,7 @@ export interface Subscription extends FrameRecipient, Watcher {
  * The state of one accepted WebSocket. It has no closures, and fields that most connections never need are created on
  * demand, because thousands of connections are open and idle at a time.
  */
-export interface Connection extends Omit<Accepted, 'principal'> {
+export interface Connection extends Omit<Accepted, 'principal' | 'params' | 'host'> {
   /** Replaced when the client renews its credential. */
   principal: Principal
   isOpen: boolean

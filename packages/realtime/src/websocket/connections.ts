@@ -1,6 +1,7 @@
 import { type EventFeed, takeFrom } from '@perdure/core'
 import type { Clock, Logger, Timers } from '@perdure/ports'
-import { CLOSE_CODES, type CloseName } from '@perdure/protocol'
+import type { CloseName } from '@perdure/protocol'
+import { createClosing } from './closing.ts'
 import { type Accepted, type Connection, newConnection } from './connection.ts'
 import { createDelivery } from './delivery.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
@@ -40,43 +41,20 @@ export interface Connections {
 }
 
 const MAX_UNPARSABLE = 3
-const MAX_MISSED_PONGS = 2
 const INITIALIZE_TIMEOUT_MS = 10_000
-const CLOSE_TIMEOUT_MS = 5_000
 const INTERNAL_ERROR = 1011
 
 export function createConnections(deps: ConnectionsDeps): Connections {
   const { feed, clock, timers, logger, limits, stallMs } = deps
   const window = { limit: limits.maxMessages, windowMs: MESSAGE_WINDOW_MS }
 
-  const stopTimer = (connection: Connection) => {
-    connection.cancelTimer?.()
-    connection.cancelTimer = undefined
-  }
-
-  const release = (connection: Connection) => {
-    connection.isOpen = false
-    stopTimer(connection)
-    delivery.close(connection)
-    outbox.close(connection)
-  }
-
-  /**
-   * Closes the WebSocket. If the client does not complete the closing handshake, terminates the socket to free unsent
-   * data.
-   */
-  const hangUp = (connection: Connection, code: number, reason: string) => {
-    connection.socket.close(code, reason)
-    connection.cancelTimer = timers.after(CLOSE_TIMEOUT_MS, () => connection.socket.terminate())
-  }
-
-  const close = (connection: Connection, name: CloseName, data?: object) => {
-    if (!connection.isOpen) return
-    release(connection)
-    const { code, summary } = CLOSE_CODES[name]
-    connection.socket.send(JSON.stringify({ kind: 'error', code: name, message: summary, data }))
-    hangUp(connection, code, name)
-  }
+  const { stopTimer, release, hangUp, close, beat, pong } = createClosing(timers, {
+    isAnnounced: true,
+    onRelease(connection) {
+      delivery.close(connection)
+      outbox.close(connection)
+    },
+  })
 
   const fail = (connection: Connection, error: unknown) => {
     if (!connection.isOpen) return
@@ -157,19 +135,8 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       else void answerAll(connection, [frame])
     },
     receiveBinary: (connection) => close(connection, 'protocol.violation'),
-    pong(connection) {
-      connection.missedPongs = 0
-    },
-    beat(connection) {
-      if (!connection.isOpen) return
-      if (connection.missedPongs >= MAX_MISSED_PONGS) {
-        release(connection)
-        connection.socket.terminate()
-        return
-      }
-      connection.missedPongs++
-      connection.socket.ping()
-    },
+    pong,
+    beat,
     close,
     closed: release,
   }

@@ -1,4 +1,4 @@
-import { canFollowAny, type Principal, type Tickets } from '@perdure/core'
+import type { CredentialLoss, Principal, Tickets } from '@perdure/core'
 import { isRefusal, perdureError, type Refusal } from '@perdure/ports'
 import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@perdure/protocol'
 
@@ -26,7 +26,14 @@ export interface RefusedUpgrade {
 
 export type Admission = { readonly principal: Principal } | RefusedUpgrade
 
-const CLOSE_NAMES: Partial<Record<ErrorCode, CloseName>> = {
+/** Why a connection is closed whose credential has become invalid. */
+export const CLOSE_NAMES: Readonly<Record<CredentialLoss, CloseName>> = {
+  revoked: 'auth.revoked',
+  expired: 'auth.invalid',
+  'scopes-lost': 'auth.scope_denied',
+}
+
+const REFUSED_AS: Partial<Record<ErrorCode, CloseName>> = {
   'auth-required': 'auth.required',
   'auth-invalid': 'auth.invalid',
   'auth-expired': 'auth.invalid',
@@ -37,22 +44,28 @@ const CLOSE_NAMES: Partial<Record<ErrorCode, CloseName>> = {
  * Authenticates an upgrade. A rejected credential yields a close code rather than an HTTP error, because a page can
  * read the close code of a WebSocket but not the HTTP error of a failed handshake.
  *
+ * @param isAllowed whether the scopes of the principal allow what the WebSocket is for
  * @throws PerdureError for any other refusal, such as `auth-locked-out`
  */
-export async function admit(deps: CredentialDeps, shown: PresentedCredentials): Promise<Admission> {
+export async function admit(
+  deps: CredentialDeps,
+  shown: PresentedCredentials,
+  isAllowed: (principal: Principal) => boolean,
+): Promise<Admission> {
   try {
     const principal = await identify(deps, shown)
-    if (canFollowAny(principal)) return { principal }
-    const error = perdureError('scope-denied', {
-      hint: 'use a token with a scope that allows a subscription, such as agents:read',
-    })
+    if (isAllowed(principal)) return { principal }
+    const error = perdureError('scope-denied', { hint: SCOPE_HINT })
     return { closeAs: 'auth.scope_denied', error, principal }
   } catch (error) {
-    const closeAs = isRefusal(error) ? CLOSE_NAMES[error.code] : undefined
+    const closeAs = isRefusal(error) ? REFUSED_AS[error.code] : undefined
     if (closeAs === undefined) throw error
     return { closeAs, error: error as Refusal }
   }
 }
+
+const SCOPE_HINT =
+  'use a token with a scope that allows what the WebSocket is for, such as agents:read to subscribe or agents:invoke:* to chat'
 
 function identify({ authenticate, tickets }: CredentialDeps, shown: PresentedCredentials): Promise<Principal> {
   const { authorization, protocols, origin, clientAddress } = shown

@@ -7,7 +7,7 @@ const VERSION = '13'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 
 /** Checks the upgrade request and returns the subprotocols it offers. @throws PerdureError `validation-failed` */
-export function readHandshake({ method, headers }: IncomingMessage): readonly string[] {
+export function readOffer({ method, headers }: IncomingMessage): readonly string[] {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') {
     throw refuse('this route accepts only WebSocket upgrades', 'send GET with Upgrade: websocket')
   }
@@ -18,6 +18,12 @@ export function readHandshake({ method, headers }: IncomingMessage): readonly st
   if (!offered.every((protocol) => TOKEN.test(protocol)) || new Set(offered).size < offered.length) {
     throw refuse('header sec-websocket-protocol: must be a list of distinct subprotocols')
   }
+  return offered
+}
+
+/** Like `readOffer`, for a client that must offer `svc.protocol.v1`. @throws PerdureError `validation-failed` */
+export function readHandshake(incoming: IncomingMessage): readonly string[] {
+  const offered = readOffer(incoming)
   if (!offered.includes(SUBPROTOCOL)) {
     throw refuse(`header sec-websocket-protocol: ${SUBPROTOCOL} is missing`, `offer ${SUBPROTOCOL}`)
   }

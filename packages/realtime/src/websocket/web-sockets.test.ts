@@ -7,6 +7,7 @@ import { noMeter, perdureError } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { createConnectionLimits } from './connection-limits.ts'
 import { LIMITS } from './connections.fixture.ts'
 import { createWebSockets, type WebSocketsDeps } from './web-sockets.ts'
 
@@ -26,6 +27,7 @@ async function start(over: Partial<WebSocketsDeps> = {}) {
   const webSockets = createWebSockets({
     ...{ clock, timers: clock, limits: LIMITS, stallMs: 10_000, version: '0.0.0', basePath: '/v1' },
     ...{ runs: storage.runs, events: storage.events, isReady: () => true },
+    connectionLimits: createConnectionLimits(LIMITS),
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     feed: createEventFeed({
       ...{ events: storage.events, hub },
@@ -46,7 +48,14 @@ async function start(over: Partial<WebSocketsDeps> = {}) {
   const server = createServer().listen(0, '127.0.0.1')
   server.on('upgrade', (incoming, socket, head) => {
     webSockets
-      .accept({ incoming, socket, head, clientAddress: '127.0.0.1', requestId: 'req-1' })
+      .accept({
+        incoming,
+        socket,
+        head,
+        clientAddress: '127.0.0.1',
+        requestId: 'req-1',
+        operationId: 'realtime.open-ws',
+      })
       .catch((error: unknown) => {
         refusals.push(error)
         socket.destroy()

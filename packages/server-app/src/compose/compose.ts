@@ -31,7 +31,7 @@ import {
 import { convertSchema, createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
 import { MAX_CLOCK_SKEW_MS } from '@perdure/ports'
-import { createEventStreams, createWebSockets } from '@perdure/realtime'
+import { createEventStreams } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
 import type { Adapters } from '../start/adapters.ts'
@@ -46,6 +46,7 @@ import { httpConfigOf } from './http-config.ts'
 import { createLazyProtocols } from './protocols.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
+import { createSockets } from './sockets.ts'
 import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
 
 export interface Parts
@@ -80,6 +81,7 @@ export function compose(parts: Parts) {
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
+  const httpConfig = httpConfigOf(config)
   const { executor, isMine, hasLease, clockSkewMs } = cluster
   const undeclaredMs = config.retention.undeclaredSeconds * 1_000
   const isStorageShared = config.storage.mode === 'lib' || executor !== undefined
@@ -211,15 +213,13 @@ export function compose(parts: Parts) {
     projectedHeartbeatMs: config.protocols.heartbeatMs,
     stallMs: realtime.stallMs,
   })
-  const webSockets = createWebSockets({
+  const webSockets = createSockets({
     ...domain,
     ...live,
-    version,
-    authenticate,
-    watchCredential,
+    ...{ version, authenticate, watchCredential, admit, onAnswer },
     abortRun: engine.abortRun,
-    admit,
-    onAnswer,
+    fetch: (request, env): Promise<Response> => app.fetch(request, env),
+    bodyLimitBytes: httpConfig.protocolBodyLimitBytes,
     limits: realtime.webSocket,
     stallMs: realtime.stallMs,
     isReady: () => phase.current() === 'ready',
@@ -265,7 +265,7 @@ export function compose(parts: Parts) {
   })
   const app = createHttpApp({
     ...{ ...engine, ...useCases, ...gate, ...triggers, ...webhooks, callProtocol },
-    config: httpConfigOf(config),
+    config: httpConfig,
     ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest },
     listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
     recall,

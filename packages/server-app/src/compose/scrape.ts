@@ -1,7 +1,7 @@
 import type { ConsolidatorGroup, Engine, EventHub, NodeWatch } from '@perdure/core'
 import type { Vitals } from '@perdure/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
-import type { EventStreams, WebSockets } from '@perdure/realtime'
+import type { EventStreams, SocketServer } from '@perdure/realtime'
 import { version } from '../version.ts'
 import { createServerMeter } from './storage-server-meter.ts'
 
@@ -12,7 +12,7 @@ export interface ScrapeDeps {
   readonly storage: Pick<Storage, 'status' | 'tail'>
   readonly engine: Pick<Engine, 'readLoad'>
   readonly streams: Pick<EventStreams, 'size'>
-  readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
+  readonly webSockets: Pick<SocketServer, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
   readonly consolidator: Pick<ConsolidatorGroup, 'readState'>
   readonly nodeWatch: Pick<NodeWatch, 'gauges'>

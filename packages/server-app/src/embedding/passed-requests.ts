@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { IssueToken } from '@perdure/core'
 import type { HttpApp, HttpEnv } from '@perdure/http'
 import type { Logger, Timers } from '@perdure/ports'
-import type { WebSockets } from '@perdure/realtime'
+import type { SocketServer } from '@perdure/realtime'
 import { refuseOnSocket } from '../listener/refuse.ts'
 import { createFindRefusal } from '../listener/unreadable-request.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -21,7 +21,7 @@ export interface PassedRequests {
 export interface PassedRequestsDeps {
   readonly app: HttpApp
   readonly issueToken: IssueToken
-  readonly webSockets: Pick<WebSockets, 'accept'>
+  readonly webSockets: Pick<SocketServer, 'accept'>
   readonly logger: Logger
   readonly timers: Timers
   readonly maxHeaders: number

@@ -38,7 +38,13 @@ const upgradesTo = (accept: (socket: Duplex) => void): OnUpgrade =>
   createUpgrades({
     app: {
       admitUpgrade: async () => ({
-        ...{ clientAddress: '127.0.0.1', requestId: 'req-1', record: async () => undefined },
+        ...{
+          clientAddress: '127.0.0.1',
+          requestId: 'req-1',
+          operationId: 'realtime.open-ws',
+          params: {},
+          record: async () => undefined,
+        },
         refuse: (error: unknown) => Promise.reject(error),
       }),
     },

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@perdure/http'
 import { isRefusal, type Logger, perdureError } from '@perdure/ports'
-import type { WebSockets } from '@perdure/realtime'
+import type { SocketServer } from '@perdure/realtime'
 import { destroyOnError } from './destroy-on-error.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { refuseOnSocket, sendOnSocket } from './refuse.ts'
@@ -10,7 +10,7 @@ import { unreadable } from './unreadable-request.ts'
 
 export interface UpgradesDeps {
   readonly app: Pick<HttpApp, 'admitUpgrade'>
-  readonly webSockets: Pick<WebSockets, 'accept'>
+  readonly webSockets: Pick<SocketServer, 'accept'>
   readonly logger: Logger
   /** Whether another HTTP server receives the upgrades, so that a mount path may precede the base path. */
   readonly isMounted?: boolean
@@ -28,9 +28,11 @@ export function createUpgrades({ app, webSockets, logger, isMounted = false }: U
     if (request === undefined) return refuseOnSocket(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming, isMounted })
     if (!('record' in admitted)) return sendOnSocket(socket, admitted)
-    const { clientAddress, requestId, record, refuse } = admitted
+    const { clientAddress, requestId, operationId, params, record, refuse } = admitted
     try {
-      const admission = await webSockets.accept({ incoming, socket, head, clientAddress, requestId })
+      const admission = await webSockets.accept({
+        ...{ incoming, socket, head, clientAddress, requestId, operationId, params },
+      })
       // The WebSocket handles errors of its connection itself.
       if (socket.listenerCount('error') > 1) socket.off('error', destroyOnError)
       // The client already has its answer, so a failure can only be logged.

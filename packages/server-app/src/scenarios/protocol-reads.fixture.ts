@@ -102,6 +102,7 @@ export const PROTOCOL_READS = {
   // A message that waits has no error yet.
   'ai-sdk.queue': SHOWS_NO_RUN,
   'ai-sdk.stop': SHOWS_NO_RUN,
+  'ai-sdk.open-ws': SHOWS_NO_RUN,
   'ag-ui.run': { start: thread, reads: [() => thread] },
   'ag-ui.capabilities': SHOWS_NO_RUN,
   'ag-ui.connect': { start: thread, reads: [() => ['GET', `${AG_UI}/r1`]] },

@@ -1,8 +1,6 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import {
   type AgentRegistration,
   type ApprovalResource,
-  createPhase,
   type EventEnvelope,
   type RunRequestBody,
   type RunResource,
@@ -10,18 +8,10 @@ import {
   textOfItem,
   type WorkflowRegistration,
 } from '@perdure/core'
-import { EVERY_ROW, fromJsonText, type JsonText, type Logger, noTracer } from '@perdure/ports'
-import { DURATION_FORMS, type Duration, type ResultOf, type SentTo, toMilliseconds } from '@perdure/protocol'
-import { createAttribution } from '../compose/attribution.ts'
-import type { Composition } from '../compose/compose.ts'
-import { parseConfig } from '../config.ts'
+import { EVERY_ROW, fromJsonText, type JsonText } from '@perdure/ports'
+import type { Duration, ResultOf, SentTo } from '@perdure/protocol'
 import type { ServerOptions } from '../server-options.ts'
-import { createPlatform } from '../start/adapters.ts'
-import { readMcpServers } from '../start/mcp-servers.ts'
-import { validateBeforeBind } from '../start/pre-bind.ts'
-import { createRegisteredSkills } from '../start/registered-skills.ts'
-import { createRegistries } from '../start/registries.ts'
-import { createMovableClock, type MovableClock } from './movable-clock.ts'
+import { idle, msOf, openWorld, type World } from './world.ts'
 
 export interface RunAgentOptions
   extends Pick<ServerOptions, 'config' | 'agents' | 'workflows' | 'skills' | 'mcpServers' | 'embedder' | 'adapters'> {
@@ -113,64 +103,6 @@ async function runInMemory(target: Target, input: unknown, options: RunAgentOpti
   return snapshotOf(world, accepted.runId as string)
 }
 
-interface World {
-  readonly composition: Composition
-  readonly clock: MovableClock
-  /** What the code of failed runs threw, by run id. */
-  readonly thrown: ReadonlyMap<string, unknown>
-}
-
-async function openWorld(options: RunAgentOptions): Promise<World> {
-  // Loaded on use: modules that several entries of this package import statically are loaded by a server at its start.
-  const [{ compose }, { createInMemoryBlobStore, createInMemoryStorage }] = await Promise.all([
-    import('../compose/compose.ts'),
-    import('@perdure/in-memory'),
-  ])
-  const config = parseConfig({ auth: { kind: 'none' }, log: { level: 'error' }, ...options.config })
-  const clock = createMovableClock((options.now ?? new Date(DEFAULT_START_MS)).getTime())
-  const storage = createInMemoryStorage()
-  const platform = createPlatform(config, process.cwd(), { clock, timers: clock, ...options.adapters })
-  const phase = createPhase()
-  const attribution = createAttribution()
-  const composition = compose({
-    ...createRegistries(options, attribution),
-    config,
-    attribution,
-    phase,
-    vitals: NO_VITALS,
-    auditLocation: {},
-    cipher: undefined,
-    adapters: {
-      storage,
-      blobs: createInMemoryBlobStore(platform),
-      tracer: noTracer,
-      ...platform,
-      logger: withoutFailedRuns(platform.logger),
-      ...options.adapters,
-    },
-    secrets: await validateBeforeBind(config, platform),
-    embedder: options.embedder,
-    consolidator: {},
-    registeredSkills: createRegisteredSkills(options.skills ?? []),
-    mcpServers: readMcpServers(options.mcpServers ?? []),
-  })
-  const thrown = new Map<string, unknown>()
-  composition.engine.observeRuns(({ id }, info) => thrown.set(id, info.thrown))
-  phase.enter('ready')
-  return { composition, clock, thrown }
-}
-
-/** A test gets what a failed run threw as `error`, and expects some runs to fail. */
-const withoutFailedRuns = (logger: Logger): Logger => ({
-  ...logger,
-  error(message, ...detail) {
-    if (message !== 'run failed') logger.error(message, ...detail)
-  },
-})
-
-const DEFAULT_START_MS = Date.UTC(2025, 0, 1)
-const NO_VITALS = { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: () => undefined }
-
 /** Waits until nothing is executing, then returns the state of the run. */
 async function snapshotOf(world: World, runId: string): Promise<TestRun> {
   const { engine } = world.composition
@@ -204,14 +136,6 @@ async function snapshotOf(world: World, runId: string): Promise<TestRun> {
   }
 }
 
-/** A duration of the author API in milliseconds. */
-/** @throws RangeError for a value that is not a duration */
-function msOf(duration: Duration): number {
-  const milliseconds = toMilliseconds(duration)
-  if (milliseconds === undefined) throw new RangeError(`advance: the duration must be ${DURATION_FORMS}`)
-  return milliseconds
-}
-
 const WHOLE_PAGE = { limit: 200, order: 'asc' } as const
 
 async function eventsOf({ composition }: World, runId: string): Promise<TestRun['events']> {
@@ -227,21 +151,3 @@ async function eventsOf({ composition }: World, runId: string): Promise<TestRun[
   } while (cursor !== undefined)
   return events
 }
-
-/** Resolves when no run executes or is about to execute. */
-async function idle({ composition, clock }: World): Promise<void> {
-  for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns++) {
-    await turn()
-    clock.pass(0)
-    const { executing, queued } = composition.engine.readLoad()
-    if (executing.agent + executing.workflow + queued === 0) continue
-    await pause(1)
-    quietTurns = 0
-  }
-}
-
-/**
- * Runs count as idle after this many consecutive turns of the event loop without an executing or queued run: the
- * follow-up work of a run may need several turns to start another run.
- */
-const QUIET_TURNS = 12

@@ -9,7 +9,7 @@ import { QueuedMessage } from '../../resources/queued-messages.ts'
 import { RunOutcome } from '../../resources/run-outcome.ts'
 import type { Protocol } from '../protocol.ts'
 import * as schemas from './schemas.ts'
-import { AiSdkRequest, AiSdkStreamQuery, UiMessages } from './schemas.ts'
+import { AiSdkRequest, AiSdkResumeQuery, AiSdkSocketQuery, AiSdkStreamQuery, UiMessages } from './schemas.ts'
 
 const AI_SDK = {
   scope: 'agents:invoke:{agentId}',
@@ -26,6 +26,7 @@ const operations = {
     idempotent: true,
     query: AiSdkStreamQuery,
     body: AiSdkRequest,
+    acceptsText: true,
     responses: {
       200: { stream: 'event-stream', description: 'The answer as a UI message stream.' },
     },
@@ -41,6 +42,17 @@ const operations = {
     ],
     summary: 'Send the messages of an AI SDK chat, and stream the answer.',
   },
+  openChatSocket: {
+    ...AI_SDK,
+    id: 'ai-sdk.open-ws',
+    method: 'GET',
+    path: '/agents/:agentId/chat',
+    idempotent: false,
+    query: AiSdkSocketQuery,
+    responses: { 101: { stream: 'websocket', description: 'The connection speaks the protocol of the transport.' } },
+    errors: ['validation-failed', 'cors-denied', 'overloaded', 'server-draining'],
+    summary: 'Open a WebSocket for `WebSocketChatTransport` of the AI SDK.',
+  },
   streamChat: {
     ...AI_SDK,
     id: 'ai-sdk.stream',
@@ -48,9 +60,13 @@ const operations = {
     path: '/agents/:agentId/chat/:chatId/stream',
     polls: true,
     idempotent: false,
-    query: AiSdkStreamQuery,
+    query: AiSdkResumeQuery,
     responses: {
-      200: { stream: 'event-stream', description: 'The newest answer of the chat from its beginning, then live.' },
+      200: {
+        stream: 'event-stream',
+        description:
+          'The newest answer of the chat, or the answer of the run, then live. With `startIndex`, from that chunk; a negative index counts from the newest chunk.',
+      },
       204: { description: 'The chat has no answer to resume.' },
     },
     errors: ['agent-not-found', 'run-not-found', 'overloaded'],
@@ -96,7 +112,7 @@ const operations = {
 
 export const aiSdk = {
   group: 'ai-sdk',
-  summary: 'Chats of the AI SDK: `useChat` and `DefaultChatTransport` work with every agent.',
+  summary: 'Chats of the AI SDK: `useChat` and the transports of the SDK work with every agent.',
   mounts: 'Mount the AI SDK routes of each agent, below `/agents/:agentId/chat`.',
   operations,
   schemas,

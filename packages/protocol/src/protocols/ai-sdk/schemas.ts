@@ -38,7 +38,10 @@ export const UiMessages = documented(v.array(UiMessage), 'The messages of a chat
 export const AiSdkRequest = documented(
   v.objectWithRest(
     {
-      id: member(v.pipe(v.string(), v.minLength(1), v.maxLength(512)), 'The chat that the message belongs to.'),
+      id: member(
+        v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))),
+        'The chat that the message belongs to. Without it, the chat of the newest answer in `messages`, or else that of the first message of the user.',
+      ),
       messages: member(
         v.pipe(v.array(UiMessage), v.minLength(1, 'must have at least one message')),
         'All messages that the client has. The server takes only the new ones.',
@@ -55,6 +58,13 @@ export const AiSdkRequest = documented(
   { id: 'chat-1', messages: [QUESTION], trigger: 'submit-message' },
 )
 
-export const AiSdkStreamQuery = strictObject({
-  v: v.optional(v.picklist(['6', '7']), '6'),
-})
+/** Without it, the server takes the version from the request, or sends only what all versions understand. */
+const version = v.optional(v.picklist(['6', '7']))
+
+export const AiSdkStreamQuery = strictObject({ v: version })
+
+const INDEX = v.pipe(v.string(), v.regex(/^-?\d{1,15}$/, 'must be an integer'), v.transform(Number), v.number())
+
+export const AiSdkResumeQuery = strictObject({ v: version, startIndex: v.optional(INDEX) })
+
+export const AiSdkSocketQuery = strictObject({ ticket: v.optional(v.pipe(v.string(), v.maxLength(512))) })

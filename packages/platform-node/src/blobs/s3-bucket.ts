@@ -30,14 +30,14 @@ export interface S3Bucket {
   delete(key: string): Promise<void>
 }
 
-/** Of one request with a small answer. */
+/** Limit for a request with a small answer. */
 const REQUEST_MS = 30_000
-/** Of a whole content in one direction. */
+/** Limit for a request that transfers a content. */
 const CONTENT_MS = 600_000
 
 /** @param signed signs requests, and repeats those that the bucket could not answer */
 export function createS3Bucket(signed: Pick<AwsClient, 'fetch'>, { endpoint, bucket }: S3Options): S3Bucket {
-  const base = `${endpoint.replace(/\/+$/, '')}/${bucket}`
+  const base = `${endpoint.endsWith('/') ? endpoint.slice(0, -1) : endpoint}/${bucket}`
 
   const send = async (path: string, timeoutMs: number, init: RequestInit = {}): Promise<Response> => {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -68,7 +68,7 @@ export function createS3Bucket(signed: Pick<AwsClient, 'fetch'>, { endpoint, buc
         const query = new URLSearchParams({ 'list-type': '2', prefix })
         if (token !== undefined) query.set('continuation-token', token)
         const page = await found(await send(`?${query}`, REQUEST_MS))
-        for (const [, text = ''] of page.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
+        for (const text of page.split('<Contents>').slice(1)) {
           yield { key: elementIn(text, 'Key') ?? '', size: Number(elementIn(text, 'Size')) }
         }
         token = elementIn(page, 'NextContinuationToken')
@@ -91,10 +91,12 @@ async function* bytesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** The text of an element without children; `undefined` if it is missing or empty. */
+/** The text of the first element of this name, which has no children; `undefined` if it is missing or empty. */
 function elementIn(xml: string, name: string): string | undefined {
-  const text = new RegExp(`<${name}>([^<]+)</${name}>`).exec(xml)?.[1]
-  return text?.replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity] ?? '')
+  const start = xml.indexOf(`<${name}>`) + name.length + 2
+  const end = xml.indexOf(`</${name}>`, start)
+  if (start < name.length + 2 || end <= start) return undefined
+  return xml.slice(start, end).replace(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity] ?? '')
 }
 
 const codeOf = (xml: string): string => elementIn(xml, 'Code')?.slice(0, 100) ?? ''

@@ -1,5 +1,4 @@
 import { perdureError } from '@perdure/ports'
-import type { AwsClient } from 'aws4fetch'
 
 export interface S3Options {
   readonly bucket: string
@@ -20,6 +19,11 @@ export interface ObjectContent {
   readonly sha256: string // hexadecimal; the bucket refuses other bytes
 }
 
+/** Signs requests, and repeats those that the bucket could not answer for the moment. */
+export interface SignedRequests {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
 /** The requests that a store of blobs makes. Keys have only characters that neither a URL nor XML escapes. */
 export interface S3Bucket {
   put(key: string, content: ObjectContent): Promise<void>
@@ -35,8 +39,7 @@ const REQUEST_MS = 30_000
 /** Limit for a request that transfers a content. */
 const CONTENT_MS = 600_000
 
-/** @param signed signs requests, and repeats those that the bucket could not answer */
-export function createS3Bucket(signed: Pick<AwsClient, 'fetch'>, { endpoint, bucket }: S3Options): S3Bucket {
+export function createS3Bucket(signed: SignedRequests, { endpoint, bucket }: S3Options): S3Bucket {
   const base = `${endpoint.endsWith('/') ? endpoint.slice(0, -1) : endpoint}/${bucket}`
 
   const send = async (path: string, timeoutMs: number, init: RequestInit = {}): Promise<Response> => {

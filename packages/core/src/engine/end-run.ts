@@ -1,9 +1,11 @@
 import type {
   Clock,
   EpochMs,
+  EventLog,
   FinishReason,
   IdGenerator,
   JsonText,
+  MessageBrief,
   NewEvent,
   RunError,
   RunRecord,
@@ -15,6 +17,7 @@ import { type LifecycleEventType, lifecycleEvent, type Via } from '../runs/run-e
 import { renderOutcome } from '../runs/run-outcome.ts'
 import { statusesBefore } from '../runs/run-states.ts'
 import type { OutcomeInfo, RunWaiters } from '../runs/run-waiters.ts'
+import { briefOf, briefOfSaid } from '../sessions/message-brief.ts'
 import { messageWrites } from '../sessions/message-writes.ts'
 
 export interface EndRunDeps {
@@ -23,6 +26,7 @@ export interface EndRunDeps {
   readonly ids: IdGenerator
   readonly runWaiters: RunWaiters
   readonly basePath: string
+  readonly events: EventLog
   /** Whether other processes write to the storage at the same time; false when missing. */
   readonly isStorageShared?: boolean | undefined
   /** Further writes for the commit that ends a run, such as the end of the trigger fire that started the run. */
@@ -41,6 +45,8 @@ export interface RunEnd {
   readonly thrown?: unknown
   /** Why the run was aborted, as given by the caller. */
   readonly reason?: string | undefined
+  /** What a list of chats shows of the answer, if its content has no text. */
+  readonly brief?: MessageBrief | undefined
   /** The protocol through which the run was aborted. */
   readonly via?: Via | undefined
   /** Events of the agent that are not in the log yet. */
@@ -70,7 +76,7 @@ export interface EndPlan {
  * @returns the ended run, or `undefined` when the run had already ended or changed; nothing is written in that case
  */
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
-  const plan = planEnd(deps, run, end)
+  const plan = planEnd(deps, run, { ...end, brief: await briefOfEnd(deps, run, end) })
   const first = await deps.unitOfWork.commit(plan.writes)
   const { hasDependents, thrown } = end
   if (first.committed) return announce(deps, plan.ended, { hasDependents, thrown, json: plan.json })
@@ -92,7 +98,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
   const abortReason = status === 'aborted' ? reason : undefined
   const change = { status, finishReason, result, error, abortReason, withdrawnBy, completedAt: at }
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
-  const answer = answerWrites(deps, ended, at)
+  const answer = answerWrites(deps, ended, { at, brief: end.brief })
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, via, ...(reason === undefined ? {} : { reason }) })
   const json = renderOutcome(ended, deps.basePath)
   return {
@@ -147,16 +153,22 @@ const EVENT_OF = {
  * Adds the result of a run to its session as the assistant's message; the result of a child run goes only to its
  * parent. The end of any run counts as activity in its session.
  */
-function answerWrites({ ids }: EndRunDeps, ended: RunRecord, at: EpochMs): readonly Write[] {
+function answerWrites(
+  { ids }: EndRunDeps,
+  ended: RunRecord,
+  { at, brief }: { readonly at: EpochMs; readonly brief: MessageBrief | undefined },
+): readonly Write[] {
   const { id, sessionId, result, parentRunId } = ended
   if (sessionId === undefined) return []
   if (parentRunId !== undefined || result === undefined) return [{ type: 'session.touch', id: sessionId, at }]
-  return messageWrites(ended, {
-    id: ids.newId('message'),
-    sessionId,
-    role: 'assistant',
-    content: result,
-    runId: id,
-    createdAt: at,
-  })
+  const messageId = ids.newId('message')
+  const message = { id: messageId, sessionId, role: 'assistant', content: result, runId: id, createdAt: at } as const
+  return messageWrites(ended, message, brief ?? briefOf(ended, message))
+}
+
+/** An agent may say its answer with `ctx.text` and return nothing. */
+async function briefOfEnd({ events }: EndRunDeps, run: RunRecord, { result, events: more }: RunEnd) {
+  if (run.kind !== 'agent' || run.sessionId === undefined || run.parentRunId !== undefined) return undefined
+  const isTold = result === undefined || briefOf(run, { role: 'assistant', content: result })?.text !== ''
+  return isTold ? undefined : briefOfSaid(events, run, more)
 }

@@ -1,8 +1,20 @@
-import { fromJsonText, type JsonText, type MessageBrief, type NewMessage, type RunRecord } from '@perdure/ports'
+import {
+  type EventLog,
+  fromJsonText,
+  type JsonText,
+  type MessageBrief,
+  type NewEvent,
+  type NewMessage,
+  type RunRecord,
+} from '@perdure/ports'
+import { isFields, textIn } from '../fold/log-event.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 
 const MAX_BRIEF = 200
 const MAX_TITLE = 80
+/** How much of a log is read for the beginning of an answer. */
+const MAX_EVENTS = 500
+const MAX_EVENTS_LENGTH = 65_536
 /** A character that people see can be written with many. */
 const UNITS_PER_CHARACTER = 4
 
@@ -12,6 +24,22 @@ export const briefOf = (
   { role, content }: Pick<NewMessage, 'role' | 'content'>,
 ): MessageBrief | undefined =>
   kind === 'agent' ? { agentId, text: onOneLine(textOf(role, content), MAX_BRIEF) } : undefined
+
+/** What a list of chats shows of an answer without a text: the beginning of what the turn has said. */
+export async function briefOfSaid(
+  events: Pick<EventLog, 'read'>,
+  { id: runId, targetId: agentId }: RunRecord,
+  more: readonly NewEvent[] = [],
+): Promise<MessageBrief> {
+  const first = await events.read({ runId }, { after: 0, limit: MAX_EVENTS, maxLength: MAX_EVENTS_LENGTH })
+  const texts = [...first, ...more].flatMap(({ type, payload }) => (type === 'text.delta' ? deltaIn(payload) : []))
+  return { agentId, text: onOneLine(texts.join(''), MAX_BRIEF) }
+}
+
+function deltaIn(payload: JsonText): readonly string[] {
+  const fields: unknown = fromJsonText(payload)
+  return isFields(fields) ? [textIn(fields, 'delta') ?? ''] : []
+}
 
 /** The title that the first message of a chat gives it. */
 export const titleOf = (input: JsonText): string => titleLine(textOf('user', input))

@@ -19,11 +19,15 @@ export const sessionEvent = (
 ): NewEvent => ({ sessionId, type, ...detail })
 
 /** Appends a message of a run to the transcript, with its event. */
-export function messageWrites(run: Pick<RunRecord, 'kind' | 'targetId'>, message: NewMessage): readonly Write[] {
+export function messageWrites(
+  run: Pick<RunRecord, 'kind' | 'targetId'>,
+  message: NewMessage,
+  brief = briefOf(run, message),
+): readonly Write[] {
   const { id, sessionId, role, runId, createdAt } = message
   const payload = toJsonText({ messageId: id, role, runId })
   return [
-    { type: 'message.append', message, brief: briefOf(run, message) },
+    { type: 'message.append', message, brief },
     { type: 'event.append', events: [sessionEvent(sessionId, 'session.message', { payload, at: createdAt })] },
   ]
 }

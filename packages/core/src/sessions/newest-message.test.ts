@@ -2,14 +2,17 @@ import { EVERY_ROW, type JsonText } from '@perdure/ports'
 import { aChat, aMessage, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, agentOf, gate, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { createSessionWorld } from './sessions.fixture.ts'
 
 /** A chat whose first turn works, so that further messages wait. */
 async function busyChat() {
   const work = gate()
-  const code = async () => {
+  const code = async (input: unknown, { text }: RunContext) => {
     await work.promise
-    return 'done'
+    if (input !== 'say') return 'done'
+    for (const word of ['Good ', 'morning.']) text(word)
+    return null
   }
   const world = createSessionWorld({ agents: [agentOf('chat', code, { concurrency: 'session', onBusy: 'queue' })] })
   const { storage, clock } = world
@@ -59,6 +62,14 @@ describe('the newest message in a list of chats', () => {
 
     await release()
     expect(await last()).toEqual(['done', 4])
+  })
+
+  it('is what the agent has said, if it returns nothing', async () => {
+    const { send, last, release } = await busyChat()
+    await send('say')
+    await release()
+
+    expect(await last()).toEqual(['Good morning.', 2])
   })
 
   it('stays when an earlier message is edited, or another one of the same session is newer', async () => {

@@ -73,7 +73,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
     const load = startLoad(client, clients)
     const began = performance.now()
     const arena = {
-      ...{ nodes, primary, database: createDatabase(primary.url, schema), faults, between: client.between },
+      ...{ nodes, primary, schema, database: createDatabase(primary.url, schema), faults, between: client.between },
       ...{ pausesMs: options.pausesMs, violate: (violation: string) => broken.push(violation) },
     }
     await strike(arena, {
@@ -109,6 +109,7 @@ export async function attack(options: AttackOptions): Promise<Report> {
       violations: [
         ...judge(history, dump),
         ...broken,
+        ...nodes.refusals.filter((text) => FINAL_REFUSAL.test(text)),
         ...client.surprises.map((surprise) => `unexpected response: ${surprise} ${logged(surprise)}`),
         ...odd.map(({ node, code, stderr }) => `${node} exited with ${code}: ${stderr.slice(-2_000)}`),
         ...(await inspection.problems()),
@@ -135,8 +136,11 @@ const MAX_CONNECTIONS = 60
 const LEASE_MS = 3_000
 const STALLED_MS = 120_000
 
-/** A storage fault that a process cannot settle, and a lost lease: the supervisor starts the next process. */
-const EXPECTED_EXITS = [70, 75]
+/** A lost lease: the supervisor starts the next process. */
+const EXPECTED_EXITS = [75]
+
+/** A start that a supervisor does not repeat. */
+const FINAL_REFUSAL = /exited with 2\b/
 
 async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined

@@ -9,7 +9,9 @@ const NODES = Number(process.env.E2E_CLUSTER_NODES ?? 3)
 const ROUNDS = Number(process.env.E2E_CLUSTER_ROUNDS ?? 1)
 const CHOSEN = process.env.E2E_CLUSTER_STRIKES?.split(',')
 /** A server alone on its schema may have any clock, nobody gives it up, and no other node knows the new primary. */
-const ONLY_IN_CLUSTERS: readonly StrikeName[] = ['wrong clock', 'late commits', 'stepped clock', 'flapping primary']
+const ONLY_IN_CLUSTERS: readonly StrikeName[] = [
+  ...(['wrong clock', 'late commits', 'stepped clock', 'flapping primary', 'forked primary'] as const),
+]
 
 const isLong = SECONDS > 300
 

@@ -18,6 +18,12 @@ const WITHOUT_LOG_LOCK: Edit = {
   replace: 'log: compile(() => sql`select 1`),',
 }
 
+const WITHOUT_LINEAGES: Edit = {
+  file: `${POSTGRES}/connection/server-history.ts`,
+  find: '!found.lineages.includes(lineage)',
+  replace: "lineage === ''",
+}
+
 /**
  * Faults that leave out one protection of the cluster each. The attack, or a test that the README names, must find each
  * of them. `node e2e/cluster/planted-faults.ts NAME` plants one in this working tree; then build, attack, and restore.
@@ -45,10 +51,12 @@ export const PLANTED_FAULTS = {
   'older-primary': [
     {
       file: `${POSTGRES}/connection/server-history.ts`,
-      find: 'found.timeline < seen.timeline) {',
+      find: 'found.timeline < before.timeline) {',
       replace: 'found.timeline < 0) {',
     },
+    WITHOUT_LINEAGES,
   ],
+  'forked-primary': [WITHOUT_LINEAGES],
   'any-clock': [
     {
       file: 'packages/core/src/lifecycle/trusted-clock.ts',

@@ -1,4 +1,5 @@
 import { openSession, type Session } from '../../packages/postgres/src/connection/session.ts'
+import { openPostgresStorage } from '../../packages/postgres/src/open-postgres-storage.ts'
 import { startPostgres, startStandby, type TestPostgres } from '../../tooling/postgres-server.ts'
 import { pause } from './client.ts'
 import { openFaultyProxy } from './faulty-proxy.ts'
@@ -16,6 +17,11 @@ export interface Primary {
    * for good.
    */
   flap(isKnown: () => Promise<void>, backMs: number): Promise<void>
+  /**
+   * Promotes two standbys that have every acknowledged commit: the address leads to the first until `isKnown` resolves, then
+   * for a while to the second, whose positions a process has moved that knows no other primary, and to the first for good.
+   */
+  fork(isKnown: () => Promise<void>, backMs: number, schema: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,6 +64,25 @@ export async function openPrimary(settings: readonly string[]): Promise<Primary>
       name.leadTo(portOf(standby))
       old.remove()
     },
+    async fork(isKnown, backMs, schema) {
+      const standby = await startStandby(current.url, settings)
+      const second = await startStandby(current.url, settings)
+      const old = current
+      name.shut()
+      await untilReplayed(old.url, 2)
+      standby.promote()
+      current = standby
+      name.leadTo(portOf(standby))
+      name.heal()
+      await isKnown()
+      second.promote()
+      await (await openPostgresStorage({ url: second.url, schema, isGuest: true })).close()
+      name.leadTo(portOf(second))
+      await pause(backMs)
+      name.leadTo(portOf(standby))
+      second.remove()
+      old.remove()
+    },
     async close() {
       await name.close()
       current.remove()
@@ -86,6 +111,16 @@ const commitAlone = (url: string) =>
     await execute('alter system reset synchronous_standby_names')
     await execute('select pg_reload_conf()')
     await pause(SETTING_MS)
+  })
+
+/** Resolves when this many standbys have everything that the server has. */
+const untilReplayed = (url: string, standbys: number) =>
+  withSession(url, async (execute) => {
+    const replayed = 'select 1 from pg_stat_replication where replay_lsn >= pg_current_wal_flush_lsn()'
+    for (const until = performance.now() + STANDBY_MS; ; await pause(50)) {
+      if ((await execute(replayed)).length === standbys) return
+      if (performance.now() > until) throw new Error('a standby has not received every commit')
+    }
   })
 
 /** Makes the server acknowledge a commit only when the standby has it. */

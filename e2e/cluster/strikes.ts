@@ -8,6 +8,8 @@ export interface Arena {
   readonly nodes: Nodes
   readonly primary: Primary
   readonly database: Database
+  /** The schema of the nodes. */
+  readonly schema: string
   /** The faults at this moment. */
   readonly faults: Faults
   /** Returns a random integer from `min` to `max`. */
@@ -101,6 +103,9 @@ const COMMON_STRIKES = {
   'promoted standby': ({ primary }) => primary.failOver(),
   /** Nodes that have seen the promoted standby are led back to the old primary, as by a load balancer that flaps. */
   'flapping primary': ({ primary, nodes, between }) => primary.flap(() => untilReady(nodes.all), between(500, 5_000)),
+  /** Nodes that have seen a promoted standby are led to another standby that was promoted as well. */
+  'forked primary': ({ primary, nodes, between, schema }) =>
+    primary.fork(() => untilReady(nodes.all), between(500, 5_000), schema),
   'terminated sessions': async ({ database, between }) =>
     database.terminate(between(1, 10) / 10).catch(() => undefined),
   /** New connections are refused while the sleepers hold the rest of `max_connections`. */
@@ -122,6 +127,8 @@ const COMMON_STRIKES = {
 } satisfies Record<string, CommonStrike>
 
 const SLEEPERS = 30
+
+const HOLDS_ALL: ReadonlySet<StrikeName> = new Set(['rolling restart', 'flapping primary', 'forked primary'])
 
 async function untilReady(nodes: readonly Node[]): Promise<void> {
   for (const until = performance.now() + READY_MS; performance.now() < until; await pause(200)) {
@@ -186,7 +193,7 @@ export async function strike(arena: Arena, { names, gapMs, isOn, onStrike }: Str
       begin(() => hold([node], () => NODE_STRIKES[name](arena, node)))
     } else {
       // These need every node; the other faults of the database do not last.
-      const holdsAll = name === 'rolling restart' || name === 'flapping primary'
+      const holdsAll = HOLDS_ALL.has(name)
       if (holdsAll) await Promise.all(open)
       onStrike(name, undefined)
       faults.isDatabaseStruck = true

@@ -63,6 +63,7 @@ describe('reportOf with a server URL without base path', () => {
 describe('exitCodeOf', () => {
   it.each([
     [weak, 2],
+    [new StartError('database-unavailable', { message: 'a', hint: 'b' }), 3],
     [cliError('file-exists', { message: 'a', hint: 'b', exit: 'conflict' }), 6],
     [perdureError('validation-failed'), 2],
     [perdureError('auth-invalid'), 4],

@@ -30,7 +30,7 @@ export function exitCodeOf(error: unknown): number {
 
 function exitNameOf(error: unknown): ExitName {
   if (isCliError(error)) return error.exit
-  if (error instanceof StartError) return 'usage'
+  if (error instanceof StartError) return error.kind === 'database-unavailable' ? 'unreachable' : 'usage'
   if (isClientError(error)) return BY_CLIENT_ERROR[error.code] ?? BY_STATUS[error.status ?? 0] ?? 'failed'
   if (!isRefusal(error)) return 'failed'
   return error.code === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.code].status] ?? 'failed')

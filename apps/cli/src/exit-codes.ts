@@ -6,7 +6,7 @@ export const EXIT_CODES = {
   unreachable: {
     code: 3,
     meaning:
-      'server unreachable or busy, timeout, or run not finished: safe to retry; to start a run again, reuse its --idempotency-key',
+      'server or database unreachable or busy, timeout, or run not finished: safe to retry; to start a run again, reuse its --idempotency-key',
   },
   denied: { code: 4, meaning: 'authentication failed or the token lacks a scope' },
   problem: { code: 5, meaning: 'a check found a problem' },

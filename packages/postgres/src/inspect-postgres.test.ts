@@ -97,7 +97,7 @@ it('cannot be inspected when the server cannot be reached', async () => {
   const inspecting = inspectPostgres({ url: 'postgres://perdure@127.0.0.1:1/perdure' })
 
   await expect(inspecting).rejects.toMatchObject({
-    kind: 'config-invalid',
+    kind: 'database-unavailable',
     message: expect.stringContaining('ECONNREFUSED'),
   })
 })

@@ -40,6 +40,7 @@ export interface PostgresStorage extends Storage {
 
 /** Connections that are not for reads: for groups, single commits, the row of the node and the tail of the log. */
 const RESERVED_CONNECTIONS = 4
+/** How long the outcome of a commit is looked for on a server that can be reached, and while the storage is closed. */
 const SETTLE_MS = 6_000
 /** A server that lacks what was acknowledged within this time before a crash is not recognized. */
 const SAVE_HISTORY_MS = 1_000
@@ -47,7 +48,7 @@ const SAVE_HISTORY_MS = 1_000
 /**
  * Opens every storage port on one schema of a PostgreSQL database. Creates and migrates the schema as needed.
  *
- * @throws StartError `config-invalid`, `storage-locked`, `storage-incomplete`, `storage-newer-schema`,
+ * @throws StartError `config-invalid`, `database-unavailable`, `storage-locked`, `storage-incomplete`, `storage-newer-schema`,
  *   `migration-failed`.
  */
 export const openPostgresStorage = (options: PostgresStorageOptions): Promise<PostgresStorage> =>
@@ -61,12 +62,13 @@ export interface InternalOptions {
   readonly beforeBeat?: (() => Promise<void>) | undefined
   /** Whether a server that lacks acknowledged events is refused. */
   readonly comparesPositions?: boolean
+  readonly settleMs?: number | undefined
 }
 
 /** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own, and hold up a lease. */
 export async function openStorage(
   options: PostgresStorageOptions,
-  { groups, beforeBeat, comparesPositions = true }: InternalOptions,
+  { groups, beforeBeat, comparesPositions = true, settleMs = SETTLE_MS }: InternalOptions,
 ): Promise<PostgresStorage> {
   const { poolSize = 10, commitWaitMs = 5_000, leaseMs = 6_000, isGuest = false } = options
   const { now = Date.now, onFatal, onWarning } = options
@@ -82,7 +84,6 @@ export async function openStorage(
     await requireSchema(control, schema)
     const history = await openServerHistory({ path: options.historyPath, comparesPositions, onWarning })
     await requireNewestServer(control, history)
-    history.closeWhenOlder(control)
     const expected = { systemId, schema, history }
     const pool = createReadPool(server, poolSize - RESERVED_CONNECTIONS, expected)
     reads = pool
@@ -101,11 +102,12 @@ export async function openStorage(
       throw error
     })
     await followServer(control)
+    await history.accept(control.execute, control)
     const warning = asynchronousWarning(await readStandbys(control.execute))
     if (warning !== undefined && !isGuest) onWarning?.(warning)
     const readFrom = createConnection(withTranslatedErrors(pool.execute), cache, pool.copy)
     const { position: knownPosition } = await runLater(readLogHead(readFrom.db))
-    const writer = createWriter({ node, cache, open, knownPosition, settleMs: SETTLE_MS, groups })
+    const writer = createWriter({ node, cache, open, knownPosition, settleMs, groups })
     const direct = { ...server, url: options.listenUrl ?? server.url }
     const openTail = openerOf(direct, { expected, onWarning: undefined })
     const tail = createTail({
@@ -114,7 +116,8 @@ export async function openStorage(
       underWay: writer.underWay,
     })
     const onCommitted: typeof tail.committed = (events) => {
-      for (const { position } of events) history.acknowledged(position)
+      const newest = events.at(-1)
+      if (newest !== undefined) history.acknowledged(newest)
       tail.committed(events)
     }
     const saving = setInterval(history.save, SAVE_HISTORY_MS).unref()
@@ -164,14 +167,13 @@ const roleOf = ({ isGuest, cluster }: PostgresStorageOptions): NodeRole => {
   return cluster === true ? 'member' : 'sole'
 }
 
-/** @throws StartError `config-invalid` */
-async function requireNewestServer({ execute }: Session, history: ServerHistory): Promise<void> {
+/** @throws StartError `database-unavailable` */
+async function requireNewestServer(session: Session, history: ServerHistory): Promise<void> {
   try {
-    await history.requireTimeline(execute)
-    await history.requirePosition(execute)
+    await history.accept(session.execute, session)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOTPRIMARY') throw cause
-    throw new StartError('config-invalid', {
+    throw new StartError('database-unavailable', {
       message: `The database cannot be used: ${(cause as Error).message}.`,
       hint: 'Use a URL that leads to the current primary. If this server is to be used nevertheless, delete the file with the extension .history in the folder of storage.path.',
       cause,
@@ -207,10 +209,9 @@ const openerOf =
     try {
       const { history } = expected
       await requireSameServer(session.execute, expected)
-      await history.requireTimeline(session.execute)
+      await history.requireSuccessor(session.execute)
       await followServer(session)
-      await history.requirePosition(session.execute)
-      history.closeWhenOlder(session)
+      await history.accept(session.execute, session)
       return session
     } catch (error) {
       await session.close()

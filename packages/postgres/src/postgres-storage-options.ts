@@ -39,7 +39,7 @@ export interface PostgresStorageOptions {
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /**
-   * Called at most once: when the outcome of a commit is unknown, or when another process has taken over the database.
+   * Called at most once: when the outcome of a commit cannot be found, or when another process has taken over the database.
    * Must end the process.
    */
   readonly onFatal?: ((error: Refusal) => void) | undefined

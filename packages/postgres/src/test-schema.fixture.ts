@@ -72,10 +72,11 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
     groups = true,
     beforeBeat,
     comparesPositions = true,
+    settleMs,
     keepRows: _,
     ...options
   }: TestOptions) =>
-    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, comparesPositions })
+    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, comparesPositions, settleMs })
 
   return {
     name,

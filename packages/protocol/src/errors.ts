@@ -124,13 +124,15 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Why the server refused to start. Printed on stderr with exit code 2, never sent over HTTP. */
+/** Why the server refused to start. Printed on stderr with exit code 2, or 3 for `database-unavailable`; never sent over HTTP. */
 export const START_ERRORS = {
   'address-in-use': 'Another process is already listening on the address.',
   'bind-failed': 'The server cannot listen on the address.',
   'clock-skew': 'The clock of the machine differs too much from the clock of the database server.',
   'config-invalid': 'A configuration field is unknown, malformed or contradicts another field.',
   'copy-refused': 'A database file cannot be copied to PostgreSQL.',
+  'database-unavailable':
+    'The PostgreSQL database cannot be reached, or is not the current primary: start again later.',
   'descriptor-limit': 'The limit on open files of the process is too low.',
   'encryption-passphrase-missing': 'Encryption is enabled but its passphraseRef is not set.',
   'encryption-passphrase-wrong': 'The encrypted file cannot be read with this passphrase.',

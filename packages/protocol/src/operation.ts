@@ -52,6 +52,8 @@ export interface Operation {
   readonly targetFrom?: 'model'
   /** A public operation whose response contains more for a caller with a valid token. */
   readonly showsMore?: true
+  /** The response describes this process and contains no row, so it is the same while other servers may take over. */
+  readonly describesProcess?: true
   /**
    * A read that clients of a protocol repeat to follow a run: it has a rate limit of its own, `protocols.pollsPerMinute`.
    * With a header, only requests that send this value in it. The operation refuses a request whose header is wrong.

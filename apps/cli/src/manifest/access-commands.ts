@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
 const ID: ArgumentSpec = { name: 'id', note: 'token id, its beginning, or last', idOf: 'token' }
-const EXITS = ['storageFault'] as const
+const EXITS = ['unreachable', 'storageFault'] as const
 
 /** These commands open the database directly, so they work before the first start and while a server runs. */
 export const accessCommands: readonly CommandSpec[] = [

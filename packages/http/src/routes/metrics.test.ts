@@ -26,6 +26,18 @@ describe('/metrics', () => {
     expect((await allowed.app.fetch(get('/metrics'))).status).toBe(200)
   })
 
+  it.each([false, true])(
+    'answers without a lease, unlike an operation that reads rows (requireAuth: %s)',
+    async (auth) => {
+      const deps = { authenticate: as('admin:metrics:read', 'agents:read'), hasLease: () => false }
+      const { app } = createTestApp({ config: { metricsRequireAuth: auth }, deps })
+
+      expect((await app.fetch(get('/metrics'))).status).toBe(200)
+      expect((await app.fetch(get('/health/live'))).status).toBe(200)
+      expect(await refusalOf(await app.fetch(get('/agents')))).toEqual({ status: 503, error: 'storage-unavailable' })
+    },
+  )
+
   it('answers 404 when metrics are disabled', async () => {
     const { app } = createTestApp({ config: { metricsEnabled: false } })
 

@@ -24,11 +24,15 @@ it('accepts PostgreSQL 14', async () => {
 
 it.each([
   ['an older server', { version: 130_020 }, 'older than version 14'],
-  ['a standby', { isStandby: true }, 'is a standby'],
   ['another encoding', { encoding: 'SQL_ASCII' }, 'the encoding SQL_ASCII'],
   ['commits that are not flushed', { synchronousCommit: 'off' }, 'synchronous_commit is off'],
 ])('refuses %s', async (_, row, message) => {
   expect(await refusalOf(requireUsableServer(answering(row)))).toMatch(new RegExp(`^config-invalid: .*${message}`))
+})
+
+it('refuses a standby, which may be promoted later', async () => {
+  const refused = requireUsableServer(answering({ isStandby: true }))
+  expect(await refusalOf(refused)).toMatch(/^database-unavailable: .*is a standby/)
 })
 
 needsTool('PostgreSQL').describe('the start on a PostgreSQL server', () => {

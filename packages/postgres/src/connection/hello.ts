@@ -1,7 +1,7 @@
 import { isStorageBusy, StartError } from '@perdure/ports'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { Execute } from './connection.ts'
-import { kindOf } from './postgres-error.ts'
+import { isPassing, kindOf } from './postgres-error.ts'
 import type { Session } from './session.ts'
 
 const OLDEST_SERVER = 140_000
@@ -26,12 +26,15 @@ const ask = async (execute: Execute): Promise<Hello> => {
   return rows[0] as Hello
 }
 
-/** Checks at the start that the server can hold the data. @throws StartError `config-invalid` */
+/** Checks at the start that the server can hold the data. @throws StartError `config-invalid`, `database-unavailable` */
 export async function requireUsableServer(session: Session): Promise<string> {
   const { version, isStandby, encoding, synchronousCommit, systemId } = await ask(session.execute)
   if (version < OLDEST_SERVER) throw unusable('The PostgreSQL server is older than version 14.', 'Upgrade the server.')
   if (isStandby) {
-    throw unusable('The PostgreSQL server is a standby and cannot write.', 'Use a URL that leads to the primary.')
+    throw new StartError('database-unavailable', {
+      message: 'The PostgreSQL server is a standby and cannot write.',
+      hint: 'Use a URL that leads to the primary, or start again after the standby is promoted.',
+    })
   }
   if (encoding !== 'UTF8') {
     throw unusable(`The database has the encoding ${encoding}.`, 'Create a database with the encoding UTF8.')
@@ -95,12 +98,23 @@ export async function requireSchema(session: Session, schema: string): Promise<v
 export function translateStartError(thrown: unknown): unknown {
   const error = isStorageBusy(thrown) ? thrown.cause : thrown
   if (kindOf(error) === 'foreign') return thrown
-  const message = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? messageOf(error) : String(error)
+  if (isPassing(error)) {
+    return new StartError('database-unavailable', {
+      message: `The PostgreSQL database cannot be reached: ${message}`,
+      hint: 'Check that the server runs and that the URL leads to it, and start again.',
+      cause: error,
+    })
+  }
   return new StartError('config-invalid', {
     message: `The PostgreSQL database cannot be used: ${message}`,
     hint: 'Check the URL, that the server runs, and that the role may create and change tables.',
     cause: error,
   })
 }
+
+/** An error of several addresses has no message of its own. */
+const messageOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === '' ? error.errors.map(String).join(', ') : error.message
 
 const unusable = (message: string, hint: string): StartError => new StartError('config-invalid', { message, hint })

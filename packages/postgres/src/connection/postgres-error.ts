@@ -39,6 +39,20 @@ export function kindOf(error: unknown): ErrorKind {
   return isOfConnection(error) ? 'lost' : 'foreign'
 }
 
+/** Errors of a login, of TLS and of a schema that another release has changed: the same configuration gets them again. */
+const LASTING =
+  /^(?:28...|0A000|CERT_\w+|UNABLE_TO_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)$/
+const LASTING_MESSAGES = /^(?:The server does not support SSL|There was an error establishing an SSL|SASL: )/
+
+/** Whether the same connection may succeed later: the server was out of reach, busy or a standby. */
+export function isPassing(error: unknown): boolean {
+  if (!PASSING.has(kindOf(error)) || !(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return !LASTING.test(code) && !LASTING_MESSAGES.test(error.message)
+}
+
+const PASSING: ReadonlySet<ErrorKind> = new Set(['lost', 'read-only', 'contended', 'timeout'])
+
 /** The SQLSTATE of an error, or `connection` if the server did not report it. */
 export const codeOf = (error: unknown): string => sqlStateOf(error) ?? 'connection'
 

@@ -101,7 +101,7 @@ needsTool('PostgreSQL').describe('a contended PostgreSQL server', () => {
 
   it('refuses a URL that leads nowhere, a pool that is too small or too large, and a schema with an invalid name', async () => {
     const nowhere = openPostgresStorage({ url: 'postgres://perdure@127.0.0.1:1/none?sslmode=disable' })
-    expect(await kindOfStart(nowhere)).toBe('config-invalid')
+    expect(await kindOfStart(nowhere)).toBe('database-unavailable')
     const small = openPostgresStorage({ url: await schema.url(), poolSize: 4 })
     expect(await kindOfStart(small)).toBe('config-invalid')
     const greedy = openPostgresStorage({ url: await schema.url(), poolSize: 100_000 })
@@ -165,7 +165,7 @@ needsTool('postgres').describe('a PostgreSQL server of its own', () => {
     const primary = await startPostgres()
     const standby = await startStandby(primary.url)
 
-    expect(await kindOfStart(openPostgresStorage({ url: standby.url }))).toBe('config-invalid')
+    expect(await kindOfStart(openPostgresStorage({ url: standby.url }))).toBe('database-unavailable')
 
     standby.remove()
     primary.remove()

@@ -34,6 +34,9 @@ export interface HostParts {
 const MAX_WAITING = 10_000
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
+/** How often the commits that wait behind one whose server cannot be reached are looked through. */
+const REFUSE_EACH_MS = 100
+
 /** The most commits that the writer takes at once. */
 const MAX_JOBS = 64
 
@@ -70,19 +73,22 @@ export function createHost(parts: HostParts): Host {
   }
 
   const work = async (): Promise<void> => {
+    const refusing = setInterval(refuseLate, REFUSE_EACH_MS)
     while (queue.length > 0) {
       const jobs = queue.splice(0, MAX_JOBS)
       if (failure === undefined)
         await writer.commit(jobs, (index, result) => answer(jobs[index] as QueuedJob, result), jobs[0]?.until ?? 0)
       else for (const job of jobs) answer(job, { error: failure })
-      if (!writer.isConnected()) refuseLate()
+      refuseLate()
     }
+    clearInterval(refusing)
     isWorking = false
     onIdle()
   }
 
-  /** Answers commits that have waited long enough, without another attempt to reach the server. */
+  /** Answers commits that have waited long enough for a server that cannot be reached. */
   const refuseLate = (): void => {
+    if (writer.isConnected()) return
     while ((queue[0]?.until ?? Number.POSITIVE_INFINITY) < performance.now())
       answer(queue.shift() as QueuedJob, { error: unreachable() })
   }
@@ -94,6 +100,7 @@ export function createHost(parts: HostParts): Host {
   }
 
   const shutDown = async (): Promise<void> => {
+    writer.giveUp()
     if (isWorking) {
       await new Promise<void>((resolve) => {
         onIdle = resolve

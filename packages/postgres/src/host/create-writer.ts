@@ -21,7 +21,7 @@ export interface WriterOptions {
   readonly open: OpenSession
   /** The newest position in the log at the start. */
   readonly knownPosition: number
-  /** How long an unanswered commit is looked for before its outcome counts as unknown. */
+  /** See `settleCommit`. */
   readonly settleMs: number
   /** Whether commits share transactions. */
   readonly groups: boolean
@@ -39,6 +39,8 @@ export interface Writer {
   underWay(): Promise<unknown>
   /** Whether the last attempt to reach the server succeeded. */
   isConnected(): boolean
+  /** Looks no longer for a commit whose outcome cannot be found: the storage is being closed. */
+  giveUp(): void
   counters(): WriterCounters
   close(): Promise<void>
 }
@@ -63,6 +65,7 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
   const retriesByCode: Record<string, number> = {}
   let knownPosition = start.knownPosition
   let number = 0
+  let isClosing = false
   let executing: Promise<unknown> = Promise.resolve()
 
   const nextTurn = async (planning: Planning): Promise<Turn> => {
@@ -119,7 +122,7 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
   /** The result of an unanswered commit; undefined if the transaction was not committed and never will be. */
   const settle = async <T>(marker: Marker, { resultOf }: UnansweredCommit<T>): Promise<T | undefined> => {
     counters.unanswered++
-    const settled = await settleCommit(marker, { sessions, cache, settleMs })
+    const settled = await settleCommit(marker, { sessions, cache, settleMs, isClosing: () => isClosing })
     return settled && resultOf(settled)
   }
 
@@ -197,6 +200,9 @@ export function createWriter({ node, cache, open, settleMs, groups, ...start }: 
     },
     underWay: () => executing,
     isConnected: sessions.isConnected,
+    giveUp() {
+      isClosing = true
+    },
     counters: () => ({ ...counters, retriesByCode: { ...retriesByCode } }),
     close: sessions.drop,
   }

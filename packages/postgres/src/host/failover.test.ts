@@ -147,6 +147,12 @@ needsTool('postgres', 'pg_basebackup').describe('a primary that a standby has re
     return { primary, standby, route, open, warnings, folder }
   }
 
+  /** A commit on a connection that was cut unnoticed has an unknown outcome, and would wait for its server. */
+  const leadTo = async (route: Awaited<ReturnType<typeof createRoute>>, url: string, storage: Storage) => {
+    route.moveTo(url)
+    await vi.waitUntil(async () => !(await storage.status()).writable, { timeout: 60_000 })
+  }
+
   const committed = (storage: Storage) =>
     vi.waitUntil(async () => (await append(storage).catch(() => undefined))?.committed, { timeout: 60_000 })
   const positions = async (storage: Storage) =>
@@ -162,7 +168,7 @@ needsTool('postgres', 'pg_basebackup').describe('a primary that a standby has re
     await committed(storage)
     const kept = await positions(storage)
 
-    route.moveTo(primary.url)
+    await leadTo(route, primary.url, storage)
     const refused = await Promise.allSettled([append(storage), positions(storage), append(storage)])
 
     expect(refused.map((one) => one.status === 'rejected' && isStorageBusy(one.reason))).toEqual([true, true, true])
@@ -189,11 +195,69 @@ needsTool('postgres', 'pg_basebackup').describe('a primary that a standby has re
 
     route.moveTo(primary.url)
     await expect(open()).rejects.toMatchObject({
-      kind: 'config-invalid',
+      kind: 'database-unavailable',
       message: expect.stringContaining('is an older primary'),
     })
     rmSync(join(folder, 'perdure.history'))
     await (await open()).close()
+  })
+
+  it('is refused beside a standby that was promoted as well, although its positions are higher', async () => {
+    const { primary, standby, route, open } = await setUp()
+    const other = await startStandby(primary.url)
+    onTestFinished(other.remove)
+    const storage = await open()
+    await append(storage)
+    standby.promote()
+    route.moveTo(standby.url)
+    await committed(storage)
+    const kept = await positions(storage)
+    other.promote()
+    // A process that has seen neither moves the positions of the other server.
+    const stranger = await openPostgresStorage({ url: other.url })
+    const foreign = positionsOf([await append(stranger), await append(stranger), await append(stranger)])
+    await stranger.close()
+    expect(foreign.at(-1)).toBeGreaterThan(kept.at(-1) ?? 0)
+
+    await leadTo(route, other.url, storage)
+    const refused = await Promise.allSettled([append(storage), positions(storage), append(storage)])
+
+    expect(refused.map((one) => one.status === 'rejected' && isStorageBusy(one.reason))).toEqual([true, true, true])
+    expect(await storage.status()).toMatchObject({
+      writable: false,
+      message: expect.stringContaining('the PostgreSQL server lacks acknowledged events'),
+    })
+    await storage.close()
+    await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('lacks acknowledged events') })
+    route.moveTo(standby.url)
+    const next = await open()
+    onTestFinished(() => next.close())
+    await append(next)
+    expect((await positions(next)).slice(0, kept.length)).toEqual(kept)
+  })
+
+  it('is not written by a process that refuses it', async () => {
+    const { primary, standby, route, open } = await setUp()
+    const other = await startStandby(primary.url)
+    onTestFinished(other.remove)
+    const storage = await open()
+    onTestFinished(() => storage.close())
+    standby.promote()
+    route.moveTo(standby.url)
+    await committed(storage)
+    other.promote()
+    const client = new pg.Client({ connectionString: other.url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    const contentOfOther = async () =>
+      (await client.query('select (select max(position) from perdure.events), meta.* from perdure.meta order by name'))
+        .rows
+    const before = await contentOfOther()
+
+    await leadTo(route, other.url, storage)
+    await expect(append(storage)).rejects.toSatisfy(isStorageBusy)
+
+    expect(await contentOfOther()).toEqual(before)
   })
 
   it('loses its connections to a process that sees the successor on another connection', async () => {
@@ -230,10 +294,16 @@ needsTool('PostgreSQL').describe('a database that lacks acknowledged events', ()
     await storage.close()
     await (await open()).close()
 
+    // A retention limit may delete events.
+    await schema.query(`delete from "${schema.name}".events where position = 2`)
+    await schema.query(`insert into "${schema.name}".events (position, type, at, payload) values (2, '', 1, '')`)
+    await (await open()).close()
+    await schema.query(`update "${schema.name}".events set type = 'another', at = 2 where position = 2`)
+    await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('is not the one that was') })
     await schema.query(`delete from "${schema.name}".events where position > 1`)
 
     await expect(open()).rejects.toMatchObject({
-      kind: 'config-invalid',
+      kind: 'database-unavailable',
       message: expect.stringContaining('it ends at position 1, and position 2 was acknowledged'),
     })
   })

@@ -201,6 +201,48 @@ needsTool('PostgreSQL').describe('a connection to PostgreSQL that breaks', () =>
     expect((await commit(101)) as object).toMatchObject({ committed: true })
   })
 
+  it('looks for the outcome of a commit until the server is back, and refuses the commits that wait behind it', async () => {
+    const failures: unknown[] = []
+    const limits = { settleMs: 100, commitWaitMs: 300, onFatal: (error: unknown) => failures.push(error) }
+    const storage = await schema.open({ url: proxy.url, ...limits })
+    const told = [...(await commitBatch(storage, 0))]
+    // The server receives the commit; its answer is lost, and the server with it.
+    proxy.arm({ direction: 'to-client', after: 1, action: async () => proxy.blackout(true) })
+    let isTold = false
+    const unknown = commitBatch(storage, BATCH, 1).finally(() => {
+      isTold = true
+    })
+    await vi.waitUntil(() => proxy.hasStruck() && storage.counters().unanswered === 1, { timeout: 60_000 })
+
+    for (let n = 0; n < 3; n++) {
+      const refused = await commitBatch(storage, 3 * BATCH, 1)
+      expect(refused.every((one) => 'error' in one && isStorageBusy(one.error))).toBe(true)
+    }
+    expect([isTold, failures, (await storage.status()).writable]).toEqual([false, [], false])
+    proxy.blackout(false)
+
+    told.push(...(await unknown), ...(await commitBatch(storage, BATCH + 1)))
+    expect(told.every((one) => 'committed' in one)).toBe(true)
+    await expectExactOutcomes(told)
+    expect([failures, (await storage.status()).writable]).toEqual([[], true])
+  })
+
+  it('fails if it is closed before the outcome of a commit is found', async () => {
+    const failures: unknown[] = []
+    const limits = { settleMs: 100, commitWaitMs: 300, onFatal: (error: unknown) => failures.push(error) }
+    const storage = await schema.open({ url: proxy.url, ...limits })
+    await commitBatch(storage, 0)
+    proxy.arm({ direction: 'to-client', after: 1, action: async () => proxy.blackout(true) })
+    const unknown = commitBatch(storage, BATCH, 1)
+    await vi.waitUntil(() => proxy.hasStruck() && storage.counters().unanswered === 1, { timeout: 60_000 })
+
+    await storage.close()
+
+    expect(await unknown).toEqual([{ error: expect.objectContaining({ code: 'storage-failed' }) }])
+    expect(failures).toHaveLength(1)
+    proxy.blackout(false)
+  })
+
   it('waits for the server, then refuses commits without having written them', async () => {
     const storage = await schema.open({ url: proxy.url, commitWaitMs: 400 })
     const told = [...(await commitBatch(storage, 0))]

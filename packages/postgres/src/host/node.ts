@@ -154,8 +154,10 @@ export type StoredMarker = Pick<NodeGroupTable, 'first_position' | 'completed'>
 const marker = (node: RawBuilder<string>, number: RawBuilder<number>, firstPosition: RawBuilder<unknown>) =>
   sql`insert into node_groups (node, number, first_position) values (${node}, ${number}, ${firstPosition})`
 
+/** Claims nothing for a node whose row is gone: its markers may be deleted as well. */
 export const CLAIM_MARKER = compile<Marker, unknown>(
-  (param) => sql`${marker(param('node'), param('number'), sql`null::bigint`)} on conflict do nothing`,
+  (param) => sql`insert into node_groups (node, number) select ${param('node')}::text, ${param('number')}::bigint
+      where exists (select from nodes where id = ${param('node')}::text) on conflict do nothing`,
 )
 
 export const FIND_MARKER = compile<Marker, StoredMarker>((param) =>

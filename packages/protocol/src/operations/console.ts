@@ -85,6 +85,7 @@ export const consoleOperations = {
     method: 'GET',
     path: '/console/metrics',
     scope: 'admin:metrics:read',
+    describesProcess: true,
     idempotent: false,
     responses: { 200: { schema: MetricHistory, description: 'The metrics of this server over the last hour.' } },
     errors: [],

@@ -7,6 +7,7 @@ export const metricOperations = {
     method: 'GET',
     path: '/metrics',
     scope: { scope: 'admin:metrics:read', whenConfig: 'metrics.requireAuth' },
+    describesProcess: true,
     idempotent: false,
     responses: { 200: { stream: 'text', description: 'The text exposition format, version 0.0.4.' } },
     errors: [],

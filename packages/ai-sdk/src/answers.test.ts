@@ -1,9 +1,9 @@
 import { defineAgent, type RunContext } from '@perdure/core'
 import { runAgent } from '@perdure/server-app/testing'
-import { type generateText, stepCountIs, tool } from 'ai'
+import { type generateText, stepCountIs, streamText, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { withFinish } from './finish.fixture.ts'
+import { withFinish, withoutFinish } from './finish.fixture.ts'
 import { chatAgent, durable } from './index.ts'
 import { serverWith, userMessage } from './server.fixture.ts'
 import { type ScriptedCall, scriptedModel } from './testing.ts'
@@ -27,6 +27,29 @@ describe('the finish reason of a chat', () => {
     const body = { model: 'x', messages: [{ role: 'user', content: 'Hi' }] }
     const { choices } = await get<{ choices: readonly object[] }>('/openai/chat/completions', body)
     expect(choices).toMatchObject([{ finish_reason: completion }])
+  })
+
+  it('is other, as with the SDK alone, if the stream of the model ends without one', async () => {
+    const model = withoutFinish(scriptedModel(['It is half']), 4)
+    const alone = streamText({ model, prompt: 'Hi' })
+    expect([await alone.text, await alone.finishReason]).toEqual(['It is ', 'other'])
+    const { chat, get } = await serverWith([chatAgent({ id: 'x', model })])
+    const chunks = await chat('x', { id: 'c', messages: [userMessage('m', 'Hi')] })
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'other' })
+    const { items } = await get<{ readonly items: readonly { readonly id: string }[] }>('/runs')
+    const log = await get<{ readonly items: readonly object[] }>(`/runs/${items[0]?.id}/events?order=asc&limit=50`)
+    expect(log.items).toContainEqual(
+      expect.objectContaining({ type: 'step.end', payload: expect.objectContaining({ finishReason: 'other' }) }),
+    )
+  })
+
+  it('is that of an error, as with the SDK alone, if the stream of the model has nothing', async () => {
+    const model = withoutFinish(scriptedModel(['It is half']), 1)
+    const alone = streamText({ model, prompt: 'Hi', onError: () => undefined })
+    await expect(alone.text).rejects.toThrow('No output generated')
+    const { chat } = await serverWith([chatAgent({ id: 'x', model })])
+    const chunks = await chat('x', { id: 'c', messages: [userMessage('m', 'Hi')] })
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'error' })
   })
 
   it('is not that of an earlier answer, or of a model inside a tool', async () => {

@@ -32,6 +32,9 @@ interface SdkAgent<Tools> {
   readonly tools: Tools
 }
 
+/** The tools of a harness. `@ai-sdk/harness` may depend on another version of the SDK, whose types of tools differ. */
+type HarnessTools<Tools> = Tools extends ToolSet ? Tools : ToolSet
+
 /**
  * Registers an agent of the AI SDK as it is. It can still be used without Perdure.
  *
@@ -45,10 +48,10 @@ export function agentOf<Tools extends ToolSet>(
  * Registers a `HarnessAgent` of `@ai-sdk/harness`. A turn is a recorded step. After a crash the harness continues the turn if
  * it can; otherwise the run fails as `run-interrupted`, so that nothing is done twice.
  */
-export function agentOf<Session extends HarnessSession, Tools extends ToolSet>(
+export function agentOf<Session extends HarnessSession, Tools extends object>(
   agent: HarnessAgentLike<Session> & { readonly tools: Tools },
   registration: HarnessRegistration<Session>,
-): ChatAgentDefinition<string, Tools>
+): ChatAgentDefinition<string, HarnessTools<Tools>>
 export function agentOf(
   agent: SdkAgent<ToolSet> | HarnessAgentLike,
   registration: Partial<HarnessRegistration<HarnessSession>> = {},

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { PROGRAMS, type Program, toolsOf, type World } from './crash-programs.fixture.ts'
 import { cutAfter } from './cut-storage.fixture.ts'
 import { MORE_PROGRAMS } from './more-crash-programs.fixture.ts'
+import { SDK_PROGRAMS } from './sdk-crash-programs.fixture.ts'
 import { QUIET } from './server.fixture.ts'
 import { scriptedModel } from './testing.ts'
 import { shownBy } from './transcript.fixture.ts'
@@ -93,7 +94,7 @@ function crashPoints(commits: number, index: number): readonly number[] {
   return Array.from({ length: count }, (_, n) => 1 + Math.floor(((n + first) * commits) / count))
 }
 
-const ALL = Object.entries({ ...PROGRAMS, ...MORE_PROGRAMS })
+const ALL = Object.entries({ ...PROGRAMS, ...MORE_PROGRAMS, ...SDK_PROGRAMS })
 
 describe.each(ALL.map(([name, program], index) => ({ name, program, index })))('$name', ({ program, index }) => {
   it('is the same after a crash', async () => {

@@ -66,7 +66,7 @@ export function createDurable(sdk: Sdk): (ctx?: RunContext) => Durable {
       embed: embedding(sdk.embed),
       embedMany: embedding(sdk.embedMany),
       ToolLoopAgent: durableAgentClass(sdk, find),
-      ...createConversation(find),
+      ...createConversation(sdk, find),
       model: (model: unknown) =>
         durableModel(find, resolveModel<ModelLike>(model, 'languageModel', sdk.gateway), {
           maxRetries: MAX_RETRIES,

@@ -15,3 +15,16 @@ export const withFinish = (model: Model, finish: object): Model => ({
     return { stream: stream.pipeThrough(change) }
   },
 })
+
+/** The model with streams that end without a finish part after so many parts, as when a connection is closed. */
+export const withoutFinish = (model: Model, parts: number): Model => ({
+  ...model,
+  async doStream(options) {
+    const { stream } = await model.doStream(options)
+    const cut = async function* () {
+      let sent = 0
+      for await (const part of stream) if (sent++ < parts) yield part
+    }
+    return { stream: ReadableStream.from(cut()) }
+  },
+})

@@ -3,7 +3,14 @@ import type * as ai from 'ai'
 /** The AI SDK of the author's project, version 6 or 7. */
 export type Sdk = Pick<
   typeof ai,
-  'streamText' | 'generateText' | 'embed' | 'embedMany' | 'ToolLoopAgent' | 'gateway' | 'asSchema'
+  | 'streamText'
+  | 'generateText'
+  | 'embed'
+  | 'embedMany'
+  | 'ToolLoopAgent'
+  | 'gateway'
+  | 'asSchema'
+  | 'InvalidToolInputError'
 >
 
 /** Options of a call of the SDK. Their types differ between its versions; the public types are those of the SDK. */

@@ -1,6 +1,8 @@
 import { questionOf, type RunContext, type SessionMessage } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import type { FindRun } from '../run.ts'
+import type { Sdk } from '../sdk.ts'
+import { failureTextOf, plainFailure } from '../tools/failure-text.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import { toModelMessages } from './model-messages.ts'
@@ -12,12 +14,13 @@ const MAX_MESSAGES = 200
 const MAX_TURNS = 100
 
 /** `ai.messages` and `ai.uiMessages`. */
-export const createConversation = (find: FindRun) => ({
+export const createConversation = (sdk: Sdk, find: FindRun) => ({
   async messages({ tools = {}, maxTurns, convertDataPart }: ConversationOptions = {}): Promise<ModelMessage[]> {
     const { ctx } = find()
     await ctx.session?.takeMessages()
-    const readFile = readerOf(ctx)
-    return toModelMessages(await branchOf(ctx, maxTurns, true), { tools: tools as Tools, convertDataPart, readFile })
+    return toModelMessages(await branchOf(ctx, maxTurns, true), {
+      ...{ tools: tools as Tools, convertDataPart, readFile: readerOf(ctx), failureText: failureTextOf(sdk) },
+    })
   },
   uiMessages: async ({ maxTurns }: Pick<ConversationOptions, 'maxTurns'> = {}) =>
     toUiMessages(await branchOf(find().ctx, maxTurns, false)),
@@ -45,5 +48,7 @@ export async function ownMessages(ctx: RunContext): Promise<ModelMessage[]> {
   const own = questionOf(ctx)
   return own === undefined
     ? []
-    : toModelMessages([own], { tools: {}, convertDataPart: undefined, readFile: readerOf(ctx) })
+    : toModelMessages([own], {
+        ...{ tools: {}, convertDataPart: undefined, readFile: readerOf(ctx), failureText: plainFailure },
+      })
 }

@@ -1,6 +1,7 @@
-import { fileIdOf, type MessagePart, type SessionMessage, type ToolCallOutcome } from '@perdure/core'
+import { fileIdOf, type MessagePart, type SessionMessage } from '@perdure/core'
 import type { ModelMessage } from 'ai'
 import { denied, toModelOutput } from '../tools/denied.ts'
+import type { FailureText } from '../tools/failure-text.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
 import type { ReadFile } from './read-file.ts'
@@ -11,6 +12,8 @@ interface Converting {
   readonly convertDataPart: ConversationOptions['convertDataPart']
   /** Reads a file that the server stores. */
   readonly readFile: ReadFile
+  /** Not called for messages of users. */
+  readonly failureText: FailureText
 }
 
 type ToolPart = Extract<MessagePart, { readonly type: 'tool' }>
@@ -58,12 +61,14 @@ async function answerOf(parts: readonly MessagePart[], converting: Converting): 
     said = []
     results = []
   }
+  const isDivided = parts.some(({ startsAnswer }) => startsAnswer === true)
   for (const part of parts) {
-    if (part.type !== 'tool' && results.length > 0) flush()
+    const isNext = isDivided ? part.startsAnswer === true : part.type !== 'tool'
+    if (isNext && results.length > 0) flush()
     if (part.type === 'tool') {
       const { toolCallId, name: toolName, input } = part
       said.push({ type: 'tool-call', toolCallId, toolName, input })
-      results.push({ type: 'tool-result', toolCallId, toolName, output: await outputOf(part, converting.tools) })
+      results.push({ type: 'tool-result', toolCallId, toolName, output: await outputOf(part, converting) })
     } else if (part.type === 'text' && part.isCommentary !== true) said.push({ type: 'text', text: part.text })
     else if (part.type === 'reasoning') said.push({ type: 'reasoning', text: part.text })
     else if (part.type === 'file') said.push(await fileOf(part, converting))
@@ -82,12 +87,10 @@ async function fileOf({ url, mediaType, name }: FilePart, { readFile }: Converti
   return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
 }
 
-function outputOf({ toolCallId, name, input, outcome }: ToolPart, tools: Tools): unknown {
+function outputOf({ toolCallId, name, input, outcome }: ToolPart, { tools, failureText }: Converting): unknown {
   const own = Object.hasOwn(tools, name) ? tools[name] : undefined
   const output = toModelOutput(own ?? {})
   if (outcome.status === 'done') return output({ toolCallId, input, output: outcome.result })
   if (outcome.status === 'denied') return output({ toolCallId, input, output: denied(outcome.reason) })
-  return { type: 'error-text', value: errorOf(outcome) }
+  return { type: 'error-text', value: outcome.status === 'failed' ? failureText(outcome) : CUT_OFF }
 }
-
-const errorOf = (outcome: ToolCallOutcome): string => (outcome.status === 'failed' ? outcome.error : CUT_OFF)

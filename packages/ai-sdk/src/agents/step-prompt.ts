@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { FindRun } from '../run.ts'
+import { plainFailure } from '../tools/failure-text.ts'
 import type { Compaction } from './compaction.ts'
 import { toModelMessages } from './model-messages.ts'
 import { readerOf } from './read-file.ts'
@@ -60,7 +61,9 @@ export function createStepPrompt({ find, compaction }: StepPromptOptions) {
       const own = ownOf(given)
       const taken = isInsideCall ? [] : ((await ctx.session?.takeMessages({ steering: true })) ?? [])
       if (taken.length > 0) {
-        const converting = { tools: {}, convertDataPart: undefined, readFile: readerOf(ctx) }
+        const converting = {
+          ...{ tools: {}, convertDataPart: undefined, readFile: readerOf(ctx), failureText: plainFailure },
+        }
         received.push(add({ at: own.length, messages: await toModelMessages(taken, converting) }))
       }
       const prompt = compose(own)

@@ -5,9 +5,11 @@ import { isObject } from '../sdk.ts'
 /** A conversation as a page shows it. */
 export const toUiMessages = (messages: readonly SessionMessage[]): UIMessage[] =>
   messages.flatMap((message) => {
-    const parts = message.parts.map(partOf)
+    const parts = message.parts.flatMap((part) => [...(part.startsAnswer === true ? [STEP] : []), partOf(part)])
     return parts.length === 0 ? [] : [{ id: idOf(message), role: message.role, parts } as unknown as UIMessage]
   })
+
+const STEP = { type: 'step-start' }
 
 /** The page knows a question by the id that it gave to it. */
 function idOf({ id, role, content }: SessionMessage): string {

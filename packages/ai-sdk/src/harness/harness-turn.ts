@@ -4,6 +4,7 @@ import { createAnswerLog } from '../model/answer-log.ts'
 import type { Part } from '../model/model.ts'
 import { isObject } from '../sdk.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
+import { showDenial } from '../tools/denied.ts'
 import type {
   HarnessCalls,
   HarnessDecision,
@@ -26,6 +27,7 @@ export interface HarnessTurn<Session extends HarnessSession> {
 /** A request for approval that ended a slice of a turn. */
 interface Asked {
   readonly approvalId: string
+  readonly toolCallId: string | undefined
   readonly toolName: string
   readonly input: unknown
 }
@@ -71,8 +73,13 @@ const INTERRUPTED = 'the server stopped during the turn, and the harness cannot 
 const UNFINISHED =
   'the harness stopped in the middle of the turn; remove stopWhen, and give each of its tools an execute function'
 
-async function decisionOf(ctx: RunContext, { approvalId, toolName, input }: Asked): Promise<HarnessDecision> {
+async function decisionOf(
+  ctx: RunContext,
+  { approvalId, toolCallId, toolName, input }: Asked,
+): Promise<HarnessDecision> {
   const { approved, reason } = await ctx.approval(toolName, { title: toolName, payload: input })
+  // The harness tells its runtime about a denial, but shows no end of the call.
+  if (!approved && toolCallId !== undefined) showDenial(ctx, toolCallId, reason)
   return { type: 'tool-approval-response', approvalId, approved, ...(reason === undefined ? {} : { reason }) }
 }
 
@@ -155,6 +162,9 @@ async function drained(
 }
 
 function askedIn({ approvalId, toolCall }: Part): Asked {
-  const { toolName, input = null } = isObject(toolCall) ? toolCall : {}
-  return { approvalId: String(approvalId), toolName: String(toolName ?? 'tool'), input }
+  const { toolCallId, toolName, input = null } = isObject(toolCall) ? toolCall : {}
+  return {
+    ...{ approvalId: String(approvalId), toolName: String(toolName ?? 'tool'), input },
+    toolCallId: typeof toolCallId === 'string' ? toolCallId : undefined,
+  }
 }

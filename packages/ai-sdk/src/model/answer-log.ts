@@ -2,6 +2,7 @@ import {
   answersIn,
   createReadChunk,
   createStreamWriter,
+  NO_FINISH,
   type RunContext,
   type StepContext,
   type StreamPart,
@@ -43,14 +44,15 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText,
       const said = read(part).filter(({ kind }) => !(withoutText && (kind === 'delta' || kind === 'block')))
       return said.some(({ kind }) => kind === 'tool-call') ? writeCalls(said) : writeAll(said)
     },
-    async end({ provider, modelId }: ModelName, modelAnswered: StepContext['modelAnswered']): Promise<void> {
+    /** Resolves when the log has the answer; the record of the answer may be made before. */
+    end({ provider, modelId }: ModelName, modelAnswered: StepContext['modelAnswered']): Promise<void> {
       writer.end()
-      await writer.flush()
-      const { text, toolCalls, ...told } = writer.summary()
+      const written = writer.flush()
+      const { text, toolCalls, finishReason = NO_FINISH, ...told } = writer.summary()
       const parts = [{ type: 'text', text }, ...toolCalls.map((call) => ({ type: 'tool-call', ...call }))]
-      modelAnswered({ ...told, output: { role: 'assistant', parts, finishReason: told.finishReason } })
-      const { usage } = told
-      if (usage !== undefined) await ctx.usage({ provider, model: modelId, ...usage })
+      const charge = told.usage === undefined ? undefined : { provider, model: modelId, ...told.usage }
+      modelAnswered({ ...told, finishReason, output: { role: 'assistant', parts, finishReason }, charge })
+      return written
     },
   }
 }

@@ -64,22 +64,22 @@ const stepOptions = ({ model, settings: { timeoutMs } }: Given, { prompt }: Call
 async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<Generated> {
   const { model, settings } = given
   const { withoutText, maxRetries, declarations } = settings
-  let isNew = false
+  let written: Promise<void> | undefined
   const answer = (await ctx.step(
     STEP,
     async ({ idempotencyKey: messageId, signal, modelAnswered }) => {
-      isNew = true
       const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
       const generated = await withModelRetries(ask, { maxRetries, signal })
       const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, declarations })
       for (const part of partsOf(generated)) await log.write(part)
-      await log.end(model, modelAnswered)
+      written = log.end(model, modelAnswered)
       const { request: _, response, ...rest } = generated
       return recordable({ ...rest, response: withoutBody(response as Part | undefined) }) as Generated
     },
     stepOptions(given, call),
   )) as unknown as Generated
-  if (!isNew) noteAnswer(ctx, partsOf(answer), { form: 'whole', withoutText })
+  if (written === undefined) noteAnswer(ctx, partsOf(answer), { form: 'whole', withoutText })
+  else await written
   const { response, content } = answer
   const restored = { ...answer, content: content.map(revived) }
   return response === undefined ? restored : { ...restored, response: revived(response as Part) }
@@ -111,7 +111,7 @@ function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<P
   const { withoutText, maxRetries, declarations } = settings
   return new ReadableStream<Part>({
     start(controller) {
-      let live: { readonly sent: number } | undefined
+      let live: { readonly sent: number; readonly written: Promise<void> } | undefined
       const recording = ctx.step(
         STEP,
         async ({ idempotencyKey: messageId, signal, progress, modelAnswered }) => {
@@ -124,21 +124,20 @@ function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<P
             log,
             send: (part) => controller.enqueue(part),
           })
-          live = { sent }
-          await log.end(model, modelAnswered)
+          // One commit has the end of the log, the usage and the record of the answer.
+          live = { sent, written: log.end(model, modelAnswered) }
           return parts
         },
         stepOptions(given, call),
       )
-      recording.then(
-        (recorded) => {
-          const parts = recorded as readonly Part[]
-          if (live === undefined) noteAnswer(ctx, parts, { form: 'streamed', withoutText })
-          for (const part of parts.slice(live?.sent ?? 0)) controller.enqueue(revived(part))
-          controller.close()
-        },
-        (error: unknown) => controller.error(error),
-      )
+      const complete = async () => {
+        const parts = (await recording) as readonly Part[]
+        if (live === undefined) noteAnswer(ctx, parts, { form: 'streamed', withoutText })
+        else await live.written
+        for (const part of parts.slice(live?.sent ?? 0)) controller.enqueue(revived(part))
+        controller.close()
+      }
+      complete().catch((error: unknown) => controller.error(error))
     },
   })
 }

@@ -1,3 +1,4 @@
+import { DENIED_WITHOUT_REASON, type RunContext } from '@perdure/core'
 import { isFunction, isObject } from '../sdk.ts'
 import type { ToolLike } from './tool.ts'
 
@@ -13,6 +14,12 @@ export interface Denied {
 export function denied(reason: string | undefined): Denied {
   const output: Denied = { type: 'execution-denied', ...(reason === undefined ? {} : { reason }) }
   return Object.defineProperty(output, DENIED, { value: true })
+}
+
+/** Shows a denial as the end of the call. */
+export function showDenial(ctx: RunContext, toolCallId: string, reason: string | undefined): void {
+  const error = { kind: 'approval_denied', message: reason ?? DENIED_WITHOUT_REASON }
+  void ctx.emit('tool.result', { toolCallId, error })
 }
 
 const isDenied = (output: unknown): output is Denied => isObject(output) && DENIED in output

@@ -1,8 +1,8 @@
-import type { RunContext, ToolOutcome } from '@perdure/core'
+import { DENIED_WITHOUT_REASON, type RunContext, type ToolOutcome } from '@perdure/core'
 import type { FindRun } from '../run.ts'
 import { isFunction } from '../sdk.ts'
 import { type ApprovalStatus, approvalOf, approvalStatus, mayNeedApproval, type Policies } from './approval-policy.ts'
-import { type Denied, denied, toModelOutput } from './denied.ts'
+import { type Denied, denied, showDenial, toModelOutput } from './denied.ts'
 import type { ExecuteOptions, ToolLike, Tools } from './tool.ts'
 import { takeId } from './tool-call-id.ts'
 import { toolOptionsOf } from './tool-options.ts'
@@ -67,12 +67,9 @@ async function execute(find: FindRun, given: Given, { input, sdk }: SdkCall): Pr
   return isFunction(tool.execute) ? onServer(given, call) : onClient(given, call)
 }
 
-/** A decision without a person. The page shows it as the end of the call. */
+/** A decision without a person. */
 function deny(ctx: RunContext, toolCallId: string | undefined, reason: string | undefined): Denied {
-  if (toolCallId !== undefined) {
-    const error = { kind: 'approval_denied', message: reason ?? NO_REASON }
-    void ctx.emit('tool.result', { toolCallId, error })
-  }
+  if (toolCallId !== undefined) showDenial(ctx, toolCallId, reason)
   return denied(reason)
 }
 
@@ -115,14 +112,12 @@ async function onClient({ name, tool }: Given, call: DurableCall): Promise<unkno
   )
 }
 
-/** The reason that the engine gives a denial without one; the SDK leaves the reason out. */
-const NO_REASON = 'the approval was denied'
-
 /** @throws Error for a tool that failed, so that the model is told its message */
 function resultOf(outcome: ToolOutcome<unknown>): unknown {
   if (outcome.ok) return outcome.value
   const { kind, message } = outcome.error
-  if (kind === 'approval_denied') return denied(message === NO_REASON ? undefined : message)
+  // The SDK leaves a missing reason out.
+  if (kind === 'approval_denied') return denied(message === DENIED_WITHOUT_REASON ? undefined : message)
   throw Object.assign(new Error(message), { kind })
 }
 

@@ -70,6 +70,9 @@ const finishReason = ({ finishReason: reason }: Chunk): readonly StreamPart[] =>
   return unified === undefined ? [] : [{ kind: 'finish', reason: unified }]
 }
 
+/** The finish reason of an answer whose model named none. */
+export const NO_FINISH = 'other'
+
 const model = (response: unknown): readonly StreamPart[] => {
   const id = isChunk(response) ? textOf(response.modelId) : undefined
   return id === undefined ? [] : [{ kind: 'model', model: id }]
@@ -111,7 +114,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   abort: failure,
   start: NOTHING,
   'start-step': NOTHING,
-  'stream-start': NOTHING,
+  // The SDK takes the reason as other if the stream of a model ends without a finish part.
+  'stream-start': () => [{ kind: 'finish', reason: NO_FINISH }],
   'message-metadata': NOTHING,
   raw: NOTHING,
 }

@@ -1,5 +1,6 @@
 import type { Duration } from '@perdure/protocol'
 import type { TokenUsage } from './stream-part.ts'
+import type { UsageReport } from './usage-report.ts'
 
 /** What a step says about the model that it calls. Traces and metrics describe the step as a call of this model. */
 export interface ModelCall {
@@ -21,6 +22,8 @@ export interface ModelAnswer {
   readonly usage?: TokenUsage | undefined
   /** The messages of the model. Spans contain them only with `tracing.recordContent`. */
   readonly output?: unknown
+  /** What the answer costs. The commit of the result charges it to the run, so a crash charges no answer that is kept twice. */
+  readonly charge?: UsageReport | undefined
 }
 
 /** Options of a step that waits for something that sends while it works. */

@@ -19,6 +19,7 @@ import type { ModelAnswer } from './model-call.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { completionEvents } from './step-events.ts'
 import { withLimits } from './step-retry.ts'
+import { checkUsage, type UsageReport } from './usage-report.ts'
 
 export type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 
@@ -51,11 +52,18 @@ export async function performStep<T>(
     const failure = failureOf?.(value)
     if (failure !== undefined) span.end({ error: failure })
     const result = resultText(scope, value)
-    const done = completion(scope, step, result, model.finishReason())
-    await scope.journal.record({ ...done, events: [...(said?.(step) ?? []), ...(done.events ?? [])] })
+    const report = model.takeCharge()
+    const charged = report === undefined ? undefined : scope.budget.charge(report)
+    await scope.journal.record(
+      together([{ events: said?.(step) ?? [] }, charged ?? {}, completion(scope, step, result, model.finishReason())]),
+    )
+    await charged?.recorded()
     model.end(span)
     return result
   } catch (thrown) {
+    // An answer that cannot be recorded has been paid for, too. The error of the step matters more than one of the charge.
+    const unpaid = model.takeCharge()
+    if (unpaid !== undefined) await scope.budget.add(unpaid).catch(() => undefined)
     model.failed(thrown)
     throw thrown
   }
@@ -69,7 +77,15 @@ function stallOf({ stallTimeoutMs }: CallScope, { stallTimeout, model }: StepOpt
   return { afterMs, error }
 }
 
+/** Entries that one commit records. */
+const together = (entries: readonly Entry[]): Entry => ({
+  writes: entries.flatMap(({ writes = [] }) => writes),
+  events: entries.flatMap(({ events = [] }) => events),
+})
+
 interface ObservedModel {
+  /** What the answer costs, the first time that it is called after the answer. */
+  takeCharge(): UsageReport | undefined
   /** Why the model stopped. */
   finishReason(): string | undefined
   answered(answer: ModelAnswer): void
@@ -78,7 +94,13 @@ interface ObservedModel {
 }
 
 const ignore = () => undefined
-const NO_MODEL: ObservedModel = { finishReason: ignore, answered: ignore, end: ignore, failed: ignore }
+const NO_MODEL: ObservedModel = {
+  takeCharge: ignore,
+  finishReason: ignore,
+  answered: ignore,
+  end: ignore,
+  failed: ignore,
+}
 
 /** Measures the call of a model, if the step calls one. */
 function observeModel({ clock, runMeter, recordContent }: CallScope, { model: called }: StepOptions): ObservedModel {
@@ -88,7 +110,13 @@ function observeModel({ clock, runMeter, recordContent }: CallScope, { model: ca
   const seconds = () => (clock.monotonicMs() - startedMs) / 1_000
   return {
     finishReason: () => answer.finishReason,
+    takeCharge() {
+      const { charge, ...rest } = answer
+      answer = rest
+      return charge
+    },
     answered(told) {
+      if (told.charge !== undefined) checkUsage(told.charge)
       answer = { ...answer, ...told }
     },
     end(span) {

@@ -36,6 +36,8 @@ export interface Budget {
   takeToolCall(): Reservation
   /** @throws PerdureError `budget-exhausted` when a budget is used up */
   add(report: UsageReport): Promise<void>
+  /** Usage that the caller records together with something else. */
+  charge(report: UsageReport): Charge
   /**
    * Call it between the record of a tool call and the call. Other processes may have used up a shared budget; `undefined` if there
    * are none.
@@ -62,6 +64,13 @@ export interface Budget {
   readonly isSpent: boolean
   /** The recorded usage of the run and its descendants. */
   used(): RunUsage
+}
+
+export interface Charge {
+  readonly writes: readonly Write[]
+  readonly events: readonly NewEvent[]
+  /** Call it once both are durable. @throws PerdureError `budget-exhausted` when a budget is used up */
+  recorded(): Promise<void>
 }
 
 /** A budget that is used up. */
@@ -155,6 +164,27 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
   const isShared = accounts.some((account) => account.isShared)
   const refresh = () => Promise.all(accounts.map((account) => account.refresh()))
 
+  const charge = (given: UsageReport): Charge => {
+    const report =
+      pricing?.price(
+        given,
+        accounts.some(({ limits }) => limits.costUsd !== undefined),
+      ) ?? given
+    const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = report
+    // Usage that could not be recorded stays reserved: it was spent.
+    const { writes, confirm } = reserve({ inputTokens, outputTokens, costUsd, toolCalls: 0 })
+    return {
+      writes,
+      events: [usageEvent(run, report, clock.now())],
+      async recorded() {
+        confirm()
+        runMeter.used(report)
+        if (isShared) await refresh()
+        check()
+      },
+    }
+  }
+
   return {
     isSpent: isSpentNow(),
     used: () => accounts.at(-1)?.recorded() ?? run.usage,
@@ -168,20 +198,11 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
       check()
     },
     async add(given) {
-      const report =
-        pricing?.price(
-          given,
-          accounts.some(({ limits }) => limits.costUsd !== undefined),
-        ) ?? given
-      const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = report
-      // Usage that could not be recorded stays reserved: it was spent.
-      const { writes, confirm } = reserve({ inputTokens, outputTokens, costUsd, toolCalls: 0 })
-      await journal.record({ writes, events: [usageEvent(run, report, clock.now())] })
-      confirm()
-      runMeter.used(report)
-      if (isShared) await refresh()
-      check()
+      const { writes, events, recorded } = charge(given)
+      await journal.record({ writes, events })
+      await recorded()
     },
+    charge,
     exceeded: (isToolCall) => asking.flatMap((account) => excessOf(account, isToolCall ? announced : undefined)),
     announceToolCall() {
       if (asking.length === 0) return undefined

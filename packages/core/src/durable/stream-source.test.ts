@@ -51,6 +51,15 @@ describe('a stream of', () => {
     expect(events.map(([type]) => type)).toContain('tool.call.delta')
   })
 
+  it('the parts of a model that end without a finish part has the finish reason that the SDK says', async () => {
+    const reasonOf = async (chunks: readonly unknown[]) =>
+      (await runOf((_, { stream }) => stream('answer', () => source(chunks)))).result.finishReason
+    expect(await reasonOf(MODEL_PARTS.slice(0, -1))).toBe('other')
+    expect(await reasonOf(MODEL_PARTS)).toBe('stop')
+    expect(await reasonOf([{ type: 'text-delta', id: 't', delta: 'Hello' }])).toBeUndefined()
+    expect(await reasonOf(['Hello'])).toBeUndefined()
+  })
+
   it('text from a reader is understood', async () => {
     const reader = source(['Hello']).getReader()
     const { result } = await runOf((_, { stream }) => stream('answer', () => ({ getReader: () => reader })))

@@ -1,5 +1,6 @@
 import { definedMembers, type NewEvent, toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
+import { DENIED_WITHOUT_REASON } from '../fold/fold-tools.ts'
 import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
 import { isIdentifier, toRunError } from '../runs/run-error.ts'
@@ -34,7 +35,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     toolCallId = asked.toolCallId
     if (!decision.approved) {
       if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
-      return failed('approval_denied', decision.reason ?? 'the approval was denied')
+      return failed('approval_denied', decision.reason ?? DENIED_WITHOUT_REASON)
     }
   }
   let ended: readonly NewEvent[] = []

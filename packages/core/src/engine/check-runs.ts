@@ -181,6 +181,7 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
   const budget: Budget = {
     takeToolCall: () => ({ writes: [], confirm: ignore, cancel: ignore }),
     add: pastRecord,
+    charge: () => ({ writes: [], events: [], recorded: pastRecord }),
     checkLeft: ignore,
     checkToolCall: () => undefined,
     checkChild: ignore,

@@ -102,6 +102,9 @@ function toolFields({ toolCallId, name, payload }: ApprovalItem, fields: Fields)
   return { toolCallId, toolName, ...(args === undefined ? {} : { args }) }
 }
 
+/** The message of a denial without a reason. */
+export const DENIED_WITHOUT_REASON = 'the approval was denied'
+
 /** `approval.resolved` and `approval.expired`. */
 export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boolean): Content {
   const asked = itemIn(content, 'approval', textIn(fields, 'approvalId') ?? '')
@@ -118,7 +121,7 @@ export function foldApprovalEnd(content: Content, fields: Fields, isExpired: boo
   const tool = asked.toolCallId === undefined ? undefined : itemIn(decided, 'tool', asked.toolCallId)
   if (tool?.approvalId !== asked.id || tool.status !== 'awaiting-approval') return decided
   if (status === 'approved') return put(decided, { ...tool, status: 'called' })
-  const message = reason ?? (isExpired ? 'the approval expired' : 'the approval was denied')
+  const message = reason ?? (isExpired ? 'the approval expired' : DENIED_WITHOUT_REASON)
   return put(decided, { ...tool, status: 'denied', error: { kind: 'approval_denied', message } })
 }
 

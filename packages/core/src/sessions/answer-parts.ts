@@ -1,3 +1,4 @@
+import { DENIED_WITHOUT_REASON } from '../fold/fold-tools.ts'
 import { isFields } from '../fold/log-event.ts'
 import { outputText } from '../fold/output-text.ts'
 import type { FileItem, ToolItem, Transcript, TranscriptItem } from '../fold/transcript.ts'
@@ -39,12 +40,17 @@ function toolOf(item: ToolItem, all: Transcript): MessagePart {
 
 function outcomeOf({ status, result, error, isPreliminary, approvalId }: ToolItem, all: Transcript): ToolCallOutcome {
   if (status === 'done' && isPreliminary !== true) return { status: 'done', result: result ?? null }
-  if (status === 'failed') return { status: 'failed', error: error?.message ?? 'the tool failed' }
+  if (status === 'failed') return { status: 'failed', error: error?.message ?? 'the tool failed', ...kindOf(error) }
   if (status !== 'denied') return { status: 'cut-off' }
   const approval = all.items.find(({ kind, id }) => kind === 'approval' && id === approvalId)
-  const reason = approval?.kind === 'approval' ? approval.reason : undefined
+  // A policy decides without a request for approval; its reason is in the end of the call.
+  const reason = approval?.kind === 'approval' ? approval.reason : reasonIn(error)
   return { status: 'denied', ...(reason === undefined ? {} : { reason }) }
 }
+
+const kindOf = (error: ToolItem['error']) => (error === undefined ? {} : { kind: error.kind })
+
+const reasonIn = (error: ToolItem['error']) => (error?.message === DENIED_WITHOUT_REASON ? undefined : error?.message)
 
 /** What a user has sent: a chat, a text, or an input of another form. */
 export function partsOfInput(content: unknown): readonly MessagePart[] {

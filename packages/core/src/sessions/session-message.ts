@@ -1,13 +1,19 @@
 /** How a tool call of an earlier turn has ended. A call always has an outcome, also when its turn was cut off. */
 export type ToolCallOutcome =
   | { readonly status: 'done'; readonly result: unknown }
-  | { readonly status: 'failed'; readonly error: string }
+  /** `kind` is that of the failure of the tool. */
+  | { readonly status: 'failed'; readonly error: string; readonly kind?: string }
   | { readonly status: 'denied'; readonly reason?: string }
   /** The turn ended, or is still working, without a result of the call. */
   | { readonly status: 'cut-off' }
 
 /** A part of a message, in the form that no protocol owns. */
-export type MessagePart =
+export type MessagePart = PartContent & {
+  /** Whether a further answer of the model begins here, after the results of the tools that it called before. */
+  readonly startsAnswer?: true
+}
+
+type PartContent =
   | { readonly type: 'text'; readonly text: string; readonly isCommentary?: true }
   | { readonly type: 'reasoning'; readonly text: string }
   | {

@@ -3,7 +3,7 @@ import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold
 import { itemKey } from '../fold/item-changes.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { waitsForAnswer } from '../fold/rest.ts'
-import type { Transcript, TranscriptItem } from '../fold/transcript.ts'
+import type { Transcript } from '../fold/transcript.ts'
 import { receivedMessage } from '../fold/user-message.ts'
 import { formatEventId } from '../realtime/event-id.ts'
 import { partsOfInput, partsOfItems, partsOfResult } from './answer-parts.ts'
@@ -91,10 +91,28 @@ function createAnswers({ id, status, result }: TurnRun) {
   let fold = beginFold(id)
   const finished: Said[] = []
   const shown = new Set<string>()
+  /** How many items the transcript had at the end of each answer of a model. */
+  let ends: readonly number[] = []
 
   const newParts = (transcript: Transcript): readonly MessagePart[] => {
-    const isNew = (item: TranscriptItem) => !shown.has(itemKey(item))
-    return partsOfItems(transcript.items.filter(isNew), transcript)
+    let ended = 0
+    return transcript.items.flatMap((item, index): readonly MessagePart[] => {
+      if (shown.has(itemKey(item))) return []
+      const [first, ...rest] = partsOfItems([item], transcript)
+      if (first === undefined) return []
+      const before = ended
+      ended = ends.filter((end) => end <= index).length
+      return [ended > before ? { ...first, startsAnswer: true } : first, ...rest]
+    })
+  }
+
+  const noteEnd = ({ type, payload }: LogEvent) => {
+    if (type === 'run.rewound') {
+      const { length } = transcriptOf(fold).items
+      ends = ends.filter((end) => end <= length)
+    } else if (type === 'step.end' && isFields(payload) && payload.finishReason !== undefined) {
+      ends = [...ends, transcriptOf(fold).items.length]
+    }
   }
 
   const markShown = ({ items }: Transcript) => {
@@ -112,6 +130,7 @@ function createAnswers({ id, status, result }: TurnRun) {
     next(event: LogEvent) {
       const before = fold
       fold = foldEvent(before, event)
+      noteEnd(event)
       const message = saidByUser(id, event, before)
       if (message !== undefined) interrupt(transcriptOf(before), message)
     },

@@ -164,6 +164,27 @@ needsTool('postgres').describe('servers that share a schema', () => {
     expect(lines).toEqual(runIds.flatMap((runId) => [`begin ${runId}`, `end ${runId}`]))
   })
 
+  it('start no more runs in a period than a rate limit permits, whichever of them receive the requests', async () => {
+    const cluster = await startCluster(3)
+    const keys = Array.from({ length: 12 }, (_, index) => `key-${index}`)
+    const start = (key: string, request: number) => {
+      const node = cluster.nodes[request % cluster.nodes.length] as ClusterNode
+      return node.call('POST', '/agents/rated/run', { body: { input: { key } }, headers: { Prefer: 'respond-async' } })
+    }
+    const startsOf = (key: string) => cluster.ledger().filter((line) => line === `rated ${key}`).length
+
+    for (const some of [keys.slice(0, 4), keys.slice(4, 8), keys.slice(8)]) {
+      const answers = await Promise.all(
+        some.flatMap((key) => Array.from({ length: 8 }, (_, request) => start(key, request))),
+      )
+      expect(answers.every(({ status }) => status === 202)).toBe(true)
+    }
+    for (const key of keys) await eventually(() => startsOf(key)).toBeGreaterThanOrEqual(3)
+    await pause(3_000)
+
+    expect(keys.map(startsOf)).toEqual(keys.map(() => 3))
+  })
+
   it('start one run for a key that all of them receive at once', async () => {
     const cluster = await startCluster(3)
     const start = (node: ClusterNode) =>

@@ -1,4 +1,4 @@
-import { type CommitSignal, type EpochMs, noNesting, noTracer, type RunRecord } from '@perdure/ports'
+import { type CommitSignal, type EpochMs, hasRightClock, noNesting, noTracer, type RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
@@ -63,7 +63,8 @@ export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
   const describeSchema = createDescribeSchema(given.convertSchema)
   const runWaiters = createRunWaiters()
-  const admission = createAdmission(limits, given)
+  const cluster = given.cluster?.executor === undefined ? undefined : given.cluster
+  const admission = createAdmission(limits, { ...given, mayStart: cluster && (() => hasRightClock(cluster)) })
   const targets = targetsOf(agents, workflows)
   const runMeter = createRunMeter(given.meter, (kind, id) => targets.find(kind, id) !== undefined)
   const holdsTimers = canHoldTimers(given)
@@ -71,7 +72,6 @@ export function createEngine(given: EngineDeps) {
   const tracer = given.tracer ?? noTracer
   const nesting = given.nesting ?? noNesting
   const ownTargets = () => clusterTargets([agents, workflows])
-  const cluster = given.cluster?.executor === undefined ? undefined : given.cluster
   const lines = cluster && createRunLines(cluster, { targets: ownTargets, now: given.clock.now })
   const deps = {
     ...given,

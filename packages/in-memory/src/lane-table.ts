@@ -1,4 +1,4 @@
-import type { LaneSlot, LaneStore, TakenSlot } from '@perdure/ports'
+import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type LaneStore, type TakenSlot } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -27,8 +27,8 @@ export function createLaneTable(): LaneTable {
           const key = keyOf({ lane, slot })
           const current = slots.get(key)
           const isOver = (at: number) => current?.freeAt !== undefined && current.freeAt <= at
-          const isFromLater = freeAt !== undefined && current?.freeAt !== undefined && current.freeAt > freeAt
-          const isFree = current === undefined || isOver(now) || isFromLater
+          const isBeforeSetBack = freeAt !== undefined && (current?.freeAt ?? freeAt) - freeAt > LANE_CLOCK_TOLERANCE_MS
+          const isFree = current === undefined || isOver(now) || isBeforeSetBack
           if (!isFree && current.runId !== runId) return { type, current }
           putEntry(slots, [key, Object.freeze({ lane, slot, freeAt, runId })], undo)
         }

@@ -8,7 +8,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface StepTable extends RunBelongings {
   readonly store: StepStore
-  readonly appliers: Pick<WriteAppliers, 'step.insert' | 'step.change' | 'step.fence'>
+  readonly appliers: Pick<WriteAppliers, 'step.insert' | 'step.copy' | 'step.change' | 'step.fence'>
 }
 
 export function createStepTable(): StepTable {
@@ -71,6 +71,16 @@ export function createStepTable(): StepTable {
         if (current !== undefined) return { type, current }
         put(step, undo)
         return 1
+      },
+      'step.copy'({ type, runId, attempt, source, calls }, { undo }) {
+        for (const { seq, endOrder } of calls) {
+          const copied = find(source, seq)
+          const current = find(runId, seq)
+          if (copied === undefined || current !== undefined) return { type, current }
+          const { usage: _, ...step } = copied
+          put({ ...step, runId, attempt, endOrder }, undo)
+        }
+        return calls.length
       },
       'step.change'({ type, runId, seq, from, change }, { undo }) {
         const current = find(runId, seq)

@@ -28,9 +28,25 @@ describe('createIdGenerator', () => {
     expect(ids.newId('token')).toMatch(/^tok_/)
   })
 
-  it('creates strictly increasing ids even if the wall clock moves backwards', () => {
+  it.each([3_600_000, 10 * 365 * 86_400_000])('returns to the right time after the clock was %i ms ahead', (stepMs) => {
+    let at = Date.UTC(2026, 0, 2)
+    const ids = createIdGenerator({ now: () => at })
+    const before = ids.newId('run')
+    at += stepMs
+    const wrong = ids.newId('run')
+    at -= stepMs - 1_000
+    const after = [ids.newId('run'), ids.newId('run')]
+
+    expect(Number(toUuid(wrong) >> 80n)).toBe(Date.UTC(2026, 0, 2) + stepMs)
+    expect(Number(toUuid(after[0] ?? '') >> 80n)).toBe(at)
+    expect([before, ...after, wrong]).toEqual([before, ...after, wrong].toSorted())
+  })
+
+  it('creates strictly increasing ids even if the wall clock moves backwards by up to a minute', () => {
+    const base = Date.UTC(2026, 0, 2)
+    const offset = fc.integer({ min: 0, max: 60_000 }).map((ms) => base + ms)
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 2, maxLength: 50 }), (instants) => {
+      fc.property(fc.array(offset, { minLength: 2, maxLength: 50 }), (instants) => {
         const clock = instants.values()
         const ids = createIdGenerator({ now: () => clock.next().value as number })
         const made = instants.map(() => ids.newId('run'))

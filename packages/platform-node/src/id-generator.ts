@@ -16,10 +16,14 @@ const TOP = 2 ** 14
 const TAIL_BYTES = 11
 const STEP_BYTES = 4
 
+/** How far the clock may be behind the last id while ids keep increasing. */
+const FOLLOWED_BACK_MS = 60_000
+
 /**
- * Creates UUIDv7 ids: the time, then 74 random bits. Within one millisecond, and while the wall clock is behind the
- * last id, the generator adds a random step to the random part of the last id. Ids therefore stay strictly increasing
- * and hard to guess.
+ * Creates UUIDv7 ids: the time, then 74 random bits. Within one millisecond, and while the wall clock is up to a minute behind
+ * the last id, the generator adds a random step to the random part of the last id. Ids therefore stay strictly increasing
+ * and hard to guess. If the clock is further behind, it was wrong before, and ids of the right time are created again: they
+ * sort before those of the wrong time, and their random bits keep them different.
  *
  * @see RFC 9562 section 6.2, method 2
  */
@@ -39,7 +43,7 @@ export function createIdGenerator({
 
   const advance = () => {
     const ms = Math.floor(now())
-    if (ms > lastMs) return startMillisecond(ms, toTail(random(TAIL_BYTES)))
+    if (ms > lastMs || lastMs - ms > FOLLOWED_BACK_MS) return startMillisecond(ms, toTail(random(TAIL_BYTES)))
     const step = toNumber(random(STEP_BYTES))
     if (!grow(tail, 1 + step)) startMillisecond(lastMs + 1, smallTail(toNumber(random(STEP_BYTES))))
   }

@@ -1,4 +1,4 @@
-import type { EpochMs } from './clock.ts'
+import { type EpochMs, MAX_CLOCK_SKEW_MS } from './clock.ts'
 import type { RunKind, RunRecord } from './run-store.ts'
 
 /**
@@ -67,7 +67,7 @@ export interface Cluster {
   /**
    * By how many milliseconds the clock of this process was ahead of that of the storage when they were last compared; 0
    * if nothing is known. While it is more than `MAX_CLOCK_SKEW_MS` in either direction, the process holds no duty and
-   * claims nothing. Reads memory.
+   * claims nothing, and its engine starts no run. Reads memory.
    */
   clockSkewMs(): number
   /**
@@ -85,6 +85,10 @@ export interface Cluster {
   /** Releases every duty and every reservation, and takes no new ones. The process can still write. */
   retire(): Promise<void>
 }
+
+/** Whether the clock of this process agrees with that of the storage, as far as it is known. */
+export const hasRightClock = ({ clockSkewMs }: Pick<Cluster, 'clockSkewMs'>): boolean =>
+  Math.abs(clockSkewMs()) <= MAX_CLOCK_SKEW_MS
 
 /** The cluster of a process that is alone on its storage: it holds every duty and needs no name. */
 export const soleNode: Cluster = {

@@ -50,6 +50,7 @@ export {
   type DepartedProcess,
   DUTIES,
   type Duty,
+  hasRightClock,
   type RunLine,
   soleNode,
 } from './cluster.ts'
@@ -99,7 +100,13 @@ export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idem
 export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'
 export { fromJsonText, type JsonText, toJsonText, utf8Length } from './json-text.ts'
 export type { JwtKeys, JwtRules, JwtVerdict, JwtVerifier, VerifyJwt } from './jwt-verifier.ts'
-export type { LaneSlot, LaneStore, TakenSlot, TakenSlotQuery } from './lane-store.ts'
+export {
+  LANE_CLOCK_TOLERANCE_MS,
+  type LaneSlot,
+  type LaneStore,
+  type TakenSlot,
+  type TakenSlotQuery,
+} from './lane-store.ts'
 export type { LockoutRecord, LockoutStore } from './lockout-store.ts'
 export type {
   LogFollower,

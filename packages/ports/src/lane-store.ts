@@ -13,6 +13,12 @@ export interface LaneSlot {
   readonly freeAt?: EpochMs | undefined
 }
 
+/**
+ * Servers that share a storage take slots at times of their own clocks and commit them in any order, so a slot may have
+ * been taken at a time that is later than that of the next start. Only beyond this difference was a clock set back.
+ */
+export const LANE_CLOCK_TOLERANCE_MS = 30_000
+
 /** A slot and the run that took it. */
 export interface TakenSlot extends LaneSlot {
   readonly runId: string

@@ -6,7 +6,8 @@ export type LaneWrite =
   /**
    * Takes the slots for the run. Conflicts when another run has taken one of them and it is not free at `now`; the
    * conflict names the first such slot. A slot that this run has taken before only gets the new `freeAt`. A slot whose
-   * `freeAt` is later than the new one is free too: it was taken before the clock was set back.
+   * `freeAt` is later than the new one by more than `LANE_CLOCK_TOLERANCE_MS` is free too: it was taken before the clock
+   * was set back.
    */
   | {
       readonly type: 'lane.take'

@@ -52,6 +52,17 @@ export type Write =
   /** Conflicts when the run already has a call with this `seq`. */
   | { readonly type: 'step.insert'; readonly step: StepRecord }
   /**
+   * Copies calls of the run `source` to the run, with this attempt and these `endOrder`, without their usage. The results do not
+   * pass through the process. Conflicts when the source has no such call, or when the run already has a call with the `seq`.
+   */
+  | {
+      readonly type: 'step.copy'
+      readonly runId: string
+      readonly attempt: number
+      readonly source: string
+      readonly calls: readonly Pick<Required<StepRecord>, 'seq' | 'endOrder'>[]
+    }
+  /**
    * Changes the call if its status is `from`; conflicts otherwise. A change to `completed` or `failed` also assigns the
    * next `endOrder` of the run. A change to `started` also removes `result`, `error`, `dueAt`, `endedAt` and `endOrder`,
    * except for those that it sets, because the call executes again.
@@ -227,7 +238,10 @@ export type WriteType = Write['type']
 /** The write that could not be applied, and the record with which it conflicts, if such a record exists. */
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
-  | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
+  | {
+      readonly type: 'step.insert' | 'step.copy' | 'step.change' | 'step.fence'
+      readonly current?: StepRecord | undefined
+    }
   | {
       readonly type: 'approval.insert' | 'approval.resolve' | 'approval.fence'
       readonly current?: ApprovalRecord | undefined

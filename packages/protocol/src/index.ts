@@ -45,7 +45,6 @@ export {
   type JsonPatch,
   JsonPatchOperation,
   type JsonPatchStep,
-  PATCH_LIMITS,
   type Patched,
 } from './json-patch.ts'
 export { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
@@ -87,6 +86,7 @@ export { tokenOperations } from './operations/tokens.ts'
 export { triggerOperations } from './operations/triggers.ts'
 export { webhookOperations } from './operations/webhooks.ts'
 export { workflowOperations } from './operations/workflows.ts'
+export { PATCH_LIMITS } from './patching.ts'
 export {
   type ClientErrorCode,
   isPerdureError,

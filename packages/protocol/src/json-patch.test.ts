@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyJsonPatch, PATCH_LIMITS } from './json-patch.ts'
+import { applyJsonPatch } from './json-patch.ts'
 import { jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
+import { PATCH_LIMITS } from './patching.ts'
 
 const DOCUMENT = { city: 'Bern', list: [1, 2, { deep: true }], 'a/b': 0, 'm~n': 1 }
 const freeze = (value: unknown): unknown => {

@@ -1,5 +1,23 @@
 import * as v from 'valibot'
-import { ITEM_BYTES, jsonSize, MAX_JSON_DEPTH, memberBytes } from './json-size.ts'
+import { ITEM_BYTES, type JsonSize, memberBytes } from './json-size.ts'
+import {
+  BYTE_WORK,
+  bytesOf,
+  copyOf,
+  exceed,
+  isParent,
+  MEMBER_WORK,
+  measured,
+  owned,
+  PATCH_LIMITS,
+  type Parent,
+  type Patching,
+  Refusal,
+  refuse,
+  remember,
+  sizeOf,
+  work,
+} from './patching.ts'
 
 /** One operation of a JSON Patch (RFC 6902). */
 export const JsonPatchOperation = v.looseObject({
@@ -26,14 +44,6 @@ export type Patched =
   | { readonly ok: true; readonly value: unknown; readonly bytes: number }
   | { readonly ok: false; readonly problem: string; readonly exceeds: boolean }
 
-/** A `copy` doubles what it copies, so a short patch could otherwise build a document of any size. */
-export const PATCH_LIMITS = {
-  operations: 1_000,
-  /** Of the document, and of everything together that the operations of a patch bring in. */
-  bytes: 1_048_576,
-  depth: MAX_JSON_DEPTH,
-} as const
-
 /**
  * Applies a JSON Patch to a JSON value without changing the value. All operations apply, or none.
  */
@@ -43,7 +53,7 @@ export function applyJsonPatch(document: unknown, patch: unknown): Patched {
       exceed(`the patch has ${patch.length} operations; at most ${PATCH_LIMITS.operations} are allowed`)
     }
     if (!v.is(PATCH, patch)) refuse('the patch must be a list of JSON Patch operations')
-    const patching: Patching = { document, bytes: bytesOf(document), broughtIn: 0, own: new Set() }
+    const patching: Patching = { document, bytes: bytesOf(document), broughtIn: 0, work: 0, own: new Set() }
     for (const step of patch as JsonPatch) APPLY[step.op](patching, step, keysOf(step.path))
     if (patching.bytes > PATCH_LIMITS.bytes) exceed(`the patched document is longer than ${PATCH_LIMITS.bytes} bytes`)
     remember(patching)
@@ -55,51 +65,6 @@ export function applyJsonPatch(document: unknown, patch: unknown): Patched {
 }
 
 const PATCH = v.array(JsonPatchOperation)
-
-class Refusal extends Error {
-  readonly exceeds: boolean
-  constructor(problem: string, exceeds: boolean) {
-    super(problem)
-    this.exceeds = exceeds
-  }
-}
-
-const refuse = (problem: string): never => {
-  throw new Refusal(problem, false)
-}
-
-const exceed = (problem: string): never => {
-  throw new Refusal(problem, true)
-}
-
-type Parent = Record<string, unknown> | unknown[]
-
-interface Patching {
-  document: unknown
-  /** Size of the document. */
-  bytes: number
-  /** Size of everything that operations have added so far, even if a later operation removes it. */
-  broughtIn: number
-  /** The objects and lists that this patch has made, so that it may change them in place. */
-  readonly own: Set<unknown>
-}
-
-/** The sizes of documents that patches have made. The next patch then measures only what it changes. */
-const SIZES = new WeakMap<object, number>()
-
-function bytesOf(document: unknown): number {
-  const known = isParent(document) ? SIZES.get(document) : undefined
-  if (known !== undefined) return known
-  const { bytes, depth } = PATCH_LIMITS
-  return (
-    jsonSize(document, bytes, depth)?.bytes ??
-    exceed(`the document is longer than ${bytes} bytes, or nested deeper than ${depth}`)
-  )
-}
-
-function remember({ document, bytes }: Patching): void {
-  if (isParent(document)) SIZES.set(document, bytes)
-}
 
 type Apply = (patching: Patching, step: JsonPatchStep, keys: readonly string[]) => void
 
@@ -113,11 +78,10 @@ const APPLY: Readonly<Record<JsonPatchStep['op'], Apply>> = {
   move,
   copy(patching, { from }, keys) {
     const brought = broughtIn(patching, keys, read(patching.document, keysOf(from)))
-    // A shared object would change in both places.
-    put(patching, keys, { ...brought, value: JSON.parse(JSON.stringify(brought.value)) })
+    put(patching, keys, { ...brought, value: copyOf(patching, brought.value, brought.size) })
   },
-  test({ document }, { path, value }, keys) {
-    if (!isEqual(read(document, keys), value)) refuse(`the test of ${path} fails`)
+  test(patching, { path, value }, keys) {
+    if (!isEqual(patching, read(patching.document, keys), value)) refuse(`the test of ${path} fails`)
   },
 }
 
@@ -131,13 +95,13 @@ interface Operand {
 }
 
 /** Counts a value that an operation adds at the path. */
-function broughtIn(patching: Patching, keys: readonly string[], value: unknown): Operand {
+function broughtIn(patching: Patching, keys: readonly string[], value: unknown): Operand & { size: JsonSize } {
   const { bytes: max, depth } = PATCH_LIMITS
   const size =
-    jsonSize(value, max - patching.broughtIn, depth - keys.length) ??
+    sizeOf(value, { bytes: max - patching.broughtIn, depth: depth - keys.length }) ??
     exceed(`the patch adds more than ${max} bytes, or nests the document deeper than ${depth}`)
   patching.broughtIn += size.bytes
-  return { value, bytes: size.bytes }
+  return { value, bytes: size.bytes, size }
 }
 
 function move(patching: Patching, { path, from }: JsonPatchStep, keys: readonly string[]): void {
@@ -145,8 +109,9 @@ function move(patching: Patching, { path, from }: JsonPatchStep, keys: readonly 
   if (path.startsWith(`${from}/`)) refuse(`${from} cannot move into itself`)
   const value = read(patching.document, source)
   const { bytes, depth } = PATCH_LIMITS
-  if (keys.length > source.length && jsonSize(value, 2 * bytes, depth - keys.length) === undefined) {
-    exceed(`the patch nests the document deeper than ${depth}`)
+  if (keys.length > source.length) {
+    const size = sizeOf(value, { bytes: 2 * bytes, depth: depth - keys.length })
+    work(patching, BYTE_WORK * (size ?? exceed(`the patch nests the document deeper than ${depth}`)).bytes)
   }
   if (keys.length > 0) take(patching, source, 0)
   put(patching, keys, { value, bytes: keys.length > 0 ? 0 : measured(value) })
@@ -188,6 +153,7 @@ function put(patching: Patching, keys: readonly string[], operand: Operand): voi
   if (Array.isArray(parent)) {
     const index = key === '-' && !isReplacement ? parent.length : indexIn(parent, key, parent.length)
     patching.bytes += bytes + (isReplacement ? -measured(parent[index]) : ITEM_BYTES)
+    if (!isReplacement) work(patching, parent.length - index)
     parent.splice(index, isReplacement ? 1 : 0, value)
     return
   }
@@ -207,32 +173,24 @@ function take(patching: Patching, keys: readonly string[], bytes?: number): void
   }
   const parent = parentOf(patching, keys)
   patching.bytes -= (bytes ?? measured(value)) + (Array.isArray(parent) ? ITEM_BYTES : memberBytes(key))
-  if (Array.isArray(parent)) parent.splice(indexIn(parent, key, parent.length - 1), 1)
-  else delete parent[key]
+  if (Array.isArray(parent)) {
+    const index = indexIn(parent, key, parent.length - 1)
+    work(patching, parent.length - index)
+    parent.splice(index, 1)
+  } else delete parent[key]
 }
-
-/** What a document is made of has been measured before, when it was added. */
-const measured = (value: unknown): number => jsonSize(value, Number.POSITIVE_INFINITY)?.bytes ?? 0
 
 /** The object or list of the last key. It and everything above it may be changed in place. */
 function parentOf(patching: Patching, keys: readonly string[]): Parent {
-  let parent = owned(patching, patching.document, keys)
+  let parent = owned(patching, patching.document) ?? missing(keys)
   patching.document = parent
   for (const key of keys.slice(0, -1)) {
-    const child = owned(patching, childOf(parent, key, keys), keys)
+    const child = owned(patching, childOf(parent, key, keys)) ?? missing(keys)
     if (Array.isArray(parent)) parent[indexIn(parent, key, parent.length - 1)] = child
     else setMember(parent, key, child)
     parent = child
   }
   return parent
-}
-
-function owned({ own }: Patching, value: unknown, path: readonly string[]): Parent {
-  if (!isParent(value)) return missing(path)
-  if (own.has(value)) return value
-  const copy = Array.isArray(value) ? [...value] : { ...value }
-  own.add(copy)
-  return copy
 }
 
 /** Also for the key `__proto__`, which an assignment would not store. */
@@ -246,18 +204,17 @@ function indexIn(list: readonly unknown[], key: string, last: number): number {
   return index >= 0 && index <= last ? index : refuse(`${key} is not an index of a list with ${list.length} items`)
 }
 
-const isParent = (value: unknown): value is Parent => typeof value === 'object' && value !== null
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   isParent(value) && !Array.isArray(value)
 
-function isEqual(one: unknown, other: unknown): boolean {
+function isEqual(patching: Patching, one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((value, index) => isEqual(value, other[index]))
+    return one.length === other.length && one.every((value, index) => isEqual(patching, value, other[index]))
   }
   if (!isObject(one) || !isObject(other)) return false
   const names = Object.keys(one)
-  const isSame = (name: string) => Object.hasOwn(other, name) && isEqual(one[name], other[name])
+  work(patching, MEMBER_WORK * names.length)
+  const isSame = (name: string) => Object.hasOwn(other, name) && isEqual(patching, one[name], other[name])
   return names.length === Object.keys(other).length && names.every(isSame)
 }

@@ -46,15 +46,36 @@ export const memberBytes = (name: string): number => scalarBytes(name) + 2
 /** What an item adds to its list besides its value. */
 export const ITEM_BYTES = 1
 
-const scalarBytes = (value: unknown): number => {
-  const text = JSON.stringify(value) ?? 'null'
-  let bytes = text.length
-  for (let at = 0; at < text.length; at++) bytes += moreBytes(text.charCodeAt(at))
+/** A text is measured without being printed, which takes a fraction of the time. */
+const scalarBytes = (value: unknown): number =>
+  typeof value === 'string' ? textBytes(value) : (JSON.stringify(value) ?? 'null').length
+
+function textBytes(text: string): number {
+  let bytes = 2
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x80) {
+      if (isPair(code, text.charCodeAt(at + 1))) at++
+      bytes += wideBytes(code, text.charCodeAt(at))
+    } else bytes += code >= 0x20 && code !== QUOTE && code !== BACKSLASH ? 1 : escapeBytes(code)
+  }
   return bytes
 }
 
-/** How many more bytes than one a code unit takes in UTF-8. A surrogate has half of the four bytes of its pair. */
-const moreBytes = (code: number): number => {
-  if (code < 0x80) return 0
-  return code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 1 : 2
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+/** Backspace, tab, line feed, form feed, carriage return, and the two above: JSON has a short escape for each. */
+const SHORT_ESCAPES: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, QUOTE, BACKSLASH])
+const LONG_ESCAPE = 6
+
+const escapeBytes = (code: number): number => (SHORT_ESCAPES.has(code) ? 2 : LONG_ESCAPE)
+
+const isPair = (code: number, next: number): boolean =>
+  code >= 0xd800 && code < 0xdc00 && next >= 0xdc00 && next < 0xe000
+
+/** `last`: the second code unit of a pair, otherwise the same. A surrogate without its other half is escaped. */
+function wideBytes(code: number, last: number): number {
+  if (code < 0x800) return 2
+  if (code < 0xd800 || code >= 0xe000) return 3
+  return code === last ? LONG_ESCAPE : 4
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { WatchCredential } from '@perdure/core'
-import { EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, toJsonText } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { EventStreams, ReadProjectedStreamRequest } from './event-streams.ts'
 import type { ProjectedStart } from './projected-blocks.ts'
@@ -214,5 +215,33 @@ describe('a stream of several runs', () => {
 
     await response.body?.cancel()
     expect([hub.hasWatchers(), open.size()]).toEqual([false, 0])
+  })
+
+  it.each([
+    ['short patches of a state, which can cost more than their length', 'part.state-delta', 10, 2],
+    ['long events', 'a.x', 20_000, 7],
+  ])('lets other requests have their turn between %s', async (_, type, length, mostPerTurn) => {
+    let inTurn = 0
+    const perTurn: number[] = []
+    const endTurn = async () => {
+      perTurn.push(inTurn)
+      inTurn = 0
+    }
+    const { storage, streams, complete } = await createRunLog({ yieldTurn: endTurn })
+    const payload = toJsonText({ text: 'x'.repeat(length) })
+    const events = Array.from({ length: 12 }, () => anEvent({ runId: RUN_ID, type, payload }))
+    await storage.unitOfWork.commit([{ type: 'event.append', events }])
+    await complete()
+    const next: RunProjector['next'] = () => {
+      inTurn++
+      return []
+    }
+    const projector = { ...createPairs(), next, opening: () => [] }
+    const request = { runId: RUN_ID, visibility: EVERY_ROW, projector, start: 'first' } as const
+    await (await streams.openProjectedStream(request)).text()
+    await endTurn()
+
+    expect(perTurn.reduce((sum, one) => sum + one)).toBe(13)
+    expect(Math.max(...perTurn)).toBe(mostPerTurn)
   })
 })

@@ -46,6 +46,10 @@ const CHUNK_LENGTH = 32_768
 /** How much of the log is projected before other requests get their turn. Characters. */
 const TURN_LENGTH = 131_072
 
+/** A short patch can change a long state, so it costs as much as a long event. */
+const workOf = ({ type, envelope }: DeliveredEvent): number =>
+  type === 'part.state-delta' ? Math.max(TURN_LENGTH / 2, envelope.length) : envelope.length
+
 /** The id of a frame: `<event id>/<place>`. */
 export const formatFrameId = (epoch: string, { position, place }: FrameCursor): string =>
   `${formatEventId({ epoch, position })}/${place}`
@@ -149,7 +153,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
     const blocks: string[] = []
     let length = 0
     for (const [index, event] of page.entries()) {
-      projected += event.envelope.length
+      projected += workOf(event)
       const shown = isShared ? takeShared(event) : take(event)
       if (shown === undefined) {
         restart()
@@ -160,7 +164,7 @@ export function createProjectedBlocks(stream: ProjectedStream, follow: () => Fol
         length += block.length
       }
       hasEnded = shown.isLast
-      if (!hasEnded && length < CHUNK_LENGTH) continue
+      if (!hasEnded && length < CHUNK_LENGTH && projected < TURN_LENGTH) continue
       page = page.slice(index + 1)
       return enqueue(blocks)
     }

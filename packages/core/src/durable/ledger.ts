@@ -79,8 +79,10 @@ export interface LedgerParts {
   /** `passedVersions()` from before the suspension. */
   readonly passedVersions: readonly string[] | undefined
   readonly timers: Timers
-  /** Reads every call of the run as it is recorded now. */
+  /** Reads every call of the run as it is recorded now, without results. */
   readonly read: () => Promise<readonly StepRecord[]>
+  /** Reads one call of the run. */
+  readonly find: (seq: number) => Promise<StepRecord | undefined>
   /**
    * Called when the code no longer makes the recorded calls, and no call executes. From then on, no call gets a number.
    */
@@ -91,7 +93,7 @@ export interface LedgerParts {
 const BLOCKED_TURNS = 2
 
 export function createLedger(parts: LedgerParts): Ledger {
-  const { recorded: all, throughSeq, timers, read, onDiverged } = parts
+  const { recorded: all, throughSeq, timers, read, find, onDiverged } = parts
   let passedVersions = parts.passedVersions ?? []
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const order = createCallOrder(recorded, throughSeq)
@@ -124,7 +126,9 @@ export function createLedger(parts: LedgerParts): Ledger {
   }
 
   const refresh = async () => {
-    for (const step of await read()) if (isResolved(step)) deliveries.add(step)
+    const resolved = (await read()).filter((step) => open.has(step.seq) && isResolved(step))
+    const steps = await Promise.all(resolved.map(({ seq }) => find(seq)))
+    for (const step of steps) if (step !== undefined && isResolved(step)) deliveries.add(step)
   }
 
   /** Approval of another try changes a waiting step to `started`; any other `started` step is still executing. */

@@ -22,6 +22,8 @@ export interface AdmissionOptions {
 export interface AdmissionDeps {
   readonly clock: Clock
   readonly timers: Timers
+  /** Whether runs may start now. After it became true, `recheck` grants the free slots. When missing, they always may. */
+  readonly mayStart?: (() => boolean) | undefined
 }
 
 export interface SlotRequest {
@@ -79,6 +81,8 @@ export interface Admission {
   freeSlots(): number
   /** Registers slots of lanes that earlier runs took and that are not free yet. */
   restore(slots: readonly TakenSlot[]): void
+  /** Grants free slots to waiting runs, for the time after which runs may start again. */
+  recheck(): void
   /** Grants no slots until `work` is done, so that the order of the claims that it makes does not matter. */
   holdDuring(work: () => Promise<void>): Promise<void>
   /** Stops granting slots; waiting runs stay queued. */
@@ -107,7 +111,7 @@ const MS_PER_PRIORITY = 10_000
  * preempted, so a subject that arrives when every slot is held waits until a run ends. To avoid that wait, the last free
  * slots are granted only to subjects that hold few slots, as soon as two subjects use the server.
  */
-export function createAdmission(options: AdmissionOptions, { clock, timers }: AdmissionDeps): Admission {
+export function createAdmission(options: AdmissionOptions, { clock, timers, mayStart }: AdmissionDeps): Admission {
   const { concurrency, maxQueued, maxShare = DEFAULT_SHARE } = options
   const share = Math.max(1, Math.floor(concurrency * maxShare))
   const reservedSlots = Math.min(concurrency - share, Math.ceil(concurrency * RESERVED_PART))
@@ -144,7 +148,8 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     isPermitted: (subject) => !isShared || concurrency - executing > reservedSlots || heldBy(subject) < reservedSlots,
   }
 
-  const hasFreeSlot = () => !isClosed && !isHeld && executing < concurrency
+  const grantsSlots = () => !isClosed && !isHeld && mayStart?.() !== false
+  const hasFreeSlot = () => executing < concurrency && grantsSlots()
 
   /** @returns the numbers of the slots that the run takes in its lanes */
   const take = ({ runId, subject, lanes: needed }: WaitingRun): readonly number[] => {
@@ -248,7 +253,8 @@ export function createAdmission(options: AdmissionOptions, { clock, timers }: Ad
     runsInLane: (lane) => [...lanes.holders(lane), ...waiting.runsIn(lane)],
     holdersOf: lanes.holders,
     addSubject,
-    freeSlots: () => (isClosed || isHeld ? 0 : concurrency - executing),
+    freeSlots: () => (grantsSlots() ? concurrency - executing : 0),
+    recheck: grantNext,
     restore: lanes.restore,
     async holdDuring(work) {
       isHeld = true

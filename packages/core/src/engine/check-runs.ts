@@ -115,6 +115,7 @@ async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }:
     ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers },
     passedVersions: suspension?.passedVersions,
     read: async () => recorded,
+    find: async (seq) => recorded.find((step) => step.seq === seq),
     onDiverged: parks,
   })
   const pastRecord = () => {

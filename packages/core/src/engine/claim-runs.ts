@@ -7,7 +7,7 @@ import type { Runner } from './runner.ts'
 export interface ClaimRunsDeps extends SupervisedLoopDeps {
   readonly cluster: Pick<Cluster, 'claim'>
   readonly clock: Clock
-  readonly admission: Pick<Admission, 'freeSlots'>
+  readonly admission: Pick<Admission, 'freeSlots' | 'recheck'>
   readonly runner: Pick<Runner, 'isLive' | 'live' | 'relaunch'>
   /** The code that this process has. */
   readonly clusterTargets: () => readonly ClusterTarget[]
@@ -46,6 +46,7 @@ export function createClaimRuns(deps: ClaimRunsDeps): SupervisedLoop {
   return createSupervisedLoop(deps, {
     name: 'queued runs',
     async work() {
+      admission.recheck()
       for (let claimed = 0; claimed < MOST_PER_ROUND; ) {
         const count = await claimSome()
         if (count === 0) break

@@ -42,9 +42,14 @@ export async function debounce(runs: RunStore, options: DebounceRule, next: RunR
   }
 }
 
+/** Longer than a commit takes, and clearly shorter than `LANE_CLOCK_TOLERANCE_MS`. */
+const CONTENDED_MS = 15_000
+
 /**
  * Lets one of several first requests start the run, which different processes receive at the same moment: the others conflict, and
- * then find the run. The slot is taken until the run starts. If the run has ended before, the next request takes the next slot.
+ * then find the run. The slot is taken until the run starts, or for `CONTENDED_MS`: after that, every request finds the run, and
+ * slots of runs with distant start times would look as if they were taken before the clock was set back. If the run has ended
+ * before, the next request takes the next slot.
  */
 export function takeDebounceSlot(
   { id: runId, flow, owner, startAt, createdAt: now }: RunRecord,
@@ -53,7 +58,8 @@ export function takeDebounceSlot(
   if (flow?.debounce === undefined || startAt === undefined) return []
   const lane = `debounce:${owner}/${flow.debounce}`
   const slot = taken?.lane === lane ? taken.slot + 1 : 0
-  return [{ type: 'lane.take', runId, slots: [{ lane, slot, freeAt: startAt }], now }]
+  const freeAt = Math.min(startAt, plusMs(now, CONTENDED_MS)) as EpochMs
+  return [{ type: 'lane.take', runId, slots: [{ lane, slot, freeAt }], now }]
 }
 
 /** Never the same as before, because the start time also tells one content of the run from another. */

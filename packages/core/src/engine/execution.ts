@@ -3,16 +3,13 @@ import {
   type Digest,
   type EventLog,
   fromJsonText,
-  type JsonText,
   type Logger,
   type Nesting,
   noSpan,
-  perdureError,
   type RunRecord,
   type Span,
   type StepStore,
   type Timers,
-  toJsonText,
 } from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import type { CallScope } from '../durable/call-scope.ts'
@@ -23,7 +20,6 @@ import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
-import { isLongerThan } from '../json/json-members.ts'
 import type { Divergence } from '../runs/parked.ts'
 import { toRunFailure } from '../runs/run-error.ts'
 import { logTopic } from '../runs/run-events.ts'
@@ -32,6 +28,7 @@ import { isRefusalWith } from '../runs/thrown-value.ts'
 import { checkOutput } from '../targets/check-output.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
+import { checkedResult } from './checked-result.ts'
 import type { CallChild } from './child-call.ts'
 import { type ContextParts, createRunContext } from './create-run-context.ts'
 import { createShow } from './create-show.ts'
@@ -120,13 +117,15 @@ async function startCode(
 ): Promise<Execution> {
   const { steps, timers, logger, callChild, services, takeMessages } = deps
   const suspension = readSuspension(run)
-  const read = () => retryTransient(deps, () => steps.list(run.id))
-  const [recorded, logLines] = isFirst ? [[], 0] : await Promise.all([read(), countLogLines(deps, run)])
+  const recordedCalls = isFirst ? [] : retryTransient(deps, () => steps.list(run.id))
+  const [recorded, logLines] = await Promise.all([recordedCalls, isFirst ? 0 : countLogLines(deps, run)])
   const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
   const { promise: diverged, resolve: onDiverged } = Promise.withResolvers<Divergence>()
+  const part = { throughSeq: suspension?.throughSeq ?? 0, passedVersions: suspension?.passedVersions }
   const ledger = createLedger({
-    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, passedVersions: suspension?.passedVersions },
-    ...{ timers, read, onDiverged },
+    ...{ recorded, timers, onDiverged, ...part },
+    read: () => retryTransient(deps, () => steps.list(run.id, { results: false })),
+    find: (seq) => retryTransient(deps, () => steps.find(run.id, seq)),
   })
   const journal = createJournal(deps, run, openingOf(deps, run))
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
@@ -275,7 +274,7 @@ async function suspend(
   { run, ledger, journal }: Blocking,
   seqs: readonly number[],
 ): Promise<Verdict | undefined> {
-  const recorded = await retryTransient(deps, () => deps.steps.list(run.id))
+  const recorded = await retryTransient(deps, () => deps.steps.list(run.id, { results: false }))
   const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
   if (waits.length < seqs.length) return undefined
   const plan = planSuspension(deps, run, { waits, events: journal.opening() })
@@ -287,13 +286,4 @@ async function suspend(
   if (outcome === 'over') return { kind: 'dropped' }
   if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
   return outcome.conflict.type === 'step.fence' ? undefined : { kind: 'dropped' }
-}
-
-function checkedResult(result: unknown, maxResultBytes: number): JsonText {
-  const text = toJsonText(result)
-  if (!isLongerThan(text, maxResultBytes)) return text
-  throw perdureError('validation-failed', {
-    message: `the result is longer than ${maxResultBytes} bytes`,
-    hint: 'return a reference to it, or raise runs.maxResultBytes',
-  })
 }

@@ -84,7 +84,7 @@ const isSettled = ({ status, error }: StepRecord): boolean =>
 const isWait = ({ kind }: StepRecord): boolean => kind !== 'step'
 
 /**
- * The outcomes to copy, with the given results in place of the recorded ones.
+ * The outcomes to copy, without their results, and the given results in place of recorded ones.
  *
  * @throws PerdureError `validation-failed` for a result of a call that is not copied, one that is too long, or one that
  *   comes from outside: only the operation that brings it checks who may

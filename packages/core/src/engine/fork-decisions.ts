@@ -49,7 +49,7 @@ export async function selectCallsFor(
   request: Repair,
 ): Promise<ForkedCalls> {
   const { from, principal } = request
-  const recorded = from === 'start' ? [] : await deps.steps.list(source.id)
+  const recorded = from === 'start' ? [] : await callsOf(deps, source.id)
   const calls = selectCalls(source, recorded, from)
   if (replacesRecords(request)) requireRepair(source, request, 'replaces the input or the results of the run')
   const again = new Set<number>()
@@ -66,6 +66,15 @@ export async function selectCallsFor(
     }
   }
   return again.size === 0 ? calls : selectCalls(source, recorded, from, again)
+}
+
+/** The calls without their results, which can be long; the errors decide which calls the fork copies. */
+async function callsOf({ steps }: ForkDecisionsDeps, runId: string): Promise<readonly StepRecord[]> {
+  const calls: StepRecord[] = []
+  for (const call of await steps.list(runId, { results: false })) {
+    calls.push(call.status === 'failed' ? ((await steps.find(runId, call.seq)) ?? call) : call)
+  }
+  return calls
 }
 
 /** A fork from the start copies no call, so that its input is like that of any other new run. */
@@ -95,7 +104,7 @@ async function* decidedCalls(
   { readsChildren }: { readonly readsChildren: boolean },
 ): AsyncGenerator<DecidedCall> {
   for (const call of settled) {
-    if (call.kind === 'approval' && isDecided(call)) yield { call, approvalIds: [call.approvalId] }
+    if (call.kind === 'approval' && (await isDecided(deps, call))) yield { call, approvalIds: [call.approvalId] }
     if (call.kind !== 'child' || !readsChildren) continue
     const approvalIds = await decisionsIn(deps, call.childRunId)
     if (approvalIds.length > 0) yield { call, approvalIds }
@@ -103,8 +112,10 @@ async function* decidedCalls(
 }
 
 /** Whether a person has decided: an approval that expired names nobody. */
-const isDecided = ({ result }: StepRecord): boolean =>
-  result !== undefined && (fromJsonText(result) as ApprovalDecision).by !== undefined
+async function isDecided({ steps }: ForkDecisionsDeps, { runId, seq }: StepRecord): Promise<boolean> {
+  const result = (await steps.find(runId, seq))?.result
+  return result !== undefined && (fromJsonText(result) as ApprovalDecision).by !== undefined
+}
 
 /**
  * The approvals that people have decided in a child and its descendants. Those of `ctx.suspend` do not count: whoever may

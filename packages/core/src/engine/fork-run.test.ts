@@ -1,4 +1,5 @@
-import { EVERY_ROW, toJsonText } from '@perdure/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type Storage, toJsonText, type Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { hashOf, startEngine } from './fork-run.fixture.ts'
 import { agentOf, outcomeOf, workflowOf } from './test-engine.fixture.ts'
@@ -38,6 +39,42 @@ describe('a fork of a run', () => {
       result: toJsonText(['charge of 7', 'mail of 7', 'file of 7']),
     })
     expect(await hashOf(engine, source)).toBe(before)
+  })
+
+  it('does not read the results that it copies, and does not write them', async () => {
+    const { workflow } = flaky()
+    const storage = createInMemoryStorage()
+    const written: Write[] = []
+    const read: unknown[] = []
+    const watched: Storage = {
+      ...storage,
+      unitOfWork: {
+        commit(writes) {
+          written.push(...writes)
+          return storage.unitOfWork.commit(writes)
+        },
+      },
+      steps: {
+        ...storage.steps,
+        async list(runId, content) {
+          const steps = await storage.steps.list(runId, content)
+          read.push(...steps.map(({ result }) => result))
+          return steps
+        },
+      },
+    }
+    const engine = await startEngine({ workflows: [workflow], storage: watched })
+    const source = await engine.execute('order', { input: 7 })
+    const [ofSource] = await storage.steps.list(source)
+    written.length = 0
+    read.length = 0
+
+    const { runId } = await engine.fork(source)
+
+    expect(ofSource?.result).toBe(toJsonText('charge of 7'))
+    expect(read.filter((result) => result !== undefined)).toEqual([])
+    expect(JSON.stringify(written)).not.toContain('charge of 7')
+    expect((await storage.steps.find(runId, 1))?.result).toBe(ofSource?.result)
   })
 
   it('begins its log with the fork', async () => {

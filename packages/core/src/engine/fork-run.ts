@@ -138,7 +138,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
     },
     writes: (fork) => [
       ...planned(fork).writes,
-      ...settled.map((step, index) => insert(fork, { ...step, endOrder: index + 1 })),
+      ...outcomesOf(fork, source, settled),
       ...calls.open.map((step) => insert(fork, restarted(step, at))),
       ...(source.status === 'suspended' ? [unchanged(source)] : []),
       auditWrite(request.principal, {
@@ -184,11 +184,21 @@ const suspendedMembers = (source: RunRecord, at: EpochMs): Partial<RunRecord> =>
   ...(isUnresumed(source) ? { status: 'suspended', suspendedAt: at } : {}),
 })
 
+/** The outcomes of the fork, in their order. The storage copies those that the request does not replace. */
+function outcomesOf({ id: runId, attempt }: RunRecord, source: RunRecord, settled: readonly StepRecord[]): Write[] {
+  const ordered = settled.map((step, index) => ({ ...step, endOrder: index + 1 }))
+  const copied = ordered.filter(({ result }) => result === undefined).map(({ seq, endOrder }) => ({ seq, endOrder }))
+  return [
+    ...(copied.length === 0 ? [] : [{ type: 'step.copy', runId, attempt, source: source.id, calls: copied } as const]),
+    ...ordered.filter(({ result }) => result !== undefined).map((step) => insert({ id: runId, attempt }, step)),
+  ]
+}
+
 /**
  * A call of the fork. The usage of a settled call belongs to the source; its child and its approval are kept, because they
  * tell whose decision the fork acts on.
  */
-function insert({ id: runId, attempt }: RunRecord, { usage: _, ...step }: StepRecord): Write {
+function insert({ id: runId, attempt }: Pick<RunRecord, 'id' | 'attempt'>, { usage: _, ...step }: StepRecord): Write {
   return { type: 'step.insert', step: { ...step, runId, attempt } }
 }
 

@@ -26,7 +26,7 @@ const KINDS: readonly (readonly [CommitKind, (write: Write) => boolean])[] = [
   ['suspend', (write) => write.type === 'run.transition' && write.change.status === 'suspended'],
   ['wake', (write) => write.type === 'run.transition' && write.change.status === 'queued'],
   ['end', (write) => write.type === 'run.transition' && write.change.completedAt !== undefined],
-  ['call', (write) => write.type === 'step.insert' || write.type === 'step.change'],
+  ['call', (write) => write.type === 'step.insert' || write.type === 'step.copy' || write.type === 'step.change'],
 ]
 
 const isReason = (parked: string | undefined) => parked !== undefined && parked !== 'null'
@@ -88,14 +88,21 @@ function note(witness: Witness, writes: readonly Write[]): void {
   for (const write of writes) noteWrite(witness, write)
 }
 
+function noteCall({ versioned, calls }: Witness, step: StepRecord): void {
+  if (step.kind === 'version') versioned.set(step.runId, idempotencyKeyOf(step))
+  calls.set(idempotencyKeyOf(step), step)
+}
+
 function noteWrite(witness: Witness, write: Write): void {
   switch (write.type) {
     case 'run.insert':
       witness.versions.set(write.run.id, write.run.version)
       break
     case 'step.insert':
-      if (write.step.kind === 'version') witness.versioned.set(write.step.runId, idempotencyKeyOf(write.step))
-      witness.calls.set(idempotencyKeyOf(write.step), write.step)
+      noteCall(witness, write.step)
+      break
+    case 'step.copy':
+      for (const step of copiesOf(witness, write)) noteCall(witness, step)
       break
     case 'step.change':
       noteChange(witness, write)
@@ -148,7 +155,11 @@ function noteFork(witness: Witness, { id: runId, forkOf, usage }: RunRecord, wri
   if (forkOf === undefined) return
   const source = [...witness.calls.values()].filter((call) => call.runId === forkOf.runId)
   const own = writes.flatMap((write) =>
-    write.type === 'step.insert' && write.step.runId === runId ? [write.step] : [],
+    write.type === 'step.copy' && write.runId === runId
+      ? copiesOf(witness, write)
+      : write.type === 'step.insert' && write.step.runId === runId
+        ? [write.step]
+        : [],
   )
   const isUsed = Object.values(usage).some((used) => used !== 0)
   witness.offences.push(
@@ -157,6 +168,18 @@ function noteFork(witness: Witness, { id: runId, forkOf, usage }: RunRecord, wri
     ...writes.flatMap((write) => trespass(write, forkOf.runId)),
   )
   for (const copy of own) noteCopy(witness, copy, source)
+}
+
+/** The calls that the storage copies. */
+function copiesOf({ calls }: Witness, write: Extract<Write, { readonly type: 'step.copy' }>): readonly StepRecord[] {
+  const { runId, attempt, source } = write
+  const ofSource = [...calls.values()].filter((call) => call.runId === source)
+  return write.calls.flatMap(({ seq, endOrder }) => {
+    const call = ofSource.find((one) => one.seq === seq)
+    if (call === undefined) return []
+    const { usage: _, ...step } = call
+    return [{ ...step, runId, attempt, endOrder }]
+  })
 }
 
 /** Names the call if its copy is missing or differs. */

@@ -46,6 +46,9 @@ type Said = Pick<SessionMessage, 'role' | 'parts'> & {
   readonly createdAt?: string
 }
 
+/** Messages show no state, and patches of a long state take time. */
+const STATES: ReadonlySet<string> = new Set(['part.state', 'part.state-delta'])
+
 const BATCH = { limit: 200, maxLength: 128 * 1_024 }
 
 /**
@@ -68,6 +71,7 @@ export async function readTurn(
     )
     for (const stored of batch) {
       length += stored.payload.length
+      if (STATES.has(stored.type)) continue
       const event = toLogEvent(stored, epoch)
       answers.next(event)
       if (!isCompacted || event.type !== 'run.compacted') continue

@@ -81,6 +81,8 @@ export async function readLog(
       if (!cursor.limit.needs(event.type)) continue
       const delivered = fromJsonText(render(event, { subject, epoch, isRepeat: true })) as LogEvent
       if (cursor.limit.take(delivered).some((one) => take(one) === false)) return true
+      // A short patch can change a long state.
+      if (event.type === 'part.state-delta') await yieldTurn()
     }
     if (batch.length === 0) return !isEmpty
     await yieldTurn()

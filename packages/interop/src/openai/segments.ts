@@ -25,6 +25,7 @@ export function createSegments(runId: string, first = 1): Segments {
     fold: () => fold,
     isResting: () => isResting,
     next(event) {
+      if (STATES.has(event.type)) return false
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return false
@@ -38,6 +39,9 @@ export function createSegments(runId: string, first = 1): Segments {
     },
   }
 }
+
+/** OpenAI shows no state, and patches of a long state take time. */
+const STATES: ReadonlySet<string> = new Set(['part.state', 'part.state-delta'])
 
 /** The events after which the run can wait for its client. */
 const QUESTIONS: ReadonlySet<string> = new Set(['run.suspended', 'approval.requested', 'tool.approval.requested'])

@@ -1,4 +1,4 @@
-import { type Conflict, endFields, type RunField, startFields } from '@perdure/ports'
+import { type Conflict, endFields, LANE_CLOCK_TOLERANCE_MS, type RunField, startFields } from '@perdure/ports'
 import {
   endsStep,
   sessionFields,
@@ -171,7 +171,8 @@ const APPLY: Appliers = {
       const isFree =
         taken === undefined ||
         taken.run_id === runId ||
-        (taken.free_at !== null && (taken.free_at <= now || (freeAt !== null && taken.free_at > freeAt)))
+        (taken.free_at !== null &&
+          (taken.free_at <= now || (freeAt !== null && taken.free_at > freeAt + LANE_CLOCK_TOLERANCE_MS)))
       if (!isFree) return ALONE
       changes.slots.push({ lane, slot, run_id: runId, free_at: freeAt, now })
     }

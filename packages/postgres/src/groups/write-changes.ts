@@ -1,3 +1,4 @@
+import { LANE_CLOCK_TOLERANCE_MS } from '@perdure/ports'
 import type { MessageRow, RunRow, SessionRow, StepRow } from '@perdure/storage'
 import { compile, NO_EXECUTOR, NOTE_MESSAGE } from '@perdure/storage'
 import { sql } from 'kysely'
@@ -186,7 +187,8 @@ const TAKE_SLOTS = `with new as (select * from ${unnest(SLOTS)} as new (lane, sl
   taken as (
     insert into lanes (lane, slot, run_id, free_at) select lane, slot, run_id, free_at from new
     on conflict (lane, slot) do update set run_id = excluded.run_id, free_at = excluded.free_at
-      where lanes.run_id = excluded.run_id or lanes.free_at <= (select min(now) from new) or lanes.free_at > excluded.free_at
+      where lanes.run_id = excluded.run_id or lanes.free_at <= (select min(now) from new) 
+        or lanes.free_at > excluded.free_at + ${LANE_CLOCK_TOLERANCE_MS}
     returning 1)
   select expect_rows((select count(*) from taken), (select count(*) from new))`
 

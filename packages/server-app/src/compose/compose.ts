@@ -29,8 +29,8 @@ import {
   withWebhookWake,
 } from '@perdure/core'
 import { convertSchema, createHttpApp } from '@perdure/http'
-import { createAsyncNesting, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
-import { MAX_CLOCK_SKEW_MS } from '@perdure/ports'
+import { createAsyncNesting, createIdGenerator, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
+import { hasRightClock } from '@perdure/ports'
 import { createEventStreams } from '@perdure/realtime'
 import type { ConsoleDeps, ConsoleParts } from '../console/open-console.ts'
 import { createUpgrades } from '../listener/upgrades.ts'
@@ -71,13 +71,14 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
   const { outside } = parts.attribution
-  const { storage, cluster, ids, digest, logger, meter, tracer, cronSchedule } = adapters
+  const { storage, cluster, digest, logger, meter, tracer, cronSchedule } = adapters
   const { tail } = storage
   const { server, realtime, auth } = config
 
   // Adapters
-  const isRight = () => Math.abs(cluster.clockSkewMs()) <= MAX_CLOCK_SKEW_MS
+  const isRight = () => hasRightClock(cluster)
   const clock = createTrustedClock({ clock: adapters.clock, logger, isRight })
+  const { ids = createIdGenerator({ now: clock.now }) } = adapters
   const timers = unattributedTimers(adapters.timers, outside)
   const platform = { clock, timers, ids, digest, logger, meter, tracer }
   const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }

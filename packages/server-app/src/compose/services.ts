@@ -23,13 +23,24 @@ import {
   type RunTargets,
   withMcpSpans,
 } from '@perdure/core'
-import type { BlobStore, ConsolidatorPhases, Duty, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
+import type {
+  BlobStore,
+  ConsolidatorPhases,
+  Duty,
+  Embedder,
+  IdGenerator,
+  McpClient,
+  SkillStore,
+  Storage,
+} from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { Adapters } from '../start/adapters.ts'
 import type { Attribution } from './attribution.ts'
 import { unattributedMcpClient } from './unattributed.ts'
 
-type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | 'meter' | 'tracer'>
+type Tools = Pick<Adapters, 'clock' | 'timers' | 'digest' | 'logger' | 'meter' | 'tracer'> & {
+  readonly ids: IdGenerator
+}
 
 export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpServers'>, Tools {
   readonly config: ServerConfig

@@ -3,7 +3,6 @@ import { createMcpClient } from '@perdure/mcp'
 import {
   createCronSchedule,
   createFileSkillStore,
-  createIdGenerator,
   createJwtVerifier,
   createPrometheusMeter,
   createWatchdog,
@@ -54,7 +53,8 @@ export interface Adapters {
   readonly storage: Storage
   readonly clock: Clock
   readonly timers: Timers
-  readonly ids: IdGenerator
+  /** By default, ids follow the trusted clock. */
+  readonly ids: IdGenerator | undefined
   readonly digest: Digest
   readonly logger: Logger
   readonly meter: ReadableMeter
@@ -104,7 +104,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     new TextDecoder().decode(await resolveSecret({ secretResolvers, logger }, 'mcp', reference))
   return {
     ...{ clock, timers, logger, secretResolvers },
-    ids: given.ids ?? createIdGenerator(),
+    ids: given.ids,
     digest: given.digest ?? nodeDigest,
     meter: given.meter ?? createPrometheusMeter(),
     cronSchedule: given.cronSchedule ?? createCronSchedule(),

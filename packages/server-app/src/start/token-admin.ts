@@ -1,4 +1,5 @@
 import { auditingUnitOfWork, createManageTokens, type MintToken, webhooksOfToken } from '@perdure/core'
+import { createIdGenerator } from '@perdure/platform-node'
 import type { Page, PageQuery, SubjectRevocation, TokenRecord } from '@perdure/ports'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
@@ -39,8 +40,9 @@ export async function openTokenAdmin(
     adapters.storage ?? (await openStorage({ config: shared, configDir, encryption: storageEncryption, database }))
   const { tokens } = storage
   const { enabled, events } = config.audit
-  const unitOfWork = auditingUnitOfWork(storage.unitOfWork, { ...platform, isStaged: enabled, keys: auditKeys, events })
-  const manage = createManageTokens({ ...platform, tokens, unitOfWork, peppers })
+  const tools = { ...platform, ids: platform.ids ?? createIdGenerator() }
+  const unitOfWork = auditingUnitOfWork(storage.unitOfWork, { ...tools, isStaged: enabled, keys: auditKeys, events })
+  const manage = createManageTokens({ ...tools, tokens, unitOfWork, peppers })
   return {
     mint: (request) => manage.mint(request, 'cli'),
     list: manage.list,

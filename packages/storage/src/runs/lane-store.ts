@@ -1,4 +1,4 @@
-import type { LaneSlot, TakenSlot, TakenSlotQuery } from '@perdure/ports'
+import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type TakenSlot, type TakenSlotQuery } from '@perdure/ports'
 import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
@@ -54,6 +54,9 @@ export const SELECT_SLOT = compile<SlotValues, LaneRow>((param) =>
   from.selectFrom('lanes').selectAll().where('lane', '=', param('lane')).where('slot', '=', param('slot')),
 )
 
+/** Whether the slot was taken before the clock was set back. */
+const IS_BEFORE_SET_BACK = sql`lanes.free_at > excluded.free_at + ${sql.lit(LANE_CLOCK_TOLERANCE_MS)}`
+
 /** Changes no row if another run has the slot and it is not free yet. */
 const takeSlot = compile<LaneRow & { now: number }, unknown>((param) =>
   from
@@ -64,7 +67,7 @@ const takeSlot = compile<LaneRow & { now: number }, unknown>((param) =>
         .columns(['lane', 'slot'])
         .doUpdateSet({ run_id: sql`excluded.run_id`, free_at: sql`excluded.free_at` })
         .where(
-          sql<SqlBool>`lanes.run_id = excluded.run_id or lanes.free_at <= ${param('now')} or lanes.free_at > excluded.free_at`,
+          sql<SqlBool>`lanes.run_id = excluded.run_id or lanes.free_at <= ${param('now')} or ${IS_BEFORE_SET_BACK}`,
         ),
     ),
 )

@@ -1,5 +1,5 @@
 import type { StepChange } from '@perdure/ports'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -9,11 +9,19 @@ import type { WriteAppliers } from '../transaction.ts'
 import { STEP_COLUMNS, type StepRow, toStepRow } from './step-row.ts'
 import { findStep, type StepRef } from './step-store.ts'
 
-export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fence'> = {
+export const stepWrites: WriteAppliers<'step.insert' | 'step.copy' | 'step.change' | 'step.fence'> = {
   *'step.insert'({ db }, { type, step }) {
     yield* enterRun(db, step.runId)
     const changes = yield* db.run(insertStep, toStepRow(step))
     return changes === 1 ? 1 : { type, current: yield* findStep(db, step) }
+  },
+  *'step.copy'({ db }, { type, runId, attempt, source, calls }) {
+    yield* enterRun(db, runId)
+    for (const { seq, endOrder } of calls) {
+      const changes = yield* db.run(copyStep, { runId, attempt, source, seq, endOrder })
+      if (changes !== 1) return { type, current: yield* findStep(db, { runId, seq }) }
+    }
+    return calls.length
   },
   *'step.change'({ db }, { type, runId, seq, from: status, change }) {
     if (db.dialect.locksRows) yield* db.run(LOCK_RUN, { runId })
@@ -69,6 +77,26 @@ const insertStep = compile<StepRow, unknown>((param, { run }) =>
     .values({ ...paramsFor(param, STEP_COLUMNS), [run.column]: run.of(param('run_id')) } as never)
     .onConflict((conflict) => conflict.columns([run.column, 'seq']).doNothing()),
 )
+
+interface CopiedStep extends StepRef {
+  readonly source: string
+  readonly attempt: number
+  readonly endOrder: number
+}
+
+const copyStep = compile<CopiedStep, unknown>((param, { run }) => {
+  const changed: Partial<Record<keyof StepRow, RawBuilder<unknown>>> = {
+    attempt: sql`cast(${param('attempt')} as integer)`,
+    order: sql`cast(${param('endOrder')} as integer)`,
+    usage: sql`null`,
+  }
+  const columns = sql.join(STEP_COLUMNS.map((column) => sql.ref(column)))
+  const values = sql.join(STEP_COLUMNS.map((column) => changed[column] ?? sql.ref(column)))
+  const runColumn = sql.ref(run.column)
+  return sql`insert into steps (${runColumn}, ${columns}) select ${run.of(param('runId'))}, ${values} from steps
+    where ${runColumn} = ${run.of(param('source'))} and seq = ${param('seq')}
+    on conflict (${runColumn}, seq) do nothing`
+})
 
 const SELECT_STATE = compile<StepRef, { key: number; status: StepRow['status'] }>((param, { run, locksRows }) =>
   from

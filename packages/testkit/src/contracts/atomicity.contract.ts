@@ -122,6 +122,10 @@ const CHANGES: {
     type: 'step.insert',
     step: aStep({ runId: RUN.id, seq: 2, status: 'waiting', kind: 'event', dueAt: at(0), eventName: 'e' }),
   },
+  'step.copy': {
+    ...{ type: 'step.copy', runId: BUSY.id, attempt: 1, source: FLOW.id },
+    calls: [{ seq: aStep().seq, endOrder: 1 }],
+  },
   'step.change': {
     type: 'step.change',
     runId: RUN.id,
@@ -177,6 +181,10 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'run.fence': { type: 'run.fence', runId: RUN.id, attempt: 2 },
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-2', answer: RESPONSE },
   'step.insert': { type: 'step.insert', step: aStep({ runId: RUN.id, seq: STEP.seq }) },
+  'step.copy': {
+    ...{ type: 'step.copy', runId: BUSY.id, attempt: 1, source: FLOW.id },
+    calls: [aStep().seq, 99].map((seq) => ({ seq, endOrder: 1 })),
+  },
   'step.change': { type: 'step.change', runId: RUN.id, seq: STEP.seq, from: 'started', change: { status: 'failed' } },
   'step.fence': { type: 'step.fence', runId: RUN.id, seqs: [STEP.seq, 99] },
   'approval.insert': { type: 'approval.insert', approval: anApproval({ id: APPROVAL.id }) },
@@ -206,7 +214,7 @@ async function snapshot(storage: Storage) {
     runs: await runs.list({}, all, EVERY_ROW),
     unfollowed: await runs.needingFollowUp(10),
     deadlines: [await runTimers.pastDeadline(at(1), 10), await runTimers.nextDeadlineAt()],
-    steps: await Promise.all([RUN.id, FLOW.id, 'run-gone'].map((id) => steps.list(id))),
+    steps: await Promise.all([RUN.id, FLOW.id, BUSY.id, 'run-gone'].map((id) => steps.list(id))),
     waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
     approvals: await approvals.list({}, all, EVERY_ROW),
     emissions: await emissions.list(10),

@@ -1,27 +1,11 @@
-import type { LaneSlot, RunStatus, Storage, TakenSlot, Write } from '@perdure/ports'
-import { RUN_STATUS_NAMES } from '@perdure/protocol'
+import { LANE_CLOCK_TOLERANCE_MS, type LaneSlot, type TakenSlot, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
-import { aRun, aSession } from '../builders.ts'
-import { commit, findRun, insertRuns, refused } from './commits.ts'
+import { aRun } from '../builders.ts'
+import { commit, findRun, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { laneFreeCases } from './lane-free.contract.ts'
+import { HELD, held, NOW, ofRun, take, taken, timed } from './lane-slots.ts'
 import { at } from './optional-fields.ts'
-
-const NOW = at(100)
-
-const held = (lane: string, slot = 0): LaneSlot => ({ lane, slot })
-const timed = (lane: string, slot: number, ms: number): LaneSlot => ({ lane, slot, freeAt: at(ms) })
-
-const take = (runId: string, ...slots: readonly LaneSlot[]) => ({ type: 'lane.take', runId, slots, now: NOW }) as const
-
-const taken = ({ lanes }: Storage, now = NOW): Promise<readonly TakenSlot[]> => lanes.taken({ now, limit: 1_000 })
-
-/** The slots without `freeAt` and the slots with it that a run takes, each in two lanes. */
-const HELD = [held('agent:echo'), held('key:ada', 3)]
-const TIMED = [timed('rate:echo', 0, 200), timed('rate:echo', 1, 200)]
-const ofRun = (runId: string, slots: readonly LaneSlot[]) => slots.map((slot) => ({ ...slot, runId }))
-
-const insertRunning = (storage: Storage, ...ids: readonly string[]) =>
-  insertRuns(storage, ...ids.map((id) => aRun({ id, status: 'running' })))
 
 const takeCases: readonly ContractCase[] = [
   {
@@ -56,11 +40,34 @@ const takeCases: readonly ContractCase[] = [
   {
     title: 'takes a slot that is kept longer than it would be now, because the clock was set back',
     async run(storage) {
-      await commit(storage, take('a', timed('x', 0, 900)))
+      const late = 900 + LANE_CLOCK_TOLERANCE_MS
+      await commit(storage, take('a', timed('x', 0, late)))
 
-      for (const slot of [timed('x', 0, 900), held('x')]) await refused(storage, take('b', slot))
+      for (const slot of [timed('x', 0, late), held('x')]) await refused(storage, take('b', slot))
       await commit(storage, take('b', timed('x', 0, 899)))
       expect(await taken(storage)).toEqual(ofRun('b', [timed('x', 0, 899)]))
+    },
+  },
+  {
+    title: 'refuses a slot to a start whose time is earlier, because another server decided it or has another clock',
+    async run(storage) {
+      const late = 900 + LANE_CLOCK_TOLERANCE_MS
+      await commit(storage, take('a', timed('x', 0, late)))
+
+      for (const ms of [late - 1, 901, 900]) {
+        const { conflict } = await refused(storage, take('b', timed('x', 0, ms)))
+        expect(conflict).toMatchObject({ current: { runId: 'a' } })
+      }
+      expect(await taken(storage)).toEqual(ofRun('a', [timed('x', 0, late)]))
+    },
+  },
+  {
+    title: 'gives a slot to one of many concurrent starts, in whatever order their times are',
+    async run(storage) {
+      const { commit: tryCommit } = storage.unitOfWork
+      const times = [900, 870, 899, 860, 898, 890, 850, 897]
+      const outcomes = await Promise.all(times.map((ms) => tryCommit([take(`run-${ms}`, timed('x', 0, ms))])))
+      expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
     },
   },
   {
@@ -205,95 +212,7 @@ const listCases: readonly ContractCase[] = [
   },
 ]
 
-const STOPPED: readonly RunStatus[] = RUN_STATUS_NAMES.filter((status) => status !== 'running')
-
-const freeCases: readonly ContractCase[] = [
-  {
-    title: 'frees the slots without freeAt when their run is no longer running, and no others',
-    async run(storage) {
-      for (const status of STOPPED) {
-        await insertRunning(storage, status)
-        const slots = [...HELD, ...TIMED].map((slot) => ({ ...slot, lane: `${slot.lane} of ${status}` }))
-        await commit(storage, take(status, ...slots), take('other', held(`other ${status}`)))
-        const change = { status }
-        await commit(storage, { type: 'run.transition', runId: status, from: ['running'], attempt: 1, change })
-
-        const left = (await taken(storage)).filter(({ runId }) => runId === status)
-        expect(left).toEqual(ofRun(status, slots.slice(HELD.length)))
-      }
-      expect((await taken(storage)).filter(({ runId }) => runId === 'other')).toHaveLength(STOPPED.length)
-    },
-  },
-  {
-    title: 'keeps the slots of a run whose transition leaves it running, or that was not running',
-    async run(storage) {
-      await insertRunning(storage, 'a')
-      await insertRuns(storage, aRun({ id: 'b', status: 'queued' }))
-      await commit(storage, take('a', held('x')), take('b', held('y')))
-      const transition = (runId: string, from: RunStatus, status?: RunStatus): Write => ({
-        ...{ type: 'run.transition', runId, from: [from], attempt: 1 },
-        change: { status, abortReason: 'test' },
-      })
-
-      await commit(storage, transition('a', 'running'), transition('a', 'running', 'running'))
-      await commit(storage, transition('b', 'queued', 'suspended'))
-
-      expect(await taken(storage)).toEqual([...ofRun('a', [held('x')]), ...ofRun('b', [held('y')])])
-    },
-  },
-  {
-    title: 'lets the commit that ends a run give its slot to another run, and undoes both when it conflicts',
-    async run(storage) {
-      await insertRunning(storage, 'a', 'b')
-      await commit(storage, take('a', held('x')))
-      const change = { status: 'completed' } as const
-      const handOver: readonly Write[] = [
-        { type: 'run.transition', runId: 'a', from: ['running'], attempt: 1, change },
-        take('b', held('x')),
-      ]
-
-      await refused(storage, ...handOver, { type: 'run.fence', runId: 'b', attempt: 9 })
-      expect(await taken(storage)).toEqual(ofRun('a', [held('x')]))
-
-      await commit(storage, ...handOver)
-      expect(await taken(storage)).toEqual(ofRun('b', [held('x')]))
-    },
-  },
-  {
-    title: 'frees the slots without freeAt of every deleted run, and keeps those with freeAt',
-    async run(storage) {
-      const answer = { status: 410, body: '' }
-      const ended = { status: 'completed', completedAt: at(1) } as const
-      await commit(storage, { type: 'session.insert', session: aSession({ id: 'ses' }) })
-      const runs = [
-        aRun({ id: 'of-thread', kind: 'workflow', targetId: 'flow', threadId: 'thr', ...ended, createdAt: at(50) }),
-        aRun({ id: 'of-session', sessionId: 'ses', ...ended, createdAt: at(50) }),
-        aRun({ id: 'old', ...ended }),
-        aRun({ id: 'kept', status: 'running' }),
-      ]
-      await insertRuns(storage, ...runs)
-      for (const { id } of runs) await commit(storage, take(id, held(`held by ${id}`), timed(`rate of ${id}`, 0, 200)))
-      const deletions: readonly (readonly [string, Write])[] = [
-        ['of-thread', { type: 'thread.delete', workflowId: 'flow', threadId: 'thr', answer }],
-        ['of-session', { type: 'session.delete', id: 'ses', answer }],
-        ['old', { type: 'run.prune', before: at(10), limit: 10 }],
-      ]
-
-      for (const [id, deletion] of deletions) {
-        await refused(storage, deletion, { type: 'run.fence', runId: 'unknown', attempt: 1 })
-        expect((await taken(storage)).filter(({ runId }) => runId === id)).toHaveLength(2)
-
-        await commit(storage, deletion)
-        expect((await taken(storage)).filter(({ runId }) => runId === id)).toEqual(
-          ofRun(id, [timed(`rate of ${id}`, 0, 200)]),
-        )
-      }
-      expect((await taken(storage)).filter(({ runId }) => runId === 'kept')).toHaveLength(2)
-    },
-  },
-]
-
-export const laneStoreCases: readonly ContractCase[] = [...takeCases, ...listCases, ...freeCases]
+export const laneStoreCases: readonly ContractCase[] = [...takeCases, ...listCases, ...laneFreeCases]
 
 /** Requirements for every `LaneStore` and for writes of lanes. */
 export const laneStoreContract = (harness: StorageHarness): void =>

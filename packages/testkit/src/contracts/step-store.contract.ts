@@ -7,6 +7,7 @@ import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { outlineCases } from './outline.contract.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 import { stepChangeCases } from './step-change.contract.ts'
+import { stepCopyCases } from './step-copy.contract.ts'
 import { stepWaitCases } from './step-wait.contract.ts'
 
 const OPTIONALS: Optionals<StepRecord> = {
@@ -275,6 +276,7 @@ export const stepStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...listCases,
   ...stepChangeCases,
+  ...stepCopyCases,
   ...fenceCases,
   ...stepWaitCases,
 ]

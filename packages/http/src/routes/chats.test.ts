@@ -248,8 +248,6 @@ describe('the id of a chat', () => {
   it.each([
     ['POST', '/agents/a/chat', { id: 'run_1', messages: [message] }, 'body.id'],
     ['GET', '/agents/a/chat/run_1/messages', undefined, 'chatId'],
-    ['GET', '/agents/a/chat/run_1/stream', undefined, 'chatId'],
-    ['POST', '/agents/a/chat/run_1/stop', {}, 'chatId'],
     ['POST', '/agents/a/ag-ui', thread('run_1'), 'body.threadId'],
   ])('may not have the form of a run: %s %s', async (method, path, body, member) => {
     const { send } = setUp()
@@ -258,6 +256,15 @@ describe('the id of a chat', () => {
       400,
       expect.stringContaining(`${member}: must not begin with run_`),
     ])
+  })
+
+  it.each([
+    ['GET', '/agents/a/chat/run_1/stream'],
+    ['POST', '/agents/a/chat/run_1/stop'],
+  ])('is that of a response where the SDK names it by its run, which must exist: %s %s', async (method, path) => {
+    const response = await setUp().send(method, path, method === 'POST' ? {} : undefined)
+
+    expect([response.status, (await bodyOf(response)).error]).toEqual([404, 'run-not-found'])
   })
 
   it('belongs to one agent: another one neither sees nor answers the chat, whatever protocol names it', async () => {

@@ -33,8 +33,8 @@ describe('perdure migrate sqlite-to-postgres', () => {
 
     const { exitCode, err } = await move(['--from', 'data.db', '--to-url-ref', 'env:MOVE_TEST_URL'])
 
-    expect(exitCode).toBe(2)
-    expect(err).toContain('config-invalid')
+    expect(exitCode).toBe(3)
+    expect(err).toContain('database-unavailable')
     expect(err).not.toContain('secret')
     await (await openSqliteStorage({ path })).close()
   })

@@ -59,7 +59,7 @@ describe('storage.kind postgres', () => {
 
       const { exitCode, err } = await perdure(...command.split(' '))
 
-      expect(exitCode).toBe(2)
+      expect(exitCode).toBe(3)
       expect(err).toContain('ECONNREFUSED 127.0.0.1:1')
       expect(err).not.toContain('s3cr3t')
     },

@@ -12,7 +12,7 @@ const agent = defineAgent({
 })
 
 /** The costs of the run, however they are written. */
-const COST = /usd|cost|4\.5/i
+const COST = /usd|cost|(?<![:\d])4\.5(?![1-9])/i
 
 async function serve() {
   const prices = { small: { inputUsdPerMillion: 1.5, outputUsdPerMillion: 1 } }

@@ -163,12 +163,12 @@ function answerWrites(
   if (parentRunId !== undefined || result === undefined) return [{ type: 'session.touch', id: sessionId, at }]
   const messageId = ids.newId('message')
   const message = { id: messageId, sessionId, role: 'assistant', content: result, runId: id, createdAt: at } as const
-  return messageWrites(ended, message, brief ?? briefOf(ended, message))
+  return messageWrites(ended, message, brief)
 }
 
 /** An agent may say its answer with `ctx.text` and return nothing. */
 async function briefOfEnd({ events }: EndRunDeps, run: RunRecord, { result, events: more }: RunEnd) {
-  if (run.kind !== 'agent' || run.sessionId === undefined || run.parentRunId !== undefined) return undefined
-  const isTold = result === undefined || briefOf(run, { role: 'assistant', content: result })?.text !== ''
-  return isTold ? undefined : briefOfSaid(events, run, more)
+  if (run.sessionId === undefined || run.parentRunId !== undefined || result === undefined) return undefined
+  const brief = briefOf(run, { role: 'assistant', content: result })
+  return brief?.text === '' ? briefOfSaid(events, run, more) : brief
 }

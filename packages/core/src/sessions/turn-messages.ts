@@ -96,7 +96,7 @@ function createAnswers({ id, status, result }: TurnRun) {
   const finished: Said[] = []
   const shown = new Set<string>()
   /** How many items the transcript had at the end of each answer of a model. */
-  let ends: readonly number[] = []
+  let ends: number[] = []
 
   const newParts = (transcript: Transcript): readonly MessagePart[] => {
     let ended = 0
@@ -105,7 +105,7 @@ function createAnswers({ id, status, result }: TurnRun) {
       const [first, ...rest] = partsOfItems([item], transcript)
       if (first === undefined) return []
       const before = ended
-      ended = ends.filter((end) => end <= index).length
+      for (let end = ends[ended]; end !== undefined && end <= index; end = ends[ended]) ended++
       return [ended > before ? { ...first, startsAnswer: true } : first, ...rest]
     })
   }
@@ -115,7 +115,7 @@ function createAnswers({ id, status, result }: TurnRun) {
       const { length } = transcriptOf(fold).items
       ends = ends.filter((end) => end <= length)
     } else if (type === 'step.end' && isFields(payload) && payload.finishReason !== undefined) {
-      ends = [...ends, transcriptOf(fold).items.length]
+      ends.push(transcriptOf(fold).items.length)
     }
   }
 

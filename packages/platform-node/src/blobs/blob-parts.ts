@@ -18,8 +18,6 @@ export interface BlobPartsOptions {
 /** A content as it is stored, in a file that only its owner may read (0600). */
 export interface WrittenPart extends StoredBlob {
   readonly path: string
-  readonly storedSize: number // bytes
-  readonly storedSha256: string // hexadecimal
 }
 
 /** Contents that are being stored: complete files on their way to their place. */
@@ -28,13 +26,18 @@ export function createBlobParts({ directory, clock, codec }: BlobPartsOptions) {
     /**
      * Writes and flushes the chunks, and hands the file to `use`. The file is deleted afterwards unless `use` has moved it.
      *
+     * @param onStored receives the bytes as they are stored
      * @throws what the source or `use` throws; PerdureError `storage-full`, `storage-unavailable`
      */
-    async write<T>(chunks: AsyncIterable<Uint8Array>, use: (part: WrittenPart) => Promise<T>): Promise<T> {
+    async write<T>(
+      chunks: AsyncIterable<Uint8Array>,
+      use: (part: WrittenPart) => Promise<T>,
+      onStored: (bytes: Uint8Array) => void = () => undefined,
+    ): Promise<T> {
       const path = join(directory, PARTS, randomBytes(16).toString('hex'))
       await storing(() => makeDirectory(dirname(path)))
       try {
-        return await use(await writePart(path, chunks, { clock, codec }))
+        return await use(await writePart(path, chunks, { clock, codec, onStored }))
       } finally {
         await unlink(path).catch(() => undefined)
       }
@@ -47,12 +50,14 @@ export function createBlobParts({ directory, clock, codec }: BlobPartsOptions) {
   }
 }
 
-type Writing = Pick<BlobPartsOptions, 'clock' | 'codec'>
+interface Writing extends Pick<BlobPartsOptions, 'clock' | 'codec'> {
+  readonly onStored: (bytes: Uint8Array) => void
+}
 
-async function writePart(path: string, chunks: AsyncIterable<Uint8Array>, { clock, codec }: Writing) {
+async function writePart(path: string, chunks: AsyncIterable<Uint8Array>, { clock, codec, onStored }: Writing) {
   const file = await storing(() => open(path, 'wx', 0o600))
-  const [hash, storedHash] = [createHash('sha256'), createHash('sha256')]
-  let [size, storedSize] = [0, 0]
+  const hash = createHash('sha256')
+  let size = 0
   async function* hashed() {
     for await (const chunk of chunks) {
       hash.update(chunk)
@@ -62,8 +67,7 @@ async function writePart(path: string, chunks: AsyncIterable<Uint8Array>, { cloc
   }
   try {
     for await (const chunk of codec.encode(hashed())) {
-      storedHash.update(chunk)
-      storedSize += chunk.byteLength
+      onStored(chunk)
       await storing(() => file.writeFile(chunk))
     }
     await storing(async () => {
@@ -71,7 +75,7 @@ async function writePart(path: string, chunks: AsyncIterable<Uint8Array>, { cloc
       await file.utimes(storedAt, storedAt)
       await file.sync()
     })
-    return { path, sha256: hash.digest('hex'), size, storedSha256: storedHash.digest('hex'), storedSize }
+    return { path, sha256: hash.digest('hex'), size }
   } finally {
     await file.close()
   }

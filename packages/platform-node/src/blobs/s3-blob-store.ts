@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
 import { type BlobStore, type ByteRange, type Clock, type EpochMs, StartError } from '@perdure/ports'
 import { createBlobCipher, plainContent } from './blob-cipher.ts'
-import { createBlobParts } from './blob-parts.ts'
+import { createBlobParts, type WrittenPart } from './blob-parts.ts'
 import type { BlobSource } from './blob-source.ts'
 import { createS3Bucket, type S3Bucket, type S3Options, type StoredObject } from './s3-bucket.ts'
 
@@ -83,16 +83,19 @@ function createS3BlobStore(bucket: S3Bucket, { prefix, directory, clock, secret 
   })
 
   return {
-    put: (chunks) =>
-      parts.write(chunks, async ({ path, sha256, size, storedSha256 }) => {
+    put(chunks) {
+      const stored = createHash('sha256')
+      const upload = async ({ path, sha256, size }: WrittenPart) => {
         const key = `${prefix}${sha256}/${clock.now()}-${randomBytes(8).toString('hex')}`
-        await bucket.put(key, { body: await openAsBlob(path), sha256: storedSha256 })
+        await bucket.put(key, { body: await openAsBlob(path), sha256: stored.digest('hex') })
         const replaced = (await objectsOf(sha256))
           .slice(0, -1)
           .filter(({ storedAt }) => storedAt < clock.now() - READ_MS)
         for (const { key: older } of replaced) await bucket.delete(older)
         return { sha256, size }
-      }),
+      }
+      return parts.write(chunks, upload, (bytes) => void stored.update(bytes))
+    },
     async read(sha256: string, range?: ByteRange) {
       const object = HASH.test(sha256) ? (await objectsOf(sha256)).at(-1) : undefined
       return object === undefined ? undefined : codec.decode(sourceOf(object), range)

@@ -4,6 +4,7 @@ import { type Failure, failureOf } from '../api/failure.ts'
 import { useApp } from '../app-context.ts'
 import { FailureNote } from '../parts/basics.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { jsonOrText } from '../parts/json-or-text.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { quoted } from '../run/curl.ts'
 import { type ApiDocument, bodyExample, type ListedOperation, plainText, requestPath } from './api-document.ts'
@@ -45,7 +46,7 @@ export function OperationForm({
       })
       setAnswer({
         ...{ status: response.status, requestId: response.headers.get('x-request-id') },
-        body: readable((await response.text()).slice(0, LONGEST_BODY)),
+        body: jsonOrText((await response.text()).slice(0, LONGEST_BODY)),
       })
     } catch (error) {
       setFailure(failureOf(error))
@@ -106,14 +107,6 @@ export function OperationForm({
       )}
     </form>
   )
-}
-
-function readable(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** The path as far as it is filled in. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { mayChange, useApp } from '../app-context.ts'
+import { jsonOrText } from '../parts/json-or-text.ts'
 import { useAction } from '../parts/use-action.ts'
 
 interface ClientAnswerProps {
@@ -19,7 +20,7 @@ export function ClientAnswer({ runId, toolCallId, name }: ClientAnswerProps) {
     void act(`Sent the result of ${name}`, () =>
       app.client.runs.resume(
         runId,
-        { toolResults: [{ toolCallId, result: resultOf(text) }] },
+        { toolResults: [{ toolCallId, result: jsonOrText(text) }] },
         { prefer: 'respond-async' },
       ),
     )
@@ -38,12 +39,4 @@ export function ClientAnswer({ runId, toolCallId, name }: ClientAnswerProps) {
       </button>
     </form>
   )
-}
-
-function resultOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonOrText } from '../parts/json-or-text.ts'
 import { type Fields, isFields, type Parts, textOf } from './fold-parts.ts'
 import type { ApprovalPart, ToolPart } from './message-parts.ts'
 
@@ -93,11 +94,4 @@ function toolIn({ toolName, args, payload }: Fields): Pick<Fields, 'toolName' | 
   return { toolName: textOf(toolName) ?? textOf(said.toolName), args: args ?? said.args }
 }
 
-function parsed(args: unknown): unknown {
-  if (typeof args !== 'string') return args
-  try {
-    return JSON.parse(args)
-  } catch {
-    return args
-  }
-}
+const parsed = (args: unknown): unknown => (typeof args === 'string' ? jsonOrText(args) : args)

@@ -1,10 +1,10 @@
+import { type Fields, isFields } from './fold-parts.ts'
+
 /** A part of what a user has sent. */
 export type SentContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly url: string; readonly mediaType: string; readonly name?: string | undefined }
   | { readonly kind: 'value'; readonly value: unknown }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The members that name a text, if an input or a result has no other form. */
 const TEXT_MEMBERS = ['text', 'prompt', 'message', 'question', 'task', 'query', 'input', 'answer', 'output'] as const
@@ -62,6 +62,3 @@ export function previewOf(value: unknown): string {
     .trim()
   return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

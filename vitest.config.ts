@@ -36,10 +36,17 @@ const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: {
  */
 const SHARED_PROCESS = { isolate: false }
 
-/** Tests that start servers, programs or threads, or that open database files. Each file has a process of its own. */
+/** Tests that start programs or threads, or open database files, and a database server for those of PostgreSQL. */
+const WITH_DATABASE = ['packages/{server-app,sqlite,platform-node}/src/**/*.test.ts', 'apps/*/src/**/*.test.ts']
+
+/**
+ * Each of these files has a process of its own: it starts a watchdog, which ends the process when a later test blocks the
+ * event loop, or it ends the connections of the process to the database.
+ */
 const OWN_PROCESS = [
-  'packages/{server-app,sqlite,postgres,platform-node,create-perdure}/src/**/*.test.ts',
-  'apps/*/src/**/*.test.ts',
+  'apps/cli/src/{run-cli,commands/server-command,serve/stray-errors}.test.ts',
+  'packages/platform-node/src/watchdog/*.test.ts',
+  'packages/{postgres,create-perdure}/src/**/*.test.ts',
 ]
 
 /** PROPERTY_RUNS=100000 runs each property test 100,000 times, unless the test sets numRuns. */
@@ -65,9 +72,21 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...WITH_DATABASE, ...OWN_PROCESS],
+          ...SHARED_PROCESS,
+          ...GENEROUS,
+          setupFiles: propertyRuns,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit-with-database',
+          include: WITH_DATABASE,
           exclude: [...configDefaults.exclude, ...OWN_PROCESS],
           ...SHARED_PROCESS,
           ...GENEROUS,
+          globalSetup: ['tooling/postgres-setup.ts'],
           setupFiles: propertyRuns,
         },
       },

@@ -10,7 +10,7 @@ import {
   startServer,
 } from './perdure-process.ts'
 
-const RUNS = 200
+const RUNS = 80
 const READERS = 8
 const IDLE_READERS = 2
 const TEXT = 'z'.repeat(1_048_000) // of the input, and again of the result

@@ -43,6 +43,14 @@ describe('a source file', () => {
     expect(parses).toEqual(Object.keys(JSON_PARSE))
   })
 
+  it('registers no hook when it is loaded, unless it is a test: a process that executes several test files loads it once', () => {
+    const hook = /^(?:before|after)(?:All|Each)\(/m
+    const hooked = sources.filter((path) => hook.test(readFileSync(join(root, path), 'utf8')))
+
+    expect(hooked.length).toBeGreaterThan(50)
+    expect(hooked.filter((path) => !/\.test\.ts$/.test(path))).toEqual([])
+  })
+
   it('names no package registry host', () => {
     for (const lock of ['pnpm-lock.yaml', '.ci/packages/package-lock.json'])
       expect(readFileSync(join(root, lock), 'utf8')).not.toMatch(/https?:\/\//)

@@ -7,6 +7,7 @@ import { afterAll } from 'vitest'
 import { openConnection, openInlineConnection } from './file/connection.ts'
 import { migrate } from './file/migration-status.ts'
 import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
+import { keepStorage } from './kept-storage.fixture.ts'
 import { openSqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'perdure-contract-'))
@@ -23,14 +24,13 @@ function copyMigrated(): string {
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-const openFile = (mode: SqliteStorageOptions['mode']) => () =>
-  openSqliteStorage({ path: copyMigrated(), synchronous: 'normal', mode })
+const openFile = (mode: SqliteStorageOptions['mode'], path: string) =>
+  openSqliteStorage({ path, synchronous: 'normal', mode })
 
-storageContract({ name: 'SQLite file', open: openFile('lib') })
+storageContract({ name: 'SQLite file', open: () => openFile('lib', copyMigrated()) })
 
 // Every host runs the same operations. The hosts differ in how a commit reaches the operations and in what they return.
-const openInline = async () => {
-  const path = copyMigrated()
+const openOnBothThreads = async (path: string) => {
   const readFrom = openConnection(path)
   const worker = startStorageWorker()
   const host = createWorkerHost(worker, {
@@ -40,12 +40,16 @@ const openInline = async () => {
   })
   return { ...createStores(host), close: host.close, status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }) }
 }
-const others = [
-  { name: 'SQLite file, on both threads', open: openInline },
-  { name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) },
-  { name: 'SQLite file behind its worker', open: openFile('server') },
+const withThreads = [
+  { name: 'SQLite file, on both threads', open: openOnBothThreads },
+  { name: 'SQLite file behind its worker', open: (path: string) => openFile('server', path) },
 ]
-for (const other of others) {
-  unitOfWorkContract(other)
-  eventLogContract(other)
+for (const { name, open } of withThreads) {
+  const path = copyMigrated()
+  unitOfWorkContract({ name, open: keepStorage(path, () => open(path)), close: async () => undefined })
+  eventLogContract({ name, open: () => open(copyMigrated()) })
 }
+
+const inMemory = { name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) }
+unitOfWorkContract(inMemory)
+eventLogContract(inMemory)

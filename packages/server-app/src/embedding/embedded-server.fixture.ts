@@ -1,8 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createServer } from '../create-server.ts'
-import type { PerdureServer } from '../perdure-server.ts'
 import type { ServerOptions } from '../server-options.ts'
 
 const ignore = () => undefined
@@ -10,11 +9,6 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 process.env.TEST_PEPPER = 'x'.repeat(32)
 export const WITH_TOKENS = { kind: 'token', pepperRef: 'env:TEST_PEPPER' } as const
 export const ADMIN = { subject: 'owner', scopes: ['admin:*'] }
-
-const open: PerdureServer[] = []
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.stop({ force: true })
-})
 
 /** Creates a server with the agents `echo` and `slow`. It is stopped after the test. */
 export async function makeServer({ config, ...rest }: ServerOptions = {}) {
@@ -35,7 +29,7 @@ export async function makeServer({ config, ...rest }: ServerOptions = {}) {
     ],
     ...rest,
   })
-  open.push(server)
+  onTestFinished(() => server.stop({ force: true }))
   return server
 }
 

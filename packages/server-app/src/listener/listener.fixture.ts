@@ -1,7 +1,7 @@
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import type { HttpRequest } from '@perdure/http'
 import type { Logger } from '@perdure/ports'
-import { afterEach, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
 
 export const LIMITS: ListenerLimits = {
@@ -14,13 +14,6 @@ export const LIMITS: ListenerLimits = {
   headerLimitBytes: 16_384,
   maxHeaders: 100,
 }
-
-const opened: Listener[] = []
-const sockets: Socket[] = []
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy()
-  for (const listener of opened.splice(0)) await listener.close(0)
-})
 
 export const echo: Answering['answer'] = async (request) => {
   const text = JSON.stringify({ method: request.method, url: request.url, sent: await textOf(request) })
@@ -38,14 +31,14 @@ export async function open(
   onUpgrade?: Answering['onUpgrade'],
 ): Promise<Listener> {
   const listener = await listen({ answer, onUpgrade, logger }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
-  opened.push(listener)
+  onTestFinished(() => listener.close(0))
   return listener
 }
 
 /** Opens a connection for raw text. `received` resolves on close, with everything that the server has sent. */
 export function dial({ port }: Listener) {
   const socket = connect(port, '127.0.0.1')
-  sockets.push(socket)
+  onTestFinished(() => void socket.destroy())
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk) => {
     text += chunk

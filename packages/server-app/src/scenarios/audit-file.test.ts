@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { CONFIG, directory, FILE, MARKER, mint, start } from './audit-server.fixture.ts'
+import { CONFIG, directory, FILE, MARKER, mint, start, useAuditFolder } from './audit-server.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
+
+useAuditFolder()
 
 describe('the audit chain in a separate file', () => {
   it('records accepted and denied WebSocket upgrades, but only counts upgrades without a valid credential', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger, Storage, Write } from '@perdure/ports'
 import { perdureError } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
-import { afterEach, beforeEach, vi } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
 import { parseConfig } from '../config.ts'
 import { createServer } from '../create-server.ts'
 import type { PerdureServer } from '../perdure-server.ts'
@@ -16,19 +16,20 @@ export const MARKER = 'marker-found-nowhere-else'
 process.env.TEST_AUDIT_PEPPER = 'p'.repeat(32)
 process.env.TEST_AUDIT_PASSPHRASE = MARKER
 
-// Each case starts several servers, each with its own storage thread.
-vi.setConfig({ testTimeout: 60_000 })
-
 export let directory: string
 let servers: PerdureServer[] = []
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-'))
-})
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop({ force: true })
-  servers = []
-  rmSync(directory, { recursive: true })
-})
+
+/** Gives each test of a file its folder, and stops the servers of the test. */
+export function useAuditFolder(): void {
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'perdure-audit-'))
+  })
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop({ force: true })
+    servers = []
+    rmSync(directory, { recursive: true })
+  })
+}
 
 export const CONFIG = {
   server: { port: 0, rateLimit: { perIpRequests: 10_000 } },

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { openSqliteStorage } from '@perdure/sqlite'
 import { describe, expect, it } from 'vitest'
-import { actions, CONFIG, directory, failing, MARKER, mint, start } from './audit-server.fixture.ts'
+import { actions, CONFIG, directory, failing, MARKER, mint, start, useAuditFolder } from './audit-server.fixture.ts'
+
+useAuditFolder()
 
 describe('the audit chain in the main database', () => {
   it('records only privileged actions, each with its request', async () => {

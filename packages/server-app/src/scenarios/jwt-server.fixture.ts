@@ -4,9 +4,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
 import { forgeJwt } from '@perdure/testkit'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createServer } from '../create-server.ts'
-import type { PerdureServer } from '../perdure-server.ts'
 
 export const APP = 'https://app.test'
 export const HMAC = 'https://hmac.test'
@@ -58,11 +57,6 @@ export const claimsOf = (over: object = {}) => ({
 export const jwtOf = (over: object = {}): string => forgeJwt({ claims: claimsOf(over), key: ed.privateKey })
 export const rsaJwtOf = (scope: string, over: object = {}): string =>
   forgeJwt({ header: { alg: 'RS256' }, claims: claimsOf({ iss: RSA, scope, ...over }), key: rsa.privateKey })
-
-const running: PerdureServer[] = []
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.stop({ force: true })
-})
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -119,7 +113,7 @@ export async function startJwtServer({ config, onRun }: Options = {}) {
       },
     ],
   })
-  running.push(server)
+  onTestFinished(() => server.stop({ force: true }))
   const { host, port, basePath } = await server.start()
   const url = `http://${host}:${port}${basePath}`
 

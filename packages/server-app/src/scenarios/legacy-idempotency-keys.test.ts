@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { CONFIG, directory, mint, start } from './audit-server.fixture.ts'
+import { CONFIG, directory, mint, start, useAuditFolder } from './audit-server.fixture.ts'
+
+useAuditFolder()
 
 const hashed = (identity: readonly string[]) => createHash('sha256').update(JSON.stringify(identity)).digest('hex')
 

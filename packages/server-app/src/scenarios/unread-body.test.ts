@@ -1,7 +1,9 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { CONFIG, mint, start } from './audit-server.fixture.ts'
+import { CONFIG, mint, start, useAuditFolder } from './audit-server.fixture.ts'
+
+useAuditFolder()
 
 interface Sent {
   readonly status: number | undefined

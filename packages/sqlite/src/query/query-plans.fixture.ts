@@ -1,17 +1,11 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
 import type { Query } from '@perdure/storage'
-import { afterAll, beforeAll } from 'vitest'
-import { type Connection, openConnection } from '../file/connection.ts'
+import { openConnection } from '../file/connection.ts'
 import { applyMigrations } from '../file/migrate.ts'
 import { SQLITE } from './dialect.ts'
 
-let db: Connection
-
-beforeAll(() => {
-  db = openConnection(':memory:')
-  applyMigrations(db.database, { now: () => 0 })
-})
-afterAll(() => void db.database.close())
+const db = openConnection(':memory:')
+applyMigrations(db.database, { now: () => 0 })
 
 export function planOf(query: Query<never, unknown>): string {
   const sql = query.in(SQLITE).text

@@ -23,7 +23,7 @@ export const CALL_OPTIONS = {
   callOptionsSchema: ['kept', 'the options of a chat agent are the other members of the chat request'],
   experimental_activeTools: ['kept'],
   experimental_context: ['kept'],
-  experimental_download: ['each execution'],
+  experimental_download: ['each execution', 'without it, `ctx.files.read` loads what the model does not: from public addresses and `files.allowHosts`'],
   experimental_include: ['kept'],
   experimental_onLanguageModelCallEnd: ['each execution'],
   experimental_onLanguageModelCallStart: ['each execution'],

@@ -1,6 +1,6 @@
 import type { AgentRegistration } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { createServer, type PerdureServer } from '@perdure/server-app'
+import { type Adapters, createServer, type PerdureServer } from '@perdure/server-app'
 import { onTestFinished } from 'vitest'
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
@@ -15,10 +15,14 @@ async function stopAll(): Promise<void> {
 }
 
 /** A server without a listener. */
-export async function serverWith(agents: readonly AgentRegistration[], storage = createInMemoryStorage()) {
+export async function serverWith(
+  agents: readonly AgentRegistration[],
+  storage = createInMemoryStorage(),
+  adapters: Partial<Adapters> = {},
+) {
   const server = await createServer({
     config: { auth: { kind: 'none' } },
-    adapters: { storage, logger: QUIET },
+    adapters: { storage, logger: QUIET, ...adapters },
     agents,
   })
   await server.start({ listen: false })

@@ -86,7 +86,7 @@ export type { RepeatOptions, RetryOptions, StepContext, StepFn, StepOnCrash, Ste
 export { isCutOffStep } from './durable/step-call.ts'
 export type { MakeStream, StreamOptions } from './durable/stream-call.ts'
 export type { StreamPart, TokenUsage, ToolDeclaration } from './durable/stream-part.ts'
-export { createReadChunk, type StreamSource } from './durable/stream-source.ts'
+export { createReadChunk, isStreamSource, type StreamSource } from './durable/stream-source.ts'
 export { createStreamWriter, type StreamedToolCall, type StreamSummary } from './durable/stream-writer.ts'
 export type { SuspendApproval, SuspendRequest, Suspension } from './durable/suspension.ts'
 export type { ToolCall, ToolOutcome } from './durable/tool.ts'

@@ -143,6 +143,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...createChats({ ...named, targets: targetsOf(agents, workflows), deleteSession: sessions.deleteSession }),
     ...createFiles({
       ...{ ...named, blobs: createInMemoryBlobStore({ clock, digest: testDigest }) },
+      remoteFiles: { load: async () => ({ error: 'not loaded' }) },
       limits: { maxBytes: config?.maxFileBytes ?? TEST_CONFIG.maxFileBytes, maxBytesPerOwner: 500_000 },
     }).useCases,
     ...createSkills({ ...named, ...testSkills() }),

@@ -141,6 +141,7 @@ export {
   takeWithinPage,
 } from './page.ts'
 export { isRefusal, perdureError, type Refusal, type RefusalOptions } from './perdure-error.ts'
+export type { RemoteFileLimits, RemoteFiles } from './remote-files.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export { endFields, filterFields, type RunField, type RunLabels, startFields } from './run-fields.ts'
 export {

@@ -1,4 +1,4 @@
-import type { AgentRegistration, RunCode, WorkflowRegistration } from '@perdure/core'
+import { type AgentRegistration, type RunCode, type WorkflowRegistration, withOwnResult } from '@perdure/core'
 import type { LogFields } from '@perdure/ports'
 import { runAgent, runWorkflow } from '@perdure/server-app/testing'
 import { describe, expect, it } from 'vitest'
@@ -48,6 +48,20 @@ describe('watchAgentResults', () => {
     ])
 
     expect(outcomes.map(({ status }) => status)).toEqual(['completed', 'suspended', 'failed'])
+    expect(outcomes.flatMap(({ lines }) => lines)).toEqual([])
+  })
+
+  it('warns of nothing when the code returns a stream, or a value that determines its own result', async () => {
+    const text = async function* () {
+      yield 'Hello'
+    }
+    const shown = withOwnResult({ internal: new Map() }, async () => ({ text: 'Hello' }))
+    const outcomes = await Promise.all([
+      outcomeOf(async () => ({ textStream: text(), internal: new Map() })),
+      outcomeOf(async () => shown),
+    ])
+
+    expect(outcomes.map(({ result }) => result)).toEqual([{ text: 'Hello' }, { text: 'Hello' }])
     expect(outcomes.flatMap(({ lines }) => lines)).toEqual([])
   })
 

@@ -1,4 +1,12 @@
-import { type AgentRegistration, isGenerator, mapCode, type RunCode, type WorkflowRegistration } from '@perdure/core'
+import {
+  type AgentRegistration,
+  isGenerator,
+  isStreamSource,
+  mapCode,
+  ownResultOf,
+  type RunCode,
+  type WorkflowRegistration,
+} from '@perdure/core'
 import type { LogFields } from '@perdure/ports'
 import { lossyValues } from './lossy-values.ts'
 
@@ -40,6 +48,8 @@ async function* watchedGenerator<Yielded>(
 }
 
 function check(result: unknown, warn: Warn, fields: LogFields): void {
+  // The result of such a run is the text or the object of the stream.
+  if (isStreamSource(result) || ownResultOf(result) !== undefined) return
   const lost = safely(() => lossyValues(result))
   if (lost.length > 0) warn(`the result is stored as JSON, which does not keep: ${lost.join(', ')}`, fields)
 }

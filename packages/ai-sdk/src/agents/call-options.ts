@@ -10,6 +10,7 @@ import { durableTools } from '../tools/durable-tools.ts'
 import { withRepairs } from '../tools/invalid-calls.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { Compaction } from './compaction.ts'
+import { downloadIn } from './linked-files.ts'
 import { refuseOptions } from './refuse-options.ts'
 import { createStepPrompt, type StepPrompt } from './step-prompt.ts'
 import type { Timeouts } from './timeouts.ts'
@@ -41,6 +42,7 @@ export function durableOptions(scope: CallScope, options: Options): Options {
   const policy = toolApproval as ApprovalPolicy | undefined
   const toolSettings = { toolApproval: policy, state, timeoutMsOf: timeouts.toolMsOf }
   return {
+    experimental_download: downloadIn(find),
     ...withRepairs(find, rest),
     model: durable(model),
     ...(isObject(tools) ? { tools: durableTools(find, tools as Tools, toolSettings) } : {}),

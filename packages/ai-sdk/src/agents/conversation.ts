@@ -5,6 +5,7 @@ import type { Sdk } from '../sdk.ts'
 import { failureTextOf, plainFailure } from '../tools/failure-text.ts'
 import type { Tools } from '../tools/tool.ts'
 import type { ConversationOptions } from './conversation-options.ts'
+import { linkerOf } from './linked-files.ts'
 import { toModelMessages } from './model-messages.ts'
 import { readerOf } from './read-file.ts'
 import { toUiMessages } from './ui-messages.ts'
@@ -19,7 +20,13 @@ export const createConversation = (sdk: Sdk, find: FindRun) => ({
     const { ctx } = find()
     await ctx.session?.takeMessages()
     return toModelMessages(await branchOf(ctx, maxTurns, true), {
-      ...{ tools: tools as Tools, convertDataPart, readFile: readerOf(ctx), failureText: failureTextOf(sdk) },
+      ...{
+        tools: tools as Tools,
+        convertDataPart,
+        readFile: readerOf(ctx),
+        linkTo: linkerOf(ctx),
+        failureText: failureTextOf(sdk),
+      },
     })
   },
   uiMessages: async ({ maxTurns }: Pick<ConversationOptions, 'maxTurns'> = {}) =>
@@ -49,6 +56,12 @@ export async function ownMessages(ctx: RunContext): Promise<ModelMessage[]> {
   return own === undefined
     ? []
     : toModelMessages([own], {
-        ...{ tools: {}, convertDataPart: undefined, readFile: readerOf(ctx), failureText: plainFailure },
+        ...{
+          tools: {},
+          convertDataPart: undefined,
+          readFile: readerOf(ctx),
+          linkTo: linkerOf(ctx),
+          failureText: plainFailure,
+        },
       })
 }

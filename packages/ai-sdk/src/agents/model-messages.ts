@@ -12,6 +12,8 @@ interface Converting {
   readonly convertDataPart: ConversationOptions['convertDataPart']
   /** Reads a file that the server stores. */
   readonly readFile: ReadFile
+  /** Makes the URL of a file of another server. */
+  readonly linkTo: (url: string) => URL
   /** Not called for messages of users. */
   readonly failureText: FailureText
 }
@@ -80,9 +82,9 @@ async function answerOf(parts: readonly MessagePart[], converting: Converting): 
 type FilePart = Extract<MessagePart, { readonly type: 'file' }>
 
 /** The model gets the bytes of a stored file, because no provider can load it without the token of its owner. */
-async function fileOf({ url, mediaType, name }: FilePart, { readFile }: Converting): Promise<Content> {
+async function fileOf({ url, mediaType, name }: FilePart, { readFile, linkTo }: Converting): Promise<Content> {
   if (fileIdOf(url) === undefined && !URL.canParse(url)) return unreadable(url)
-  const data = fileIdOf(url) === undefined ? new URL(url) : await readFile(url)
+  const data = fileIdOf(url) === undefined ? linkTo(url) : await readFile(url)
   if (data === undefined) return unreadable(url)
   return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) }
 }

@@ -8,6 +8,9 @@ const urls = new WeakMap<Uint8Array, string>()
 
 export const storedUrlOf = (bytes: Uint8Array): string | undefined => urls.get(bytes)
 
+export const isFileNotFound = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === 'file-not-found'
+
 export const readerOf =
   (ctx: RunContext): ReadFile =>
   async (url) => {
@@ -16,7 +19,7 @@ export const readerOf =
       urls.set(bytes, url)
       return bytes
     } catch (error) {
-      if ((error as { readonly code?: unknown } | undefined)?.code !== 'file-not-found') throw error
+      if (!isFileNotFound(error)) throw error
       return undefined
     }
   }

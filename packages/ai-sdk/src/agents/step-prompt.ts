@@ -2,6 +2,7 @@ import type { ModelMessage } from 'ai'
 import type { FindRun } from '../run.ts'
 import { plainFailure } from '../tools/failure-text.ts'
 import type { Compaction } from './compaction.ts'
+import { linkerOf } from './linked-files.ts'
 import { toModelMessages } from './model-messages.ts'
 import { readerOf } from './read-file.ts'
 
@@ -62,7 +63,13 @@ export function createStepPrompt({ find, compaction }: StepPromptOptions) {
       const taken = isInsideCall ? [] : ((await ctx.session?.takeMessages({ steering: true })) ?? [])
       if (taken.length > 0) {
         const converting = {
-          ...{ tools: {}, convertDataPart: undefined, readFile: readerOf(ctx), failureText: plainFailure },
+          ...{
+            tools: {},
+            convertDataPart: undefined,
+            readFile: readerOf(ctx),
+            linkTo: linkerOf(ctx),
+            failureText: plainFailure,
+          },
         }
         received.push(add({ at: own.length, messages: await toModelMessages(taken, converting) }))
       }

@@ -1,4 +1,5 @@
 import type { StepOptions } from '@perdure/core'
+import { withMissingFiles } from '../agents/linked-files.ts'
 import type { FindRun, Run } from '../run.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
@@ -27,17 +28,19 @@ const durableModels = new WeakSet<object>()
  */
 export function durableModel(find: FindRun, model: ModelLike, settings: ModelSettings): ModelLike {
   if (durableModels.has(model)) return model
-  const given: Given = { model, settings }
+  const asked: Given = { model, settings }
   const durable = {
-    doGenerate: (call: CallOptions) => {
+    doGenerate: (given: CallOptions) => {
       const run = find()
+      const call = withMissingFiles(given)
       markDurableCall()
-      return run.isInsideCall ? plainModel(run, model).doGenerate(call) : generate(run, given, call)
+      return run.isInsideCall ? plainModel(run, model).doGenerate(call) : generate(run, asked, call)
     },
-    doStream: async (call: CallOptions) => {
+    doStream: async (given: CallOptions) => {
       const run = find()
+      const call = withMissingFiles(given)
       markDurableCall()
-      return run.isInsideCall ? plainModel(run, model).doStream(call) : { stream: stream(run, given, call) }
+      return run.isInsideCall ? plainModel(run, model).doStream(call) : { stream: stream(run, asked, call) }
     },
   }
   const proxy = new Proxy(model, {

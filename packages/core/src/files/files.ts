@@ -2,12 +2,17 @@ import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createDeleteFile, type DeleteFileDeps } from './delete-file.ts'
 import { createReadFiles, type ReadFilesDeps } from './read-files.ts'
 import { createReceiveFile, type ReceiveFileDeps } from './receive-file.ts'
-import { createRunFiles, type RunFiles } from './run-files.ts'
+import { createRunFiles, type RunFiles, type RunFilesDeps } from './run-files.ts'
 import { createStoreDataUrl } from './store-data-url.ts'
 import { createStoreFile, type StoreFileDeps } from './store-file.ts'
 import { createFileSweep, type SweepFilesDeps } from './sweep-files.ts'
 
-export type FilesDeps = ReadFilesDeps & ReceiveFileDeps & StoreFileDeps & DeleteFileDeps & SweepFilesDeps
+export type FilesDeps = ReadFilesDeps &
+  ReceiveFileDeps &
+  StoreFileDeps &
+  DeleteFileDeps &
+  SweepFilesDeps &
+  Pick<RunFilesDeps, 'remoteFiles'>
 
 /** Wires the use cases of files. `forRun` creates `ctx.files` of each run. */
 export function createFiles(deps: FilesDeps) {

@@ -53,9 +53,10 @@ export function createReceiveFile({ blobs, files, digest, clock, limits }: Recei
   const recent = createRecentUploads(clock)
   return async ({ chunks, mediaType, owner, isCorrected = false }) => {
     const { bytes } = await files.usage(owner)
+    const upload = recent.begin(owner)
     // Checked again when the file is stored. Here, an owner without room costs no reading and no place on the disk.
     const count = (size: number, more: number) => {
-      const isOver = bytes + size > limits.maxBytesPerOwner || recent.add(owner, more) > limits.maxBytesPerOwner
+      const isOver = bytes + size > limits.maxBytesPerOwner || upload.add(more) > limits.maxBytesPerOwner
       if (isOver || bytes >= limits.maxBytesPerOwner) throw quotaExceeded(limits)
     }
     count(0, 0)
@@ -67,6 +68,9 @@ export function createReceiveFile({ blobs, files, digest, clock, limits }: Recei
       const hash = digest.startSha256()
       hash.update(start)
       return { sha256: hash.end(), size: start.length, mediaType: type, content: toBase64(start) }
+    } catch (error) {
+      upload.cancel()
+      throw error
     } finally {
       await source.return(undefined)
     }

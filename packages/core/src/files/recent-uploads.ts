@@ -4,10 +4,17 @@ import type { Clock } from '@perdure/ports'
 const KEPT_MS = 70 * 60_000
 const PART_MS = 60_000
 
+/** One upload that is being received. */
+export interface RecentUpload {
+  /** Adds received bytes, and returns the sum of the owner. */
+  add(bytes: number): number
+  /** Subtracts the bytes again, because none of them stays on the disk. */
+  cancel(): void
+}
+
 /** How much each owner has uploaded while contents stay on the disk without a file: refused, repeated or deleted ones. */
 export interface RecentUploads {
-  /** Adds bytes, and returns the sum of the owner. */
-  add(owner: string, bytes: number): number
+  begin(owner: string): RecentUpload
 }
 
 /** Counts in this process, by the minute. */
@@ -21,18 +28,34 @@ export function createRecentUploads({ monotonicMs }: Pick<Clock, 'monotonicMs'>)
     }
   }
 
+  const change = (owner: string, part: number, bytes: number) => {
+    const parts = owners.get(owner) ?? new Map<number, number>()
+    parts.set(part, (parts.get(part) ?? 0) + bytes)
+    owners.set(owner, parts)
+  }
+
+  const sumOf = (owner: string) => [...(owners.get(owner)?.values() ?? [])].reduce((sum, one) => sum + one, 0)
+
   let last = 0
   return {
-    add(owner, bytes) {
-      const part = Math.floor(monotonicMs() / PART_MS)
-      if (part !== last) prune(part)
-      last = part
-      const parts = owners.get(owner) ?? new Map<number, number>()
-      if (bytes > 0) {
-        parts.set(part, (parts.get(part) ?? 0) + bytes)
-        owners.set(owner, parts)
+    begin(owner) {
+      const added = new Map<number, number>()
+      return {
+        add(bytes) {
+          const part = Math.floor(monotonicMs() / PART_MS)
+          if (part !== last) prune(part)
+          last = part
+          if (bytes > 0) {
+            added.set(part, (added.get(part) ?? 0) + bytes)
+            change(owner, part, bytes)
+          }
+          return sumOf(owner)
+        },
+        cancel() {
+          for (const [part, bytes] of added) if (owners.get(owner)?.has(part) === true) change(owner, part, -bytes)
+          added.clear()
+        },
       }
-      return [...parts.values()].reduce((sum, one) => sum + one, 0)
     },
   }
 }

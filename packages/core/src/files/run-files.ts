@@ -1,4 +1,4 @@
-import { EVERY_ROW, type FileRecord, perdureError } from '@perdure/ports'
+import { EVERY_ROW, type FileRecord, perdureError, type RemoteFiles } from '@perdure/ports'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { oneChunk, readBytes } from './file-bytes.ts'
 import { fileIdOf, fileUrl } from './file-url.ts'
@@ -25,7 +25,8 @@ export interface WrittenFile {
 /** The stored files that a run may use: those of its owner, and those of its session. */
 export interface RunFiles {
   /**
-   * Returns the content of a file. Not recorded, because the content of a file never changes.
+   * Returns the content of a file. Not recorded, because the content of a stored file never changes. A file of another
+   * server is loaded at each call, only from public addresses and the hosts of `files.allowHosts`.
    *
    * @param file the id of a file, or the URL that a message shows
    * @throws PerdureError `file-not-found`
@@ -41,18 +42,31 @@ export interface RunFiles {
 
 export interface RunFilesDeps extends StoreDataUrlDeps {
   readonly readFiles: Pick<ReadFiles, 'open'>
+  readonly remoteFiles: RemoteFiles
 }
 
+/** How long another server may take to send a file. */
+const LOAD_MS = 30_000
+
 /** `ctx.files`. */
-export function createRunFiles(deps: RunFilesDeps, { run, transact }: ServiceCaller): RunFiles {
-  const { files, readFiles, receiveFile, limits, basePath } = deps
+export function createRunFiles(deps: RunFilesDeps, { run, signal, transact }: ServiceCaller): RunFiles {
+  const { files, readFiles, receiveFile, remoteFiles, limits, basePath } = deps
   const { owner, sessionId } = run
 
   const isUsable = async (file: FileRecord): Promise<boolean> =>
     file.owner === owner || (sessionId !== undefined && (await files.holders(file.id)).includes(sessionId))
 
+  const load = async (url: string): Promise<Uint8Array> => {
+    const within = { maxBytes: limits.maxBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS)]) }
+    const loaded = await remoteFiles.load(url, within)
+    signal.throwIfAborted()
+    if ('bytes' in loaded) return loaded.bytes
+    throw perdureError('file-not-found', { message: `${url.slice(0, 200)} cannot be loaded: ${loaded.error}` })
+  }
+
   return {
     async read(file) {
+      if (/^https?:/i.test(file)) return load(file)
       const id = fileIdOf(file)
       if (id === undefined) throw perdureError('file-not-found', { hint: 'pass the id or the URL of a stored file' })
       const opened = await readFiles.open(id, EVERY_ROW)

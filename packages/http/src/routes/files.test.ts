@@ -13,10 +13,14 @@ interface Upload {
   readonly headers?: Record<string, string>
 }
 
-const upload = (content: Uint8Array<ArrayBuffer>, { type = 'image/png', query = '', headers = {} }: Upload = {}) =>
+const upload = (
+  content: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+  { type = 'image/png', query = '', headers = {} }: Upload = {},
+) =>
   new Request(`${ORIGIN}/v1/files${query}`, {
     method: 'POST',
     body: content,
+    duplex: 'half',
     headers: { 'Content-Type': type, ...headers },
   })
 
@@ -119,6 +123,27 @@ describe('POST /files', () => {
       hint: expect.stringContaining('files.maxBytesPerOwner'),
     })
     expect((await as('bob').fetch(upload(PHOTO))).status).toBe(201)
+  })
+
+  it('does not count uploads that were refused or cut off: nothing of them is stored', async () => {
+    const { as } = setUp()
+    const alice = as('alice')
+    const cutOff = () =>
+      upload(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(PHOTO)
+            setTimeout(() => controller.error(new Error('cut off')), 5)
+          },
+        }),
+      )
+    for (let count = 0; count < 5; count++) expect((await alice.fetch(cutOff())).status).toBeGreaterThanOrEqual(400)
+    const parallel = await Promise.all(Array.from({ length: 10 }, async () => alice.fetch(upload(PHOTO))))
+
+    const stored = parallel.filter(({ status }) => status === 201).length
+    expect(stored).toBeGreaterThan(0)
+    for (let count = stored; count < 3; count++) expect((await alice.fetch(upload(PHOTO))).status).toBe(201)
+    expect((await alice.fetch(upload(PHOTO))).status).toBe(409)
   })
 
   it.each(['a/b', '..\\x', 'a%00b', 'x'.repeat(256), ''])('refuses the name %j', async (name) => {

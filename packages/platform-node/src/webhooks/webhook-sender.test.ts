@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isPublicAddress } from './public-address.ts'
+import { isPublicAddress } from '../outbound/public-address.ts'
 import { sendWebhook } from './send-webhook.ts'
 import { createWebhookSender } from './webhook-sender.ts'
 

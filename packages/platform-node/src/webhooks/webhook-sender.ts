@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { WebhookSender } from '@perdure/ports'
-import { isPublicAddress } from './public-address.ts'
-import type { Resolve } from './send-webhook.ts'
+import { isPublicAddress } from '../outbound/public-address.ts'
+import { isListed, type Resolve } from '../outbound/public-connection.ts'
 
 export interface WebhookSenderOptions {
   /** Hosts that may use http: and addresses that are not public; with the port, unless it is the default port. */
@@ -12,7 +12,7 @@ export interface WebhookSenderOptions {
 
 /** Sends webhook deliveries over HTTP. The code that sends is loaded with the first delivery. */
 export function createWebhookSender({ allowHosts, resolve }: WebhookSenderOptions): WebhookSender {
-  const isAllowed = (url: URL) => allowHosts.some((host) => new URL(`${url.protocol}//${host}`).host === url.host)
+  const isAllowed = (url: URL) => isListed(allowHosts, url)
 
   const refusalOf = (text: string): string | undefined => {
     const url = URL.parse(text)

@@ -118,7 +118,7 @@ export function compose(parts: Parts) {
     ...answers,
     config,
     outside,
-    ...{ blobs: adapters.blobs, mcp: adapters.mcp },
+    ...{ blobs: adapters.blobs, remoteFiles: adapters.remoteFiles, mcp: adapters.mcp },
     mcpServers: parts.mcpServers,
     boundServers: storage.mcpServers,
     skills: adapters.skills,

@@ -30,6 +30,7 @@ import type {
   Embedder,
   IdGenerator,
   McpClient,
+  RemoteFiles,
   SkillStore,
   Storage,
 } from '@perdure/ports'
@@ -50,6 +51,7 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly embedder: Embedder | undefined
   readonly phases: Partial<ConsolidatorPhases>
   readonly blobs: BlobStore
+  readonly remoteFiles: RemoteFiles
   readonly mcp: McpClient
   readonly skills: SkillStore
   readonly registeredSkills: SkillStore

@@ -92,6 +92,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
+        remoteFiles: { load: async () => ({ error: 'not loaded' }) },
         webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
         blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,

@@ -173,6 +173,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{
+        remoteFiles: { load: async () => ({ error: 'not loaded' }) },
         webhookSender: { refusalOf: () => undefined, send: async () => ({ error: 'not sent' }) },
         blobs: createInMemoryBlobStore({ clock, digest: nodeDigest }),
         skills: noSkills,

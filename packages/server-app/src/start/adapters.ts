@@ -5,6 +5,7 @@ import {
   createFileSkillStore,
   createJwtVerifier,
   createPrometheusMeter,
+  createRemoteFiles,
   createWatchdog,
   createWebhookSender,
   envSecretResolver,
@@ -32,6 +33,7 @@ import {
   type McpClient,
   noTracer,
   type ReadableMeter,
+  type RemoteFiles,
   type SecretResolver,
   type SkillStore,
   type Storage,
@@ -69,6 +71,7 @@ export interface Adapters {
   readonly jwtVerifier: JwtVerifier
   /** Sends webhook deliveries. */
   readonly webhookSender: WebhookSender
+  readonly remoteFiles: RemoteFiles
   /**
    * WebSocket tickets. By default, they are in the storage if other processes use it too, otherwise in the memory of this
    * process.
@@ -116,6 +119,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
     jwtVerifier: given.jwtVerifier ?? createJwtVerifier({ monotonicMs: clock.monotonicMs }),
     webhookSender: given.webhookSender ?? createWebhookSender(config.webhooks),
+    remoteFiles: given.remoteFiles ?? createRemoteFiles(config.files),
     mcp:
       given.mcp ??
       createMcpClient({

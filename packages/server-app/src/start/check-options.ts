@@ -53,6 +53,7 @@ const ADAPTERS = {
   mcp: 'object',
   jwtVerifier: 'object',
   webhookSender: 'object',
+  remoteFiles: 'object',
   tickets: 'object',
   cluster: 'object',
   lockouts: 'object',

@@ -53,7 +53,7 @@ it('gives a model the bytes of a linked file that it cannot load, through the po
   expect(prompts.at(-1)).toContain('"0":9,"1":8,"2":7')
 })
 
-it('goes on with a chat after a linked file has vanished, and tells the model', async () => {
+it('continues a chat after a linked file has vanished, and tells the model', async () => {
   const { say, prompts, vanish } = await setUp()
   await say('What is this?', fileAt(CAT))
   vanish()

@@ -99,6 +99,7 @@ export function createTestApp(options: AppOptions = {}) {
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const engine = createEngine({
+    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     recall,
     services: () => ({}) as RunServices,
     ...storage,

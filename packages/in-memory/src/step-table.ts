@@ -1,4 +1,11 @@
-import { type EpochMs, type StepChange, type StepRecord, type StepStore, takeWithinPage } from '@perdure/ports'
+import {
+  type EpochMs,
+  type StepChange,
+  type StepRecord,
+  type StepStore,
+  takeWithin,
+  takeWithinPage,
+} from '@perdure/ports'
 import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
 import { outlined } from './outlined.ts'
@@ -43,6 +50,11 @@ export function createStepTable(): StepTable {
   return {
     store: {
       list: async (runId, { results } = { results: true }) => (results ? ofRun(runId) : ofRun(runId).map(brief)),
+      read: async (runId, { after, ...part }) =>
+        takeWithin(
+          ofRun(runId).filter(({ seq }) => seq > after),
+          part,
+        ),
       async listBriefly(runId, { after, limit, status }) {
         const selected = ofRun(runId)
           .filter((step) => step.seq > after && (status === undefined || step.status === status))

@@ -138,6 +138,7 @@ export {
   type Page,
   type PageQuery,
   type PageStart,
+  takeWithin,
   takeWithinPage,
 } from './page.ts'
 export { isRefusal, perdureError, type Refusal, type RefusalOptions } from './perdure-error.ts'
@@ -187,6 +188,7 @@ export type {
   OutlinedStep,
   StepChange,
   StepKind,
+  StepPartRange,
   StepRange,
   StepRecord,
   StepStatus,

@@ -32,16 +32,23 @@ export interface PageStart<T> {
  *
  * @param bytesOf measures the content of a record; by default with `contentBytes`
  */
-export function takeWithinPage<T>(
+export const takeWithinPage = <T>(
   records: Iterable<T>,
   limit: number,
+  bytesOf: (record: T) => number = contentBytes,
+): PageStart<T> => takeWithin(records, { limit, maxBytes: MAX_PAGE_BYTES }, bytesOf)
+
+/** As `takeWithinPage`, with an upper limit for the content. */
+export function takeWithin<T>(
+  records: Iterable<T>,
+  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
   bytesOf: (record: T) => number = contentBytes,
 ): PageStart<T> {
   const items: T[] = []
   let bytes = 0
   for (const record of records) {
     bytes += bytesOf(record)
-    if (items.length === limit || (items.length > 0 && bytes > MAX_PAGE_BYTES)) return { items, hasMore: true }
+    if (items.length === limit || (items.length > 0 && bytes > maxBytes)) return { items, hasMore: true }
     items.push(record)
   }
   return { items, hasMore: false }

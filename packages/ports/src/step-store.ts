@@ -1,6 +1,6 @@
 import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
-import type { Page, PageQuery } from './page.ts'
+import type { Page, PageQuery, PageStart } from './page.ts'
 import type { RunError, RunUsage } from './run-store.ts'
 import type { WithStored } from './stored-text.ts'
 
@@ -66,6 +66,13 @@ export interface StepRange {
   readonly status?: StepStatus | undefined
 }
 
+/** Selects a part of the calls of a run with their results, ordered by `seq`. */
+export interface StepPartRange {
+  readonly after: number // exclusive `seq`; 0 reads from the start
+  readonly limit: number
+  readonly maxBytes: number // of the content, up to `MAX_PAGE_BYTES`
+}
+
 /** Port. Reads the durable calls of runs; every write goes through `UnitOfWork`. Must pass `stepStoreContract`. */
 export interface StepStore {
   /**
@@ -73,6 +80,11 @@ export interface StepStore {
    * read nor returned.
    */
   list(runId: string, content?: { readonly results: boolean }): Promise<readonly StepRecord[]>
+  /**
+   * Reads some calls of the run with all their members, ordered by `seq`. The part ends after `limit` calls, or before
+   * the call whose content would bring it above `maxBytes`. A larger call is a part of its own.
+   */
+  read(runId: string, range: StepPartRange): Promise<PageStart<StepRecord>>
   /**
    * Lists some calls of the run without their `result` and `error`, ordered by `seq`. The list ends like a page, after
    * `limit` calls or at `MAX_PAGE_BYTES`. It is empty only when no more calls follow.

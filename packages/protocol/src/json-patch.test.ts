@@ -70,6 +70,13 @@ describe('applyJsonPatch', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
+  it('keeps every member of an object that it changes, also __proto__', () => {
+    const document = JSON.parse('{"__proto__":1,"b":2,"0":3}')
+    const patched = applyJsonPatch(document, [{ op: 'replace', path: '/b', value: 4 }])
+    expect(JSON.stringify(patched.ok && patched.value)).toBe('{"0":3,"__proto__":1,"b":4}')
+    expect(JSON.stringify(document)).toBe('{"0":3,"__proto__":1,"b":2}')
+  })
+
   it('returns an answer for every patch and never changes the document', () => {
     const pointer = fc
       .array(fc.constantFrom('city', 'list', '0', '-', '2', 'deep', 'x'))

@@ -15,6 +15,7 @@ import {
   Refusal,
   refuse,
   remember,
+  setMember,
   sizeOf,
   work,
 } from './patching.ts'
@@ -191,12 +192,6 @@ function parentOf(patching: Patching, keys: readonly string[]): Parent {
     parent = child
   }
   return parent
-}
-
-/** Also for the key `__proto__`, which an assignment would not store. */
-function setMember(parent: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') parent[key] = value
-  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function indexIn(list: readonly unknown[], key: string, last: number): number {

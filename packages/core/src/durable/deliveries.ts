@@ -1,4 +1,4 @@
-import type { StepRecord } from '@perdure/ports'
+import type { StepRecord, YieldTurn } from '@perdure/ports'
 
 /** Delivers the outcomes of durable calls to the code that awaits them. */
 export interface Deliveries {
@@ -24,29 +24,41 @@ export interface Deliveries {
  */
 export const MICROTASKS_PER_OUTCOME = 32
 
+/** How much is delivered in one turn of the event loop: the code parses each result, and works with it. */
+const TURN_SIZE = 128 * 1_024
+
+/** What an outcome costs besides its result. */
+const CALL_SIZE = 1_024
+
+export interface DeliveryParts {
+  readonly nextTurn: YieldTurn
+  /** Called whenever nothing is left to deliver. */
+  readonly onIdle: () => void
+}
+
 /**
  * Delivers one outcome at a time, in the order in which they were recorded, and lets the code run its microtasks in
  * between. Parallel branches therefore make their next calls in the same order in every execution, including the first.
- * Calls `onIdle` whenever nothing is left to deliver.
+ * A replay delivers many outcomes at once, so after each part of it other work gets its turn of the event loop.
  */
-export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => void): Deliveries {
+export function createDeliveries(recorded: readonly StepRecord[], { nextTurn, onIdle }: DeliveryParts): Deliveries {
   const receivers = new Map<number, (step: StepRecord) => void>()
-  const known = new Set<number>()
-  let outcomes: StepRecord[] = []
+  const outcomes = recorded.filter(({ endOrder }) => endOrder !== undefined).sort((a, b) => orderOf(a) - orderOf(b))
+  const known = new Set(outcomes.map(({ seq }) => seq))
   let yielding: (() => void)[] = []
   let pumping: Promise<void> | undefined
+  let sizeOfTurn = 0
 
   const insert = (step: StepRecord) => {
     if (known.has(step.seq)) return
     known.add(step.seq)
-    outcomes.push(step)
-    outcomes.sort((a, b) => orderOf(a) - orderOf(b))
+    const before = outcomes.findLastIndex((other) => orderOf(other) <= orderOf(step))
+    outcomes.splice(before + 1, 0, step)
   }
 
   const takeNext = (): StepRecord | undefined => {
-    const next = outcomes.find(({ seq }) => receivers.has(seq))
-    outcomes = outcomes.filter((step) => step !== next)
-    return next
+    const index = outcomes.findIndex(({ seq }) => receivers.has(seq))
+    return index === -1 ? undefined : outcomes.splice(index, 1)[0]
   }
 
   /** Returns false when there was nothing to deliver. */
@@ -55,10 +67,12 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
       const resolved = yielding
       yielding = []
       for (const resolve of resolved) resolve()
+      sizeOfTurn += CALL_SIZE
       return true
     }
     const next = takeNext()
     if (next === undefined) return false
+    sizeOfTurn += CALL_SIZE + (next.result?.length ?? 0)
     receivers.get(next.seq)?.(next)
     receivers.delete(next.seq)
     known.delete(next.seq)
@@ -66,8 +80,13 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
   }
 
   const pump = async () => {
-    do await runMicrotasks()
-    while (deliverNext())
+    do {
+      await runMicrotasks()
+      if (sizeOfTurn >= TURN_SIZE) {
+        await nextTurn()
+        sizeOfTurn = 0
+      }
+    } while (deliverNext())
     pumping = undefined
     onIdle()
   }
@@ -75,8 +94,6 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
   const wake = () => {
     pumping ??= pump()
   }
-
-  for (const step of recorded) if (step.endOrder !== undefined) insert(step)
 
   return {
     receive: (seq) =>

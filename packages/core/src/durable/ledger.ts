@@ -1,4 +1,4 @@
-import type { StepKind, StepRecord, Timers } from '@perdure/ports'
+import type { StepKind, StepRecord, Timers, YieldTurn } from '@perdure/ports'
 import type { Divergence } from '../runs/parked.ts'
 import { type Claim, callName, createCallOrder } from './call-order.ts'
 import { createDeliveries } from './deliveries.ts'
@@ -79,6 +79,8 @@ export interface LedgerParts {
   /** `passedVersions()` from before the suspension. */
   readonly passedVersions: readonly string[] | undefined
   readonly timers: Timers
+  /** Lets other work of the process have its turn of the event loop during a long replay. */
+  readonly nextTurn: YieldTurn
   /** Reads every call of the run as it is recorded now, without results. */
   readonly read: () => Promise<readonly StepRecord[]>
   /** Reads one call of the run. */
@@ -93,11 +95,11 @@ export interface LedgerParts {
 const BLOCKED_TURNS = 2
 
 export function createLedger(parts: LedgerParts): Ledger {
-  const { recorded: all, throughSeq, timers, read, find, onDiverged } = parts
+  const { recorded: all, throughSeq, timers, nextTurn, read, find, onDiverged } = parts
   let passedVersions = parts.passedVersions ?? []
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const order = createCallOrder(recorded, throughSeq)
-  const deliveries = createDeliveries(recorded, () => checkBlocked())
+  const deliveries = createDeliveries(recorded, { nextTurn, onIdle: () => checkBlocked() })
   const waiting = new Set<number>()
   const open = new Map<number, string>() // by sequence number
   let mismatch: Divergence | undefined

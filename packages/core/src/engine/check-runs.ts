@@ -15,11 +15,13 @@ import {
   type StepRecord,
   type StepStore,
   type Timers,
+  type YieldTurn,
 } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { CallScope } from '../durable/call-scope.ts'
 import type { Journal } from '../durable/journal.ts'
 import { createLedger } from '../durable/ledger.ts'
+import { readRecordedCalls } from '../durable/recorded-calls.ts'
 import type { Budget } from '../durable/run-budget.ts'
 import { createRunMeter } from '../durable/run-meter.ts'
 import { budgetError } from '../runs/budget-error.ts'
@@ -42,6 +44,7 @@ export interface CheckRunsDeps {
   readonly approvals: ApprovalStore
   readonly clock: Clock
   readonly timers: Timers
+  readonly yieldTurn: YieldTurn
   readonly logger: Logger
   readonly ids: IdGenerator
   readonly digest: Pick<Digest, 'sha256'>
@@ -92,7 +95,7 @@ async function forecastOf(deps: CheckRunsDeps, run: RunRecord): Promise<RunForec
   }
   // The code of a run that returned `ctx.suspend(…)` continues behind its recorded calls.
   if (awaitsResume(run)) return { kind: 'continues' }
-  const recorded = (await deps.steps.list(run.id)).map(withoutExecution)
+  const recorded = (await readRecordedCalls(deps, run.id)).map(withoutExecution)
   return recorded.length === 0 ? { kind: 'continues' } : replay(deps, run, { target, recorded })
 }
 
@@ -106,13 +109,13 @@ interface Replayed {
 }
 
 async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }: Replayed): Promise<RunForecast> {
-  const { timers } = deps
+  const { timers, yieldTurn: nextTurn } = deps
   const controller = new AbortController()
   const { promise: ended, resolve: end } = Promise.withResolvers<RunForecast>()
   const parks = (reason: Divergence) => end({ kind: 'parks', reason })
   const suspension = readSuspension(run)
   const ledger = createLedger({
-    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers },
+    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, nextTurn },
     passedVersions: suspension?.passedVersions,
     read: async () => recorded,
     find: async (seq) => recorded.find((step) => step.seq === seq),

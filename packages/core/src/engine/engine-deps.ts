@@ -11,6 +11,7 @@ import type {
   Timers,
   Tracer,
   UnitOfWork,
+  YieldTurn,
 } from '@perdure/ports'
 import type { Pricing } from '../durable/model-pricing.ts'
 import type { AnswerCache } from '../idempotency/read-cache.ts'
@@ -31,6 +32,7 @@ export interface EngineDeps
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly timers: Timers
+  readonly yieldTurn: YieldTurn
   readonly ids: IdGenerator
   readonly digest: Pick<Digest, 'sha256'>
   readonly logger: Logger

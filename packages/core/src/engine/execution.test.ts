@@ -27,7 +27,7 @@ describe('an execution', () => {
         return { accounts: [], release: () => open-- }
       },
     }
-    const steps = { list: () => Promise.reject(new Error('broken')) }
+    const steps = { read: () => Promise.reject(new Error('broken')) }
     const run = { id: 'run_1', attempt: 2, status: 'running', usage: NO_USAGE }
     const deps = { ...{ usageAccounts, steps, captureLogs: false }, timers: createManualClock(), logger: silentLogger }
     const request = { ...{ run, isFirst: false, span: noSpan }, target: {}, signal: new AbortController().signal }

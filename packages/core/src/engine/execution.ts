@@ -10,12 +10,14 @@ import {
   type Span,
   type StepStore,
   type Timers,
+  type YieldTurn,
 } from '@perdure/ports'
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { divergenceError } from '../durable/divergence.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
 import { createLedger, type Ledger } from '../durable/ledger.ts'
+import { readRecordedCalls } from '../durable/recorded-calls.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
@@ -44,6 +46,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly timers: Timers
+  readonly yieldTurn: YieldTurn
   readonly digest: Pick<Digest, 'sha256'>
   readonly nesting: Nesting
   readonly logger: Logger
@@ -115,15 +118,15 @@ async function startCode(
   { run, target, signal, isFirst, span }: ExecutionRequest,
   { accounts, release }: Membership,
 ): Promise<Execution> {
-  const { steps, timers, logger, callChild, services, takeMessages } = deps
+  const { steps, timers, yieldTurn: nextTurn, logger, callChild, services, takeMessages } = deps
   const suspension = readSuspension(run)
-  const recordedCalls = isFirst ? [] : retryTransient(deps, () => steps.list(run.id))
+  const recordedCalls = isFirst ? [] : readRecordedCalls(deps, run.id)
   const [recorded, logLines] = await Promise.all([recordedCalls, isFirst ? 0 : countLogLines(deps, run)])
   const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
   const { promise: diverged, resolve: onDiverged } = Promise.withResolvers<Divergence>()
   const part = { throughSeq: suspension?.throughSeq ?? 0, passedVersions: suspension?.passedVersions }
   const ledger = createLedger({
-    ...{ recorded, timers, onDiverged, ...part },
+    ...{ recorded, timers, nextTurn, onDiverged, ...part },
     read: () => retryTransient(deps, () => steps.list(run.id, { results: false })),
     find: (seq) => retryTransient(deps, () => steps.find(run.id, seq)),
   })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import {
   type Cluster,
@@ -101,6 +102,7 @@ export function createTestEngine(options: EngineOptions) {
     pricing: options.pricing,
     recordContent: options.recordContent,
     createSessionOnInvoke: options.createSessionOnInvoke,
+    yieldTurn: () => setImmediate(),
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     digest: testDigest,
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
@@ -190,6 +192,6 @@ export const gate = <T = void>() => Promise.withResolvers<T>()
 export async function untilIdle(clock?: { advance(ms: number): void }): Promise<void> {
   for (let turn = 0; turn < (clock === undefined ? 1 : 12); turn++) {
     clock?.advance(0)
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await setImmediate()
   }
 }

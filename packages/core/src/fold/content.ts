@@ -1,4 +1,5 @@
 import { allItems, findItem, type ItemList, NO_ITEMS, positionOf, putItem } from './item-list.ts'
+import { addKey, type KeySet, keysOf, NO_KEYS, removeKey } from './key-set.ts'
 import type { ReasoningItem, TextItem, ToolItem, TranscriptItem } from './transcript.ts'
 
 /** What the run has shown so far. */
@@ -7,7 +8,7 @@ export interface Content {
   /** The keys of the open blocks. */
   readonly open: readonly string[]
   /** The keys of the items that ask the client for something: approvals to decide, and calls of its own tools. */
-  readonly asking: readonly string[]
+  readonly asking: KeySet
   /** A list of one member, or empty until the agent sets a state. */
   readonly state: readonly unknown[]
 }
@@ -20,17 +21,18 @@ export interface Surroundings {
 
 export type Block = TextItem | ReasoningItem
 
-export const NO_CONTENT: Content = { items: NO_ITEMS, open: [], asking: [], state: [] }
+export const NO_CONTENT: Content = { items: NO_ITEMS, open: [], asking: NO_KEYS, state: [] }
 
 export const keyOf = (kind: TranscriptItem['kind'], id: string): string => `${kind}:${id}`
 
 export function put(content: Content, item: TranscriptItem): Content {
   const key = keyOf(item.kind, item.id)
   const { asking } = content
-  const wasAsking = asking.includes(key)
+  const known = findItem(content.items, key)
+  const wasAsking = known !== undefined && isAsking(known)
   const items = putItem(content.items, key, item)
   if (wasAsking === isAsking(item)) return { ...content, items }
-  return { ...content, items, asking: wasAsking ? asking.filter((one) => one !== key) : [...asking, key] }
+  return { ...content, items, asking: wasAsking ? removeKey(asking, key) : addKey(asking, key) }
 }
 
 const isAsking = (item: TranscriptItem): boolean =>
@@ -41,9 +43,10 @@ const isAwaited = ({ executor, status }: ToolItem): boolean => executor === 'cli
 
 /** The items that ask the client for something, in their order. */
 export const askingItems = ({ items, asking }: Content): readonly TranscriptItem[] =>
-  asking
-    .toSorted((one, other) => (positionOf(items, one) ?? 0) - (positionOf(items, other) ?? 0))
-    .flatMap((key) => findItem(items, key) ?? [])
+  keysOf(asking)
+    .map((key) => ({ item: findItem(items, key), position: positionOf(items, key) ?? 0 }))
+    .sort((one, other) => one.position - other.position)
+    .flatMap(({ item }) => item ?? [])
 
 export function itemIn<Kind extends TranscriptItem['kind']>(
   { items }: Content,

@@ -41,6 +41,10 @@ export const foldLog = (events: Iterable<LogEvent>, state: FoldState): FoldState
   return folded
 }
 
+/** Whether the event changes only the state. A reader that shows no state skips it: patches of a long state take time. */
+export const isStateEvent = ({ type }: Pick<LogEvent, 'type'>): boolean =>
+  type === 'part.state' || type === 'part.state-delta'
+
 /** Folds the next event of the log. Every sequence of events has a fold; events after the end of a run change nothing. */
 export function foldEvent(state: FoldState, event: LogEvent): FoldState {
   if (ENDED.has(state.run.status ?? '')) return state

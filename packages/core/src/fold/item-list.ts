@@ -13,7 +13,7 @@ export interface ItemList {
 type KeyEntry = readonly [key: string, index: number]
 
 const CHUNK = 64
-const BUCKETS = 128
+export const BUCKETS = 128
 
 export const NO_ITEMS: ItemList = { chunks: [], buckets: Array.from({ length: BUCKETS }, () => []), size: 0 }
 
@@ -63,8 +63,8 @@ function indexOf(buckets: ItemList['buckets'], key: string): number | undefined 
   return undefined
 }
 
-/** FNV-1a. */
-function bucketOf(key: string): number {
+/** The bucket of a key: FNV-1a. */
+export function bucketOf(key: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return (hash >>> 0) % BUCKETS

@@ -252,7 +252,7 @@ export function startProcess(environment: Environment): Process {
   const engine: Engine = createEngine({
     recall,
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
-    digest: testDigest,
+    ...{ digest: testDigest, yieldTurn: async () => {} },
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),

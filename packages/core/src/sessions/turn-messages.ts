@@ -1,5 +1,5 @@
 import { type EventLog, fromJsonText, type ListedRun, type StoredEvent } from '@perdure/ports'
-import { beginFold, type FoldState, foldEvent, transcriptOf } from '../fold/fold.ts'
+import { beginFold, type FoldState, foldEvent, isStateEvent, transcriptOf } from '../fold/fold.ts'
 import { itemKey } from '../fold/item-changes.ts'
 import { fieldsOf, isFields, type LogEvent } from '../fold/log-event.ts'
 import { waitsForAnswer } from '../fold/rest.ts'
@@ -46,9 +46,6 @@ type Said = Pick<SessionMessage, 'role' | 'parts'> & {
   readonly createdAt?: string
 }
 
-/** Messages show no state, and patches of a long state take time. */
-const STATES: ReadonlySet<string> = new Set(['part.state', 'part.state-delta'])
-
 const BATCH = { limit: 200, maxLength: 128 * 1_024 }
 
 /**
@@ -71,7 +68,7 @@ export async function readTurn(
     )
     for (const stored of batch) {
       length += stored.payload.length
-      if (STATES.has(stored.type)) continue
+      if (isStateEvent(stored)) continue
       const event = toLogEvent(stored, epoch)
       answers.next(event)
       if (!isCompacted || event.type !== 'run.compacted') continue

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
 import { createCronSchedule } from '@perdure/platform-node'
 import {
@@ -79,6 +80,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const phase = createPhase()
   phase.enter('ready')
   const engine = createEngine({
+    yieldTurn: () => setImmediate(),
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     digest: testDigest,
@@ -120,7 +122,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
     async untilIdle() {
       for (let turn = 0; turn < 12; turn++) {
         clock.advance(0)
-        await new Promise<void>((resolve) => setImmediate(resolve))
+        await setImmediate()
       }
     },
     /** Advances both clocks, stopping whenever a trigger is due. */

@@ -45,7 +45,10 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
     const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
     const outcome: ResumeResult = awaitsResume(run)
       ? await resumeSuspended(run, { payload, writes })
-      : await resolveWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
+      : await resolveWait(waitOf(await steps.list(run.id, { results: false }), request), {
+          result: toJsonText(payload ?? null),
+          writes,
+        })
     if (outcome === 'resolved') return reply
     if (
       outcome !== 'over' &&

@@ -5,6 +5,7 @@ import {
   type FoldState,
   foldEvent,
   type ItemChange,
+  isStateEvent,
   itemChanges,
   outputText,
   transcriptOf,
@@ -70,6 +71,7 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
 
   return {
     next(event) {
+      if (isStateEvent(event)) return []
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return []

@@ -1,5 +1,5 @@
 import type { Transcript } from '@perdure/core'
-import { beginFold, type FoldState, foldEvent, foldLog, transcriptOf } from '@perdure/core'
+import { beginFold, type FoldState, foldEvent, foldLog, isStateEvent, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { shownEnd } from '../chat/end-event.ts'
@@ -31,7 +31,7 @@ export async function readTranscript(
   const { cursor } = folded
   const readBefore = cursor.read
   await readLog(deps, run, cursor, (event) => {
-    folded.state = foldEvent(folded.state, event)
+    if (!isStateEvent(event)) folded.state = foldEvent(folded.state, event)
   })
   charge?.(cursor.read - readBefore + cursor.limit.bytes())
   foldCache.keep('transcript', run.id, folded, cursor.limit.bytes())

@@ -1,5 +1,5 @@
 import type { LogEvent } from '@perdure/core'
-import { beginFold, foldEvent, transcriptOf } from '@perdure/core'
+import { beginFold, foldEvent, isStateEvent, transcriptOf } from '@perdure/core'
 import type { RunRecord } from '@perdure/ports'
 import type { Frame, Projector } from '../projection.ts'
 import type { RpcId } from './json-rpc.ts'
@@ -22,6 +22,7 @@ export function createTaskProjector(run: Pick<RunRecord, 'id' | 'createdAt'>, su
 
   return {
     next(event) {
+      if (isStateEvent(event)) return []
       fold = foldEvent(fold, event)
       if (!CHANGES_TASK.test(event.type)) return []
       if (UPDATES_RUN.has(event.type)) updatedAt = event.at

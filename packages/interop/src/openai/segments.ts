@@ -1,5 +1,5 @@
 import type { LogEvent } from '@perdure/core'
-import { askingItems, awaitsClient, beginFold, type FoldState, foldEvent } from '@perdure/core'
+import { askingItems, awaitsClient, beginFold, type FoldState, foldEvent, isStateEvent } from '@perdure/core'
 
 /**
  * The fold of a run, divided into the parts that one response of OpenAI shows. A segment ends where the run waits for
@@ -25,7 +25,7 @@ export function createSegments(runId: string, first = 1): Segments {
     fold: () => fold,
     isResting: () => isResting,
     next(event) {
-      if (STATES.has(event.type)) return false
+      if (isStateEvent(event)) return false
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return false
@@ -34,14 +34,15 @@ export function createSegments(runId: string, first = 1): Segments {
         current += 1
         return true
       }
-      if (QUESTIONS.has(event.type)) isResting = awaitsClient({ ...fold.run, items: askingItems(fold.content) })
+      if (QUESTIONS.has(event.type)) isResting = isAwaiting(fold)
       return false
     },
   }
 }
 
-/** OpenAI shows no state, and patches of a long state take time. */
-const STATES: ReadonlySet<string> = new Set(['part.state', 'part.state-delta'])
+/** A run can ask many questions before it waits, so they are listed only while it does. */
+const isAwaiting = ({ run, content }: FoldState): boolean =>
+  run.status === 'suspended' && awaitsClient({ ...run, items: askingItems(content) })
 
 /** The events after which the run can wait for its client. */
 const QUESTIONS: ReadonlySet<string> = new Set(['run.suspended', 'approval.requested', 'tool.approval.requested'])

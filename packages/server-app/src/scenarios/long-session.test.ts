@@ -106,7 +106,7 @@ async function openWorld() {
   const shared = { ...counting, clock, ids, digest: nodeDigest, render, meter: noMeter, basePath: '/v1' }
   const engine = createEngine({
     ...shared,
-    ...{ timers: clock, logger, agents, workflows: createWorkflowRegistry(), phase },
+    ...{ timers: clock, yieldTurn: () => setImmediate(), logger, agents, workflows: createWorkflowRegistry(), phase },
     recall: createRecall({ idempotency: counting.idempotency, clock }),
     services: (caller) => ({ session: sessionOf(caller) }) as RunServices,
     limits: {

@@ -45,6 +45,7 @@ import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 describe('a query on durable calls', () => {
   it.each([
     ['ofRun', 'sqlite_autoindex_steps_1 (run_key=?)'],
+    ['part', 'sqlite_autoindex_steps_1 (run_key=? AND seq>?)'],
     ['bySeq', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
     ['due', 'steps_due (due_at<?)'],
     ['nextDue', 'steps_due (due_at>?)'],

@@ -2,12 +2,15 @@ import {
   type EpochMs,
   type Page,
   type PageQuery,
+  type PageStart,
+  type StepPartRange,
   type StepRange,
   type StepRecord,
   type StepStatus,
+  takeWithin,
   takeWithinPage,
 } from '@perdure/ports'
-import { type SqlBool, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
@@ -37,6 +40,16 @@ export function* listSteps(db: Db, { runId, content }: StepListRequest): Program
   return (yield* db.all(content?.results === false ? STEP_QUERIES.ofRunBriefly : STEP_QUERIES.ofRun, { runId })).map(
     toStep,
   )
+}
+
+export interface StepPartRequest extends StepPartRange {
+  readonly runId: string
+}
+
+export function* readSteps(db: Db, { runId, after, limit, maxBytes }: StepPartRequest): Program<PageStart<StepRecord>> {
+  const rows = yield* db.each(STEP_QUERIES.part, { runId, after, limit: limit + 1, maxStored: maxBytes * 2 })
+  const { items, hasMore } = takeWithin(rows, { limit, maxBytes }, rowBytes)
+  return { items: items.map(toStep), hasMore }
 }
 
 export interface BriefStepsRequest extends StepRange {
@@ -162,6 +175,15 @@ export const STEP_QUERIES = {
         .where(dialect.run.column, '=', dialect.run.of(param('runId')))
         .orderBy('seq') as unknown as Built<StepRow>,
   ),
+  /** `maxStored`: bytes of the texts as they are stored, which may be escaped. */
+  part: compile<{ runId: string; after: number; limit: number; maxStored: number }, StepRow>((param, dialect) => {
+    const query = wholeSteps(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .where('seq', '>', param('after'))
+      .orderBy('seq')
+      .limit(param('limit')) as unknown as Expression<StepRow>
+    return dialect.bounded(query, ['result', 'error'], sql`cast(${param('maxStored')} as double precision)`)
+  }),
   briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>(
     (param, dialect) => briefRange({ param, dialect }) as unknown as Built<StepRow>,
   ),

@@ -8,6 +8,7 @@ import { outlineCases } from './outline.contract.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 import { stepChangeCases } from './step-change.contract.ts'
 import { stepCopyCases } from './step-copy.contract.ts'
+import { stepPartCases } from './step-part.contract.ts'
 import { stepWaitCases } from './step-wait.contract.ts'
 
 const OPTIONALS: Optionals<StepRecord> = {
@@ -275,6 +276,7 @@ const fenceCases: readonly ContractCase[] = [
 export const stepStoreCases: readonly ContractCase[] = [
   ...roundTripCases,
   ...listCases,
+  ...stepPartCases,
   ...stepChangeCases,
   ...stepCopyCases,
   ...fenceCases,

@@ -29,6 +29,9 @@ export function createFireTable(triggers: TriggerTable): FireTable {
   const standsInTheWay = (fire: FireRecord) =>
     fires.get(fire.id) ?? (fire.cause === 'schedule' ? occurrences.get(occurrenceOf(fire)) : undefined)
 
+  const pendingOf = (triggerId: string) =>
+    [...byId.values()].filter((fire) => fire.triggerId === triggerId && isPending(fire)).length
+
   return {
     store: {
       find: async (id) => fires.get(id),
@@ -54,9 +57,10 @@ export function createFireTable(triggers: TriggerTable): FireTable {
         triggers.remove(id, undo)
         return 1
       },
-      'fire.insert'({ type, fire }, { undo }) {
+      'fire.insert'({ type, fire, maxPending }, { undo }) {
         const current = standsInTheWay(fire)
         if (current !== undefined || triggers.get(fire.triggerId) === undefined) return { type, current }
+        if (maxPending !== undefined && pendingOf(fire.triggerId) >= maxPending) return { type, isFull: true }
         put(fire, undo)
         return 1
       },

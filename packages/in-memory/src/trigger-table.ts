@@ -48,9 +48,10 @@ export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerT
       lastActivity: async (sessionId) => runs.activityOf(sessionId),
     },
     appliers: {
-      'trigger.insert'({ type, trigger }, { undo }) {
+      'trigger.insert'({ type, trigger, maxTriggers }, { undo }) {
         const current = triggers.get(trigger.id)
         if (current !== undefined) return { type, current }
+        if (maxTriggers !== undefined && byId.size >= maxTriggers) return { type, isFull: true }
         put(trigger, undo)
         return 1
       },

@@ -1,4 +1,4 @@
-import type { WebhookRecord, WebhookStore } from '@perdure/ports'
+import type { WebhookLimits, WebhookRecord, WebhookStore } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -18,9 +18,11 @@ export function createWebhookTable(): WebhookTable {
       list: async () => Array.from(webhooks.values()).sort((one, other) => (one.id < other.id ? -1 : 1)),
     },
     appliers: {
-      'webhook.insert'({ type, webhook }, { undo }) {
+      'webhook.insert'({ type, webhook, limits }, { undo }) {
         const current = webhooks.get(webhook.id)
         if (current !== undefined) return { type, current }
+        const reached = limits === undefined ? undefined : reachedLimit(webhooks, webhook, limits)
+        if (reached !== undefined) return { type, reached }
         putEntry(webhooks, [webhook.id, webhook], undo)
         return 1
       },
@@ -34,4 +36,14 @@ export function createWebhookTable(): WebhookTable {
     has: (id) => webhooks.has(id),
     remove: (id, undo) => putEntry(webhooks, [id, undefined], undo),
   }
+}
+
+function reachedLimit(
+  webhooks: ReadonlyMap<string, WebhookRecord>,
+  { createdBy }: WebhookRecord,
+  { total, ofCreator }: WebhookLimits,
+): keyof WebhookLimits | undefined {
+  if (total !== undefined && webhooks.size >= total) return 'total'
+  const own = [...webhooks.values()].filter((one) => one.source === 'api' && one.createdBy === createdBy)
+  return ofCreator !== undefined && own.length >= ofCreator ? 'ofCreator' : undefined
 }

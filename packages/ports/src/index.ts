@@ -222,5 +222,5 @@ export type {
 } from './unit-of-work.ts'
 export type { WebhookRequest, WebhookResponse, WebhookSender } from './webhook-sender.ts'
 export type { WebhookRecord, WebhookSecret, WebhookStore } from './webhook-store.ts'
-export type { WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
+export type { WebhookLimits, WebhookWrite, WebhookWriteConflict } from './webhook-writes.ts'
 export { wordsOf } from './words.ts'

@@ -4,8 +4,11 @@ import type { TriggerRecord } from './trigger-store.ts'
 
 /** A write of a trigger or of one of its fires. */
 export type TriggerWrite =
-  /** Conflicts when the id is taken. */
-  | { readonly type: 'trigger.insert'; readonly trigger: TriggerRecord }
+  /**
+   * Conflicts when the id is taken. With `maxTriggers`, also conflicts, with `isFull`, when there are that many triggers
+   * already, even if several callers insert at the same time.
+   */
+  | { readonly type: 'trigger.insert'; readonly trigger: TriggerRecord; readonly maxTriggers?: number | undefined }
   /**
    * Replaces the record with the same id, except for `createdAt`. Conflicts unless the stored version is one less than
    * the new one.
@@ -15,9 +18,10 @@ export type TriggerWrite =
   | { readonly type: 'trigger.delete'; readonly id: string }
   /**
    * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled
-   * fire of the trigger has this `scheduledAt`.
+   * fire of the trigger has this `scheduledAt`. With `maxPending`, also conflicts, with `isFull`, when that many fires of
+   * the trigger are pending already, even if several callers insert at the same time.
    */
-  | { readonly type: 'fire.insert'; readonly fire: FireRecord }
+  | { readonly type: 'fire.insert'; readonly fire: FireRecord; readonly maxPending?: number | undefined }
   /** Changes the fire if its status is `from`; conflicts otherwise. A missing member of the change stays unchanged. */
   | { readonly type: 'fire.change'; readonly id: string; readonly from: FireStatus; readonly change: FireChange }
   /**
@@ -35,5 +39,11 @@ export type TriggerWrite =
 
 /** The conflicts that these writes can cause. */
 export type TriggerWriteConflict =
-  | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
-  | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
+  | {
+      readonly type: 'trigger.insert'
+      readonly current?: TriggerRecord | undefined
+      readonly isFull?: true | undefined
+    }
+  | { readonly type: 'trigger.replace'; readonly current?: TriggerRecord | undefined }
+  | { readonly type: 'fire.insert'; readonly current?: FireRecord | undefined; readonly isFull?: true | undefined }
+  | { readonly type: 'fire.change'; readonly current?: FireRecord | undefined }

@@ -2,10 +2,20 @@ import type { EpochMs } from './clock.ts'
 import type { DeliveryChange, DeliveryRecord } from './delivery-store.ts'
 import type { WebhookRecord } from './webhook-store.ts'
 
+/** How many webhooks there may be after an insertion. */
+export interface WebhookLimits {
+  readonly total?: number | undefined
+  /** Of those that were created over the API, by the subject that creates this one. */
+  readonly ofCreator?: number | undefined
+}
+
 /** The writes of webhooks and their deliveries. */
 export type WebhookWrite =
-  /** Conflicts when the id is taken. */
-  | { readonly type: 'webhook.insert'; readonly webhook: WebhookRecord }
+  /**
+   * Conflicts when the id is taken. With `limits`, also conflicts, naming the limit, when it is reached already, even if
+   * several callers insert at the same time.
+   */
+  | { readonly type: 'webhook.insert'; readonly webhook: WebhookRecord; readonly limits?: WebhookLimits | undefined }
   /**
    * Replaces the record with the same id, except for `createdAt`. Conflicts unless the stored version is one less than
    * the new one.
@@ -48,7 +58,12 @@ export type WebhookWrite =
 
 /** The conflicts that the writes of webhooks can cause. */
 export type WebhookWriteConflict =
-  | { readonly type: 'webhook.insert' | 'webhook.replace'; readonly current?: WebhookRecord | undefined }
+  | {
+      readonly type: 'webhook.insert'
+      readonly current?: WebhookRecord | undefined
+      readonly reached?: keyof WebhookLimits | undefined
+    }
+  | { readonly type: 'webhook.replace'; readonly current?: WebhookRecord | undefined }
   | {
       readonly type: 'delivery.insert' | 'delivery.claim' | 'delivery.change' | 'delivery.redeliver'
       readonly current?: DeliveryRecord | undefined

@@ -4,7 +4,7 @@ import { requireUsableServer, translateStartError } from './connection/hello.ts'
 import { applyMigrations, migrationsOf } from './connection/migrate.ts'
 import { serverOptions } from './connection/server-options.ts'
 import { openSession, type Session } from './connection/session.ts'
-import { lockedError, takeSchemaLock } from './host/node.ts'
+import { lockedError, takeSchemaLock } from './host/schema-lock.ts'
 import type { MigrationState } from './migrations/migration-state.ts'
 import type { PostgresStorageOptions } from './postgres-storage-options.ts'
 

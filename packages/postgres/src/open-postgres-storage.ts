@@ -63,12 +63,13 @@ export interface InternalOptions {
   /** Whether a server that lacks acknowledged events is refused. */
   readonly comparesPositions?: boolean
   readonly settleMs?: number | undefined
+  readonly lockWaitMs?: number | undefined
 }
 
 /** Like `openPostgresStorage`; tests can commit each commit in a transaction of its own, and hold up a lease. */
 export async function openStorage(
   options: PostgresStorageOptions,
-  { groups, beforeBeat, comparesPositions = true, settleMs = SETTLE_MS }: InternalOptions,
+  { groups, beforeBeat, comparesPositions = true, settleMs = SETTLE_MS, lockWaitMs }: InternalOptions,
 ): Promise<PostgresStorage> {
   const { poolSize = 10, commitWaitMs = 5_000, leaseMs = 6_000, isGuest = false } = options
   const { now = Date.now, onFatal, onWarning } = options
@@ -91,7 +92,10 @@ export async function openStorage(
     const open = (name: string, planning: Planning) => openSame({ name, planning })
     const role = roleOf(options)
     const { identity } = options
-    const node = await join(control, { cache, role, leaseMs, identity, reopen: () => open('node', 'default') })
+    const node = await join(control, {
+      ...{ cache, role, leaseMs, identity, lockWaitMs, onWarning },
+      reopen: () => open('node', 'default'),
+    })
     const check = async () => {
       await requireWhole(control.execute, schema)
       if (role !== 'member' || identity === undefined) return

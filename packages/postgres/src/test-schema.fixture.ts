@@ -73,10 +73,14 @@ export function createTestSchema(url: () => Promise<string> = sharedPostgres): T
     beforeBeat,
     comparesPositions = true,
     settleMs,
+    lockWaitMs,
     keepRows: _,
     ...options
   }: TestOptions) =>
-    openStorage({ url: await url(), schema: name, ...options }, { groups, beforeBeat, comparesPositions, settleMs })
+    openStorage(
+      { url: await url(), schema: name, ...options },
+      { groups, beforeBeat, comparesPositions, settleMs, lockWaitMs },
+    )
 
   return {
     name,

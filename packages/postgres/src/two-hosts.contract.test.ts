@@ -1,6 +1,7 @@
 import type { Storage } from '@perdure/ports'
 import {
   eventLogContract,
+  fileStoreContract,
   fireStoreContract,
   idempotencyStoreContract,
   jobQueueContract,
@@ -8,7 +9,9 @@ import {
   runStoreContract,
   stepStoreContract,
   tokenStoreContract,
+  triggerStoreContract,
   unitOfWorkContract,
+  webhookStoreContract,
 } from '@perdure/testkit'
 import { needsTool } from '../../../tooling/needed-tool.ts'
 import { createTestSchema } from './test-schema.fixture.ts'
@@ -40,6 +43,7 @@ needsTool('PostgreSQL').describe('two processes on a PostgreSQL server', () => {
   // The ports whose rows two processes change at the same time.
   for (const contract of [
     eventLogContract,
+    fileStoreContract,
     fireStoreContract,
     idempotencyStoreContract,
     jobQueueContract,
@@ -47,7 +51,9 @@ needsTool('PostgreSQL').describe('two processes on a PostgreSQL server', () => {
     runStoreContract,
     stepStoreContract,
     tokenStoreContract,
+    triggerStoreContract,
     unitOfWorkContract,
+    webhookStoreContract,
   ]) {
     contract(harness)
   }

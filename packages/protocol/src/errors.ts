@@ -132,7 +132,7 @@ export const START_ERRORS = {
   'config-invalid': 'A configuration field is unknown, malformed or contradicts another field.',
   'copy-refused': 'A database file cannot be copied to PostgreSQL.',
   'database-unavailable':
-    'The PostgreSQL database cannot be reached, or is not the current primary: start again later.',
+    'The PostgreSQL database cannot be reached, is not the current primary, or still holds the lock of a server that was killed: start again later.',
   'descriptor-limit': 'The limit on open files of the process is too low.',
   'encryption-passphrase-missing': 'Encryption is enabled but its passphraseRef is not set.',
   'encryption-passphrase-wrong': 'The encrypted file cannot be read with this passphrase.',
@@ -148,7 +148,7 @@ export const START_ERRORS = {
   'secret-unresolvable': 'A secret reference cannot be resolved.',
   'storage-corrupt': 'The database file is damaged or is not a database.',
   'storage-incomplete': 'The PostgreSQL schema holds an unfinished copy of a database file.',
-  'storage-locked': 'Another process holds the database file.',
+  'storage-locked': 'Another process holds the database file, or the PostgreSQL schema.',
   'storage-moved': 'The content of the database file was moved to PostgreSQL.',
   'storage-newer-schema': 'The database file was written by a newer release.',
   'storage-replaced': 'The database file was removed or replaced while a server was running.',

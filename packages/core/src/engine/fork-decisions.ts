@@ -69,7 +69,10 @@ export async function selectCallsFor(
 }
 
 /** The calls without their results, which can be long; the errors decide which calls the fork copies. */
-async function callsOf({ steps }: ForkDecisionsDeps, runId: string): Promise<readonly StepRecord[]> {
+export async function callsOf(
+  { steps }: Pick<ForkDecisionsDeps, 'steps'>,
+  runId: string,
+): Promise<readonly StepRecord[]> {
   const calls: StepRecord[] = []
   for (const call of await steps.list(runId, { results: false })) {
     calls.push(call.status === 'failed' ? ((await steps.find(runId, call.seq)) ?? call) : call)

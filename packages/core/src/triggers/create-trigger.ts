@@ -1,10 +1,10 @@
 import {
+  type Conflict,
   type CronSchedule,
   isRefusal,
   type Meter,
   perdureError,
   type TriggerRecord,
-  type TriggerStore,
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { requireAudit } from '../audit/require-audit.ts'
@@ -22,7 +22,6 @@ import { checkDefinition, newTrigger, type TriggerDefinition } from './trigger-d
 import { toTriggerResource } from './trigger-resource.ts'
 
 export interface CreateTriggerDeps extends CommitOnceDeps, FindSessionForRunDeps {
-  readonly triggers: TriggerStore
   readonly targets: RunTargets
   readonly schedule: Schedule
   readonly cronSchedule: CronSchedule
@@ -38,7 +37,7 @@ export interface CreateTriggerCall {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Maximum number of triggers per server, including disabled triggers. */
+/** Maximum number of triggers of all servers that share a storage, including disabled triggers. */
 const MAX_TRIGGERS = 1_000
 
 /**
@@ -51,19 +50,15 @@ const MAX_TRIGGERS = 1_000
 export type CreateTrigger = (call: CreateTriggerCall) => Promise<Reply>
 
 export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
-  const { triggers, clock, schedule, cronSchedule, basePath, wake } = deps
+  const { clock, schedule, cronSchedule, basePath, wake } = deps
 
   return async ({ definition, principal, key }) => {
     await schedule.ready(definition)
     checkDefinition(definition, cronSchedule, clock.now())
     await checkTarget(deps, definition, principal)
-    let hasConflicted = false
     const once = await requireAudit(() =>
-      commitOnce(deps, key, async () => {
-        // Checks the id only after a conflict, so that a repeated request with the same key gets its stored answer.
-        if (hasConflicted && (await triggers.find(definition.id)) !== undefined) throw perdureError('trigger-exists')
-        hasConflicted = true
-        await checkTriggerLimit(triggers)
+      commitOnce(deps, key, async (earlier) => {
+        refuseInsertion(earlier)
         const now = clock.now()
         const unscheduled = newTrigger(definition, { owner: principal.subject, source: 'api', now })
         const trigger: TriggerRecord = {
@@ -72,7 +67,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
         }
         return {
           writes: [
-            { type: 'trigger.insert', trigger },
+            { type: 'trigger.insert', trigger, maxTriggers: MAX_TRIGGERS },
             auditWrite(principal, { at: now, action: 'triggers.create', target: trigger.id }),
           ],
           reply: {
@@ -118,9 +113,10 @@ function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kin
   }
 }
 
-async function checkTriggerLimit(triggers: TriggerStore): Promise<void> {
-  const { active, disabled } = await triggers.overview()
-  if (active + disabled < MAX_TRIGGERS) return
+function refuseInsertion(earlier: Conflict | undefined): void {
+  if (earlier?.type !== 'trigger.insert') return
+  if (earlier.current !== undefined) throw perdureError('trigger-exists')
+  if (earlier.isFull !== true) return
   throw perdureError('validation-failed', {
     message: `body: the server already has ${MAX_TRIGGERS} triggers, which is the limit`,
     hint: 'remove disabled, expired and orphaned triggers with POST /triggers/prune',

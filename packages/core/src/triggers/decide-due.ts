@@ -129,7 +129,7 @@ async function fireOccurrence(
   const fire = newFire(deps, trigger, occurrence)
   const record = (decided: FireRecord): readonly Write[] => [
     replaceTrigger(applyFire(trigger, decided, after)),
-    insertFire(decided),
+    insertFire(decided, decided.status === 'pending' ? MAX_PENDING : undefined),
     fireEvents(decided, now),
   ]
   const commit = async (decided: FireRecord): Promise<'again'> => {

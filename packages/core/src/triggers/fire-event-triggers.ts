@@ -49,9 +49,15 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
 
   return async (event) => {
     const matching = await listMatching(triggers, event)
-    const fires = await Promise.all(matching.map((trigger) => newFire(deps, trigger, event)))
+    const planned = await Promise.all(
+      matching.map(async (trigger) => ({ trigger, fire: await newFire(deps, trigger, event) })),
+    )
+    const fires = planned.map(({ fire }) => fire)
     return {
-      writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),
+      writes: planned.flatMap(({ trigger, fire }) => [
+        insertFire(fire, fire.status === 'pending' && trigger.overlap === 'queue' ? MAX_PENDING : undefined),
+        fireEvents(fire, event.at),
+      ]),
       fires,
       onCommitted: () => (fires.length > 0 ? wake() : undefined),
     }

@@ -22,7 +22,8 @@ const laterOf = (one: EpochMs | undefined, other: EpochMs): EpochMs => (one === 
 
 export const replaceTrigger = (trigger: TriggerRecord): Write => ({ type: 'trigger.replace', trigger })
 
-export const insertFire = (fire: FireRecord): Write => ({ type: 'fire.insert', fire })
+/** @param maxPending refuses the fire if that many fires of its trigger are pending */
+export const insertFire = (fire: FireRecord, maxPending?: number): Write => ({ type: 'fire.insert', fire, maxPending })
 
 export const changeFire = ({ id, status, firedAt, runId, reason }: FireRecord, from: FireRecord['status']): Write => ({
   type: 'fire.change',

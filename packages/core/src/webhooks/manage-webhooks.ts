@@ -1,4 +1,5 @@
 import {
+  type Conflict,
   EVERY_ROW,
   type EventLog,
   type IdGenerator,
@@ -8,6 +9,7 @@ import {
   plusMs,
   type Sealer,
   type Visibility,
+  type WebhookLimits,
   type WebhookRecord,
   type WebhookSender,
   type WebhookStore,
@@ -17,7 +19,6 @@ import { requireAudit } from '../audit/require-audit.ts'
 import { type CallerTokenDeps, readCallerTokens } from '../auth/caller-token.ts'
 import type { Principal } from '../auth/principal.ts'
 import { pageByName } from '../collections/page-by-name.ts'
-import { createMutex } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -99,7 +100,10 @@ const RESERVED_WEBHOOKS = 100
 export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
   const { webhooks, events, clock, ids, sealer, sender, basePath } = deps
 
-  const once = async (key: KeyedRequest | undefined, decide: () => Promise<Decision>): Promise<Reply> => {
+  const once = async (
+    key: KeyedRequest | undefined,
+    decide: (earlier?: Conflict) => Promise<Decision>,
+  ): Promise<Reply> => {
     const outcome = await requireAudit(() => commitOnce(deps, key, decide))
     if (outcome.kind === 'replayed') return outcome.reply
     deps.wake()
@@ -121,17 +125,21 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
       }
     })
 
-  const creating = createMutex()
+  const limitsFor = (visibility: Visibility): WebhookLimits =>
+    visibility === EVERY_ROW
+      ? { total: MAX_WEBHOOKS }
+      : { total: MAX_WEBHOOKS - RESERVED_WEBHOOKS, ofCreator: deps.maxPerSubject }
 
-  const checkLimits = (existing: readonly WebhookRecord[], { subject }: Principal, visibility: Visibility) => {
-    const isUnrestricted = visibility === EVERY_ROW
-    if (existing.length >= MAX_WEBHOOKS - (isUnrestricted ? 0 : RESERVED_WEBHOOKS)) throw perdureError('webhook-limit')
-    const own = existing.filter(({ source, createdBy }) => source === 'api' && createdBy === subject)
-    if (isUnrestricted || own.length < deps.maxPerSubject) return
-    throw perdureError('webhook-limit', {
-      message: `the subject already has ${own.length} webhooks, the maximum`,
-      hint: 'delete a webhook, or ask the operator to raise webhooks.maxPerSubject',
-    })
+  const refuseInsertion = (earlier: Conflict | undefined) => {
+    if (earlier?.type !== 'webhook.insert') return
+    if (earlier.current !== undefined) throw perdureError('webhook-exists')
+    if (earlier.reached === 'total') throw perdureError('webhook-limit')
+    if (earlier.reached === 'ofCreator') {
+      throw perdureError('webhook-limit', {
+        message: `the subject already has ${deps.maxPerSubject} webhooks, the maximum`,
+        hint: 'delete a webhook, or ask the operator to raise webhooks.maxPerSubject',
+      })
+    }
   }
 
   const checkUrl = (url: string) => {
@@ -178,11 +186,9 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
         throw perdureError('scope-denied', { hint })
       }
       const { secret, stored } = newSecret(id)
-      const decide = async (): Promise<Decision> => {
+      return once(key, async (earlier) => {
+        refuseInsertion(earlier)
         const createdByToken = await tokenOf(principal)
-        const existing = await webhooks.list()
-        if (existing.some((other) => other.id === id)) throw perdureError('webhook-exists')
-        checkLimits(existing, principal, visibility)
         const { position } = await events.head()
         const now = clock.now()
         const record: WebhookRecord = {
@@ -200,7 +206,10 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
         }
         const entry = { at: now, action: 'webhooks.create', target: id, detail: { url, owner } }
         return {
-          writes: [{ type: 'webhook.insert', webhook: record }, auditWrite(principal, entry)],
+          writes: [
+            { type: 'webhook.insert', webhook: record, limits: limitsFor(visibility) },
+            auditWrite(principal, entry),
+          ],
           reply: {
             status: 201,
             body: { ...toWebhookResource(record), secret },
@@ -208,9 +217,7 @@ export function createManageWebhooks(deps: ManageWebhooksDeps): ManageWebhooks {
           },
           remember: true,
         }
-      }
-      // Concurrent requests would count the same webhooks.
-      return creating(() => once(key, decide))
+      })
     },
     async update({ change: { url, events: patterns, targets }, ...call }) {
       if (url !== undefined) checkUrl(url)

@@ -2,13 +2,13 @@ import { EVERY_ROW, isRefusal, type Visibility } from '@perdure/ports'
 import { aWebhook } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { LANES_PER_SUBJECT } from './webhook-lanes.ts'
-import { createWebhookWorld, runsOf, URL } from './webhooks.fixture.ts'
+import { createWebhookWorld, runsOf, URL, type WorldOptions } from './webhooks.fixture.ts'
 
 const SCOPES = ['admin:*']
 const idOf = (thrown: unknown) => (isRefusal(thrown) ? thrown.code : thrown)
 
-function setUp() {
-  const world = createWebhookWorld()
+function setUp(options?: WorldOptions) {
+  const world = createWebhookWorld(options)
   const { manageWebhooks, storage } = world
   const create = async (subject: string, webhook: object = {}, isRestricted = true) => {
     const visibility: Visibility = isRestricted ? { owner: subject } : EVERY_ROW
@@ -39,6 +39,18 @@ describe('the number of webhooks', () => {
     }
     expect(await create('mallory')).not.toBe('webhook-limit')
     expect(await create('mallory')).toBe('webhook-limit')
+  })
+
+  it('is limited per subject for requests that two processes receive at the same time', async () => {
+    const first = setUp()
+    const second = setUp({ storage: first.storage, ids: first.ids })
+
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? first : second).create('mallory', { url: `${URL}/${n}` })),
+    )
+
+    expect(made.filter((id) => id === 'webhook-limit')).toHaveLength(7)
+    expect(await first.storage.webhooks.list()).toHaveLength(3)
   })
 
   it('leaves a reserve to callers with a grant for every webhook', async () => {

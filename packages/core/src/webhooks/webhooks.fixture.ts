@@ -31,6 +31,7 @@ export interface WorldOptions {
   readonly storage?: Storage
   readonly clock?: ManualClock
   readonly receiver?: Receiver
+  readonly ids?: ReturnType<typeof createSequenceIds>
   readonly prefix?: string
 }
 
@@ -41,6 +42,7 @@ export function createWebhookWorld({
   storage = createInMemoryStorage({ epoch: 'e1' }),
   clock = createManualClock(),
   receiver = createReceiver(),
+  ids = createSequenceIds(),
 }: WorldOptions = {}) {
   const sender: WebhookSender = {
     refusalOf: (url) => (url.startsWith('https:') ? undefined : 'the URL must begin with https:'),
@@ -50,7 +52,6 @@ export function createWebhookWorld({
     },
   }
   const unitOfWork = withWebhookWake(storage.unitOfWork, () => webhooks.daemon)
-  const ids = createSequenceIds()
   const webhooks = createWebhooks({
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },
     ...{ logger: silentLogger, meter: noMeter, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },

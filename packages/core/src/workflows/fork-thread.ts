@@ -4,10 +4,12 @@ import {
   NO_USAGE,
   perdureError,
   type RunRecord,
+  type StepRecord,
   type StepStore,
   type Write,
 } from '@perdure/ports'
 import type { EndRunDeps } from '../engine/end-run.ts'
+import { callsOf } from '../engine/fork-decisions.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { insertRun } from '../targets/insert-run.ts'
@@ -37,7 +39,7 @@ export interface ForkRequest extends ThreadRef {
 export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Promise<RunRecord> {
   const { threads, steps, targets, ids, clock, unitOfWork, relaunch } = deps
   const source = await threads.newestRun(request, EVERY_ROW)
-  const recorded = await steps.list(source.id)
+  const recorded = await callsOf({ steps }, source.id)
   const ended = recorded.filter(({ seq, status, error }) => {
     const isIncluded = request.throughSeq === undefined || seq <= request.throughSeq
     // The fork has its own budget, so it repeats the call of a child that ended because the budget of the source was
@@ -74,16 +76,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     ...asked.map(({ seq, kind, name, attempt }): Write => {
       return { type: 'step.insert', step: { runId, seq, kind, name, attempt, status: 'started', startedAt: createdAt } }
     }),
-    ...inEndOrder.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
-      { type: 'step.insert', step: { ...step, runId, status: 'started', endedAt: undefined } },
-      {
-        type: 'step.change',
-        runId,
-        seq: step.seq,
-        from: 'started',
-        change: { status: step.status, endedAt: createdAt },
-      },
-    ]),
+    ...copyWrites(fork, source, inEndOrder),
     {
       type: 'event.append',
       events: [lifecycleEvent(fork, 'run.queued', { at: createdAt, reason: `fork of ${source.id}` })],
@@ -93,4 +86,11 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   if (!outcome.committed) throw perdureError('internal-error', { message: 'the fork conflicted with another write' })
   relaunch(fork)
   return fork
+}
+
+/** The storage copies the calls, so that their results do not pass through the process. */
+function copyWrites({ id: runId, attempt }: RunRecord, source: RunRecord, calls: readonly StepRecord[]): Write[] {
+  if (calls.length === 0) return []
+  const copied = calls.map(({ seq }, index) => ({ seq, endOrder: index + 1 }))
+  return [{ type: 'step.copy', runId, attempt, source: source.id, calls: copied }]
 }

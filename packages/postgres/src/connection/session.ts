@@ -129,7 +129,11 @@ const IDLE_IN_TRANSACTION_MS = 2_000
  * The server notices within 25 seconds that the machine of a client is gone, and frees what its session locked: by
  * default, the lock of the schema would last for two hours.
  */
-const KEEPALIVES = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' }
+const KEEPALIVES = {
+  ...{ tcp_keepalives_idle: '10', tcp_keepalives_interval: '5', tcp_keepalives_count: '3' },
+  // No keepalive is sent while an answer is not acknowledged.
+  tcp_user_timeout: '25000',
+}
 
 /** Every statement has an index; without statistics, the planner would read whole tables instead. */
 const INDEXED = { jit: 'off', enable_seqscan: 'off' }

@@ -10,6 +10,7 @@ import type { Session } from '../connection/session.ts'
 import { MIGRATIONS } from '../migrations/migrations.ts'
 import { from } from '../query/compile.ts'
 import type { NodeGroupTable, NodeRole } from '../query/node-schema.ts'
+import { awaitSchemaLock, LOCK_WAIT_MS, SIGN_OF_LIFE_MS, showSignOfLife, takeSchemaLock } from './schema-lock.ts'
 
 /** This process as a writer of the database. Its row is the right to write. */
 export interface Node {
@@ -31,6 +32,9 @@ export interface JoinOptions {
   readonly leaseMs: number
   /** What other members learn about this one. */
   readonly identity?: NodeIdentity | undefined
+  /** How long a lock is waited for that another session holds; 30 seconds when missing. Milliseconds. */
+  readonly lockWaitMs?: number | undefined
+  readonly onWarning?: ((message: string) => void) | undefined
   /** Opens another session to the same server. */
   readonly reopen: () => Promise<Session>
 }
@@ -41,16 +45,15 @@ export interface JoinOptions {
  * other processes, and a member that of an owner, so that a process that lost its session writes nothing more. The
  * deletion waits for the transactions of these processes that are in progress.
  *
- * @throws StartError `storage-locked` if the lock is held; `clock-skew` for a member whose clock is wrong
+ * @throws StartError what `awaitSchemaLock` throws; `clock-skew` for a member whose clock is wrong
  */
 export async function join(session: Session, options: JoinOptions): Promise<Node> {
-  const { cache, role, leaseMs, identity = UNKNOWN, reopen } = options
+  const { cache, role, leaseMs, identity = UNKNOWN, reopen, onWarning, lockWaitMs: waitMs = LOCK_WAIT_MS } = options
   let control = session
   let renewing: Promise<void> | undefined
   const db = () => createConnection(control.execute, cache)
-  const takeLock = async () => role === 'guest' || takeSchemaLock(db(), role)
   const id = randomUUID()
-  if (!(await takeLock())) throw lockedError(role)
+  if (role !== 'guest') await awaitSchemaLock(db(), role, { waitMs, onWarning })
   if (role === 'member') await requireSameClock(db())
   if (role !== 'guest') await deleteNodes(db(), role)
   await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}`, role, leaseMs, ...columnsOf(identity) })
@@ -58,8 +61,18 @@ export async function join(session: Session, options: JoinOptions): Promise<Node
   const reconnect = async () => {
     control = await reopen()
     // Another process that has the lock by now has also deleted the row of this node.
-    await takeLock()
+    if (role !== 'guest') await takeSchemaLock(db(), role)
   }
+
+  /** Shows processes that wait for the lock that this one lives, as the renewals of a lease do. */
+  let isShowing = false
+  const show = async () => {
+    if (isShowing || control.isLost()) return
+    isShowing = true
+    await showSignOfLife(db()).catch(() => undefined)
+    isShowing = false
+  }
+  const showing = role === 'sole' ? setInterval(show, SIGN_OF_LIFE_MS).unref() : undefined
 
   return {
     id,
@@ -73,6 +86,7 @@ export async function join(session: Session, options: JoinOptions): Promise<Node
     },
     drop: () => control.close(),
     async leave() {
+      clearInterval(showing)
       await db()
         .run(role === 'member' ? DEPART : DELETE_NODE, { id })
         .catch(() => undefined)
@@ -80,10 +94,6 @@ export async function join(session: Session, options: JoinOptions): Promise<Node
     },
   }
 }
-
-/** Returns whether this session holds the lock of the schema from now on: alone, or with other members. */
-export const takeSchemaLock = async (db: Connection, role: NodeRole): Promise<boolean> =>
-  (await db.get(role === 'member' ? SHARE_LOCK : TAKE_SOLE_LOCK, {}))?.taken === true
 
 interface ComparedClocks {
   readonly sentAt: number
@@ -173,20 +183,6 @@ export const PRUNE_MARKERS = compile<Marker, unknown>((param) =>
   from.deleteFrom('node_groups').where('node', '=', param('node')).where('number', '<', param('number')),
 )
 
-/** The first key of the advisory lock of a schema; the second is the hash of the schema. */
-const SCHEMA_LOCK = 0x62_65_72_73
-
-const lockWith = (attempt: string) =>
-  compile<object, { taken: boolean }>(
-    () =>
-      sql<{
-        taken: boolean
-      }>`select ${sql.raw(attempt)}(${sql.lit(SCHEMA_LOCK)}, hashtext(current_schema())) as taken`,
-  )
-
-const TAKE_SOLE_LOCK = lockWith('pg_try_advisory_lock')
-const SHARE_LOCK = lockWith('pg_try_advisory_lock_shared')
-
 const READ_CLOCK = compile<object, { now: number }>(
   () => sql<{ now: number }>`select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`,
 )
@@ -241,14 +237,3 @@ const DEPART = compile<{ id: string }, unknown>(
   (param) => sql`with gone as (delete from nodes where id = ${param('id')} returning id)
       insert into departed_nodes (id) select id from gone`,
 )
-
-export const lockedError = (role: NodeRole): StartError =>
-  role === 'member'
-    ? new StartError('storage-locked', {
-        message: 'A server without storage.cluster uses this schema of the PostgreSQL database.',
-        hint: 'Stop that server, or set storage.cluster to true in its configuration and restart it.',
-      })
-    : new StartError('storage-locked', {
-        message: 'Another process uses this schema of the PostgreSQL database.',
-        hint: 'Stop the other server, set storage.schema to a different name, or set storage.cluster to true for all servers of the schema.',
-      })

@@ -7,6 +7,9 @@ const KEYS: Readonly<Record<LockName, number>> = {
   chain: 0x62_65_72_61,
   families: 0x62_65_72_76,
   files: 0x62_65_72_66,
+  webhooks: 0x62_65_72_77,
+  triggers: 0x62_65_72_67,
+  fires: 0x62_65_72_69,
 }
 
 const lock = (name: LockName): Query<object, unknown> =>
@@ -21,4 +24,7 @@ export const LOCKS: Readonly<Record<LockName, Query<object, unknown>>> = {
   chain: lock('chain'),
   families: lock('families'),
   files: lock('files'),
+  webhooks: lock('webhooks'),
+  triggers: lock('triggers'),
+  fires: lock('fires'),
 }

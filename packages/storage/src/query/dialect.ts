@@ -73,8 +73,11 @@ export interface RunReference extends Reference<'run_key' | 'run_id'> {
   readonly leave?: Query<{ readonly id: string }, unknown>
 }
 
-/** What one transaction at a time may extend: the event log, the audit chain, the families of tokens, and the files. */
-export type LockName = 'log' | 'chain' | 'families' | 'files'
+/**
+ * What one transaction at a time may extend: the event log, the audit chain, the families of tokens, the files, and what
+ * has a maximum number.
+ */
+export type LockName = 'log' | 'chain' | 'families' | 'files' | 'webhooks' | 'triggers' | 'fires'
 
 /** How a database stores the words, tags and vectors of facts, and searches them. */
 export interface FactDialect {

@@ -1,6 +1,9 @@
-import type { FireChange, FireStatus } from '@perdure/ports'
+import type { FireChange, FireRecord, FireStatus } from '@perdure/ports'
 import { sql } from 'kysely'
+import { takeLock } from '../lock.ts'
+import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import type { WriteAppliers } from '../transaction.ts'
 import { FIRE_COLUMNS, type FireRow, toFireRow } from './fire-row.ts'
@@ -8,8 +11,12 @@ import { findFire, findOccurrence } from './fire-store.ts'
 import { findTrigger } from './trigger-store.ts'
 
 export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end' | 'fire.prune'> = {
-  *'fire.insert'({ db }, { type, fire }) {
+  *'fire.insert'({ db }, { type, fire, maxPending }) {
     if ((yield* findTrigger(db, fire.triggerId)) === undefined) return { type, current: yield* findFire(db, fire.id) }
+    if (maxPending !== undefined && (yield* isFull(db, fire.triggerId, maxPending))) {
+      const current = (yield* findFire(db, fire.id)) ?? (yield* findScheduled(db, fire))
+      return current === undefined ? { type, isFull: true } : { type, current }
+    }
     const changes = yield* db.run(insertFire, toFireRow(fire))
     return changes === 1 ? 1 : { type, current: (yield* findFire(db, fire.id)) ?? (yield* findOccurrence(db, fire)) }
   },
@@ -27,6 +34,26 @@ export const fireWrites: WriteAppliers<'fire.insert' | 'fire.change' | 'fire.end
     return yield* db.run(PRUNE_FIRES, { before, limit })
   },
 }
+
+/** Serializes the insertions that have a limit, so that none counts too few fires. */
+function* isFull(db: Db, triggerId: string, maxPending: number): Program<boolean> {
+  yield* takeLock(db, 'fires')
+  return (yield* db.all(PENDING_FIRES, { triggerId, limit: maxPending })).length >= maxPending
+}
+
+function* findScheduled(db: Db, fire: FireRecord): Program<FireRecord | undefined> {
+  return fire.cause === 'schedule' ? yield* findOccurrence(db, fire) : undefined
+}
+
+/** The status is a literal, so that the partial index applies. */
+export const PENDING_FIRES = compile<{ readonly triggerId: string; readonly limit: number }, object>((param) =>
+  from
+    .selectFrom('trigger_fires')
+    .select('id')
+    .where('trigger_id', '=', param('triggerId'))
+    .where(sql<boolean>`status = 'pending'`)
+    .limit(param('limit')),
+)
 
 const CHANGING = ['status', 'fired_at', 'run_id', 'reason'] as const
 

@@ -1,11 +1,18 @@
+import { takeLock } from '../lock.ts'
+import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
 import type { WriteAppliers } from '../transaction.ts'
 import { CHANGING_TRIGGER_COLUMNS, TRIGGER_COLUMNS, type TriggerRow, toTriggerRow } from './trigger-row.ts'
-import { findTrigger } from './trigger-store.ts'
+import { findTrigger, triggerOverview } from './trigger-store.ts'
 
 export const triggerWrites: WriteAppliers<'trigger.insert' | 'trigger.replace' | 'trigger.delete'> = {
-  *'trigger.insert'({ db }, { type, trigger }) {
+  *'trigger.insert'({ db }, { type, trigger, maxTriggers }) {
+    if (maxTriggers !== undefined && (yield* isFull(db, maxTriggers))) {
+      const current = yield* findTrigger(db, trigger.id)
+      return current === undefined ? { type, isFull: true } : { type, current }
+    }
     const changes = yield* db.run(insertTrigger, toTriggerRow(trigger))
     return changes === 1 ? 1 : { type, current: yield* findTrigger(db, trigger.id) }
   },
@@ -17,6 +24,13 @@ export const triggerWrites: WriteAppliers<'trigger.insert' | 'trigger.replace' |
     yield* db.run(deleteFires, { id })
     return yield* db.run(deleteTrigger, { id })
   },
+}
+
+/** Serializes the insertions that have a limit, so that none counts too few triggers. */
+function* isFull(db: Db, maxTriggers: number): Program<boolean> {
+  yield* takeLock(db, 'triggers')
+  const { active, disabled } = yield* triggerOverview(db)
+  return active + disabled >= maxTriggers
 }
 
 const insertTrigger = compile<TriggerRow, unknown>((param) =>

@@ -1,4 +1,5 @@
-import type { WebhookRecord } from '@perdure/ports'
+import type { WebhookLimits, WebhookRecord } from '@perdure/ports'
+import { takeLock } from '../lock.ts'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -16,7 +17,12 @@ export function* listWebhooks(db: Db): Program<readonly WebhookRecord[]> {
 }
 
 export const webhookWrites: WriteAppliers<'webhook.insert' | 'webhook.replace' | 'webhook.delete'> = {
-  *'webhook.insert'({ db }, { type, webhook }) {
+  *'webhook.insert'({ db }, { type, webhook, limits }) {
+    const reached = limits === undefined ? undefined : yield* reachedLimit(db, webhook, limits)
+    if (reached !== undefined) {
+      const current = yield* findWebhook(db, webhook.id)
+      return current === undefined ? { type, reached } : { type, current }
+    }
     const changes = yield* db.run(insertWebhook, toWebhookRow(webhook))
     return changes === 1 ? 1 : { type, current: yield* findWebhook(db, webhook.id) }
   },
@@ -28,6 +34,19 @@ export const webhookWrites: WriteAppliers<'webhook.insert' | 'webhook.replace' |
     yield* db.run(deleteDeliveries, { id })
     return yield* db.run(deleteWebhook, { id })
   },
+}
+
+/** Serializes the insertions that have limits, so that none counts too few webhooks. */
+function* reachedLimit(
+  db: Db,
+  { createdBy }: WebhookRecord,
+  { total, ofCreator }: WebhookLimits,
+): Program<keyof WebhookLimits | undefined> {
+  yield* takeLock(db, 'webhooks')
+  const webhooks = yield* listWebhooks(db)
+  if (total !== undefined && webhooks.length >= total) return 'total'
+  const own = webhooks.filter((one) => one.source === 'api' && one.createdBy === createdBy)
+  return ofCreator !== undefined && own.length >= ofCreator ? 'ofCreator' : undefined
 }
 
 const SELECT_WEBHOOK = compile<{ id: string }, WebhookRow>((param) =>

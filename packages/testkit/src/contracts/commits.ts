@@ -9,6 +9,7 @@ import {
   type Storage,
   type Write,
 } from '@perdure/ports'
+import { expect } from 'vitest'
 
 export type Committed = Extract<CommitOutcome, { readonly committed: true }>
 export type Refused = Extract<CommitOutcome, { readonly committed: false }>
@@ -75,4 +76,14 @@ export async function idsOf(
   list: (page: PageQuery) => Promise<Page<{ readonly id: string }>>,
 ): Promise<readonly string[]> {
   return (await walk(list, { limit: 200, order: 'asc' })).map(({ id }) => id)
+}
+
+const ROUNDS = 8
+
+/** Expects one of several concurrent insertions to succeed whenever the limit is one above the number of rows. */
+export async function fillOneByOne(insert: (id: string, max: number) => Promise<CommitOutcome>): Promise<void> {
+  for (let max = 1; max <= ROUNDS; max++) {
+    const outcomes = await Promise.all([...'abcd'].map((name) => insert(`${name}-${max}`, max)))
+    expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+  }
 }

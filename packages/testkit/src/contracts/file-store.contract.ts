@@ -2,7 +2,7 @@ import { EVERY_ROW, type FileRecord, MAX_INLINE_BYTES, type Storage } from '@per
 import { expect } from 'vitest'
 import { aSession } from '../builders.ts'
 import { aFile } from '../file-builders.ts'
-import { commit, refused } from './commits.ts'
+import { commit, fillOneByOne, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
@@ -137,6 +137,13 @@ export const fileStoreCases: readonly ContractCase[] = [
       expect(await storage.files.usage('alice')).toEqual({ files: 3, bytes: 15 })
       expect(await storage.files.usage('nobody')).toEqual({ files: 0, bytes: 0 })
     },
+  },
+  {
+    title: 'lets exactly one of many concurrent callers insert the last file below the limit of bytes, each time',
+    run: (storage) =>
+      fillOneByOne((id, max) =>
+        storage.unitOfWork.commit([{ type: 'file.insert', file: aFile({ id, size: 5 }), ownerBytes: 5 * max }]),
+      ),
   },
   {
     title: 'lists the files that a session holds, and the sessions that hold a file, each once',

@@ -1,7 +1,7 @@
 import { type FireRecord, type FireStatus, type Storage, toJsonText, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFire, aTrigger } from '../builders.ts'
-import { commit, refused } from './commits.ts'
+import { commit, fillOneByOne, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
@@ -63,6 +63,37 @@ const insertCases: readonly ContractCase[] = [
       )
 
       expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+    },
+  },
+  {
+    title: 'refuses a fire above the limit of pending fires of its trigger, even among concurrent inserts',
+    async run(storage) {
+      const event = (id: string, over: Partial<FireRecord> = {}) => aFire({ id, cause: 'event', ...over })
+      await open(storage, event('over', { status: 'completed' }), event('waits'))
+      await commit(storage, { type: 'trigger.insert', trigger: aTrigger({ id: 'other' }) })
+      const write = (fire: FireRecord) => ({ type: 'fire.insert', fire, maxPending: 3 }) as const
+
+      const outcomes = await Promise.all([...'abcdefgh'].map((id) => storage.unitOfWork.commit([write(event(id))])))
+
+      const refusals = outcomes.filter(({ committed }) => !committed)
+      expect(refusals).toHaveLength(6)
+      for (const refusal of refusals) {
+        expect(refusal).toMatchObject({ conflict: { type: 'fire.insert', isFull: true } })
+      }
+      const { items } = await storage.fires.list({ triggerId: 'nightly', status: 'pending' }, EVERY_FIRE)
+      expect(items).toHaveLength(3)
+      expect((await refused(storage, write(event('waits')))).conflict).toMatchObject({ current: { id: 'waits' } })
+      await commit(storage, write(event('of other', { triggerId: 'other' })))
+      await commit(storage, { type: 'fire.insert', fire: event('unlimited') })
+    },
+  },
+  {
+    title: 'lets exactly one of many concurrent callers insert the last pending fire below the limit, each time',
+    async run(storage) {
+      await open(storage)
+      await fillOneByOne((id, max) =>
+        storage.unitOfWork.commit([{ type: 'fire.insert', fire: aFire({ id, cause: 'event' }), maxPending: max }]),
+      )
     },
   },
   {

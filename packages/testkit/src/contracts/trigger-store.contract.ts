@@ -1,7 +1,7 @@
 import { type Storage, type TriggerRecord, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFire, aRun, aTrigger } from '../builders.ts'
-import { commit, insertRuns, refused } from './commits.ts'
+import { commit, fillOneByOne, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
@@ -123,6 +123,34 @@ const recordCases: readonly ContractCase[] = [
   },
 ]
 
+const limitCases: readonly ContractCase[] = [
+  {
+    title: 'refuses a trigger above the limit, even among concurrent inserts',
+    async run(storage) {
+      await insert(storage, aTrigger({ id: 'off', enabled: false }), aTrigger({ id: 'orphan', orphanedAt: at(0) }))
+      const write = (id: string) => ({ type: 'trigger.insert', trigger: aTrigger({ id }), maxTriggers: 5 }) as const
+
+      const outcomes = await Promise.all([...'abcdefgh'].map((id) => storage.unitOfWork.commit([write(id)])))
+
+      const refusals = outcomes.filter(({ committed }) => !committed)
+      expect(refusals).toHaveLength(5)
+      for (const refusal of refusals) {
+        expect(refusal).toMatchObject({ conflict: { type: 'trigger.insert', isFull: true } })
+      }
+      expect((await storage.triggers.list({ limit: 9, order: 'asc' })).items).toHaveLength(5)
+      expect((await refused(storage, write('off'))).conflict).toMatchObject({ current: { id: 'off' } })
+      await insert(storage, aTrigger({ id: 'unlimited' }))
+    },
+  },
+  {
+    title: 'lets exactly one of many concurrent callers insert the last trigger below the limit, each time',
+    run: (storage) =>
+      fillOneByOne((id, max) =>
+        storage.unitOfWork.commit([{ type: 'trigger.insert', trigger: aTrigger({ id }), maxTriggers: max }]),
+      ),
+  },
+]
+
 const readCases: readonly ContractCase[] = [
   {
     title: 'lists triggers as due exactly from dueAt, earliest first, up to the limit',
@@ -232,6 +260,7 @@ const readCases: readonly ContractCase[] = [
 
 export const triggerStoreCases: readonly ContractCase[] = [
   ...recordCases,
+  ...limitCases,
   ...readCases,
   ...pagedListCases({
     noun: 'triggers',

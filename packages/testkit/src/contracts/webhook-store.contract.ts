@@ -1,7 +1,7 @@
 import type { Storage, WebhookRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aDelivery, aWebhook } from '../webhook-builders.ts'
-import { commit, refused } from './commits.ts'
+import { commit, fillOneByOne, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 
@@ -52,6 +52,45 @@ export const webhookStoreCases: readonly ContractCase[] = [
       expect(outcome.conflict).toEqual({ type: 'webhook.insert', current: aWebhook() })
     },
   },
+  {
+    title: 'refuses a webhook above the limit of its creator or of all creators, even among concurrent inserts',
+    async run(storage) {
+      await insert(storage, aWebhook({ id: 'declared', source: 'code' }), aWebhook({ id: 'of bob', createdBy: 'bob' }))
+      const limits = { total: 6, ofCreator: 3 }
+      const insertAll = (ids: string, createdBy: string) =>
+        Promise.all(
+          [...ids].map((id) =>
+            storage.unitOfWork.commit([{ type: 'webhook.insert', webhook: aWebhook({ id, createdBy }), limits }]),
+          ),
+        )
+
+      const ofCreator = await insertAll('abcdefgh', 'alice')
+      const total = await insertAll('ijkl', 'carol')
+
+      const refusalsOf = (outcomes: typeof total) => outcomes.filter(({ committed }) => !committed)
+      expect(refusalsOf(ofCreator)).toHaveLength(5)
+      for (const refusal of refusalsOf(ofCreator)) {
+        expect(refusal).toMatchObject({ conflict: { type: 'webhook.insert', reached: 'ofCreator' } })
+      }
+      expect(refusalsOf(total)).toHaveLength(3)
+      for (const refusal of refusalsOf(total)) {
+        expect(refusal).toMatchObject({ conflict: { type: 'webhook.insert', reached: 'total' } })
+      }
+      expect(await storage.webhooks.list()).toHaveLength(6)
+      const taken = { type: 'webhook.insert', webhook: aWebhook({ id: 'of bob' }), limits } as const
+      expect((await refused(storage, taken)).conflict).toMatchObject({ current: { createdBy: 'bob' } })
+      await insert(storage, aWebhook({ id: 'unlimited' }))
+      const other = aWebhook({ id: 'x', createdBy: 'bob' })
+      await commit(storage, { type: 'webhook.insert', webhook: other, limits: { ofCreator: 2 } })
+    },
+  },
+  ...(['total', 'ofCreator'] as const).map((limit) => ({
+    title: `lets exactly one of many concurrent callers insert the last webhook below the limit \`${limit}\`, each time`,
+    run: (storage: Storage) =>
+      fillOneByOne((id, max) =>
+        storage.unitOfWork.commit([{ type: 'webhook.insert', webhook: aWebhook({ id }), limits: { [limit]: max } }]),
+      ),
+  })),
   {
     title: 'replaces a webhook whose version is the one before and keeps its creation time',
     async run(storage) {

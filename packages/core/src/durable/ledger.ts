@@ -154,7 +154,8 @@ export function createLedger(parts: LedgerParts): Ledger {
 
   const receive = (seq: number) => {
     const received = deliveries.receive(seq)
-    received.then(() => open.delete(seq))
+    // An approval of another try leaves the call open: it executes again.
+    received.then(({ status }) => status === 'started' || open.delete(seq))
     return received
   }
 

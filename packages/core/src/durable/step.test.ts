@@ -176,6 +176,37 @@ describe('ctx.step', () => {
     },
   )
 
+  it('ends a step that was approved while other calls of its run worked and waited', async () => {
+    const process = processes()
+    let calls = 0
+    const other = gate()
+    const code: Code = async ({ step, waitForEvent }) =>
+      (
+        await Promise.all([
+          step('work', () => (++calls === 1 ? never() : calls), { onCrash: 'ask' }),
+          step('other', () => other.promise),
+          waitForEvent('go'),
+        ])
+      ).slice(0, 2)
+    const runId = await startFlow(await process(code))
+
+    const second = await process(code)
+    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+    await second.resolveApproval({ approvalId: approval?.id ?? '', approved: true, by: 'bob', visibility: EVERY_ROW })
+    await untilIdle(second.clock)
+    other.resolve()
+    await untilIdle(second.clock)
+
+    expect(calls).toBe(2)
+    expect((await second.find(runId))?.status).toBe('suspended')
+    const steps = await second.storage.steps.list(runId)
+    expect(steps.map(({ name, status }) => [name, status])).toEqual([
+      ['work', 'completed'],
+      ['other', 'completed'],
+      ['go', 'waiting'],
+    ])
+  })
+
   it('fails a step that was interrupted more often than its recoveries allow', async () => {
     const process = processes()
     let executions = 0

@@ -20,7 +20,12 @@ export interface ReadFilesDeps {
 /** A file whose content can be read once, as a whole or in part. */
 export interface OpenFile {
   readonly file: FileRecord
-  /** @throws PerdureError `storage-unavailable` if the content cannot be found */
+  /**
+   * Resolves once the first bytes are read, so that an answer begins only when there is a content. The iteration throws
+   * if fewer bytes are stored than the file has.
+   *
+   * @throws PerdureError `storage-unavailable` if the content cannot be found or read
+   */
   read(range?: ByteRange): Promise<AsyncIterable<Uint8Array>>
 }
 
@@ -45,7 +50,8 @@ export function createReadFiles({ files, blobs }: ReadFilesDeps): ReadFiles {
         async read(range) {
           const content = await files.content(id)
           if (content !== undefined) return oneChunk(content.slice(range?.start, range?.end))
-          return (await blobs.read(file.sha256, range)) ?? missing(file)
+          const chunks = (await blobs.read(file.sha256, range)) ?? missing(file)
+          return begun(whole(chunks, file, range === undefined ? file.size : range.end - range.start))
         },
       }
     },
@@ -65,7 +71,34 @@ export async function findFile(
 
 function missing({ id }: FileRecord): never {
   throw perdureError('storage-unavailable', {
-    message: `the content of ${id} is not in the folder of the files`,
-    hint: 'restore the folder storage.files.directory; the servers of a cluster must share it',
+    message: `the content of ${id} is not in the store of the files`,
+    hint: 'restore the folder or the bucket of storage.files; the servers of a cluster must share it',
   })
+}
+
+async function* whole(
+  chunks: AsyncIterable<Uint8Array>,
+  { id }: FileRecord,
+  size: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let read = 0
+  for await (const chunk of chunks) {
+    read += chunk.length
+    yield chunk
+  }
+  if (read === size) return
+  throw perdureError('storage-unavailable', {
+    message: `${read} of ${size} bytes of the content of ${id} are stored`,
+    hint: 'restore the folder or the bucket of storage.files',
+  })
+}
+
+/** Reads the first chunk. Its error is thrown at once. */
+async function begun(chunks: AsyncGenerator<Uint8Array, void, void>): Promise<AsyncIterable<Uint8Array>> {
+  const first = await chunks.next()
+  let next = async (): Promise<IteratorResult<Uint8Array, void>> => {
+    next = () => chunks.next()
+    return first
+  }
+  return { [Symbol.asyncIterator]: () => ({ next: () => next(), return: () => chunks.return() }) }
 }

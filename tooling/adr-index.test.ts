@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const folder = join(import.meta.dirname, '..', 'docs', 'adr')
-const STATUS = /^(?:accepted|deprecated|(superseded|amended) by (\d{4}))$/
-/** The word before the link from a record to the record that it changes. */
-const LINK_BACK: Readonly<Record<string, string>> = { superseded: 'Supersedes', amended: 'Amends' }
+const root = join(import.meta.dirname, '..')
+const folder = join(root, 'docs', 'adr')
+const MOST_RECORDS = 79
 
 interface Adr {
   readonly file: string
@@ -19,7 +19,12 @@ interface IndexLine {
   readonly number: string
   readonly file: string
   readonly title: string
-  readonly status: string
+}
+
+/** A record that was removed, and the file that has its content. */
+interface Removal {
+  readonly number: string
+  readonly path: string
 }
 
 function readAdr(file: string): Adr {
@@ -31,14 +36,20 @@ function readAdr(file: string): Adr {
 const adrs = readdirSync(folder)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
   .map(readAdr)
-const byNumber = new Map(adrs.map((adr) => [adr.number, adr]))
+const files = new Set(adrs.map(({ file }) => file))
+const numbers = new Set(adrs.map(({ number }) => number))
 
-const lines: readonly IndexLine[] = readFileSync(join(folder, 'README.md'), 'utf8')
-  .split('\n')
-  .flatMap((line) => {
-    const [, number, file, title, status] = /^\| \[(\d{4})\]\(([^)]+)\) \| (.+) \| (.+) \|$/.exec(line) ?? []
-    return number === undefined ? [] : [{ number, file, title, status } as IndexLine]
-  })
+const rows = readFileSync(join(folder, 'README.md'), 'utf8').split('\n')
+
+const lines: readonly IndexLine[] = rows.flatMap((row) => {
+  const [, number, file, title] = /^\| \[(\d{4})\]\(([^)]+)\) \| (.+) \| (.+) \|$/.exec(row) ?? []
+  return number === undefined ? [] : [{ number, file, title } as IndexLine]
+})
+
+const removals: readonly Removal[] = rows.flatMap((row) => {
+  const [, removed = '', path = ''] = /^\| (\d{4}(?:, \d{4})*) \| \[[^\]]+\]\(([^)]+)\) \|$/.exec(row) ?? []
+  return removed === '' ? [] : removed.split(', ').map((number) => ({ number, path }))
+})
 
 const slugOf = (title: string): string =>
   title
@@ -47,30 +58,18 @@ const slugOf = (title: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
 
-/** Checks that the status is valid and that the record it names links back. */
-function statusProblems({ file, number, status }: Adr): readonly string[] {
-  const match = STATUS.exec(status)
-  if (match === null) return [`${file}: the status "${status}" is not one of the list`]
-  const [, verb, target] = match
-  if (verb === undefined || target === undefined) return []
-  const changing = byNumber.get(target)
-  if (changing === undefined) return [`${file}: ADR ${target} does not exist`]
-  return changing.text.includes(`${LINK_BACK[verb]} [${number}](${file})`)
-    ? []
-    : [`${changing.file}: does not say "${LINK_BACK[verb]} [${number}](${file})"`]
-}
+const repeated = (values: readonly string[]): readonly string[] =>
+  values.filter((value, index) => values.indexOf(value) !== index)
 
-/** Checks that every record which this record amends or supersedes names this record in its status. */
-function unansweredLinks({ file, number, text }: Adr): readonly string[] {
-  const links = [...text.matchAll(/^(Amends|Supersedes) \[(\d{4})\]/gm)]
-  return links.flatMap(([, verb = '', target = '']) => {
-    const expected = `${verb === 'Amends' ? 'amended' : 'superseded'} by ${number}`
-    const status = byNumber.get(target)?.status
-    return status === expected ? [] : [`${file}: the status of ADR ${target} is "${status}", not "${expected}"`]
-  })
-}
+const LINK = /\]\((?:[./]*adr\/)?(\d{4}-[^)#]+\.md)\)/g
+/** A record named without a link, such as ADR 0007. */
+const NAMED = /\bADR (\d{3,4})\b/g
 
-const LINK = /\]\((\d{4}-[^)#]+\.md)\)/g
+/** Links to records that do not exist, and numbers of records that do not exist. */
+const brokenIn = (text: string): readonly string[] => [
+  ...[...text.matchAll(LINK)].map(([, file = '']) => file).filter((file) => !files.has(file)),
+  ...[...text.matchAll(NAMED)].map(([, number = '']) => number.padStart(4, '0')).filter((it) => !numbers.has(it)),
+]
 
 describe('an architecture decision record', () => {
   it('starts with its number, a title and a status, and is named after its title', () => {
@@ -78,29 +77,65 @@ describe('an architecture decision record', () => {
 
     expect(adrs.length).toBeGreaterThan(60)
     expect(adrs.map(({ file }) => file)).toEqual(expected)
-    expect(byNumber.size).toBe(adrs.length)
+    expect(numbers.size).toBe(adrs.length)
   })
 
-  it('has a valid status, and the record that its status names links back', () => {
-    expect(adrs.flatMap(statusProblems)).toEqual([])
+  it('is in force', () => {
+    expect(adrs.filter(({ status }) => status !== 'accepted').map(({ file }) => file)).toEqual([])
   })
 
-  it('is named in the status of every record that it amends or supersedes', () => {
-    expect(adrs.flatMap(unansweredLinks)).toEqual([])
+  it('gives the context, the decision and the consequences', () => {
+    const lacking = adrs.filter(
+      ({ text }) => !/^(?:## Decision|\*\*Decision\.\*\*)/m.test(text) || !text.includes('Consequences'),
+    )
+
+    expect(lacking.map(({ file }) => file)).toEqual([])
   })
 
-  it('is listed once in the index, with its title and status', () => {
-    const expected = adrs.map(({ number, file, title, status }) => ({ number, file, title, status }))
+  it('is listed once in the index, with its title', () => {
+    const expected = adrs.map(({ number, file, title }) => ({ number, file, title }))
 
     expect(lines.toSorted((a, b) => a.file.localeCompare(b.file))).toEqual(expected)
   })
 
-  it('links only to records that exist', () => {
-    const files = new Set(adrs.map(({ file }) => file))
-    const broken = adrs.flatMap(({ file, text }) =>
-      [...text.matchAll(LINK)].flatMap(([, to = '']) => (files.has(to) ? [] : [`${file}: ${to}`])),
+  it(`is one of at most ${MOST_RECORDS}`, () => {
+    expect(adrs.length).toBeLessThanOrEqual(MOST_RECORDS)
+  })
+
+  it('names only records that exist', () => {
+    expect(adrs.flatMap(({ file, text }) => brokenIn(text).map((target) => `${file}: ${target}`))).toEqual([])
+  })
+})
+
+describe('a document outside of docs/adr', () => {
+  it('names only records that exist', () => {
+    const documents = execFileSync('git', ['grep', '-lE', 'ADR [0-9]{3,4}|adr/[0-9]{4}', '--', ':!docs/adr'], {
+      cwd: root,
+    })
+      .toString()
+      .split('\n')
+      .filter((path) => path !== '' && path !== 'tooling/adr-index.test.ts' && !path.endsWith('CHANGELOG.md'))
+    const broken = documents.flatMap((path) =>
+      brokenIn(readFileSync(join(root, path), 'utf8')).map((target) => `${path}: ${target}`),
     )
 
+    expect(documents.length).toBeGreaterThan(2)
     expect(broken).toEqual([])
+  })
+})
+
+describe('a removed record', () => {
+  it('is listed once, and its number is not used again', () => {
+    const removed = removals.map(({ number }) => number)
+
+    expect(removed.length).toBeGreaterThan(90)
+    expect(repeated(removed)).toEqual([])
+    expect(removed.filter((number) => numbers.has(number))).toEqual([])
+  })
+
+  it('names a record or a file that exists', () => {
+    const missing = removals.filter(({ path }) => !existsSync(join(folder, path)))
+
+    expect(missing).toEqual([])
   })
 })

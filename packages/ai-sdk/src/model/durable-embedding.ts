@@ -16,22 +16,27 @@ export function durableEmbedding(
       const abortSignal = signal === undefined ? call.abortSignal : signal
       const ask = () => countedCall(() => model.doEmbed({ ...call, abortSignal }))
       const { response: _, ...embedded } = await withModelRetries(ask, { maxRetries, signal: signal ?? ctx.signal })
-      const inputTokens = tokensIn(embedded)
-      if (inputTokens !== undefined) {
-        await ctx.usage({ provider: model.provider, model: model.modelId, inputTokens, outputTokens: 0 })
-      }
       return embedded
     }
-    if (isInsideCall) return embed(call.abortSignal)
     const { provider, modelId } = model
+    const chargeOf = (embedded: Part) => {
+      const inputTokens = tokensIn(embedded)
+      return inputTokens === undefined ? undefined : { provider, model: modelId, inputTokens, outputTokens: 0 }
+    }
+    if (isInsideCall) {
+      const embedded = await embed(call.abortSignal)
+      const charge = chargeOf(embedded)
+      if (charge !== undefined) await ctx.usage(charge)
+      return embedded
+    }
     const recorded = await ctx.step(
       'embed',
       async ({ signal, modelAnswered }) => {
         const embedded = await embed(
           call.abortSignal === undefined ? signal : AbortSignal.any([call.abortSignal, signal]),
         )
-        const inputTokens = tokensIn(embedded)
-        if (inputTokens !== undefined) modelAnswered({ usage: { inputTokens, outputTokens: 0 } })
+        const charge = chargeOf(embedded)
+        if (charge !== undefined) modelAnswered({ usage: charge, charge })
         return embedded
       },
       { model: { provider, model: modelId, operation: 'embeddings', input: call.values } },

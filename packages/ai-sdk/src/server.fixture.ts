@@ -29,17 +29,18 @@ export async function serverWith(
   running.add(server)
   onTestFinished(stopAll)
 
-  const request = (path: string, body?: object) => {
+  const request = (path: string, body?: object, more: Readonly<Record<string, string>> = {}) => {
     const init =
       body === undefined
         ? {}
-        : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+        : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...more } }
     return server.fetch(new Request(`http://localhost/v1${path}`, init))
   }
   return {
     stop: () => server.stop({ force: true }),
     server,
-    get: async <T>(path: string, body?: object) => (await (await request(path, body)).json()) as T,
+    get: async <T>(path: string, body?: object, headers?: Readonly<Record<string, string>>) =>
+      (await (await request(path, body, headers)).json()) as T,
     /** Sends a message of a chat, as `useChat` does, and reads the chunks of the answer. */
     async chat(agentId: string, body: object, version: 6 | 7 = 7): Promise<readonly UiChunk[]> {
       const response = await request(`/agents/${agentId}/chat?v=${version}`, { trigger: 'submit-message', ...body })

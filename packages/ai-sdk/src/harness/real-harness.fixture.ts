@@ -16,7 +16,7 @@ const USAGE = { inputTokens: { total: 3 }, outputTokens: { total: 2 } }
 
 /** A runtime that works outside of the process, and so survives it: the state of its turns. */
 function createRuntime() {
-  return { turns: new Map<string, Turn[]>(), states: new Map<string, object>(), started: 0, continued: 0 }
+  return { turns: new Map<string, Turn[]>(), states: new Map<string, object>(), started: 0, continued: 0, deployed: 0 }
 }
 
 type Runtime = ReturnType<typeof createRuntime>
@@ -39,7 +39,10 @@ export function realHarness(): RealHarness {
   const runtime = createRuntime()
   const deploy = tool({
     inputSchema: z.object({ to: z.string() }),
-    execute: ({ to }) => `deployed to ${to}`,
+    execute({ to }) {
+      runtime.deployed++
+      return `deployed to ${to}`
+    },
   })
   const session = (sessionId: string, isResume: boolean) => {
     const turnsOf = () => runtime.turns.get(sessionId) ?? []

@@ -105,6 +105,13 @@ const ROWS: Readonly<Record<number, string>> = {
     VALUES ('ses_old', 'chat-old', 'ledger', 'alice', 'old', 'assistant', '42', ${AT + 5}, 2, 2, 0, ${AT}, ${AT + 5});`,
   32: `
     INSERT INTO subject_revocations VALUES ('jwt:app:alice', ${AT}, ${AT + 1}, 'ops');`,
+  33: `
+    INSERT INTO files (id, owner, sha256, size, media_type, name, created_at, is_held, content)
+    VALUES ('file_result', 'alice', '5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9', 1, 'application/json',
+      'second.json', ${AT}, 1, x'30');
+    INSERT INTO steps (run_key, seq, kind, name, status, attempt, "order", started_at, settled_at, result_file)
+    VALUES (1, 1, 'step', 'second', 'completed', 1, 1, ${AT}, ${AT + 1}, '{"id":"file_result","bytes":1}');
+    INSERT INTO run_files (run_id, file_id) VALUES ('run_done', 'file_result');`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

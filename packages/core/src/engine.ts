@@ -7,6 +7,7 @@ import { createResolveApproval } from './approvals/resolve-approval.ts'
 import { createKeyedMutex } from './concurrency/mutex.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
 import { createResolveWait } from './durable/resolve-wait.ts'
+import { noResultFiles } from './durable/result-files.ts'
 import { createRunMeter } from './durable/run-meter.ts'
 import { createUsageAccounts } from './durable/usage-accounts.ts'
 import { createWakeRun } from './durable/wake-run.ts'
@@ -77,6 +78,7 @@ export function createEngine(given: EngineDeps) {
     ...given,
     ...limits,
     ...{ tracer, nesting, runWaiters, targets, runMeter, requireTimers },
+    resultFiles: given.resultFiles ?? noResultFiles,
     endWrites: fireEndWrites,
     lines,
     captureLogs: given.captureLogs ?? true,

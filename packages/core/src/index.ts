@@ -81,6 +81,7 @@ export { answersIn, type LoggedAnswer, type LoggedAnswers } from './durable/logg
 export type { ModelAnswer, ModelCall, StallOptions } from './durable/model-call.ts'
 export { createPricing, HOW_TO_PRICE, type PriceUsage, type Pricing, pricesOf } from './durable/model-pricing.ts'
 export { type OwnResult, ownResultOf, withOwnResult } from './durable/own-result.ts'
+export type { ResultFiles, ShownResultFile, StoredResult } from './durable/result-files.ts'
 export type { ServiceCaller } from './durable/service-caller.ts'
 export type { RepeatOptions, RetryOptions, StepContext, StepFn, StepOnCrash, StepOptions } from './durable/step.ts'
 export { isCutOffStep } from './durable/step-call.ts'

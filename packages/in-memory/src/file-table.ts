@@ -2,20 +2,29 @@ import type { FileRecord, FileStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
 import type { SessionBelongings } from './session-deletion.ts'
+import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface FileTable extends SessionBelongings {
+export interface FileTable extends SessionBelongings, RunBelongings {
   readonly store: FileStore
-  readonly appliers: Pick<WriteAppliers, 'file.insert' | 'file.hold' | 'file.delete' | 'file.prune'>
+  readonly appliers: Pick<WriteAppliers, 'file.insert' | 'file.hold' | 'file.keep' | 'file.delete' | 'file.prune'>
 }
 
-export function createFileTable(hasSession: (id: string) => boolean): FileTable {
+/** Whether a session or a run exists, which can then hold files. */
+interface Holders {
+  hasSession(id: string): boolean
+  hasRun(id: string): boolean
+}
+
+export function createFileTable({ hasSession, hasRun }: Holders): FileTable {
   const files = createRecordTable<FileRecord>()
   const contents = new Map<string, Uint8Array>()
   const holders = new Map<string, ReadonlySet<string>>()
 
-  const isHeld = (id: string) => holders.has(id)
+  const keepers = new Map<string, ReadonlySet<string>>()
+
+  const isHeld = (id: string) => holders.has(id) || keepers.has(id)
   const usedBy = (owner: string) =>
     files.all().reduce((bytes, file) => (file.owner === owner ? bytes + file.size : bytes), 0)
 
@@ -23,6 +32,17 @@ export function createFileTable(hasSession: (id: string) => boolean): FileTable 
     files.delete(id, undo)
     putEntry(contents, [id, undefined], undo)
     putEntry(holders, [id, undefined], undo)
+    putEntry(keepers, [id, undefined], undo)
+  }
+
+  /** Releases what `holder` holds, and removes the files that nothing holds any more. */
+  const release = (held: Map<string, ReadonlySet<string>>, holder: string, undo: UndoLog) => {
+    for (const [id, by] of [...held]) {
+      if (!by.has(holder)) continue
+      const others = [...by].filter((other) => other !== holder)
+      putEntry(held, [id, others.length === 0 ? undefined : new Set(others)], undo)
+      if (!isHeld(id)) remove(id, undo)
+    }
   }
 
   return {
@@ -33,6 +53,7 @@ export function createFileTable(hasSession: (id: string) => boolean): FileTable 
       },
       content: async (id) => contents.get(id)?.slice(),
       holders: async (id) => [...(holders.get(id) ?? [])].sort(),
+      holdingRuns: async (id, limit) => [...(keepers.get(id) ?? [])].sort().slice(0, limit),
       list: async ({ sessionId }, page, visibility) =>
         files.page(
           page,
@@ -74,6 +95,18 @@ export function createFileTable(hasSession: (id: string) => boolean): FileTable 
         }
         return count
       },
+      'file.keep'({ type, runId, ids }, { undo }) {
+        if (!hasRun(runId)) return { type }
+        let count = 0
+        for (const id of ids) {
+          if (files.get(id) === undefined) return { type, missing: id }
+          const kept = keepers.get(id) ?? new Set()
+          if (kept.has(runId)) continue
+          putEntry(keepers, [id, new Set([...kept, runId])], undo)
+          count += 1
+        }
+        return count
+      },
       'file.delete'({ type, id }, { undo }) {
         const current = files.get(id)
         if (current === undefined || isHeld(id)) return { type, current }
@@ -87,13 +120,8 @@ export function createFileTable(hasSession: (id: string) => boolean): FileTable 
         return pruned.length
       },
     },
-    removeSession(sessionId, undo) {
-      for (const [id, held] of [...holders]) {
-        if (!held.has(sessionId)) continue
-        if (held.size === 1) remove(id, undo)
-        else putEntry(holders, [id, new Set([...held].filter((other) => other !== sessionId))], undo)
-      }
-    },
+    removeSession: (sessionId, undo) => release(holders, sessionId, undo),
+    removeRun: (runId, undo) => release(keepers, runId, undo),
   }
 }
 

@@ -55,7 +55,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const webhooks = createWebhookTable()
   const deliveries = createDeliveryTable(webhooks)
   const facts = createFactTable()
-  const files = createFileTable((id) => sessions.get(id) !== undefined)
+  const files = createFileTable({ hasSession: (id) => sessions.get(id) !== undefined, hasRun: runs.has })
   const blocks = createBlockTable()
   const memoryConflicts = createMemoryConflictTable()
   const jobs = createJobTable()
@@ -89,11 +89,11 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...webhooks.appliers,
       ...deliveries.appliers,
       ...files.appliers,
-      ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires] }),
-      ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
+      ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires, files] }),
+      ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires, files] }),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency, events },
-        ofRuns: [steps, events, facts, fires],
+        ofRuns: [steps, events, facts, fires, files],
         ofSessions: [events, facts, jobs, consolidation, files, chats],
       }),
     }),

@@ -129,7 +129,8 @@ const dueTime = ({ dueAt }: StepRecord): number => dueAt ?? END_OF_TIME
 
 const withoutEnd = (step: StepRecord): StepRecord => ({
   ...step,
-  ...{ result: undefined, error: undefined, dueAt: undefined, endedAt: undefined, endOrder: undefined },
+  ...{ result: undefined, resultFile: undefined, error: undefined },
+  ...{ dueAt: undefined, endedAt: undefined, endOrder: undefined },
 })
 
 const endsCall = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'

@@ -6,8 +6,8 @@ import type { Visibility } from './row-access.ts'
 export const MAX_INLINE_BYTES = 65_536
 
 /**
- * An attachment of a conversation. Without a session that holds it, it is an upload, which `file.prune` deletes by age;
- * otherwise it is deleted with the last session that holds it.
+ * An attachment of a conversation, or a long result of a durable call. Without a session or a run that holds it, it is an
+ * upload, which `file.prune` deletes by age; otherwise it is deleted with the last session or run that holds it.
  */
 export interface FileRecord {
   readonly id: string
@@ -37,6 +37,8 @@ export interface FileStore {
   content(id: string): Promise<Uint8Array | undefined>
   /** The ids of the sessions that hold the file, in code-unit order. */
   holders(id: string): Promise<readonly string[]>
+  /** The ids of up to `limit` runs that hold the file, the first in code-unit order. */
+  holdingRuns(id: string, limit: number): Promise<readonly string[]>
   list(filter: FileFilter, page: PageQuery, visibility: Visibility): Promise<Page<FileRecord>>
   usage(owner: string): Promise<FileUsage>
   /** The newest file of the owner with this content, media type and name. */

@@ -25,10 +25,16 @@ export type FileWrite =
       readonly ids: readonly string[]
       readonly owner: string
     }
-  /** Conflicts when there is no such file, and, with `current`, while a session holds it. */
+  /**
+   * Lets the run hold these files, whoever owns them; a no-op for those that it holds. Conflicts when there is no such run,
+   * and, naming the first such file, when a file does not exist. Its count is the number of files that the run did not
+   * hold.
+   */
+  | { readonly type: 'file.keep'; readonly runId: string; readonly ids: readonly string[] }
+  /** Conflicts when there is no such file, and, with `current`, while a session or a run holds it. */
   | { readonly type: 'file.delete'; readonly id: string }
   /**
-   * Deletes up to `limit` files that no session holds and that were created before `before`. Never conflicts; its count
+   * Deletes up to `limit` files that no session and no run holds and that were created before `before`. Never conflicts; its count
    * is the number of deleted files.
    */
   | { readonly type: 'file.prune'; readonly before: EpochMs; readonly limit: number }
@@ -36,4 +42,4 @@ export type FileWrite =
 /** The conflicts that the writes of files can cause. */
 export type FileWriteConflict =
   | { readonly type: 'file.insert' | 'file.delete'; readonly current?: FileRecord | undefined }
-  | { readonly type: 'file.hold'; readonly missing?: string | undefined }
+  | { readonly type: 'file.hold' | 'file.keep'; readonly missing?: string | undefined }

@@ -186,6 +186,7 @@ export type {
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type {
   OutlinedStep,
+  ResultFile,
   StepChange,
   StepKind,
   StepPartRange,

@@ -13,6 +13,12 @@ export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child' | 'vers
  */
 export type StepStatus = 'started' | 'waiting' | 'completed' | 'failed'
 
+/** A file whose content is the JSON of a result. */
+export interface ResultFile {
+  readonly id: string
+  readonly bytes: number
+}
+
 /** One durable call of a run, identified by its `seq`. A re-execution must make the same calls in the same order. */
 export interface StepRecord {
   readonly runId: string
@@ -23,6 +29,8 @@ export interface StepRecord {
   readonly attempt: number // attempt of the run in which the call was last started
   readonly recoveries?: number | undefined // how often the call was executed again after a crash; 0 when missing
   readonly result?: JsonText | undefined
+  /** The file that has the result, if it is too long for `result`. The run holds it. */
+  readonly resultFile?: ResultFile | undefined
   readonly error?: RunError | undefined
   readonly dueAt?: EpochMs | undefined // while waiting: when a timer ends the call
   /** While waiting: the named event that ends the call. For a client tool: `tool:` and the id of the tool call. */
@@ -45,6 +53,7 @@ export type StepChange = Partial<
     | 'attempt'
     | 'recoveries'
     | 'result'
+    | 'resultFile'
     | 'error'
     | 'usage'
     | 'dueAt'
@@ -77,7 +86,7 @@ export interface StepPartRange {
 export interface StepStore {
   /**
    * Lists every call of the run, ordered by `seq`. With `results: false`, the members `result` and `error` are neither
-   * read nor returned.
+   * read nor returned; `resultFile` is.
    */
   list(runId: string, content?: { readonly results: boolean }): Promise<readonly StepRecord[]>
   /**

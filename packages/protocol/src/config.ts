@@ -54,7 +54,9 @@ export const ServerConfigSchema = strictObject({
     maxShare: field(share, 0.5, {
       note: 'Part of all slots that the runs of one subject may hold while runs of other subjects wait; 1 turns the limit off.',
     }),
-    maxResultBytes: field(bytes, 1_048_576, { note: 'Maximum size of the input or the result of a run, in bytes.' }),
+    maxResultBytes: field(bytes, 1_048_576, {
+      note: 'Maximum size of the input or the result of a run, in bytes. A longer result of a step or a tool is stored as a file.',
+    }),
     maxEventBytes: field(bytes, 262_144, { note: 'Maximum size of an event payload, in bytes.' }),
     abortGraceMs: field(milliseconds(0), 5_000, {
       note: 'How long an aborted run may hold its slot before it is detached, in milliseconds.',

@@ -151,6 +151,7 @@ export const createStores = (
     find: (id, visibility) => host.read('files.find', { id, visibility }),
     content: (id) => host.read('files.content', id),
     holders: (id) => host.read('files.holders', id),
+    holdingRuns: (id, limit) => host.read('files.holdingRuns', { id, limit }),
     list: (filter, page, visibility) => host.read('files.list', { filter, page, visibility }),
     usage: (owner) => host.read('files.usage', owner),
     findSame: (file) => host.read('files.findSame', file),

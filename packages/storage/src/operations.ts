@@ -11,6 +11,7 @@ import {
   findFile,
   findSameFile,
   hashesInUse,
+  holdingRuns,
   listFiles,
 } from './files/file-store.ts'
 import { findIdempotencies, findIdempotency, findRunIds, holdsLegacyIds } from './keys/idempotency-store.ts'
@@ -167,6 +168,7 @@ const READS = {
   'files.find': findFile,
   'files.content': fileContent,
   'files.holders': fileHolders,
+  'files.holdingRuns': holdingRuns,
   'files.list': listFiles,
   'files.usage': fileUsage,
   'files.findSame': findSameFile,

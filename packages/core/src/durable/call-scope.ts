@@ -2,6 +2,7 @@ import type { Clock, Digest, IdGenerator, Nesting, RunRecord, Span, Timers } fro
 import type { Journal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
 import type { RequireTimers } from './require-timers.ts'
+import type { ResultFiles } from './result-files.ts'
 import type { Budget } from './run-budget.ts'
 import type { RunMeter } from './run-meter.ts'
 
@@ -27,6 +28,7 @@ export interface CallScope {
   readonly budgetRequest: { pending: Promise<void> | undefined }
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
+  readonly resultFiles: ResultFiles
   /** How long a call of a model may send nothing; unlimited when missing. */
   readonly stallTimeoutMs?: number | undefined
   /** Whether spans contain what models are asked and answer. */

@@ -9,7 +9,11 @@ const completed = (seq: number): StepRecord => ({
   startedAt: 0 as EpochMs,
 })
 
-const quiet = { nextTurn: () => setImmediate(), onIdle: () => undefined }
+const quiet = {
+  nextTurn: () => setImmediate(),
+  readResult: async (step: StepRecord) => step,
+  onIdle: () => undefined,
+}
 
 /** The order of events when branch 1 awaits this many microtasks between the outcome of its call and its next call. */
 async function orderWith(microtasks: number): Promise<readonly string[]> {

@@ -1,8 +1,9 @@
 import type { StepRecord, YieldTurn } from '@perdure/ports'
+import { handledRejection } from './handled-rejection.ts'
 
 /** Delivers the outcomes of durable calls to the code that awaits them. */
 export interface Deliveries {
-  /** Resolves with the outcome of the call, once all earlier outcomes are delivered. */
+  /** Resolves with the outcome of the call, once all earlier outcomes are delivered. Rejects if its file is missing. */
   receive(seq: number): Promise<StepRecord>
   /**
    * Resolves after the code has run its microtasks and before the next outcome is delivered, as a committed write does.
@@ -32,6 +33,8 @@ const CALL_SIZE = 1_024
 
 export interface DeliveryParts {
   readonly nextTurn: YieldTurn
+  /** Reads the result of a call whose result is in a file. */
+  readonly readResult: (step: StepRecord) => Promise<StepRecord>
   /** Called whenever nothing is left to deliver. */
   readonly onIdle: () => void
 }
@@ -39,10 +42,14 @@ export interface DeliveryParts {
 /**
  * Delivers one outcome at a time, in the order in which they were recorded, and lets the code run its microtasks in
  * between. Parallel branches therefore make their next calls in the same order in every execution, including the first.
- * A replay delivers many outcomes at once, so after each part of it other work gets its turn of the event loop.
+ * A replay delivers many outcomes at once, so after each part of it other work gets its turn of the event loop. A result
+ * that is in a file is read before its outcome is delivered, so that the time of the reading changes no order.
  */
-export function createDeliveries(recorded: readonly StepRecord[], { nextTurn, onIdle }: DeliveryParts): Deliveries {
-  const receivers = new Map<number, (step: StepRecord) => void>()
+export function createDeliveries(
+  recorded: readonly StepRecord[],
+  { nextTurn, readResult, onIdle }: DeliveryParts,
+): Deliveries {
+  const receivers = new Map<number, (step: StepRecord | Promise<never>) => void>()
   const outcomes = recorded.filter(({ endOrder }) => endOrder !== undefined).sort((a, b) => orderOf(a) - orderOf(b))
   const known = new Set(outcomes.map(({ seq }) => seq))
   let yielding: (() => void)[] = []
@@ -61,8 +68,8 @@ export function createDeliveries(recorded: readonly StepRecord[], { nextTurn, on
     return index === -1 ? undefined : outcomes.splice(index, 1)[0]
   }
 
-  /** Returns false when there was nothing to deliver. */
-  const deliverNext = (): boolean => {
+  /** Returns false when there was nothing to deliver, and a promise when a file has the result. */
+  const deliverNext = (): boolean | Promise<true> => {
     if (yielding.length > 0) {
       const resolved = yielding
       yielding = []
@@ -72,21 +79,31 @@ export function createDeliveries(recorded: readonly StepRecord[], { nextTurn, on
     }
     const next = takeNext()
     if (next === undefined) return false
-    sizeOfTurn += CALL_SIZE + (next.result?.length ?? 0)
-    receivers.get(next.seq)?.(next)
-    receivers.delete(next.seq)
-    known.delete(next.seq)
+    if (next.resultFile === undefined || next.result !== undefined) return hand(next.seq, next)
+    return readResult(next).then(
+      (whole) => hand(next.seq, whole),
+      (error: unknown) => hand(next.seq, handledRejection(error)),
+    )
+  }
+
+  const hand = (seq: number, outcome: StepRecord | Promise<never>): true => {
+    sizeOfTurn += CALL_SIZE + (outcome instanceof Promise ? 0 : (outcome.result?.length ?? 0))
+    receivers.get(seq)?.(outcome)
+    receivers.delete(seq)
+    known.delete(seq)
     return true
   }
 
   const pump = async () => {
-    do {
+    for (let isDelivered: boolean | Promise<true> = true; isDelivered; ) {
       await runMicrotasks()
       if (sizeOfTurn >= TURN_SIZE) {
         await nextTurn()
         sizeOfTurn = 0
       }
-    } while (deliverNext())
+      isDelivered = deliverNext()
+      if (isDelivered instanceof Promise) await isDelivered
+    }
     pumping = undefined
     onIdle()
   }

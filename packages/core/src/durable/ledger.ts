@@ -85,6 +85,8 @@ export interface LedgerParts {
   readonly read: () => Promise<readonly StepRecord[]>
   /** Reads one call of the run. */
   readonly find: (seq: number) => Promise<StepRecord | undefined>
+  /** Reads the result of a call whose result is in a file. */
+  readonly readResult: (step: StepRecord) => Promise<StepRecord>
   /**
    * Called when the code no longer makes the recorded calls, and no call executes. From then on, no call gets a number.
    */
@@ -95,11 +97,11 @@ export interface LedgerParts {
 const BLOCKED_TURNS = 2
 
 export function createLedger(parts: LedgerParts): Ledger {
-  const { recorded: all, throughSeq, timers, nextTurn, read, find, onDiverged } = parts
+  const { recorded: all, throughSeq, timers, nextTurn, read, find, readResult, onDiverged } = parts
   let passedVersions = parts.passedVersions ?? []
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const order = createCallOrder(recorded, throughSeq)
-  const deliveries = createDeliveries(recorded, { nextTurn, onIdle: () => checkBlocked() })
+  const deliveries = createDeliveries(recorded, { nextTurn, readResult, onIdle: () => checkBlocked() })
   const waiting = new Set<number>()
   const open = new Map<number, string>() // by sequence number
   let mismatch: Divergence | undefined
@@ -155,7 +157,7 @@ export function createLedger(parts: LedgerParts): Ledger {
   const receive = (seq: number) => {
     const received = deliveries.receive(seq)
     // An approval of another try leaves the call open: it executes again.
-    received.then(({ status }) => status === 'started' || open.delete(seq))
+    received.then(({ status }) => status === 'started' || open.delete(seq)).catch(() => undefined)
     return received
   }
 

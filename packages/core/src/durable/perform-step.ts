@@ -1,21 +1,13 @@
-import {
-  type JsonText,
-  type NewEvent,
-  perdureError,
-  type Span,
-  type StepChange,
-  type StepRecord,
-  type StepStatus,
-  toJsonText,
-  type Write,
-} from '@perdure/ports'
+import type { NewEvent, Span, StepChange, StepRecord, StepStatus, Write } from '@perdure/ports'
 import { toMilliseconds } from '@perdure/protocol'
-import { isLongerThan } from '../json/json-members.ts'
 import { ProviderError } from '../providers/provider-error.ts'
 import { answerAttributes } from '../tracing/model-span.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Entry } from './journal.ts'
 import type { ModelAnswer } from './model-call.ts'
+import { isUnrecordable, type RecordedResult, recordResult, resultMembers } from './recorded-result.ts'
+import type { ShownResultFile } from './result-files.ts'
+import type { Charge } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { completionEvents } from './step-events.ts'
 import { withLimits } from './step-retry.ts'
@@ -31,32 +23,45 @@ export interface Try<T> {
   readonly attempt: number
   readonly span: Span
   /** Events that the commit of the result stores before the end of the step. */
-  readonly said?: ((step: StepRef) => readonly NewEvent[]) | undefined
+  readonly said?: Said | undefined
+  /** The result in place of one that cannot be recorded: it is too long, or the quota of the owner is used up. */
+  readonly unrecordable?: ((error: unknown) => T) | undefined
 }
+
+/** @param file the file with the result, if it is too long for the record of the call */
+export type Said = (step: StepRef, file?: ShownResultFile) => readonly NewEvent[]
 
 /** Calls the code once and records its result. @throws what the code throws */
 export async function performStep<T>(
   scope: CallScope,
   step: StepRecord,
-  { fn, options, failureOf, attempt, span, said }: Try<T>,
-): Promise<JsonText | undefined> {
+  { fn, options, failureOf, attempt, span, said, unrecordable }: Try<T>,
+): Promise<RecordedResult> {
   const idempotencyKey = idempotencyKeyOf(step)
   const traceparent = span.traceparent ?? scope.run.traceparent
   const model = observeModel(scope, options)
+  let charged: Charge | undefined
   const limits = { timeoutMs: toMilliseconds(options.timeout), stall: stallOf(scope, options) }
   try {
     const value = await withLimits(scope, limits, (signal, progress) => {
       const call = { idempotencyKey, attempt, signal, traceparent, progress, modelAnswered: model.answered }
       return scope.nesting.within(step, () => span.within(() => fn(call)))
     })
-    const failure = failureOf?.(value)
-    if (failure !== undefined) span.end({ error: failure })
-    const result = resultText(scope, value)
-    const report = model.takeCharge()
-    const charged = report === undefined ? undefined : scope.budget.charge(report)
-    await scope.journal.record(
-      together([{ events: said?.(step) ?? [] }, charged ?? {}, completion(scope, step, result, model.finishReason())]),
-    )
+    const result = await recordResult(scope, step, {
+      value,
+      unrecordable,
+      entryOf(recorded, returned) {
+        const failure = failureOf?.(returned)
+        if (failure !== undefined) span.end({ error: failure })
+        const report = model.takeCharge()
+        if (report !== undefined) charged = scope.budget.charge(report)
+        return together([
+          { events: said?.(step, recorded.file) ?? [] },
+          charged ?? {},
+          completion(scope, step, recorded, model.finishReason()),
+        ])
+      },
+    })
     await charged?.recorded()
     model.end(span)
     return result
@@ -64,10 +69,13 @@ export async function performStep<T>(
     // An answer that cannot be recorded has been paid for, too. The error of the step matters more than one of the charge.
     const unpaid = model.takeCharge()
     if (unpaid !== undefined) await scope.budget.add(unpaid).catch(() => undefined)
+    else if (charged !== undefined && isUnrecordable(thrown)) await recordCharge(scope, charged).catch(() => undefined)
     model.failed(thrown)
     throw thrown
   }
 }
+
+const recordCharge = ({ journal }: CallScope, charged: Charge) => journal.record(charged).then(charged.recorded)
 
 function stallOf({ stallTimeoutMs }: CallScope, { stallTimeout, model }: StepOptions) {
   const afterMs = toMilliseconds(stallTimeout) ?? (model === undefined ? undefined : stallTimeoutMs)
@@ -133,12 +141,12 @@ export const idempotencyKeyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq
 export function completion(
   { run, clock }: CallScope,
   step: StepRef,
-  result: JsonText | undefined,
+  result: RecordedResult,
   finishReason?: string,
 ): Entry {
   const at = clock.now()
   return {
-    writes: [change(step, 'started', { status: 'completed', result, endedAt: at })],
+    writes: [...result.writes, change(step, 'started', { status: 'completed', ...resultMembers(result), endedAt: at })],
     events: completionEvents(run, { ...step, kind: 'step', finishReason }, at),
   }
 }
@@ -154,10 +162,3 @@ export const change = (
   from,
   change: changed,
 })
-
-export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
-  if (value === undefined) return undefined
-  const text = toJsonText(value)
-  if (!isLongerThan(text, maxResultBytes)) return text
-  throw perdureError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
-}

@@ -1,7 +1,6 @@
 import {
   fromJsonText,
   type JsonText,
-  type NewEvent,
   perdureError,
   type RefusalOptions,
   type RunError,
@@ -19,7 +18,8 @@ import { passBudget } from './budget-gate.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
-import { change, idempotencyKeyOf, performStep, type StepRef } from './perform-step.ts'
+import { change, idempotencyKeyOf, performStep, type Said, type StepRef } from './perform-step.ts'
+import { type RecordedResult, resultMembers } from './recorded-result.ts'
 import { retryDelayMs, retryPolicyOf } from './retry-policy.ts'
 import type { Reservation } from './run-budget.ts'
 import type { StepFn, StepOptions } from './step.ts'
@@ -36,7 +36,7 @@ import { pauseFor } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, failureOf, said, ...work }: StepCall<T>,
+  { fn, failureOf, said, unrecordable, ...work }: StepCall<T>,
 ): Promise<T> => {
   const { options } = work
   checkStepOptions(fn, options)
@@ -55,7 +55,8 @@ export const callStep = async <T>(
     ...work,
     countsAs: count,
     kind: kindOf({ options, failureOf }),
-    perform: (step, attempt, span) => performStep(scope, step, { fn, options, failureOf, attempt, span, said }),
+    perform: (step, attempt, span) =>
+      performStep(scope, step, { fn, options, failureOf, attempt, span, said, unrecordable }),
   })
   return withdraw === undefined ? called : called.finally(withdraw)
 }
@@ -81,7 +82,9 @@ export interface StepCall<T> {
   /** The id of a tool call; its `idempotencyKey` when missing. */
   readonly toolCallId?: string | undefined
   /** Events that the commit of the result stores before the end of the step. */
-  readonly said?: ((step: StepRef) => readonly NewEvent[]) | undefined
+  readonly said?: Said | undefined
+  /** The result in place of one that cannot be recorded; if missing, the call throws `step-failed`. */
+  readonly unrecordable?: ((error: unknown) => T) | undefined
 }
 
 /** A durable piece of work, and how one try executes it and records the result. */
@@ -89,7 +92,7 @@ export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' 
   /** How the work is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool' | 'model'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
-  readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
+  readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<RecordedResult>
 }
 
 /** @throws PerdureError as `callStep` */
@@ -210,7 +213,8 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       const step = stepOf(scope, execution)
       const result = await perform(step, attempt, span)
       span.end()
-      return outcomeOf<T>(await ledger.deliver({ ...step, status: 'completed', result }))
+      const ended = { ...step, ...resultMembers(result), status: 'completed', result: result.text } as const
+      return outcomeOf<T>(await ledger.deliver(ended))
     } catch (thrown) {
       failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown

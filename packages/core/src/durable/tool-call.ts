@@ -1,13 +1,14 @@
 import { definedMembers, type NewEvent, toJsonText } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { DENIED_WITHOUT_REASON } from '../fold/fold-tools.ts'
-import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
+import { jsonOrUndefined } from '../json/json-members.ts'
 import { isNonRetryable } from '../runs/final-failure.ts'
 import { isIdentifier, toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import { isRefusalWith, readThrown } from '../runs/thrown-value.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkToolCall, takeToolCallId } from './check-tool-call.ts'
+import type { ShownResultFile } from './result-files.ts'
 import { retryPolicyOf } from './retry-policy.ts'
 import type { StepContext, StepFn, StepOptions } from './step.ts'
 import { callStep } from './step-call.ts'
@@ -38,16 +39,22 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       return failed('approval_denied', decision.reason ?? DENIED_WITHOUT_REASON)
     }
   }
-  let ended: readonly NewEvent[] = []
+  let report: Report = () => []
   return callStep<ToolOutcome<T>>(scope, name, {
     toolCallId,
     countsAs: scope.budget.takeToolCall,
     async fn(attempt) {
       const executed = await afterCheck(scope, () => execute(scope, { ...call, toolCallId }, attempt))
-      ended = executed.events
+      report = executed.report
       return executed.outcome
     },
-    said: () => ended,
+    said: (_, file) => report(file),
+    unrecordable(error) {
+      const outcome = failed('invalid_output', toRunError(error).message)
+      const tell = report
+      report = () => tell(undefined, outcome)
+      return outcome
+    },
     options: definedMembers({ onCrash, retries, recoveries }),
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
@@ -77,14 +84,21 @@ function afterCheck<T>({ budget }: CallScope, call: () => T | PromiseLike<T>): T
   return checking === undefined ? call() : checking.then(call)
 }
 
+/**
+ * Returns the event of the end, which the commit of the outcome writes, so that a crash between the two repeats no tool.
+ *
+ * @param file the file that has the result, if it is too long for the record of the call
+ * @param instead the outcome, if that of the tool cannot be recorded
+ */
+type Report = (file?: ShownResultFile, instead?: ToolFailure) => readonly NewEvent[]
+
 interface Executed<T> {
   readonly outcome: ToolOutcome<T>
-  /** Written by the commit that stores the outcome, so that a crash between the two repeats no tool. */
-  readonly events: readonly NewEvent[]
+  readonly report: Report
 }
 
 async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepContext): Promise<Executed<T>> {
-  const { run, clock, journal } = scope
+  const { run, clock, journal, runMeter } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
   const { idempotencyKey } = attempt
@@ -95,19 +109,21 @@ async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   const isReadable = jsonOrUndefined(args) !== undefined
   await journal.record({ events: [eventOf('tool.execute.start', isReadable ? { args } : {})] })
   const performed = isReadable ? await perform(scope, call, attempt) : UNREADABLE
-  const { outcome } = performed
-  scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
-  const end = outcome.ok
-    ? eventOf('tool.execute.end', { durationMs, result: outcome.value })
-    : eventOf('tool.execute.error', { durationMs, error: outcome.error })
+  const report: Report = (file, instead) => {
+    const outcome = instead ?? performed.outcome
+    runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
+    if (!outcome.ok) return [eventOf('tool.execute.error', { durationMs, error: outcome.error })]
+    const shown = file === undefined ? { result: outcome.value } : { result: { file }, isResultInFile: true }
+    return [eventOf('tool.execute.end', { durationMs, ...shown })]
+  }
   const willRetry = 'thrown' in performed && canRetry(scope, performed.thrown)
   // The step repeats what throws, up to its `retries`.
   if (willRetry && attempt.attempt <= retryPolicyOf(call.retries).max) {
-    await journal.record({ events: [end] })
+    await journal.record({ events: report() })
     throw performed.thrown
   }
-  return { outcome, events: [end] }
+  return { outcome: performed.outcome, report }
 }
 
 const canRetry = ({ signal }: CallScope, thrown: unknown) => !signal.aborted && !isNonRetryable(thrown)
@@ -121,23 +137,22 @@ async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   } catch (thrown) {
     return { outcome: failureOf(scope, thrown), thrown }
   }
-  return { outcome: recordable(scope, value) }
+  return { outcome: recordable(value) }
 }
 
-/** Checks that the result can be recorded: it must be JSON of a bounded size. */
-function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
+/** Checks that the result is JSON. */
+function recordable<T>(value: T): ToolOutcome<T> {
   const outcome = { ok: true, value } as const
-  const text = jsonOrUndefined(outcome)
-  if (text === undefined)
-    return failed('invalid_output', 'the result is not JSON, for example a BigInt or a circular reference')
-  if (!isLongerThan(text, maxResultBytes)) return outcome
-  return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
+  if (jsonOrUndefined(outcome) !== undefined) return outcome
+  return failed('invalid_output', 'the result is not JSON, for example a BigInt or a circular reference')
 }
 
 /** The outcome of one execution, and what the tool threw. */
 type Performed<T> =
   | { readonly outcome: ToolOutcome<T> }
   | { readonly outcome: ToolOutcome<T>; readonly thrown: unknown }
+
+type ToolFailure = Extract<ToolOutcome<unknown>, { readonly ok: false }>
 
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
 

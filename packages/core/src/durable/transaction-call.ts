@@ -1,7 +1,8 @@
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Effect } from './effect.ts'
-import { completion, resultText } from './perform-step.ts'
+import { completion } from './perform-step.ts'
+import { isOverQuota, toRecordedResult } from './recorded-result.ts'
 import { callWork } from './step-call.ts'
 
 /**
@@ -16,13 +17,14 @@ export function callTransaction<T>(scope: CallScope, name: string, decide: () =>
     perform: (step) =>
       retryConflicts(async () => {
         const { writes, events = [], value, refuse } = await decide()
-        const result = resultText(scope, value)
+        const result = await toRecordedResult(scope, step, value)
         const done = completion(scope, step, result)
         const conflict = await scope.journal.recordAlone({
           writes: [...writes, ...(done.writes ?? [])],
           events: [...events, ...(done.events ?? [])],
         })
         if (conflict === undefined) return result
+        if (isOverQuota(result, conflict)) throw scope.resultFiles.quotaExceeded()
         const refused = refuse?.(conflict)
         if (refused !== undefined) throw refused
         return CONFLICT

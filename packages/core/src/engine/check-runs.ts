@@ -22,6 +22,8 @@ import type { CallScope } from '../durable/call-scope.ts'
 import type { Journal } from '../durable/journal.ts'
 import { createLedger } from '../durable/ledger.ts'
 import { readRecordedCalls } from '../durable/recorded-calls.ts'
+import { withResult } from '../durable/recorded-result.ts'
+import type { ResultFiles } from '../durable/result-files.ts'
 import type { Budget } from '../durable/run-budget.ts'
 import { createRunMeter } from '../durable/run-meter.ts'
 import { budgetError } from '../runs/budget-error.ts'
@@ -52,6 +54,7 @@ export interface CheckRunsDeps {
   readonly targets: RunTargets
   readonly services: CreateRunServices
   readonly maxResultBytes: number
+  readonly resultFiles: ResultFiles
 }
 
 /** The outcome that the registered code predicts for an open run. */
@@ -119,6 +122,7 @@ async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }:
     passedVersions: suspension?.passedVersions,
     read: async () => recorded,
     find: async (seq) => recorded.find((step) => step.seq === seq),
+    readResult: (step) => withResult(deps, step),
     onDiverged: parks,
   })
   const pastRecord = () => {
@@ -170,7 +174,7 @@ interface ReplayParts extends Pick<CallScope, 'ledger' | 'signal'> {
 }
 
 function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastRecord }: ReplayParts): CallScope {
-  const { clock, timers, ids, digest, nesting, maxResultBytes } = deps
+  const { clock, timers, ids, digest, nesting, maxResultBytes, resultFiles } = deps
   const journal: Journal = {
     emit: pastRecord,
     check: ignore,
@@ -201,7 +205,13 @@ function scopeOf(deps: CheckRunsDeps, run: RunRecord, { ledger, signal, pastReco
   const runMeter = createRunMeter(noMeter, () => true)
   return {
     ...{ run, journal, ledger, signal, span: noSpan, nesting, clock, timers, ids, digest, budget, runMeter },
-    ...{ maxResultBytes, ancestors: [], toolCallIds: new Set<string>(), budgetRequest: { pending: undefined } },
+    ...{
+      maxResultBytes,
+      resultFiles,
+      ancestors: [],
+      toolCallIds: new Set<string>(),
+      budgetRequest: { pending: undefined },
+    },
     requireTimers: ignore,
     onDue: ignore,
   }

@@ -14,6 +14,7 @@ import type {
   YieldTurn,
 } from '@perdure/ports'
 import type { Pricing } from '../durable/model-pricing.ts'
+import type { ResultFiles } from '../durable/result-files.ts'
 import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
@@ -56,6 +57,8 @@ export interface EngineDeps
   /** Creates the services on the context of a run. */
   readonly services: CreateRunServices
   readonly limits: EngineLimits
+  /** Stores results of durable calls that are longer than `limits.maxResultBytes`; these are refused when missing. */
+  readonly resultFiles?: ResultFiles | undefined
   /** Whether the lines of `ctx.log` are also events of the run. Default: true. */
   readonly captureLogs?: boolean | undefined
   /** Parks or fails a run whose code no longer makes its recorded calls. Default: `park`. */

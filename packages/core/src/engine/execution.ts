@@ -18,7 +18,9 @@ import { divergenceError } from '../durable/divergence.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
 import { createLedger, type Ledger } from '../durable/ledger.ts'
 import { readRecordedCalls } from '../durable/recorded-calls.ts'
+import { withResult } from '../durable/recorded-result.ts'
 import type { RequireTimers } from '../durable/require-timers.ts'
+import type { ResultFiles } from '../durable/result-files.ts'
 import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
 import { isSuspension, type Suspension } from '../durable/suspension.ts'
 import type { Membership, UsageAccounts } from '../durable/usage-accounts.ts'
@@ -51,6 +53,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly nesting: Nesting
   readonly logger: Logger
   readonly maxResultBytes: number
+  readonly resultFiles: ResultFiles
   readonly recordContent?: boolean | undefined
   readonly callChild: CallChild
   readonly takeMessages: ContextParts['takeMessages']
@@ -129,6 +132,7 @@ async function startCode(
     ...{ recorded, timers, nextTurn, onDiverged, ...part },
     read: () => retryTransient(deps, () => steps.list(run.id, { results: false })),
     find: (seq) => retryTransient(deps, () => steps.find(run.id, seq)),
+    readResult: (step) => withResult(deps, step),
   })
   const journal = createJournal(deps, run, openingOf(deps, run))
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
@@ -174,8 +178,12 @@ async function startCode(
 
 /** Picks the dependencies that a call scope needs; copying all of them would make every scope larger. */
 const sharedBy = (deps: ExecutionDeps) => {
-  const { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, recordContent, requireTimers, onDue } = deps
-  return { clock, timers, ids, digest, nesting, runMeter, maxResultBytes, recordContent, requireTimers, onDue }
+  const { clock, timers, ids, digest, nesting, runMeter, recordContent, requireTimers, onDue } = deps
+  const { maxResultBytes, resultFiles } = deps
+  return {
+    ...{ clock, timers, ids, digest, nesting, runMeter, recordContent, requireTimers, onDue },
+    ...{ maxResultBytes, resultFiles },
+  }
 }
 
 const countLogLines = ({ events, captureLogs, ...deps }: ExecutionDeps, { id }: RunRecord): number | Promise<number> =>

@@ -112,7 +112,13 @@ export function withResults(
   return settled.map((call) => {
     const given = results[String(call.seq)]
     if (given === undefined) return call
-    return { ...call, status: 'completed', result: textOf(call.seq, given, maxResultBytes), error: undefined }
+    return {
+      ...call,
+      status: 'completed',
+      resultFile: undefined,
+      result: textOf(call.seq, given, maxResultBytes),
+      error: undefined,
+    }
   })
 }
 

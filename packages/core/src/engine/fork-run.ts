@@ -14,6 +14,7 @@ import {
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
+import { keepResultFiles } from '../durable/recorded-result.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { findRunToChange } from '../runs/find-run-to-change.ts'
@@ -139,6 +140,7 @@ function seedOf(deps: ForkRunDeps, { source, request, plan, isMessage }: Forking
     writes: (fork) => [
       ...planned(fork).writes,
       ...outcomesOf(fork, source, settled),
+      ...keepResultFiles(fork.id, settled),
       ...calls.open.map((step) => insert(fork, restarted(step, at))),
       ...(source.status === 'suspended' ? [unchanged(source)] : []),
       auditWrite(request.principal, {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { createInMemoryStorage } from '@perdure/in-memory'
+import { createInMemoryBlobStore, createInMemoryStorage } from '@perdure/in-memory'
+import { nodeDigest } from '@perdure/platform-node'
 import {
+  type BlobStore,
   type Cluster,
   type Digest,
   type Duty,
@@ -18,6 +20,8 @@ import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Pricing } from '../durable/model-pricing.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createEngine as createRunEngine, type Engine } from '../engine.ts'
+import { createFiles } from '../files/files.ts'
+import type { FileLimits } from '../files/receive-file.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -58,6 +62,9 @@ export interface EngineOptions {
   readonly pricing?: Pricing
   readonly recordContent?: boolean
   readonly maxResultBytes?: number
+  /** Lets results be stored as files. */
+  readonly fileLimits?: FileLimits
+  readonly blobs?: BlobStore
 }
 
 const ignore = () => undefined
@@ -89,8 +96,25 @@ export function createTestEngine(options: EngineOptions) {
     ...{ idempotency: storage.idempotency, clock },
     settleKeys: (runId) => engine.settleKeys(runId),
   })
+  const { blobs = createInMemoryBlobStore({ clock, digest: nodeDigest }) } = options
+  const files = createFiles({
+    remoteFiles: { load: async () => ({ error: 'not loaded' }) },
+    ...{
+      ...storage,
+      blobs,
+      clock,
+      timers: clock,
+      ids,
+      logger,
+      recall,
+      render: createRenderEnvelope({ meter, policy: 'redact' }),
+    },
+    ...{ digest: nodeDigest, basePath: '/v1', idempotencyTtlMs: LIMITS.idempotencyTtlMs },
+    limits: options.fileLimits ?? { maxBytes: 0, maxBytesPerOwner: 0 },
+  })
   const engine: Engine = createRunEngine({
     ...storage,
+    resultFiles: options.fileLimits === undefined ? undefined : files.resultFiles,
     recall,
     tracer: options.tracer,
     isStorageShared: options.isStorageShared,
@@ -121,7 +145,7 @@ export function createTestEngine(options: EngineOptions) {
 
   return {
     ...engine,
-    ...{ storage, clock, ids, phase, hub },
+    ...{ storage, clock, ids, phase, hub, blobs, files },
     recall,
     run: (agentId: string, over: Partial<StartRunRequest> = {}) =>
       engine.startRun({

@@ -10,7 +10,7 @@ export interface DeleteFileDeps extends CommitOnceDeps {
   readonly files: FileStore
 }
 
-/** Deletes an upload. A file of a session is deleted with its sessions. @throws PerdureError `file-not-found`, `file-in-use` */
+/** Deletes an upload. A file that sessions or runs hold is deleted with them. @throws PerdureError `file-not-found`, `file-in-use` */
 export type DeleteFile = (request: {
   readonly fileId: string
   readonly visibility: Visibility
@@ -26,6 +26,13 @@ export function createDeleteFile(deps: DeleteFileDeps): DeleteFile {
       const [sessionId] = await files.holders(fileId)
       if (sessionId !== undefined) {
         throw perdureError('file-in-use', { hint: `delete the sessions that hold the file, such as ${sessionId}` })
+      }
+      const [runId] = await files.holdingRuns(fileId, 1)
+      if (runId !== undefined) {
+        throw perdureError('file-in-use', {
+          message: `the file has the result of a call of the run ${runId}`,
+          hint: 'delete the session or the thread of the run, or wait until retention deletes the run',
+        })
       }
       return {
         writes: [

@@ -5,6 +5,7 @@ import { createReceiveFile, type ReceiveFileDeps } from './receive-file.ts'
 import { createRunFiles, type RunFiles, type RunFilesDeps } from './run-files.ts'
 import { createStoreDataUrl } from './store-data-url.ts'
 import { createStoreFile, type StoreFileDeps } from './store-file.ts'
+import { createStoreResults } from './store-results.ts'
 import { createFileSweep, type SweepFilesDeps } from './sweep-files.ts'
 
 export type FilesDeps = ReadFilesDeps &
@@ -20,6 +21,7 @@ export function createFiles(deps: FilesDeps) {
   const readFiles = createReadFiles(deps)
   return {
     fileSweep: createFileSweep(deps),
+    resultFiles: createStoreResults({ ...deps, receiveFile, readFiles }),
     forRun: (caller: ServiceCaller): RunFiles => createRunFiles({ ...deps, receiveFile, readFiles }, caller),
     useCases: {
       ...{ receiveFile, readFiles },

@@ -1,5 +1,6 @@
 import { type Digest, type FileRecord, type FileStore, perdureError, plusMs, type UnitOfWork } from '@perdure/ports'
 import { oneChunk } from './file-bytes.ts'
+import { shownName } from './file-name.ts'
 import { fileUrl } from './file-url.ts'
 import { correctedTypeOf } from './media-type.ts'
 import { type NewFileDeps, newFile } from './new-file.ts'
@@ -104,13 +105,3 @@ const malformed = () =>
     message: 'the URL of a file part is not a valid data: URL',
     hint: 'send data:<media type>;base64,<content>, or the URL of a file from POST /files',
   })
-
-/** A name without what a header or a path could misread. */
-function shownName(name: string | undefined): string | undefined {
-  const shown = name
-    ?.toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}/\\]/gu, '_')
-    .slice(0, 255)
-    .toWellFormed()
-  return shown === '' ? undefined : shown
-}

@@ -9,6 +9,8 @@ import {
   type StepStore,
 } from '@perdure/ports'
 import { eachItem } from '../collections/each-item.ts'
+import { withResult } from '../durable/recorded-result.ts'
+import { noResultFiles, type ResultFiles } from '../durable/result-files.ts'
 import { isBefore } from '../runs/turn.ts'
 import { partsOfInput, partsOfResult } from './answer-parts.ts'
 import type { SessionMessage } from './session-message.ts'
@@ -20,6 +22,8 @@ export interface BranchDeps {
   readonly sessions: Pick<SessionStore, 'messages'>
   readonly events: Pick<EventLog, 'read' | 'head'>
   readonly steps: Pick<StepStore, 'find'>
+  /** Reads a long summary. */
+  readonly resultFiles?: ResultFiles | undefined
 }
 
 /** The part of a conversation that a run has seen. Small, so that it can be recorded instead of the messages. */
@@ -118,12 +122,13 @@ export async function readBranch(
 }
 
 async function summaryOf(
-  { steps }: Pick<BranchDeps, 'steps'>,
+  { steps, resultFiles = noResultFiles }: Pick<BranchDeps, 'steps' | 'resultFiles'>,
   { id: runId }: TurnRun,
   compaction: Compaction | undefined,
 ): Promise<SessionMessage | undefined> {
   if (compaction === undefined) return undefined
-  const { result } = (await steps.find(runId, compaction.seq)) ?? {}
+  const step = await steps.find(runId, compaction.seq)
+  const { result } = step === undefined ? {} : await withResult({ resultFiles }, step)
   if (result === undefined) return undefined
   const content = fromJsonText(result)
   const createdAt = new Date(compaction.at).toISOString()

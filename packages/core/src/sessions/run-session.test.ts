@@ -145,6 +145,24 @@ describe('ctx.session.compact', () => {
     expect(outcome.result).toEqual([['so far'], ['so far', 'two', 'three'], ['so far', 'one', 'two', 'three']])
   })
 
+  it('stands for the earlier conversation when it is long enough for a file', async () => {
+    const summary = { text: 'so far '.repeat(1_000) }
+    const contents: unknown[] = []
+    const code = async (input: unknown, { session }: RunContext) => {
+      if (input === 'one') await session?.compact(() => summary)
+      contents.push((await session?.messages({ compacted: true }))?.map(({ content }) => content))
+      return 'answer'
+    }
+    const world = createSessionWorld({
+      agents: [agentOf('code', code)],
+      fileLimits: { maxBytes: 100_000, maxBytesPerOwner: 1_000_000 },
+    })
+    for (const input of ['one', 'two']) await world.run('code', { body: { input, sessionId: 'chat' } })
+
+    expect(contents).toEqual([[summary], [summary, 'answer', 'two']])
+    expect((await world.storage.files.usage('alice')).files).toBeGreaterThan(0)
+  })
+
   it('refuses a function that returns nothing', async () => {
     const { outcome } = await runCode(async ({ session }) => session?.compact(() => undefined))
 

@@ -14,8 +14,9 @@ export function createSessionWorld(options: EngineOptions & { readonly storage?:
   const storage = options.storage ?? createInMemoryStorage()
   let service: ReturnType<typeof createSessionService> | undefined
   const engine = createTestEngine({ ...options, storage, services: (caller) => ({ session: service?.(caller) }) })
-  const { clock, ids } = engine
-  service = createSessionService({ ...storage, clock, ids, maxResultBytes: 1_000 })
+  const { clock, ids, files } = engine
+  const resultFiles = options.fileLimits === undefined ? undefined : files.resultFiles
+  service = createSessionService({ ...storage, resultFiles, clock, ids, maxResultBytes: 1_000 })
   const sessions = createSessions({
     ...{ ...storage, ...engine, clock, ids, digest: testDigest, basePath: '/v1' },
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),

@@ -8,6 +8,7 @@ import {
   type StepStore,
   type Write,
 } from '@perdure/ports'
+import { keepResultFiles } from '../durable/recorded-result.ts'
 import type { EndRunDeps } from '../engine/end-run.ts'
 import { callsOf } from '../engine/fork-decisions.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
@@ -77,6 +78,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
       return { type: 'step.insert', step: { runId, seq, kind, name, attempt, status: 'started', startedAt: createdAt } }
     }),
     ...copyWrites(fork, source, inEndOrder),
+    ...keepResultFiles(runId, copied),
     {
       type: 'event.append',
       events: [lifecycleEvent(fork, 'run.queued', { at: createdAt, reason: `fork of ${source.id}` })],

@@ -107,6 +107,7 @@ const renderCheckpoint = (step: OutlinedStep, threadId: string): PageItem =>
       seq: step.seq,
       step: step.name,
       createdAt: new Date(step.endedAt ?? step.startedAt).toISOString(),
+      ...(step.resultFile === undefined ? {} : { resultFile: step.resultFile }),
     },
     { result: step.result ?? NULL },
   )

@@ -127,6 +127,7 @@ const STEP_CHANGES: RowColumns<Omit<StepChangeRow, 'run_id' | 'seq'>> = {
   settled_at: 'bigint',
   error: 'text',
   result: 'text',
+  result_file: 'text',
   usage: 'text',
 }
 
@@ -210,7 +211,7 @@ export const SET_WRITES = {
   sessionChanges: updateRows<SessionChangeRow>('sessions', SESSION_CHANGES, ['id']),
   steps: insertRows<StepRow>('steps', STEPS),
   restarts: rowSet<StepKeyRow>(
-    `update steps set result = null, error = null, due_at = null, settled_at = null, "order" = null
+    `update steps set result = null, result_file = null, error = null, due_at = null, settled_at = null, "order" = null
       from ${unnest(STEP_KEY)} as ended (run_id, seq) where steps.run_id = ended.run_id and steps.seq = ended.seq`,
     ['run_id', 'seq'],
   ),

@@ -14,6 +14,7 @@ import { turns } from './0013-turns.ts'
 import { files } from './0014-files.ts'
 import { chats } from './0015-chats.ts'
 import { subjectRevocations } from './0016-subject-revocations.ts'
+import { resultFiles } from './0017-result-files.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   files,
   chats,
   subjectRevocations,
+  resultFiles,
 ]

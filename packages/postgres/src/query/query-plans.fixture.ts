@@ -101,6 +101,7 @@ const SEED = [
   `insert into files (id, owner, sha256, size, media_type, created_at, is_held, content)
     select 'file-' || n, 'owner-' || n % 50, 'hash-' || n % 9000, n, 'image/png', n, case when n % 100 = 0 then 0 else 1 end,
       case when n % 2 = 0 then '\\x00'::bytea end from generate_series(1, 20000) as n`,
+  `insert into run_files select 'run-' || n % 900, 'file-' || n from generate_series(1, 20000) as n where n % 100 > 0`,
   `insert into chats (session_id, chat_id, agent_id, owner, first_text, last_seq, answer_seq, read_seq, created_at, updated_at)
     select 'session-' || n, 'chat-' || n, 'target-' || n % 20, 'owner-' || n % 50, 't', 2, 2, 0, n, n from generate_series(1, 9000) as n`,
   `insert into file_holders select 'file-' || n, 'session-' || n % 900 from generate_series(1, 20000) as n where n % 100 > 0`,

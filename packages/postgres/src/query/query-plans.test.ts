@@ -55,6 +55,7 @@ import {
   runCounts,
   SCAN,
   SELECT_HEAD,
+  SELECT_KEPT,
   SELECT_MANY,
   SELECT_ROOT,
   SELECT_SLOT,
@@ -213,6 +214,11 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ['files_unheld', PRUNE_FILES],
   ['file_holders_by_session', FILE_DELETIONS.files],
   ['file_holders_by_session', FILE_DELETIONS.holders],
+  ['run_files_pkey', SELECT_KEPT],
+  ['run_files_pkey', FILE_DELETIONS.filesOfRun],
+  ['run_files_by_file', FILE_DELETIONS.filesOfRun],
+  ['run_files_pkey', FILE_DELETIONS.keepers],
+  ['run_files_by_file', FILE_QUERIES.holdingRuns],
   ...[...RUN_DELETIONS, ...SESSION_DELETIONS].map((query) => ['', query] as const),
 ]
 

@@ -73,6 +73,8 @@ export const ToolExecutionEvent = v.looseObject({
   args: v.optional(v.unknown()),
   durationMs: v.optional(v.number()),
   result: v.optional(v.unknown()),
+  /** Whether `result` is `{ file }`, because the result is in a file. */
+  isResultInFile: v.optional(v.boolean()),
   error: v.optional(ToolError),
 })
 

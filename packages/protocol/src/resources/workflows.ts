@@ -105,7 +105,11 @@ export const Checkpoint = documented(
     threadId: member(v.string(), 'Id of the thread.'),
     seq: member(Count, 'Number of the call within the run, from 1.'),
     step: member(v.string(), 'Name of the step.'),
-    result: member(v.unknown(), 'Value that the step returned.'),
+    result: member(v.unknown(), 'Value that the step returned; null when `resultFile` has it.'),
+    resultFile: member(
+      v.optional(v.object({ id: v.string(), bytes: v.number() })),
+      'The file whose content is the result: `GET /files/{id}`. Absent unless the result is longer than `runs.maxResultBytes`.',
+    ),
     createdAt: member(Timestamp, 'When the result was stored.'),
   }),
   'The stored result of a workflow step.',

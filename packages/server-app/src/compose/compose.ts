@@ -131,7 +131,7 @@ export function compose(parts: Parts) {
     ...answers,
     agents,
     workflows,
-    services: services.forRuns,
+    ...{ services: services.forRuns, resultFiles: services.resultFiles },
     nesting: createAsyncNesting(),
     cluster,
     isStorageShared,

@@ -85,7 +85,10 @@ export function createServices(deps: ServicesDeps) {
     mcpClient: withMcpSpans(unattributedMcpClient(mcp, outside), deps.tracer),
     allowed: { hosts: config.mcp.allowHosts, headersRefs: config.mcp.allowHeadersRefs },
   }
-  const sessionOf = createSessionService({ ...deps, maxResultBytes: config.runs.maxResultBytes })
+  const sessionOf = createSessionService({
+    ...{ ...deps, resultFiles: files.resultFiles },
+    maxResultBytes: config.runs.maxResultBytes,
+  })
   const mcpOf = createMcpService(servers)
   const nodeWatch: NodeWatch = createNodeWatch(deps)
   const forRuns: CreateRunServices = (caller) => ({
@@ -98,6 +101,7 @@ export function createServices(deps: ServicesDeps) {
 
   return {
     forRuns,
+    resultFiles: files.resultFiles,
     memory,
     consolidator,
     nodeWatch,

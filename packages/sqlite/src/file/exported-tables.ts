@@ -64,6 +64,7 @@ const TABLES: readonly TableSpec[] = [
   { name: 'webhook_deliveries', order: ['id'] },
   { name: 'files', order: ['id'] },
   { name: 'file_holders', order: ['file_id', 'session_id'] },
+  { name: 'run_files', order: ['run_id', 'file_id'] },
   { name: 'chats', order: ['session_id'] },
 ]
 

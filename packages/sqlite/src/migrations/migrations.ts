@@ -30,6 +30,7 @@ import { turns } from './0029-turns.ts'
 import { files } from './0030-files.ts'
 import { chats } from './0031-chats.ts'
 import { subjectRevocations } from './0032-subject-revocations.ts'
+import { resultFiles } from './0033-result-files.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -66,4 +67,5 @@ export const MIGRATIONS: readonly Migration[] = [
   files,
   chats,
   subjectRevocations,
+  resultFiles,
 ]

@@ -8,13 +8,18 @@ export interface FileRow {
   readonly media_type: string
   readonly name: string | null
   readonly created_at: number
-  readonly is_held: number // 1 if `file_holders` has a row of the file
+  readonly is_held: number // 1 if `file_holders` or `run_files` has a row of the file
   readonly content: Uint8Array | null
 }
 
 export interface FileHolderRow {
   readonly file_id: string
   readonly session_id: string
+}
+
+export interface RunFileRow {
+  readonly run_id: string
+  readonly file_id: string
 }
 
 /** A file without its content. */

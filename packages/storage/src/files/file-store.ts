@@ -45,6 +45,15 @@ export function* fileHolders(db: Db, id: string): Program<readonly string[]> {
   return (yield* db.all(FILE_QUERIES.holders, { id })).map(({ session_id }) => session_id)
 }
 
+interface RunsOfFile {
+  readonly id: string
+  readonly limit: number
+}
+
+export function* holdingRuns(db: Db, request: RunsOfFile): Program<readonly string[]> {
+  return (yield* db.all(FILE_QUERIES.holdingRuns, request)).map(({ run_id }) => run_id)
+}
+
 export function* listFiles(db: Db, request: FileListRequest): Program<Page<FileRecord>> {
   const { filter, page, visibility } = request
   const of = filter.sessionId === undefined ? 'all' : 'session'
@@ -109,6 +118,14 @@ export const fileListQuery = ({ filter, page, visibility }: FileListRequest): Qu
 export const FILE_QUERIES = {
   holders: compile<{ id: string }, { readonly session_id: string }>((param) =>
     from.selectFrom('file_holders').select('session_id').where('file_id', '=', param('id')).orderBy('session_id'),
+  ),
+  holdingRuns: compile<RunsOfFile, { readonly run_id: string }>((param) =>
+    from
+      .selectFrom('run_files')
+      .select('run_id')
+      .where('file_id', '=', param('id'))
+      .orderBy('run_id')
+      .limit(param('limit')),
   ),
   usage: compile<{ owner: string }, FileUsage>(
     (param) => sql`select cast(count(*) as integer) as files, cast(coalesce(sum(size), 0) as bigint) as bytes

@@ -9,7 +9,7 @@ import type { WriteAppliers } from '../transaction.ts'
 import { FILE_FIELDS, type FileFields, toFileFields } from './file-row.ts'
 import { fileUsage, findAnyFile } from './file-store.ts'
 
-type FileWriteType = 'file.insert' | 'file.hold' | 'file.delete' | 'file.prune'
+type FileWriteType = 'file.insert' | 'file.hold' | 'file.keep' | 'file.delete' | 'file.prune'
 
 export const fileWrites: WriteAppliers<FileWriteType> = {
   *'file.insert'({ db }, { type, file, content, ownerBytes }) {
@@ -26,6 +26,17 @@ export const fileWrites: WriteAppliers<FileWriteType> = {
       const file = yield* findAnyFile(db, id)
       if (file?.owner !== owner) return { type, missing: id }
       count += yield* hold(db, file, sessionId)
+    }
+    return count
+  },
+  *'file.keep'({ db }, { type, runId, ids }) {
+    yield* takeLock(db, 'files')
+    if ((yield* db.get(SELECT_RUN, { id: runId })) === undefined) return { type }
+    let count = 0
+    for (const id of ids) {
+      if ((yield* findAnyFile(db, id)) === undefined) return { type, missing: id }
+      yield* db.run(markHeld, { id })
+      count += yield* db.run(insertKeeper, { file_id: id, run_id: runId })
     }
     return count
   },
@@ -51,6 +62,14 @@ export function* releaseFiles(db: Db, id: string): Program<void> {
   yield* db.run(FILE_DELETIONS.holders, { id })
 }
 
+/** Deletes the files that only this run holds. Takes no lock for a run that holds none. */
+export function* releaseRunFiles(db: Db, id: string): Program<void> {
+  if ((yield* db.get(SELECT_KEPT, { id })) === undefined) return
+  yield* takeLock(db, 'files')
+  yield* db.run(FILE_DELETIONS.filesOfRun, { id })
+  yield* db.run(FILE_DELETIONS.keepers, { id })
+}
+
 /** Writes are JSON, the column holds the bytes. */
 const toBytes = (content: string | undefined): Uint8Array | null =>
   content === undefined ? null : Buffer.from(content, 'base64')
@@ -66,6 +85,14 @@ const SELECT_SESSION = compile<{ id: string }, { readonly id: string }>((param) 
   from.selectFrom('sessions').select('id').where('id', '=', param('id')),
 )
 
+const SELECT_RUN = compile<{ id: string }, { readonly id: string }>((param) =>
+  from.selectFrom('runs').select('id').where('id', '=', param('id')),
+)
+
+export const SELECT_KEPT = compile<{ id: string }, { readonly file_id: string }>((param) =>
+  from.selectFrom('run_files').select('file_id').where('run_id', '=', param('id')).limit(1),
+)
+
 const markHeld = compile<{ id: string }, unknown>((param) =>
   from.updateTable('files').set({ is_held: 1 }).where('id', '=', param('id')).where('is_held', '=', 0),
 )
@@ -74,6 +101,13 @@ const insertHolder = compile<{ file_id: string; session_id: string }, unknown>((
   from
     .insertInto('file_holders')
     .values(paramsFor(param, ['file_id', 'session_id']))
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const insertKeeper = compile<{ file_id: string; run_id: string }, unknown>((param) =>
+  from
+    .insertInto('run_files')
+    .values(paramsFor(param, ['file_id', 'run_id']))
     .onConflict((conflict) => conflict.doNothing()),
 )
 
@@ -92,10 +126,19 @@ export const FILE_DELETIONS = {
   files: compile<{ id: string }, unknown>((param, dialect) => {
     const onlyHeldHere = sql`select mine.file_id from file_holders as mine where mine.session_id = ${param('id')}
       and not exists (select 1 from file_holders as other
-        where other.file_id = mine.file_id and other.session_id <> mine.session_id)`
+        where other.file_id = mine.file_id and other.session_id <> mine.session_id)
+      and not exists (select 1 from run_files as kept where kept.file_id = mine.file_id)`
     return sql`delete from files where ${dialect.isSelected('id', onlyHeldHere)}`
   }),
   holders: compile<{ id: string }, unknown>((param) =>
     from.deleteFrom('file_holders').where('session_id', '=', param('id')),
   ),
+  filesOfRun: compile<{ id: string }, unknown>((param, dialect) => {
+    const onlyHeldHere = sql`select mine.file_id from run_files as mine where mine.run_id = ${param('id')}
+      and not exists (select 1 from run_files as other
+        where other.file_id = mine.file_id and other.run_id <> mine.run_id)
+      and not exists (select 1 from file_holders as held where held.file_id = mine.file_id)`
+    return sql`delete from files where ${dialect.isSelected('id', onlyHeldHere)}`
+  }),
+  keepers: compile<{ id: string }, unknown>((param) => from.deleteFrom('run_files').where('run_id', '=', param('id'))),
 }

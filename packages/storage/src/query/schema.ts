@@ -4,7 +4,7 @@ import type { ApprovalRow } from '../approvals/approval-row.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../audit/audit-tables.ts'
 import type { ChatRow } from '../chats/chat-row.ts'
 import type { EmissionRow } from '../events/emission-row.ts'
-import type { FileHolderRow, FileRow } from '../files/file-row.ts'
+import type { FileHolderRow, FileRow, RunFileRow } from '../files/file-row.ts'
 import type { IdempotencyRow } from '../keys/idempotency-row.ts'
 import type { McpServerRow } from '../mcp/mcp-server-row.ts'
 import type { BlockRow } from '../memory/block-row.ts'
@@ -62,6 +62,7 @@ export interface Schema {
   readonly webhook_deliveries: DeliveryRow
   readonly files: FileRow
   readonly file_holders: FileHolderRow
+  readonly run_files: RunFileRow
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
 }
 

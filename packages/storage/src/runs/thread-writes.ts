@@ -1,5 +1,6 @@
 import type { StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
+import { releaseRunFiles } from '../files/file-writes.ts'
 import { redactAnswers } from '../keys/idempotency-writes.ts'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
@@ -33,6 +34,7 @@ export function* deleteRuns(db: Db, runs: readonly RunId[], answer: StoredRespon
 }
 
 export function* deleteRun(db: Db, run: RunId): Program<void> {
+  yield* releaseRunFiles(db, run.id)
   for (const deletion of RUN_DELETIONS) yield* db.run(deletion, run)
   yield* leaveRun(db, run.id)
 }

@@ -19,6 +19,7 @@ export interface StepRow {
   readonly settled_at: number | null
   readonly error: string | null
   readonly result: string | null
+  readonly result_file: string | null // JSON
   readonly usage: string | null // JSON
 }
 
@@ -40,6 +41,7 @@ export const STEP_COLUMNS = [
   'settled_at',
   'error',
   'result',
+  'result_file',
   'usage',
 ] as const
 
@@ -61,6 +63,7 @@ export const toStepRow = (step: StepRecord): StepRow => ({
   settled_at: step.endedAt ?? null,
   error: step.error === undefined ? null : JSON.stringify(step.error),
   result: step.result ?? null,
+  result_file: step.resultFile === undefined ? null : JSON.stringify(step.resultFile),
   usage: step.usage === undefined ? null : JSON.stringify(step.usage),
 })
 
@@ -73,6 +76,7 @@ export const toStep = (row: StepRow): StepRecord => ({
   attempt: row.attempt,
   recoveries: row.recoveries ?? undefined,
   result: (row.result ?? undefined) as JsonText | undefined,
+  resultFile: row.result_file === null ? undefined : JSON.parse(row.result_file),
   error: typeof row.error === 'string' ? toRunError(row.error) : undefined,
   dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
   eventName: row.event_name ?? undefined,

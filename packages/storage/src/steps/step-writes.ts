@@ -63,6 +63,7 @@ export const CHANGING_STEP_COLUMNS = [
   'settled_at',
   'error',
   'result',
+  'result_file',
   'usage',
 ] as const
 
@@ -131,7 +132,7 @@ const updateStep = compile<ChangedStepColumns & { key: number }, unknown>((param
 const removeEnd = compile<{ key: number }, unknown>((param) =>
   from
     .updateTable('steps')
-    .set({ result: null, error: null, due_at: null, settled_at: null, order: null })
+    .set({ result: null, result_file: null, error: null, due_at: null, settled_at: null, order: null })
     .where('key', '=', param('key')),
 )
 
@@ -146,5 +147,6 @@ export const toChangedStepColumns = (change: StepChange): Omit<ChangedStepColumn
   settled_at: change.endedAt ?? null,
   error: change.error === undefined ? null : JSON.stringify(change.error),
   result: change.result ?? null,
+  result_file: change.resultFile === undefined ? null : JSON.stringify(change.resultFile),
   usage: change.usage === undefined ? null : JSON.stringify(change.usage),
 })

@@ -4,6 +4,7 @@ import { aSession } from '../builders.ts'
 import { aFile } from '../file-builders.ts'
 import { commit, fillOneByOne, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { keptFileCases } from './kept-files.contract.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
 
@@ -283,6 +284,7 @@ export const fileStoreCases: readonly ContractCase[] = [
       expect(await storage.files.inUse([])).toEqual([])
     },
   },
+  ...keptFileCases,
 ]
 
 /** Requirements for every `FileStore` and its writes. */

@@ -13,6 +13,7 @@ const CHANGE: Required<StepChange> = {
   recoveries: 2,
   attempt: 4,
   result: toJsonText(['late']),
+  resultFile: { id: 'file_2', bytes: 2 },
   error: { code: 'timeout', message: 'too slow' },
   dueAt: at(10),
   eventName: 'tool:call_2',
@@ -24,6 +25,7 @@ const CHANGE: Required<StepChange> = {
 
 const WHOLE = aStep({
   result: toJsonText('early'),
+  resultFile: { id: 'file_1', bytes: 1 },
   error: { code: 'step-failed', message: 'm' },
   dueAt: at(1),
   eventName: 'invoice.paid',
@@ -190,7 +192,10 @@ const restartCases: readonly ContractCase[] = [
   {
     title: 'removes the outcome of a call that is changed to started',
     async run(storage) {
-      const gone = { result: undefined, error: undefined, dueAt: undefined, endedAt: undefined, endOrder: undefined }
+      const gone = {
+        ...{ result: undefined, resultFile: undefined, error: undefined },
+        ...{ dueAt: undefined, endedAt: undefined, endOrder: undefined },
+      }
       await insertRuns(storage, aRun())
       for (const [index, status] of STATUSES.entries()) {
         const step: StepRecord = { ...WHOLE, seq: index + 1, status }

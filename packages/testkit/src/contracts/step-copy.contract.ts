@@ -7,6 +7,7 @@ import { at } from './optional-fields.ts'
 
 const FIELDS: Partial<StepRecord> = {
   result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  resultFile: { id: 'file_1', bytes: 5_000_000_000 },
   error: { code: 'step-failed', message: 'it broke' },
   eventName: 'invoice.paid',
   approvalId: 'apr_1',

@@ -13,6 +13,7 @@ import { stepWaitCases } from './step-wait.contract.ts'
 
 const OPTIONALS: Optionals<StepRecord> = {
   result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  resultFile: { id: 'file_1', bytes: 5_000_000_000 },
   error: { code: 'step-failed', message: 'it broke' },
   dueAt: at(60_000),
   eventName: 'invoice.paid',

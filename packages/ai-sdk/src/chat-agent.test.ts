@@ -1,5 +1,5 @@
 import { runAgent } from '@perdure/server-app/testing'
-import { Output, ToolLoopAgent, tool } from 'ai'
+import { jsonSchema, Output, ToolLoopAgent, tool } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { agentOf, chatAgent } from './index.ts'
@@ -55,6 +55,47 @@ describe('agentOf', () => {
 
 /** Version 6 passes the bytes of a file as they are, version 7 names their form. */
 const bytesOf = (data: Uint8Array | { readonly data: Uint8Array }) => [...('data' in data ? data.data : data)]
+
+describe('the call options of a chat agent', () => {
+  const toned = (callOptionsSchema: unknown) =>
+    chatAgent({
+      ...{ id: 'toned', model: echo(), callOptionsSchema },
+      prepareCall: ({ options, ...rest }: { options?: unknown }) => ({
+        ...rest,
+        instructions: JSON.stringify(options),
+      }),
+    } as never)
+  const anAnswer = [expect.objectContaining({ type: 'start' })]
+
+  it.each<[string, unknown]>([
+    ['of zod', z.object({ tone: z.enum(['warm', 'cold']) })],
+    [
+      'of the SDK',
+      jsonSchema(
+        { type: 'object' },
+        {
+          validate: (value) =>
+            (value as { tone?: unknown }).tone === 'warm'
+              ? { success: true, value }
+              : { success: false, error: new Error('tone must be warm') },
+        },
+      ),
+    ],
+  ])('are checked by their schema, %s, before a run starts', async (_, schema) => {
+    const { chat, get } = await serverWith([toned(schema) as never])
+    const send = (id: string, more: object) => chat('toned', { id, messages: [userMessage(id, 'Hi')], ...more })
+
+    await expect(send('a', { tone: 'loud' })).rejects.toThrow(/tone.*invalid-input/s)
+    await expect(
+      get('/agents/toned/run', { input: { text: 'Hi', settings: { tone: 'loud' } } }),
+    ).resolves.toMatchObject({
+      error: 'invalid-input',
+    })
+    expect(await get('/runs')).toMatchObject({ items: [] })
+    expect(await send('b', { tone: 'warm' })).toEqual(expect.arrayContaining(anAnswer))
+    expect(await send('c', {})).toEqual(expect.arrayContaining(anAnswer))
+  })
+})
 
 describe('chatAgent', () => {
   it('continues a conversation that contains a file which nobody can read', async () => {

@@ -51,6 +51,7 @@ export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from 
 export { webhooksOfToken } from './auth/webhooks-of-token.ts'
 export { createChats, type DeleteChat, type ForkChat, type ReadChats, type UpdateChat } from './chats/chats.ts'
 export { type BoundedMap, createBoundedMap } from './collections/bounded-map.ts'
+export { createKeyedMutex } from './concurrency/mutex.ts'
 export {
   type ConsoleSession,
   type ConsoleSessions,

@@ -202,6 +202,7 @@ export function createTestApp(options: AppOptions = {}) {
       registered: () => [...agents.list(), ...workflows.list()],
     },
     inputSchemaOf: () => undefined,
+    reserveStream: () => ({ release: () => undefined }),
     openProjectedStream: openStream,
     openJoinedStream: openStream,
     readProjectedStream: async (request) => (await openStream(request)).text(),
@@ -209,7 +210,7 @@ export function createTestApp(options: AppOptions = {}) {
   const app = createHttpApp({
     config: { ...TEST_CONFIG, ...config },
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
-    keyRequest,
+    ...{ digest: testDigest, yieldTurn: async () => undefined, keyRequest },
     recall,
     listRuns: createListRuns({
       ...{ ...shared, readRuns: engine.readRuns },

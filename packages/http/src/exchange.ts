@@ -33,6 +33,8 @@ export interface Exchange {
   query: unknown
   /** The parsed body, before its schema applies defaults. */
   json: unknown
+  /** Identifies a body to an idempotency key if the body is too large to be compared member by member. */
+  content: object | undefined
   body: unknown
   /** The content of an operation that takes a file instead of JSON. */
   received: ReceivedFile | undefined
@@ -73,6 +75,7 @@ export function createExchange(
     principal: ANONYMOUS,
     query: {},
     json: undefined,
+    content: undefined,
     body: undefined,
     received: undefined,
     visibility: EVERY_ROW,

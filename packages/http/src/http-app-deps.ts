@@ -66,7 +66,17 @@ import type {
   WriteBlocks,
   WriteFacts,
 } from '@perdure/core'
-import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
+import type {
+  Clock,
+  Digest,
+  Exposition,
+  IdGenerator,
+  Logger,
+  Meter,
+  Tracer,
+  Visibility,
+  YieldTurn,
+} from '@perdure/ports'
 import type { Operation, ProtocolName, SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { ConsoleData } from './console/console-data.ts'
@@ -205,6 +215,8 @@ export interface HttpAppDeps extends UseCases {
   readonly hasLease?: (() => boolean) | undefined
   /** `undefined` if the server does not serve the web console. */
   readonly consoleData?: ConsoleData | undefined
+  readonly digest: Pick<Digest, 'startSha256'>
+  readonly yieldTurn: YieldTurn
   readonly clock: Clock
   readonly keyRequest: KeyRequest
   readonly ids: Pick<IdGenerator, 'randomBytes'>

@@ -1,11 +1,12 @@
-import type { ProtocolName } from '@perdure/protocol'
+import { isFields } from '@perdure/core'
+import { type Operation, PROTOCOLS, type ProtocolName } from '@perdure/protocol'
 import type { AgUiDeps } from './ag-ui/create-ag-ui.ts'
 import { agUiHandlers } from './ag-ui/handlers.ts'
 import type { AiSdkDeps } from './ai-sdk/create-ai-sdk.ts'
 import { aiSdkHandlers } from './ai-sdk/handlers.ts'
 import { createFoldCache } from './chat/fold-cache.ts'
 import { limitedStreams } from './chat/limited-streams.ts'
-import type { Answer, Handlers, ProtocolRequest } from './handlers.ts'
+import type { Answer, Handlers, ProtocolRequest, StreamPlace } from './handlers.ts'
 import { mcpHandlers } from './mcp/handlers.ts'
 import type { McpServerDeps } from './mcp/mcp-server.ts'
 import { openaiHandlers } from './openai/handlers.ts'
@@ -14,6 +15,8 @@ import type { OpenaiDeps } from './openai/openai-call.ts'
 /** What the server gives to the protocols. */
 export type ProtocolsDeps = Omit<AiSdkDeps & AgUiDeps & OpenaiDeps & McpServerDeps, 'foldCache'> & {
   readonly foldCacheBytes: number
+  /** Counts a stream before its run starts. @throws PerdureError `overloaded` */
+  readonly reserveStream: (tokenId: string | undefined) => StreamPlace
 }
 
 /** Answers a request to an operation of a protocol. @param name the key of the operation in the table of the protocol */
@@ -28,7 +31,25 @@ export function createProtocols(given: ProtocolsDeps): CallProtocol {
     mcp: mcpHandlers(deps),
   }
   const byName = handlers as unknown as Readonly<Record<ProtocolName, Readonly<Record<string, Handler>>>>
-  return async (protocol, name, request) => (byName[protocol][name] as Handler)(request)
+  return async (protocol, name, request) => {
+    const handle = byName[protocol][name] as Handler
+    if (!answersWithStream(protocol, name, request)) return handle(request)
+    const place = given.reserveStream(request.principal.tokenId)
+    try {
+      return await handle({ ...request, place })
+    } finally {
+      place.release()
+    }
+  }
+}
+
+/** Whether a request can start a run and waits for its end: it is refused before the run starts if no stream can be open. */
+function answersWithStream(protocol: ProtocolName, name: string, { body }: ProtocolRequest): boolean {
+  // A call of a tool that gets no stream is answered with the state of its run.
+  if (protocol === 'mcp') return false
+  const operations: Readonly<Record<string, Operation>> = PROTOCOLS[protocol].operations
+  const { idempotent, responses } = operations[name] as Operation
+  return idempotent && responses[200]?.stream === 'event-stream' && !(isFields(body) && body.background === true)
 }
 
 type Handler = (request: ProtocolRequest) => Answer | Promise<Answer>

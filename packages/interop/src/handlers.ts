@@ -3,6 +3,12 @@ import type { Visibility } from '@perdure/ports'
 import type { Operation, OperationInput, PROTOCOLS, ProtocolName } from '@perdure/protocol'
 import type { RpcAnswer } from './mcp/json-rpc.ts'
 
+/** A stream that the server counts before it is open, so that it can be refused before a run starts. */
+export interface StreamPlace {
+  /** Frees the place, unless a stream has taken it. */
+  release(): void
+}
+
 /** The caller of a request, and how to answer it. */
 export interface ProtocolCall {
   readonly principal: Principal
@@ -12,6 +18,8 @@ export interface ProtocolCall {
   readonly traceparent?: string | undefined
   readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
+  /** The place that is reserved for the stream of the answer. */
+  readonly place?: StreamPlace | undefined
   /** Counts a poll by the bytes that it has cost. */
   readonly charge?: ((bytes: number) => void) | undefined
 }
@@ -44,5 +52,6 @@ export const toCall = ({
   traceparent,
   hangUp,
   lastEventId,
+  place,
   charge,
-}: ProtocolCall): ProtocolCall => ({ principal, visibility, key, traceparent, hangUp, lastEventId, charge })
+}: ProtocolCall): ProtocolCall => ({ principal, visibility, key, traceparent, hangUp, lastEventId, place, charge })

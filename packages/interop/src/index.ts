@@ -17,6 +17,7 @@ export { beginFold, type FoldState, foldEvent, foldLog, outputText, transcriptOf
 export { createAgUiProjector } from './ag-ui/projector.ts'
 export { type ChatSocket, type ChatSocketDeps, createChatSocket, type SocketHttpRequest } from './ai-sdk/chat-socket.ts'
 export { createAiSdkProjector } from './ai-sdk/projector.ts'
+export { offeredAgent } from './chat/offered-agent.ts'
 export { createProtocols, type ProtocolsDeps } from './create-protocols.ts'
 export type { McpCall } from './mcp/mcp-call.ts'
 export type { McpServer, McpServerDeps } from './mcp/mcp-server.ts'

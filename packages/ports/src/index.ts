@@ -198,7 +198,7 @@ export type {
 export type { Storage, StorageServerStatus, StorageStatus } from './storage.ts'
 export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, storageBusy } from './storage-error.ts'
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
-export { jsonOrText, parseStrictJson, parseStrictText } from './strict-json.ts'
+export { jsonOrText, type ParsedInTurns, parseStrictInTurns, parseStrictJson, parseStrictText } from './strict-json.ts'
 export type { SubjectRevocation, SubjectRevocationStore } from './subject-revocation-store.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
 export type { Timers, YieldTurn } from './timers.ts'

@@ -102,7 +102,7 @@ export { Agent, AgentState } from './resources/agents.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
 export { Budget } from './resources/budgets.ts'
-export { Chat, NEW_CHAT_ID_PROBLEM, RUN_ID_PREFIX } from './resources/chats.ts'
+export { Chat, newChatIdProblem, pathIdProblem } from './resources/chats.ts'
 export {
   ConsoleCode,
   ConsoleSession,

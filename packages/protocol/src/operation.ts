@@ -77,6 +77,8 @@ export interface Operation {
   readonly body?: GenericSchema & Documented
   /** The body may also have the type `text/plain`, which `fetch` sends with a text when the caller names no type. */
   readonly acceptsText?: true
+  /** Clients send the whole history with each message, so the body may have more members than those of other operations. */
+  readonly sendsHistory?: true
   /** The body is the content of a file, of any media type, instead of JSON. */
   readonly takesFile?: true
   /**

@@ -23,7 +23,7 @@ import { collectBlocks } from './collect-blocks.ts'
 import { createFollower } from './follow.ts'
 import { joinBlocks } from './join-blocks.ts'
 import { openSource } from './open-source.ts'
-import { createOpenStreams } from './open-streams.ts'
+import { createOpenStreams, type StreamPlace } from './open-streams.ts'
 import { createProjectedBlocks, formatFrameId, type ProjectedStart, parseFrameId } from './projected-blocks.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import type { ProjectedFrame, RunProjector } from './run-projector.ts'
@@ -59,6 +59,8 @@ export interface OpenStreamRequest {
   readonly tokenId?: string | undefined
   /** Id of the last event the client received. */
   readonly lastEventId?: string | undefined
+  /** The place that was reserved for the stream. */
+  readonly place?: StreamPlace | undefined
   /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
   readonly hangUp?: (() => void) | undefined
 }
@@ -123,6 +125,8 @@ export interface EventStreams {
   readProjectedStream(request: ReadProjectedStreamRequest): Promise<string>
   /** Streams several runs in one response, which counts as one stream. @throws PerdureError `run-not-found`, `overloaded` */
   openJoinedStream(request: OpenJoinedStreamRequest): Promise<Response>
+  /** Counts a stream before what leads to it happens. @throws PerdureError `overloaded` */
+  reserveStream(tokenId: string | undefined): StreamPlace
   /** Streams the recorded events, paced by `speed` if given. @throws PerdureError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
   /** Ends every stream after the blocks already buffered, and refuses new streams. */
@@ -137,7 +141,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-type ProjectedRequest = Omit<ReadProjectedStreamRequest, 'tokenId'>
+type ProjectedRequest = Omit<ReadProjectedStreamRequest, 'tokenId' | 'place'>
 
 export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
   readonly streams: readonly ProjectedRequest[]
@@ -149,7 +153,7 @@ export interface OpenJoinedStreamRequest extends Pick<OpenStreamRequest, 'tokenI
 
 type OpenBlocks = (wake: () => void) => BlockSource
 
-interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
+interface Reader extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp' | 'place'> {
   readonly heartbeatMs?: number
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -163,18 +167,18 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
    * Streams the blocks until they end, the client disconnects, its token becomes invalid, or all streams are closed.
    */
   const stream200 = (
-    { tokenId, hangUp, heartbeatMs = deps.heartbeatMs, headers }: Reader,
+    { tokenId, place, hangUp, heartbeatMs = deps.heartbeatMs, headers }: Reader,
     openBlocks: OpenBlocks,
   ): Response => {
     const end = () => endBody()
-    const onEnd = claim(end, tokenId)
+    const onEnd = claim(end, { tokenId, place })
     const { body, end: endBody } = createBlockStream({ ...deps, heartbeatMs }, { open: openBlocks, hangUp, onEnd })
     return new Response(body, { headers: { ...HEADERS, ...headers } })
   }
 
   /** Counts a stream until the returned function is called. @throws PerdureError `overloaded` */
-  const claim = (end: () => void, tokenId: string | undefined): (() => void) => {
-    const release = open.claim(end, tokenId)
+  const claim = (end: () => void, { tokenId, place }: Pick<Reader, 'tokenId' | 'place'>): (() => void) => {
+    const release = place === undefined ? open.claim(end, tokenId) : open.take(place, end)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
     return () => {
       release()
@@ -235,14 +239,14 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       const { followed } = await findRun(runId, visibility)
       return follow(followed, { visibility, ...request }, runId)
     },
-    async openProjectedStream({ tokenId, hangUp, headers, ...request }) {
+    async openProjectedStream({ tokenId, place, hangUp, headers, ...request }) {
       const openBlocks = await openProjected(request)
-      return stream200({ tokenId, hangUp, headers, heartbeatMs: deps.projectedHeartbeatMs }, openBlocks)
+      return stream200({ tokenId, place, hangUp, headers, heartbeatMs: deps.projectedHeartbeatMs }, openBlocks)
     },
-    async readProjectedStream({ tokenId, ...request }) {
+    async readProjectedStream({ tokenId, place, ...request }) {
       const openBlocks = await openProjected(request)
       const end = () => collector.end()
-      const collector = collectBlocks({ open: openBlocks, onEnd: claim(end, tokenId) })
+      const collector = collectBlocks({ open: openBlocks, onEnd: claim(end, { tokenId, place }) })
       return collector.text
     },
     async openJoinedStream({ streams, opening, closing, tokenId, hangUp }) {
@@ -279,6 +283,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
         }
       }),
 
+    reserveStream: open.reserve,
     closeAll: async () => open.closeAll(),
     size: open.size,
   }

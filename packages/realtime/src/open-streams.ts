@@ -1,6 +1,12 @@
 import { holderOf } from '@perdure/core'
 import { perdureError } from '@perdure/ports'
 
+/** The place of a stream that is counted before it is opened. */
+export interface StreamPlace {
+  /** Frees the place, unless a stream has taken it. */
+  release(): void
+}
+
 export interface StreamLimits {
   readonly maxStreams: number
   readonly maxStreamsPerToken: number
@@ -15,6 +21,14 @@ export interface OpenStreams {
    * @throws PerdureError `overloaded`
    */
   claim(end: () => void, tokenId: string | undefined): () => void
+  /**
+   * Counts a stream that is not yet open, so that what leads to it cannot be refused later for want of a place.
+   *
+   * @throws PerdureError `overloaded`
+   */
+  reserve(tokenId: string | undefined): StreamPlace
+  /** Opens a stream in a place that `reserve` has returned. @returns a function that releases the stream; idempotent */
+  take(place: StreamPlace, end: () => void): () => void
   /** Ends every stream, and refuses new streams. */
   closeAll(): void
   size(): number
@@ -34,7 +48,24 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
     else byToken.set(holder, left)
   }
 
-  return {
+  const reserved = new WeakMap<StreamPlace, Reserved>()
+
+  const streams: OpenStreams = {
+    reserve(tokenId) {
+      const one: Reserved = { end: () => place.release(), isTaken: false, free: () => undefined }
+      const free = streams.claim(() => one.end(), tokenId)
+      one.free = free
+      const place: StreamPlace = { release: () => (one.isTaken ? undefined : free()) }
+      reserved.set(place, one)
+      return place
+    },
+    take(place, end) {
+      const one = reserved.get(place)
+      if (one === undefined || one.isTaken) throw new Error('the place of a stream can be taken once')
+      if (isClosed) throw perdureError('overloaded', { retryAfter: RETRY_AFTER_MS })
+      Object.assign(one, { end, isTaken: true })
+      return one.free
+    },
     claim(end, tokenId) {
       if (isClosed) throw perdureError('overloaded', { retryAfter: RETRY_AFTER_MS })
       const holder = tokenId === undefined ? undefined : holderOf(tokenId)
@@ -60,6 +91,13 @@ export function createOpenStreams({ maxStreams, maxStreamsPerToken }: StreamLimi
     },
     size: () => open.size,
   }
+  return streams
+}
+
+interface Reserved {
+  end: () => void
+  free: () => void
+  isTaken: boolean
 }
 
 const limitReached = (message: string, hint: string) =>

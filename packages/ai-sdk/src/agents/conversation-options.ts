@@ -16,5 +16,10 @@ export interface ConversationOptions {
   /** How many turns there are at most, with this one. Default and maximum: 100. */
   readonly maxTurns?: number | undefined
   /** What the model sees of a data part that the page has sent. By default, nothing. */
-  readonly convertDataPart?: (part: { readonly type: 'data'; readonly data: unknown }) => UserPart | undefined
+  readonly convertDataPart?: (part: {
+    readonly type: 'data'
+    /** `location` for a part `data-location`. */
+    readonly name?: string | undefined
+    readonly data: unknown
+  }) => UserPart | undefined
 }

@@ -1,8 +1,9 @@
-import { defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
+import { type ChatInput, defineAgent, type RegistrationOptions, type RunContext } from '@perdure/core'
 import type { LanguageModel, ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
 import { findRunOf } from '../run.ts'
 import { isObject, type Options } from '../sdk.ts'
+import { chatInputWith } from './call-option-input.ts'
 import { chatInput } from './chat-input.ts'
 import { checkTitle, withTitle } from './chat-title.ts'
 import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-types.ts'
@@ -67,12 +68,18 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
   return defineAgent({
     ...DEFAULTS,
     ...waiting,
+    ...inputOf(settings.callOptionsSchema),
     ...registration,
     id,
-    input: chatInput,
     run,
   }) as unknown as ChatAgentDefinition<Id, Tools>
 }
+
+/** Without `fromChat`, a chat with invalid options would be taken as its text alone. */
+const inputOf = (callOptionsSchema: unknown) =>
+  callOptionsSchema === undefined
+    ? { input: chatInput }
+    : { input: chatInputWith(callOptionsSchema), fromChat: (chat: ChatInput) => chat }
 
 /** The other members of a chat request are the call options of an agent that has a schema for them. */
 const callOptions = ({ callOptionsSchema }: Options, input: ChatAgentInput): Options =>

@@ -46,7 +46,7 @@ async function questionOf(parts: readonly MessagePart[], converting: Converting)
     if (part.type === 'text') content.push({ type: 'text', text: part.text })
     else if (part.type === 'file') content.push(await fileOf(part, converting))
     else if (part.type === 'data') {
-      const converted = converting.convertDataPart?.({ type: 'data', data: part.data })
+      const converted = converting.convertDataPart?.({ type: 'data', name: part.name, data: part.data })
       if (converted !== undefined) content.push({ ...converted })
     }
   }

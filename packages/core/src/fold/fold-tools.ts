@@ -145,7 +145,17 @@ function toolOf(content: Content, fields: Fields): readonly [Content, ToolItem |
   const name = textIn(fields, 'toolName')
   const known = itemIn(content, 'tool', id)
   if (known !== undefined) return [before, known.name === '' && name !== undefined ? { ...known, name } : known]
-  return [before, { kind: 'tool', id, name: name ?? '', argsText: '', executor: 'server', status: 'calling' }]
+  const declared = declaredBefore(content, id, name)
+  return [
+    before,
+    { kind: 'tool', id, name: name ?? '', ...declared, argsText: '', executor: 'server', status: 'calling' },
+  ]
+}
+
+/** A model that uses an id again makes another call of the declared tool, whose id gets a number. */
+function declaredBefore(content: Content, id: string, name: string | undefined): Pick<ToolItem, 'declared'> {
+  const first = itemIn(content, 'tool', /^(.+)\.\d+$/.exec(id)?.[1] ?? '')
+  return first?.declared === undefined || first.name !== name ? {} : { declared: first.declared }
 }
 
 const withMissingArgs = (tool: ToolItem, fields: Fields): ToolItem =>

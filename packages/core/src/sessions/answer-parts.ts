@@ -81,7 +81,7 @@ function partsOfChat({ role, content }: Readonly<Record<string, unknown>>): read
   if (role !== 'user' || !Array.isArray(content)) return []
   return content.filter(isFields).flatMap(({ type, text, mediaType, url, name, data }): readonly MessagePart[] => {
     if (type === 'text' && typeof text === 'string') return [{ type, text }]
-    if (type === 'data') return [{ type, data: data ?? null }]
+    if (type === 'data') return [{ type, ...(typeof name === 'string' ? { name } : {}), data: data ?? null }]
     if (type !== 'file' || typeof mediaType !== 'string' || typeof url !== 'string') return []
     return [{ type, mediaType, url, ...(typeof name === 'string' ? { name } : {}) }]
   })

@@ -2,12 +2,21 @@
 export type ChatPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly name?: string }
-  | { readonly type: 'data'; readonly data: unknown }
+  | {
+      readonly type: 'data'
+      /** What the client calls the data: `location` for a part `data-location` of the AI SDK. */
+      readonly name?: string
+      /** The id that the client gave the part. */
+      readonly id?: string
+      readonly data: unknown
+    }
 
 export interface ChatMessage {
   /** The id that the client gave the message. */
   readonly id?: string
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  /** What the client stores with the message, as it was sent. */
+  readonly metadata?: unknown
   readonly content: readonly ChatPart[]
 }
 

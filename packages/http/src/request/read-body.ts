@@ -2,6 +2,12 @@ import { perdureError } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 import type { HttpEnv } from './http-env.ts'
 
+export interface BodyLimit {
+  readonly maxBytes: number
+  /** The field of the configuration that sets the limit. */
+  readonly field: string
+}
+
 /**
  * Reads a request body. The limit applies with and without a Content-Length.
  *
@@ -9,10 +15,10 @@ import type { HttpEnv } from './http-env.ts'
  */
 export async function readBody(
   { request, head, env }: Pick<Exchange, 'request' | 'head' | 'env'>,
-  limitBytes: number,
+  { maxBytes: limitBytes, field }: BodyLimit,
 ): Promise<Uint8Array> {
   const announced = head.header('content-length')
-  if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes, field)
   if (request.bodyUsed === true) throw new Error(ALREADY_READ)
   // The HTTP parser enforces the Content-Length, unless another server has received the request: it may decompress
   // the body, for example.
@@ -29,7 +35,7 @@ export async function readBody(
     size += value.byteLength
     if (size > limitBytes) {
       reader.cancel().catch(() => undefined)
-      throw tooLarge(limitBytes)
+      throw tooLarge(limitBytes, field)
     }
     chunks.push(value)
   }
@@ -49,8 +55,8 @@ function throwBrokenOff(cause: unknown): never {
   throw perdureError('invalid-json', { message: 'the body is incomplete', cause })
 }
 
-const tooLarge = (limitBytes: number) =>
-  perdureError('body-too-large', { hint: `send at most ${limitBytes} bytes, or raise server.bodyLimitBytes` })
+const tooLarge = (limitBytes: number, field: string) =>
+  perdureError('body-too-large', { hint: `send at most ${limitBytes} bytes, or raise ${field}` })
 
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks

@@ -1,4 +1,4 @@
-import { perdureError } from '@perdure/ports'
+import { perdureError, type YieldTurn } from '@perdure/ports'
 import { nearest } from '@perdure/protocol'
 import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
 
@@ -21,6 +21,58 @@ export function validate(schema: GenericSchema = NOTHING, value: unknown, root: 
   if (result.success) return result.output
   const issues = result.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, root) + adviceFor(issue, schema))
   throw perdureError('validation-failed', { message: issues.join('; ') })
+}
+
+/** How long a list is validated before others get a turn. */
+const TURN_MS = 8
+
+/**
+ * Validates like `validate`, but the elements of the lists in the body in turns: these must not depend on one another.
+ *
+ * @throws PerdureError `validation-failed`
+ */
+export async function validateInTurns(
+  schema: GenericSchema = NOTHING,
+  value: unknown,
+  { root, yieldTurn }: { readonly root: string; readonly yieldTurn: YieldTurn },
+): Promise<unknown> {
+  const lists = Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
+    const list = isObject(value) ? value[name] : undefined
+    const item = itemOf(entry)
+    return item !== undefined && Array.isArray(list) && list.length > 0 ? [{ name, item, list: list as unknown[] }] : []
+  })
+  const outputs: Record<string, unknown> = {}
+  for (const { name, item, list } of lists) outputs[name] = await validateList(item, list, `${root}.${name}`, yieldTurn)
+  const rest = isObject(value) ? { ...value } : value
+  // One element stands for the others, which have passed.
+  for (const { name, list } of lists) (rest as Record<string, unknown>)[name] = list.slice(0, 1)
+  return { ...(validate(schema, rest, root) as object), ...outputs }
+}
+
+async function validateList(item: GenericSchema, list: unknown[], root: string, yieldTurn: YieldTurn) {
+  const outputs: unknown[] = []
+  let startedMs = performance.now()
+  for (const [index, element] of list.entries()) {
+    outputs.push(validate(item, element, `${root}.${index}`))
+    if (performance.now() - startedMs < TURN_MS) continue
+    await yieldTurn()
+    startedMs = performance.now()
+  }
+  return outputs
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const entriesOf = (schema: GenericSchema): Readonly<Record<string, GenericSchema>> =>
+  'entries' in schema ? (schema.entries as Record<string, GenericSchema>) : {}
+
+/** The schema of the elements of an optional, piped or plain list of objects. */
+function itemOf(schema: GenericSchema): GenericSchema | undefined {
+  if ('wrapped' in schema) return itemOf(schema.wrapped as GenericSchema)
+  if (schema.type !== 'array' || !('item' in schema)) return undefined
+  const item = schema.item as GenericSchema
+  return 'entries' in item ? item : undefined
 }
 
 /** For an unknown member at the top: the member that was probably meant, or where the input of a run belongs. */

@@ -24,7 +24,9 @@ describe('the chat of an agent', () => {
       agents: [hidden, { ...hidden, id: 'mute', agent: { ...agent, id: 'mute' }, protocols: false }],
     })
     const to = async (path: string) => {
-      const response = await app.fetch(post(path, { id: 'c1', threadId: 't', runId: 'r', messages: [MESSAGE] }))
+      const response = await app.fetch(
+        post(path, { id: 'c1', threadId: 't', runId: 'r', messages: [{ ...MESSAGE, content: 'Hello' }] }),
+      )
       return [response.status, (await response.text()).replace(/req_\w+|quiet|mute|nobody/g, '')]
     }
 

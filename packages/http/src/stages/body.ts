@@ -1,13 +1,14 @@
 import { authorizeTarget } from '@perdure/core'
-import { parseStrictJson, perdureError } from '@perdure/ports'
+import { parseStrictInTurns, parseStrictJson, perdureError } from '@perdure/ports'
 import { namedTarget, type Operation } from '@perdure/protocol'
 import type { GenericSchema } from 'valibot'
 import type { Exchange } from '../exchange.ts'
+import type { HttpAppDeps } from '../http-app-deps.ts'
 import { bodyChunks } from '../request/body-chunks.ts'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
 import { topLevelText } from '../request/top-level-text.ts'
-import { validate } from '../request/validate.ts'
+import { validate, validateInTurns } from '../request/validate.ts'
 import type { Route } from '../router.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -15,7 +16,7 @@ import type { CreateStage } from './stage.ts'
  * Validates the query, then reads and validates the body. A missing body counts as an empty object. An operation without
  * a handler answers 501 whatever the body holds.
  */
-export const createBody: CreateStage = ({ config, receiveFile }) => {
+export const createBody: CreateStage = ({ config, receiveFile, digest, yieldTurn }) => {
   const receive = async (exchange: Exchange): Promise<void> => {
     requireIdentity(exchange.head)
     const received = await receiveFile({
@@ -28,16 +29,29 @@ export const createBody: CreateStage = ({ config, receiveFile }) => {
     exchange.received = received
   }
 
+  const parseHistory = async (exchange: Exchange, bytes: Uint8Array, schema: Operation['body']): Promise<void> => {
+    const maxBytes = config.protocolBodyLimitBytes
+    const { value, isLarge } = await parseStrictInTurns(bytes, { maxBytes, yieldTurn })
+    exchange.json = value
+    if (isLarge) exchange.content = { sha256: sha256Of(digest, bytes) }
+    exchange.body = await validateInTurns(schema, value, { root: 'body', yieldTurn })
+  }
+
   const parse = async (exchange: Exchange, { operation, protocol }: Route['mounted']): Promise<void> => {
     const { head, principal } = exchange
-    const bytes = await readBody(
-      exchange,
-      protocol === undefined ? config.bodyLimitBytes : config.protocolBodyLimitBytes,
-    )
+    const limit =
+      protocol === undefined
+        ? { maxBytes: config.bodyLimitBytes, field: 'server.bodyLimitBytes' }
+        : { maxBytes: config.protocolBodyLimitBytes, field: 'protocols.bodyLimitBytes' }
+    const bytes = await readBody(exchange, limit)
     const target = operation.targetFrom === undefined ? undefined : topLevelText(bytes, operation.targetFrom)
     // A caller without the scope costs no parsing. The scope is checked again by what the parser reads.
     if (target !== undefined) authorizeTarget(principal, namedTarget(target))
-    exchange.json = bytes.byteLength === 0 ? {} : parseBody(head, bytes, operation)
+    if (bytes.byteLength > 0) requireJson(head, operation)
+    if (operation.sendsHistory === true && bytes.byteLength > TURN_BYTES) {
+      return parseHistory(exchange, bytes, operation.body)
+    }
+    exchange.json = bytes.byteLength === 0 ? {} : parseStrictJson(bytes)
     if (operation.refused !== true) exchange.body = validate(operation.body, exchange.json, 'body')
   }
 
@@ -81,12 +95,20 @@ function requireIdentity({ header }: RequestHead): void {
   throw perdureError('unsupported-media-type', { hint: 'send the body without Content-Encoding' })
 }
 
-function parseBody(head: RequestHead, bytes: Uint8Array, { acceptsText }: Pick<Operation, 'acceptsText'>): unknown {
+/** A shorter body is parsed and validated in one turn. */
+const TURN_BYTES = 65_536
+
+function sha256Of(digest: HttpAppDeps['digest'], bytes: Uint8Array): string {
+  const hash = digest.startSha256()
+  hash.update(bytes)
+  return hash.end()
+}
+
+function requireJson(head: RequestHead, { acceptsText }: Pick<Operation, 'acceptsText'>): void {
   const { header } = head
   requireIdentity(head)
   const mediaType = header('content-type')?.trim() ?? ''
   if (!JSON_TYPE.test(mediaType) && !(acceptsText === true && TEXT_TYPE.test(mediaType))) {
     throw perdureError('unsupported-media-type', { hint: 'send Content-Type: application/json' })
   }
-  return parseStrictJson(bytes)
 }

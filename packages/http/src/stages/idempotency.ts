@@ -7,7 +7,7 @@ import type { CreateStage } from './stage.ts'
 export const createIdempotency: CreateStage =
   ({ config, keyRequest, recall }) =>
   (exchange) => {
-    const { head, route, principal, visibility, json, headers } = exchange
+    const { head, route, principal, visibility, json, content = json, headers } = exchange
     if (route?.mounted.operation.idempotent !== true) return undefined
 
     const header = head.header('idempotency-key')
@@ -24,7 +24,7 @@ export const createIdempotency: CreateStage =
       method: head.method,
       path: config.basePath + route.path,
       query: head.search === '' ? [] : [...new URLSearchParams(head.search)],
-      body: json,
+      body: content,
       contentOf: route.params.sessionId ?? route.params.runId ?? route.params.approvalId,
       sealedFor: operation.sealed === true ? principal : undefined,
     }

@@ -22,6 +22,7 @@ import {
   newestRun,
   newestRuns,
   PROTOCOL,
+  refuseUnreachable,
   turnWith,
 } from '../chat/chat-session.ts'
 import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
@@ -58,7 +59,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
   const { targets, startRun, resumeRun } = deps
 
   const open = async (call: ChatCall, body: AgUiRequestBody, { run, sessionId, start, history }: Opening) => {
-    const { agentId, principal, hangUp, lastEventId, visibility } = call
+    const { agentId, principal, hangUp, place, lastEventId, visibility } = call
     const { threadId, runId: clientRunId } = body
     const { input } = (await deps.runs.find(run, visibility)) ?? {}
     const view = {
@@ -72,7 +73,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     // What a client sent itself is part of its frames, so only readers of stored messages share them.
     const form = `ag-ui ${JSON.stringify([threadId, clientRunId, history?.messages.map(({ id }) => id)])}`
     return deps.openProjectedStream({
-      ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      ...{ runId: run, target: { kind: 'agent', id: agentId }, visibility, hangUp, place, lastEventId, start },
       ...{ projector: project(), sharing: history === undefined ? undefined : { form, renew: project } },
       tokenId: principal.tokenId,
       headers: { 'X-Perdure-Run-Id': run },
@@ -144,6 +145,7 @@ export function createAgUi(deps: AgUiDeps): AgUi {
       const refusal = refusalOf(body)
       if (refusal !== undefined) return refuse(body, ...refusal)
       const { agentId, visibility, principal } = call
+      refuseUnreachable(body.runId, 'body.runId')
       const chat = { agentId, chatId: body.threadId, member: 'body.threadId' }
       const sessionId = await agentChatSessionId(deps, principal, chat)
       const runs = await newestRuns(deps, { agentId, sessionId, visibility }, LIMIT)

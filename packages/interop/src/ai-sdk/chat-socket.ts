@@ -1,17 +1,23 @@
+import type { YieldTurn } from '@perdure/ports'
 import { formatSocketAnswer, parseSocketRequest, type SocketAnswer, type SocketRequest } from './socket-frames.ts'
 import { blocksIn } from './sse-data.ts'
+import { textInTurns } from './text-in-turns.ts'
 
 /** A request to one of the operations of the AI SDK, as the user of the socket. */
 export interface SocketHttpRequest {
   readonly method: 'GET' | 'POST'
   /** Below the base path. */
   readonly path: string
-  readonly body?: object
+  /** JSON. */
+  readonly body?: string
   readonly key?: string | undefined
 }
 
 export interface ChatSocketDeps {
   readonly agentId: string
+  /** Maximum size of a frame. */
+  readonly maxBytes: number
+  readonly yieldTurn: YieldTurn
   readonly request: (request: SocketHttpRequest) => Promise<Response>
   /** Resolves when the client may get more. */
   readonly send: (text: string) => Promise<void>
@@ -41,21 +47,29 @@ const MAX_ACTIVE = 32
  * Answers the frames of a client with requests to the operations that the other transports use, so that the same
  * checks and rights apply. The sequence of a chunk is its index in the response.
  */
-export function createChatSocket({ agentId, request, send, refuse }: ChatSocketDeps): ChatSocket {
+export function createChatSocket({ agentId, maxBytes, yieldTurn, request, send, refuse }: ChatSocketDeps): ChatSocket {
   const chats = `/agents/${encodeURIComponent(agentId)}/chat`
   const active = new Map<string, Active>()
+  // A long frame is parsed in turns; those after it wait.
+  let received = Promise.resolve()
+  let isClosed = false
 
   const answer = (one: SocketAnswer) => send(formatSocketAnswer(one))
 
-  const toHttp = (frame: Followed): SocketHttpRequest =>
+  const toHttp = async (frame: Followed): Promise<SocketHttpRequest> =>
     frame.type === 'send'
-      ? { method: 'POST', path: `${chats}?v=7`, body: frame.body, key: frame.key }
+      ? { method: 'POST', path: `${chats}?v=7`, body: await textInTurns(frame.body, yieldTurn), key: frame.key }
       : { method: 'GET', path: `${chats}/${encodeURIComponent(frame.chatId)}/stream?v=7&startIndex=${frame.from}` }
 
   /** Aborts the run of a response. It may have ended meanwhile. */
   const stop = async (requestId: string, name: string) => {
     const key = /^[\w-]{1,200}$/.test(requestId) ? `abort-${requestId}` : undefined
-    const response = await request({ method: 'POST', path: `${chats}/${encodeURIComponent(name)}/stop`, body: {}, key })
+    const response = await request({
+      method: 'POST',
+      path: `${chats}/${encodeURIComponent(name)}/stop`,
+      body: '{}',
+      key,
+    })
     await response.body?.cancel()
   }
 
@@ -82,7 +96,7 @@ export function createChatSocket({ agentId, request, send, refuse }: ChatSocketD
 
   const follow = async (frame: Followed, one: Active): Promise<void> => {
     const { requestId } = frame
-    const response = await request(toHttp(frame))
+    const response = await request(await toHttp(frame))
     const name = response.headers.get('x-workflow-run-id') ?? undefined
     if (name !== undefined) one.name = name
     if (isGone(one, requestId)) return drop(response, one, requestId)
@@ -115,14 +129,20 @@ export function createChatSocket({ agentId, request, send, refuse }: ChatSocketD
       .catch(ignore)
   }
 
+  const take = async (text: string) => {
+    const frame = await parseSocketRequest(text, { maxBytes, yieldTurn })
+    if (isClosed) return
+    if (frame === undefined) refuse()
+    else if (frame.type === 'abort') abort(frame.requestId)
+    else begin(frame)
+  }
+
   return {
     receive(text) {
-      const frame = parseSocketRequest(text)
-      if (frame === undefined) refuse()
-      else if (frame.type === 'abort') abort(frame.requestId)
-      else begin(frame)
+      received = received.then(() => take(text)).catch(refuse)
     },
     close() {
+      isClosed = true
       const all = [...active.values()]
       active.clear()
       for (const { cancel } of all) cancel?.()

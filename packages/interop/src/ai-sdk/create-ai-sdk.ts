@@ -2,10 +2,12 @@ import {
   type AbortRun,
   awaitsResume,
   type ChatInput,
+  createKeyedMutex,
   type KeyedRequest,
   type QueuedMessageResource,
   type Reply,
   type ResumeRun,
+  type RunTarget,
   type RunTargets,
   type StartRun,
   toQueuedMessage,
@@ -18,6 +20,7 @@ import type { HistoryDeps } from '../chat/chat-history.ts'
 import { chatInput, chatTools, targetInput } from '../chat/chat-input.ts'
 import {
   agentChatSessionId,
+  type ChatRuns,
   EXTERNAL_ID,
   MAX_METADATA,
   MESSAGE_REF,
@@ -36,6 +39,7 @@ import { createOpenResponse, nothingToFollow, type OpenResponseDeps } from './op
 import { runIdIn } from './projector.ts'
 import { isReplacing, replacedTurn } from './replaced-turn.ts'
 import { type NamedResponse, parseResponseName, type Version } from './response-name.ts'
+import { sentBefore } from './sent-before.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
 export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps, OpenResponseDeps {
@@ -87,6 +91,8 @@ const NO_CONTENT: Reply = { status: 204 }
 
 export function createAiSdk(deps: AiSdkDeps): AiSdk {
   const { targets, clock, startRun, resumeRun, abortRun, replayEndedMs } = deps
+  // Of concurrent requests with one message, the first starts the turn.
+  const perMessage = createKeyedMutex()
 
   const chatOf = async ({ agentId, principal, visibility }: ChatCall, chatId: string, member = 'chatId') => {
     const target = offeredAgent(targets, agentId, 'aiSdk')
@@ -127,17 +133,30 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
   }
 
   const start = async (call: ChatCall, body: SentChat, version: Version): Promise<Response | Reply> => {
-    const { agentId, principal, traceparent } = call
     const { target, sessionId, chat: shown } = await chatOf(call, body.id, 'body.id')
     const last = newMessages(body.messages).at(-1)
     if (last === undefined) throw nothingToDo()
+    const reply = await perMessage(`${sessionId} ${last.id}`, async (): Promise<Reply> => {
+      const earlier = isReplacing(body)
+        ? undefined
+        : await sentBefore(deps, shown, { message: last, principal: call.principal })
+      if (earlier !== undefined) return { status: 200, runId: earlier, replayed: true }
+      return startTurn(call, body, { last, target, shown })
+    })
+    const { runId, replayed } = reply
+    return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })
+  }
+
+  const startTurn = async (call: ChatCall, body: SentChat, { last, target, shown }: Turn): Promise<Reply> => {
+    const { agentId, principal, traceparent } = call
+    const { sessionId } = shown
     const replaced = await replacedTurn(deps, shown, body)
     const asked = replaced?.earlier === undefined ? newMessages(body.messages) : [...replaced.earlier, last]
     const onBusy = onBusyIn(last.metadata, 'metadata of the last message')
     const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
     const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))
     const input = await targetInput(target, chat)
-    const reply = await startRun({
+    return startRun({
       target: { kind: 'agent', id: agentId },
       body: {
         ...{ input, sessionId, replaces: replaced?.id, onBusy },
@@ -147,8 +166,6 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       key: call.key ?? (await messageKey(deps, call, { body, last })),
       ...{ principal, traceparent, answer: 'accepted' },
     })
-    const { runId, replayed } = reply
-    return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })
   }
 
   /** Passes the answers that the last message holds, and follows the run that they continue. */
@@ -216,6 +233,12 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
       return abortRun({ runId: run.id, reason: 'stopped by the client', principal, visibility, key, via })
     },
   }
+}
+
+interface Turn {
+  readonly last: UiMessage
+  readonly target: RunTarget
+  readonly shown: ChatRuns
 }
 
 interface Answering {

@@ -27,7 +27,7 @@ const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' }
 /** Opens the responses of runs as UI message streams. */
 export function createOpenResponse(deps: OpenResponseDeps) {
   const open = (
-    { agentId, principal, hangUp, lastEventId, visibility }: ChatCall,
+    { agentId, principal, hangUp, place, lastEventId, visibility }: ChatCall,
     { runId, sessionId, version, after, replayed, from = 0, tail, isCompact = false }: Opening,
   ): Promise<Response> => {
     const start = isCompact ? 'now' : startOf(after)
@@ -37,7 +37,7 @@ export function createOpenResponse(deps: OpenResponseDeps) {
         ? { projector: project(), sharing: { form: `ai-sdk ${version}`, renew: project } }
         : { projector: withChunkIndex(project(), { start, from }) }
     return deps.openProjectedStream({
-      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, lastEventId, start },
+      ...{ runId, target: { kind: 'agent', id: agentId }, visibility, hangUp, place, lastEventId, start },
       ...shown,
       tokenId: principal.tokenId,
       headers: {

@@ -1,5 +1,5 @@
 import { isFields } from '@perdure/core'
-import { fromJsonText, type JsonText } from '@perdure/ports'
+import { isRefusal, parseStrictInTurns, type YieldTurn } from '@perdure/ports'
 
 /** What `WebSocketChatTransport` sends. */
 export type SocketRequest =
@@ -27,9 +27,15 @@ export type SocketAnswer =
 
 const MAX_ID = 512
 
+interface Parsing {
+  /** Maximum size of a frame. */
+  readonly maxBytes: number
+  readonly yieldTurn: YieldTurn
+}
+
 /** `undefined` for anything that the transport does not send. */
-export function parseSocketRequest(text: string): SocketRequest | undefined {
-  const frame = parse(text)
+export async function parseSocketRequest(text: string, parsing: Parsing): Promise<SocketRequest | undefined> {
+  const frame = await parse(text, parsing)
   if (!isFields(frame) || !isId(frame.requestId)) return undefined
   const { type, requestId, id: chatId, headers, body } = frame
   if (type === 'abort') return { type, requestId }
@@ -54,11 +60,12 @@ function indexAfter(sequence: unknown): number | undefined {
 const isId = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= MAX_ID
 
-function parse(text: string): unknown {
+async function parse(text: string, parsing: Parsing): Promise<unknown> {
   try {
-    return fromJsonText(text as JsonText)
-  } catch {
-    return undefined
+    return (await parseStrictInTurns(text, parsing)).value
+  } catch (error) {
+    if (isRefusal(error)) return undefined
+    throw error
   }
 }
 

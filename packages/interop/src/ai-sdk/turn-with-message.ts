@@ -1,5 +1,6 @@
 import { type LogEvent, receivedMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
+import { messagesIn } from '../chat/chat-input.ts'
 import { type ChatRuns, type ChatSessionDeps, MAX_METADATA, MESSAGE_REF } from '../chat/chat-session.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 import { questionsIn, questionsOf } from './chat-history.ts'
@@ -11,6 +12,9 @@ export interface TurnWithMessage {
   readonly id: string
   /** What the user had sent to the turn before the message. */
   readonly earlier: readonly UiMessage[]
+  readonly message: UiMessage
+  /** Whether the turn has stored the messages as they were sent, and not an input that was made from them. */
+  readonly isAsSent: boolean
 }
 
 /**
@@ -28,7 +32,10 @@ export async function turnWithMessage(
   if (turn === undefined) return undefined
   const messages = [...questionsOf(turn), ...(await takenBy(deps, turn))]
   const index = messages.findIndex((message) => message.id === id)
-  return index === -1 ? undefined : { id: turn.id, earlier: messages.slice(0, index) }
+  const message = messages[index]
+  if (message === undefined) return undefined
+  const isAsSent = messagesIn(fromJsonText(turn.input)).length > 0
+  return { id: turn.id, earlier: messages.slice(0, index), message, isAsSent }
 }
 
 /** The newest run that the message has started, also one that the conversation does not show. */

@@ -15,21 +15,29 @@ export interface UiMessage {
   readonly parts: readonly UiPart[]
 }
 
-export function toChatMessage({ id, role, parts }: UiMessage): ChatMessage {
-  return { id, role, content: parts.flatMap(toChatPart) }
+export function toChatMessage({ id, role, metadata, parts }: UiMessage): ChatMessage {
+  return { id, role, ...(metadata === undefined ? {} : { metadata }), content: parts.flatMap(toChatPart) }
 }
 
-function toChatPart({ type, text, mediaType, url, filename, data }: UiPart): readonly ChatPart[] {
+const DATA = 'data-'
+/** The type of a data part whose sender gave it no name. */
+const UNNAMED = 'input'
+
+function toChatPart({ type, text, mediaType, url, filename, id, data }: UiPart): readonly ChatPart[] {
   if (type === 'text' && typeof text === 'string') return [{ type: 'text', text }]
   if (type === 'file' && typeof mediaType === 'string' && typeof url === 'string') {
     return [{ type: 'file', mediaType, url, ...(typeof filename === 'string' ? { name: filename } : {}) }]
   }
-  return type.startsWith('data-') ? [{ type: 'data', data }] : []
+  if (!type.startsWith(DATA)) return []
+  const name = type.slice(DATA.length)
+  return [{ type: 'data', name, ...(typeof id === 'string' ? { id } : {}), data }]
 }
 
 export function toUiMessage(message: ChatMessage, id: string): UiMessage {
   const role = message.role === 'assistant' || message.role === 'system' ? message.role : 'user'
-  return { id: message.id ?? id, role, parts: message.content.map(toUiPart) }
+  const { metadata } = message
+  const parts = message.content.map(toUiPart)
+  return { id: message.id ?? id, role, ...(metadata === undefined ? {} : { metadata }), parts }
 }
 
 const toUiPart = (part: ChatPart): UiPart =>
@@ -40,7 +48,7 @@ const toUiPart = (part: ChatPart): UiPart =>
       }
     : part.type === 'text'
       ? { type: 'text', text: part.text }
-      : { type: 'data-input', data: part.data }
+      : { type: DATA + (part.name ?? UNNAMED), ...(part.id === undefined ? {} : { id: part.id }), data: part.data }
 
 /** The messages after the last answer: earlier ones are in the transcript, and a client cannot change them. */
 export const newMessages = (messages: readonly UiMessage[]): readonly UiMessage[] =>

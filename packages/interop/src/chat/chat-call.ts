@@ -1,6 +1,6 @@
 import type { LogEvent } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
-import { type ProtocolCall, toCall } from '../handlers.ts'
+import { type ProtocolCall, type StreamPlace, toCall } from '../handlers.ts'
 import type { FrameSharing, Projector } from '../projection.ts'
 import type { RunTargetId } from './limited-streams.ts'
 
@@ -10,6 +10,7 @@ export type OpenProjectedStream = (request: {
   readonly target: RunTargetId
   readonly visibility: Visibility
   readonly tokenId?: string | undefined
+  readonly place?: StreamPlace | undefined
   readonly hangUp?: (() => void) | undefined
   readonly lastEventId?: string | undefined
   readonly projector: Projector

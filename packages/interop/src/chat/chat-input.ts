@@ -22,13 +22,41 @@ export function chatInput(
   }
 }
 
+/** How many members and elements a value may have that a client passes to a run. */
+const MAX_VALUES = 100_000
+const MAX_MEMBERS = 20_000
+
+/**
+ * Refuses what the body of another operation could not hold either. A request with a history may have more members.
+ *
+ * @param what names the value in the message
+ * @throws PerdureError `validation-failed`
+ */
+export function checkMembers(value: unknown, what: string): void {
+  const left = { members: MAX_MEMBERS, values: MAX_VALUES }
+  const isWithin = (one: unknown): boolean => {
+    if (--left.values < 0) return false
+    if (typeof one !== 'object' || one === null) return true
+    const items = Object.values(one)
+    left.members -= Array.isArray(one) ? items.filter((item) => typeof item === 'object').length : items.length
+    return left.members >= 0 && items.every(isWithin)
+  }
+  if (isWithin(value)) return
+  throw perdureError('validation-failed', {
+    message: `${what} have more than ${MAX_MEMBERS} members or ${MAX_VALUES} values`,
+    hint: 'split the data, or send it as one string or as a file',
+  })
+}
+
 /** How many parts a message of a user may have. */
 const MAX_MESSAGE_PARTS = 100
 /** How many of them may be files. Each one that is sent with its content is a file to store. */
 const MAX_MESSAGE_FILES = 32
 
-/** @throws PerdureError `validation-failed` if a message of a user has too many parts */
+/** @throws PerdureError `validation-failed` if the last message asks nothing, or a message of a user has too many parts */
 export function checkParts(messages: readonly ChatMessage[]): void {
+  const last = messages.at(-1)
+  if (last !== undefined && !asksSomething(last)) throw asksNothing(last)
   for (const { role, content } of messages) {
     if (role !== 'user') continue
     const files = content.filter(({ type }) => type === 'file').length
@@ -36,6 +64,15 @@ export function checkParts(messages: readonly ChatMessage[]): void {
     if (files > MAX_MESSAGE_FILES) throw tooMany(files, MAX_MESSAGE_FILES, 'files')
   }
 }
+
+const asksSomething = ({ role, content }: ChatMessage): boolean =>
+  role !== 'system' && content.some((part) => part.type !== 'text' || part.text !== '')
+
+const asksNothing = ({ role }: ChatMessage) =>
+  perdureError('validation-failed', {
+    message: role === 'system' ? 'the last message is not one of the user' : 'the last message is empty',
+    hint: 'end the messages with one of the user that has a text, a file or data',
+  })
 
 const tooMany = (count: number, max: number, what: 'parts' | 'files') =>
   perdureError('validation-failed', {
@@ -83,8 +120,9 @@ function checkSize(messages: readonly ChatMessage[], maxBytes: number): void {
 const textLength = (message: ChatMessage | undefined): number =>
   (message?.content ?? []).reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
 
-/** The input of a run from a chat. @throws PerdureError `invalid-input` */
+/** The input of a run from a chat. @throws PerdureError `validation-failed`, `invalid-input` */
 export async function targetInput(target: RunTarget, chat: ChatInput): Promise<unknown> {
+  checkMembers(chat, 'the new messages and the settings')
   const { input, fromChat } = target
   if (fromChat !== undefined) return fromChat(chat)
   return input === undefined ? chat : agentInput(chat, (form) => checkInput(target, form))

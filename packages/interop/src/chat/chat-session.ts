@@ -7,7 +7,7 @@ import {
   type SessionStore,
   type Visibility,
 } from '@perdure/ports'
-import { ACTIVE_RUN_STATUSES, NEW_CHAT_ID_PROBLEM, RUN_ID_PREFIX } from '@perdure/protocol'
+import { ACTIVE_RUN_STATUSES, newChatIdProblem, pathIdProblem } from '@perdure/protocol'
 
 export interface ChatSessionDeps {
   readonly sessions: Pick<SessionStore, 'find'>
@@ -22,12 +22,22 @@ export const PROTOCOL = 'interop.protocol'
 
 export const MAX_METADATA = 512
 
-/** The session of a chat, as `findChatSession` finds it. */
-export const chatSessionId = async (
+/** The session of a chat, as `findChatSession` finds it. @throws PerdureError `validation-failed` for `.` and `..` */
+export async function chatSessionId(
   deps: ChatSessionDeps,
   { subject }: Pick<Principal, 'subject'>,
   chatId: string,
-): Promise<string> => (await findChatSession(deps, subject, chatId)).id
+  member: string,
+): Promise<string> {
+  refuseUnreachable(chatId, member)
+  return (await findChatSession(deps, subject, chatId)).id
+}
+
+/** @throws PerdureError `validation-failed` for an id that no path can name */
+export function refuseUnreachable(id: string, member: string): void {
+  const problem = pathIdProblem(id)
+  if (problem !== undefined) throw perdureError('validation-failed', { message: `${member}: ${problem}` })
+}
 
 export interface ChatOfAgent {
   readonly agentId: string
@@ -42,9 +52,10 @@ export async function agentChatSessionId(
   { subject }: Pick<Principal, 'subject'>,
   { agentId, chatId, member }: ChatOfAgent,
 ): Promise<string> {
-  if (chatId.startsWith(RUN_ID_PREFIX)) {
+  const problem = newChatIdProblem(chatId)
+  if (problem !== undefined) {
     throw perdureError('validation-failed', {
-      message: `${member}: ${NEW_CHAT_ID_PROBLEM}`,
+      message: `${member}: ${problem}`,
       hint: 'choose another id for the chat; to follow a run by its id, use GET /runs/:runId/events',
     })
   }

@@ -1,6 +1,7 @@
 import { clientToolCalls, fieldsOf, type LogEvent, type SentToolResult } from '@perdure/core'
 import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunStore, type StepStore } from '@perdure/ports'
 import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from './answer-run.ts'
+import { checkMembers } from './chat-input.ts'
 
 export interface SentDecision {
   readonly approvalId: string
@@ -59,6 +60,7 @@ export async function passAnswers(
   const [first] = matched
   if (first === undefined) return undefined
   const open = matched.filter(({ isOpen }) => isOpen)
+  for (const { result } of open) checkMembers(result, 'the results of the tools')
   for (const runId of new Set(open.map((one) => one.runId))) {
     const ofRun = open.filter((one) => one.runId === runId)
     const decisions = ofRun.flatMap(({ decision }) => (decision === undefined ? [] : [decision]))

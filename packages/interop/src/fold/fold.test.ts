@@ -166,6 +166,18 @@ describe('a block', () => {
 })
 
 describe('a tool call', () => {
+  it('is declared like the first one of its tool if the model uses the id again', () => {
+    const repeated = (toolName: string) =>
+      itemsOf([
+        ['tool.call.start', { toolCallId: 't', toolName: 'pay', declared: 'static' }],
+        ['tool.call.end', { toolCallId: 't', toolName: 'pay', args: {}, declared: 'static' }],
+        ['tool.execute.start', { toolCallId: 't.2', toolName, args: {} }],
+      ]).at(-1)
+
+    expect(repeated('pay')).toMatchObject({ id: 't.2', declared: 'static' })
+    expect(repeated('other')).not.toHaveProperty('declared')
+  })
+
   const asked = { approvalId: 'apr_1', runId: RUN, name: 'send', toolCallId: 't' }
 
   it('is made of its parts', () => {

@@ -31,7 +31,10 @@ export function createCompletions(deps: OpenaiDeps): Completions {
   const begin = async (call: ProtocolCall, body: CompletionBody): Promise<Outcome> => {
     const { messages, metadata, tools } = body
     const { [SESSION]: externalId, ...others } = metadata ?? {}
-    const sessionId = externalId === undefined ? undefined : await chatSessionId(deps, call.principal, externalId)
+    const sessionId =
+      externalId === undefined
+        ? undefined
+        : await chatSessionId(deps, call.principal, externalId, 'metadata.session_id')
     const answers = answersIn(messages)
     if (answers.decisions.length + answers.results.length > 0) {
       const ref = answers.decisions[0]?.approvalId ?? ''

@@ -30,7 +30,7 @@ export function createConversations(deps: OpenaiDeps): Conversations {
   /** A session by its own id, or the session of the caller that the id of a conversation names. */
   const find = async ({ principal, visibility }: ProtocolCall, id: string): Promise<SessionRecord> => {
     const named = await sessions.find(id, visibility)
-    const found = named ?? (await sessions.find(await chatSessionId(deps, principal, id), visibility))
+    const found = named ?? (await sessions.find(await chatSessionId(deps, principal, id, 'conversationId'), visibility))
     if (found === undefined) throw perdureError('session-not-found')
     return found
   }

@@ -12,13 +12,13 @@ export interface AnswerProjector extends Projector {
 /** Streams a segment of a run. @throws PerdureError `run-not-found`, `overloaded` */
 export const streamAnswer = (
   { openProjectedStream }: Pick<OpenaiDeps, 'openProjectedStream'>,
-  { principal, visibility, hangUp, lastEventId }: ProtocolCall,
+  { principal, visibility, hangUp, place, lastEventId }: ProtocolCall,
   { run, replayed }: AnsweringRun,
   projector: AnswerProjector,
   start: 'first' | 'now' = 'first',
 ): Promise<Response> =>
   openProjectedStream({
-    ...{ runId: run.id, target: targetOf(run), visibility, hangUp, lastEventId, projector, start },
+    ...{ runId: run.id, target: targetOf(run), visibility, hangUp, place, lastEventId, projector, start },
     tokenId: principal.tokenId,
     headers: answerHeaders(run.id, replayed),
   })
@@ -30,7 +30,7 @@ export const streamAnswer = (
  */
 export async function awaitAnswer(
   { readProjectedStream }: Pick<OpenaiDeps, 'readProjectedStream'>,
-  { principal, visibility }: ProtocolCall,
+  { principal, visibility, place }: ProtocolCall,
   { run }: AnsweringRun,
   projector: AnswerProjector,
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function awaitAnswer(
   }
   try {
     const target = targetOf(run)
-    await readProjectedStream({ runId: run.id, target, visibility, tokenId, projector: silent, start: 'first' })
+    await readProjectedStream({ runId: run.id, target, visibility, tokenId, place, projector: silent, start: 'first' })
   } catch (error) {
     if (!(isRefusal(error) && error.code === 'overloaded')) throw error
   }

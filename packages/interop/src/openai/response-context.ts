@@ -26,7 +26,10 @@ export async function contextOf(deps: OpenaiDeps, call: ProtocolCall, body: Resp
   const conversation = conversationOf(body)
   if (conversation !== undefined) {
     if (previousId !== undefined) throw invalid('conversation', 'send either conversation or previous_response_id')
-    const session = { id: await chatSessionId(deps, call.principal, conversation), externalId: conversation }
+    const session = {
+      id: await chatSessionId(deps, call.principal, conversation, 'conversation'),
+      externalId: conversation,
+    }
     return { session, remembered: { [CONVERSATION]: conversation.slice(0, MAX_METADATA) } }
   }
   if (previousId === undefined) return { session: undefined, remembered: {} }

@@ -175,6 +175,7 @@ export const runOperations = {
       'run-not-found',
       'run-not-queued',
       'invalid-input',
+      'file-not-found',
       'agent-not-found',
       'workflow-not-found',
       'version-unknown',

@@ -89,6 +89,7 @@ export const triggerOperations = {
       'session-not-found',
       'thread-not-found',
       'invalid-input',
+      'file-not-found',
       'agent-busy',
       'queue-full',
       'server-draining',

@@ -12,13 +12,27 @@ const ChatTitle = v.pipe(v.string(), v.trim(), v.minLength(1, 'must have a chara
 /** Ids of this form name runs. A client that follows a run by its id sends it where others send the id of a chat. */
 export const RUN_ID_PREFIX = 'run_'
 
-export const NEW_CHAT_ID_PROBLEM = `must not begin with ${RUN_ID_PREFIX}, which is the form of the ids of runs`
+const UNREACHABLE_ID_PROBLEM = 'must not be "." or "..", which the path of a URL cannot hold'
+
+const NEW_CHAT_ID_PROBLEM = `must not begin with ${RUN_ID_PREFIX}, which is the form of the ids of runs`
+
+/** A URL cannot hold these as segments of its path: every client removes them. */
+const UNREACHABLE: readonly string[] = ['.', '..']
+
+/** Why a client may not choose this id for a chat, a thread or a conversation; `undefined` if it may. */
+export const newChatIdProblem = (id: string): string | undefined =>
+  id.startsWith(RUN_ID_PREFIX) ? NEW_CHAT_ID_PROBLEM : UNREACHABLE.includes(id) ? UNREACHABLE_ID_PROBLEM : undefined
+
+/** Why a client may not choose this id for something that a path names; `undefined` if it may. */
+export const pathIdProblem = (id: string): string | undefined =>
+  UNREACHABLE.includes(id) ? UNREACHABLE_ID_PROBLEM : undefined
 
 const NewChatId = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(512),
   v.check((id) => !id.startsWith(RUN_ID_PREFIX), NEW_CHAT_ID_PROBLEM),
+  v.check((id) => pathIdProblem(id) === undefined, UNREACHABLE_ID_PROBLEM),
 )
 
 export const ChatMessage = documented(

@@ -11,6 +11,8 @@ export interface ChatSocketsDeps
     CredentialDeps,
     Omit<SocketServerDeps, 'limits'> {
   readonly limits: ChatConnectionsDeps['limits'] & SocketServerDeps['limits']
+  /** @throws PerdureError `agent-not-found` if the agent takes no chats */
+  readonly checkAgent: (agentId: string) => Promise<void>
   /** Maximum size of a message, in bytes. */
   readonly maxMessageBytes: number
 }
@@ -24,10 +26,13 @@ export function createChatSockets(deps: ChatSocketsDeps): SocketServer {
     connections: createChatConnections(deps),
     maxFrameBytes: deps.maxMessageBytes,
     readHandshake: readOffer,
-    admit(shown, { incoming, params = {} }) {
+    async admit(shown, { incoming, params = {} }) {
       const ticket = new URLSearchParams(incoming.url?.split('?')[1]).get('ticket')
       const protocols = ticket === null ? shown.protocols : [...shown.protocols, TICKET_PREFIX + ticket]
-      return admit(deps, { ...shown, protocols }, (principal) => mayChat(principal, params))
+      const admission = await admit(deps, { ...shown, protocols }, (principal) => mayChat(principal, params))
+      // A caller who may not chat with the agent is not told whether there is one.
+      if (!('closeAs' in admission)) await deps.checkAgent(params.agentId ?? '')
+      return admission
     },
     selectProtocol(offered) {
       if (offered.has(SUBPROTOCOL)) return SUBPROTOCOL

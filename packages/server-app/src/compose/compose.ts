@@ -221,8 +221,8 @@ export function compose(parts: Parts) {
     abortRun: engine.abortRun,
     fetch: (request, env): Promise<Response> => app.fetch(request, env),
     bodyLimitBytes: httpConfig.protocolBodyLimitBytes,
-    limits: realtime.webSocket,
-    stallMs: realtime.stallMs,
+    targets: targetsOf(agents, workflows),
+    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
     isReady: () => phase.current() === 'ready',
   })
   const consoleSessions = createConsoleSessions({
@@ -267,7 +267,7 @@ export function compose(parts: Parts) {
   const app = createHttpApp({
     ...{ ...engine, ...useCases, ...gate, ...triggers, ...webhooks, callProtocol },
     config: httpConfig,
-    ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest },
+    ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest, digest, yieldTurn },
     listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
     recall,
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },

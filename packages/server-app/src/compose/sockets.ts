@@ -1,4 +1,6 @@
+import type { RunTargets } from '@perdure/core'
 import type { HttpApp } from '@perdure/http'
+import type { YieldTurn } from '@perdure/ports'
 import { OPERATION_TABLES, PROTOCOLS } from '@perdure/protocol'
 import {
   type ChatSocketsDeps,
@@ -13,11 +15,13 @@ import {
 
 export interface SocketsDeps
   extends Omit<WebSocketsDeps, 'connectionLimits' | 'limits'>,
-    Omit<ChatSocketsDeps, 'connectionLimits' | 'limits' | 'openChat' | 'maxMessageBytes'> {
+    Omit<ChatSocketsDeps, 'connectionLimits' | 'limits' | 'openChat' | 'maxMessageBytes' | 'checkAgent'> {
   readonly limits: WebSocketLimits
   /** Maximum size of the body of a request of a chat, in bytes. */
   readonly bodyLimitBytes: number
   readonly basePath: string
+  readonly yieldTurn: YieldTurn
+  readonly targets: RunTargets
   /** Answers requests of chats. */
   readonly fetch: HttpApp['fetch']
 }
@@ -30,7 +34,14 @@ export function createSockets(deps: SocketsDeps): SocketServer {
   const connectionLimits = createConnectionLimits(deps.limits)
   const webSockets = createWebSockets({ ...deps, connectionLimits })
   const maxMessageBytes = deps.bodyLimitBytes + FRAME_BYTES
-  const chatSockets = createChatSockets({ ...deps, connectionLimits, maxMessageBytes, openChat: openChatOver(deps) })
+  const chatSockets = createChatSockets({
+    ...deps,
+    ...{ connectionLimits, maxMessageBytes, openChat: openChatOver({ ...deps, maxBytes: maxMessageBytes }) },
+    async checkAgent(agentId) {
+      const { offeredAgent } = await import('@perdure/interop')
+      offeredAgent(deps.targets, agentId, 'aiSdk')
+    },
+  })
   const byOperation: Readonly<Record<string, SocketServer>> = {
     [OPERATION_TABLES.realtime.openWebSocket.id]: webSockets,
     [PROTOCOLS.aiSdk.operations.openChatSocket.id]: chatSockets,
@@ -51,19 +62,24 @@ export function createSockets(deps: SocketsDeps): SocketServer {
   }
 }
 
+interface ChatOverDeps extends Pick<SocketsDeps, 'fetch' | 'basePath' | 'yieldTurn'> {
+  /** Maximum size of a message. */
+  readonly maxBytes: number
+}
+
 /** The messages of a chat become requests of its user to this server. */
 const openChatOver =
-  ({ fetch, basePath }: Pick<SocketsDeps, 'fetch' | 'basePath'>): OpenChat =>
+  ({ fetch, basePath, maxBytes, yieldTurn }: ChatOverDeps): OpenChat =>
   async ({ principal, clientAddress, host = 'localhost', params, send, refuse }) => {
     const { createChatSocket } = await import('@perdure/interop')
     return createChatSocket({
-      ...{ agentId: params.agentId ?? '', send, refuse },
+      ...{ agentId: params.agentId ?? '', maxBytes, yieldTurn, send, refuse },
       request({ method, path, body, key }) {
         const headers = {
           ...{ host, 'content-type': 'application/json' },
           ...(key === undefined ? {} : { 'idempotency-key': key }),
         }
-        const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+        const init = { method, headers, ...(body === undefined ? {} : { body }) }
         return fetch(new Request(`http://${host}${basePath}${path}`, init), { caller: principal, clientAddress })
       },
     })

@@ -17,6 +17,7 @@ const operations = {
     path: '/agents/:agentId/ag-ui',
     idempotent: true,
     body: AgUiRequest,
+    sendsHistory: true,
     responses: {
       200: {
         stream: 'event-stream',

@@ -27,6 +27,7 @@ const operations = {
     query: AiSdkStreamQuery,
     body: AiSdkRequest,
     acceptsText: true,
+    sendsHistory: true,
     responses: {
       200: { stream: 'event-stream', description: 'The answer as a UI message stream.' },
     },
@@ -50,7 +51,7 @@ const operations = {
     idempotent: false,
     query: AiSdkSocketQuery,
     responses: { 101: { stream: 'websocket', description: 'The connection speaks the protocol of the transport.' } },
-    errors: ['validation-failed', 'cors-denied', 'overloaded', 'server-draining'],
+    errors: ['validation-failed', 'cors-denied', 'agent-not-found', 'overloaded', 'server-draining'],
     summary: 'Open a WebSocket for `WebSocketChatTransport` of the AI SDK.',
   },
   streamChat: {

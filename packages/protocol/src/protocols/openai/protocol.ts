@@ -20,7 +20,14 @@ const RUNS = {
   sight: RUN_SIGHT,
 } as const
 
-const START = { ...RUNS, method: 'POST', idempotent: true, targetFrom: 'model', mayNeed: DECIDE } as const
+const START = {
+  ...RUNS,
+  method: 'POST',
+  idempotent: true,
+  targetFrom: 'model',
+  sendsHistory: true,
+  mayNeed: DECIDE,
+} as const
 
 const START_ERRORS = [
   ...RUN_REFUSALS,

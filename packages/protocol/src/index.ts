@@ -48,6 +48,7 @@ export {
   type Patched,
 } from './json-patch.ts'
 export { type JsonSize, jsonSize, MAX_JSON_DEPTH } from './json-size.ts'
+export { createJsonVersion, type JsonVersion } from './json-version.ts'
 export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { ModelPrice, ModelPrices } from './model-prices.ts'
 export { namedTarget, targetName } from './named-target.ts'

@@ -1,20 +1,24 @@
 import * as v from 'valibot'
-import { ITEM_BYTES, type JsonSize, memberBytes } from './json-size.ts'
+import { ITEM_BYTES, type JsonSize, jsonSize, memberBytes } from './json-size.ts'
 import {
   BYTE_WORK,
-  bytesOf,
+  type Change,
+  changeIn,
   copyOf,
+  documentOf,
   exceed,
   isParent,
+  keepInverse,
   MEMBER_WORK,
   measured,
+  membersOf,
   owned,
   PATCH_LIMITS,
   type Parent,
+  type PatchedDocument,
   type Patching,
   Refusal,
   refuse,
-  remember,
   setMember,
   sizeOf,
   work,
@@ -37,32 +41,68 @@ export interface JsonPatchStep {
   readonly value?: unknown
 }
 
-/**
- * The document after the patch and its size, or why the patch does not apply to it. `exceeds`: the patch goes beyond a limit of
- * `PATCH_LIMITS`; otherwise it may apply to another document.
- */
-export type Patched =
-  | { readonly ok: true; readonly value: unknown; readonly bytes: number }
-  | { readonly ok: false; readonly problem: string; readonly exceeds: boolean }
+/** Why a patch does not apply. `exceeds`: it goes beyond a limit of `PATCH_LIMITS`; otherwise it may apply to another document. */
+export interface PatchRefusal {
+  readonly ok: false
+  readonly problem: string
+  readonly exceeds: boolean
+}
+
+/** The document after the patch and its size. */
+export type Patched = { readonly ok: true; readonly value: unknown; readonly bytes: number } | PatchRefusal
 
 /**
- * Applies a JSON Patch to a JSON value without changing the value. All operations apply, or none.
+ * Applies a JSON Patch to a JSON value without changing the value. All operations apply, or none. For one patch after another,
+ * `createJsonVersion` copies less.
  */
-export function applyJsonPatch(document: unknown, patch: unknown): Patched {
+export function applyJsonPatch(value: unknown, patch: unknown): Patched {
+  const document = documentOf(value)
+  const patched = patchDocument(document, sizeOfDocument(value), patch)
+  return patched.ok ? { ok: true, value: document.value, bytes: patched.bytes } : patched
+}
+
+/** The size of a document, or infinity if it is beyond the limits of patches. */
+export const sizeOfDocument = (value: unknown): number =>
+  jsonSize(value, PATCH_LIMITS.bytes, PATCH_LIMITS.depth)?.bytes ?? Number.POSITIVE_INFINITY
+
+/** The new size of the document, and what takes the patch back. */
+export type PatchOutcome =
+  | { readonly ok: true; readonly bytes: number; readonly undo: readonly Change[] }
+  | PatchRefusal
+
+/**
+ * Applies a JSON Patch to a document in place. After a refusal, the document is as before, except that members which an operation
+ * had removed are its last ones.
+ */
+export function patchDocument(document: PatchedDocument, size: number, patch: unknown): PatchOutcome {
+  const patching: Patching = { document, bytes: size, broughtIn: 0, work: 0, changed: new Set(), undo: [] }
   try {
     if (Array.isArray(patch) && patch.length > PATCH_LIMITS.operations) {
       exceed(`the patch has ${patch.length} operations; at most ${PATCH_LIMITS.operations} are allowed`)
     }
     if (!v.is(PATCH, patch)) refuse('the patch must be a list of JSON Patch operations')
-    const patching: Patching = { document, bytes: bytesOf(document), broughtIn: 0, work: 0, own: new Set() }
+    const { bytes, depth } = PATCH_LIMITS
+    if (size > bytes) exceed(`the document is longer than ${bytes} bytes, or nested deeper than ${depth}`)
     for (const step of patch as JsonPatch) APPLY[step.op](patching, step, keysOf(step.path))
-    if (patching.bytes > PATCH_LIMITS.bytes) exceed(`the patched document is longer than ${PATCH_LIMITS.bytes} bytes`)
-    remember(patching)
-    return { ok: true, value: patching.document, bytes: patching.bytes }
+    if (patching.bytes > bytes) exceed(`the patched document is longer than ${bytes} bytes`)
+    return { ok: true, bytes: patching.bytes, undo: patching.undo }
   } catch (error) {
+    revert(document, patching.undo)
     const problem = error instanceof Error ? error.message : String(error)
     return { ok: false, problem, exceeds: error instanceof Refusal && error.exceeds }
   }
+}
+
+/** Takes changes back, the last one first. @returns what makes them again */
+export function revert(document: PatchedDocument, changes: readonly Change[]): readonly Change[] {
+  const unlimited = { bytes: 0, broughtIn: 0, work: Number.NEGATIVE_INFINITY }
+  const patching: Patching = { ...unlimited, document, changed: new Set(), undo: [] }
+  for (const change of changes.toReversed()) {
+    const key = change.keys.at(-1)
+    if (key === undefined) setDocument(patching, change.value)
+    else keepInverse(patching, changeIn(parentOf(patching, change.keys), key, change))
+  }
+  return patching.undo
 }
 
 const PATCH = v.array(JsonPatchOperation)
@@ -73,16 +113,16 @@ const APPLY: Readonly<Record<JsonPatchStep['op'], Apply>> = {
   add: (patching, step, keys) => put(patching, keys, broughtIn(patching, keys, operandOf(step))),
   remove: (patching, _, keys) => take(patching, keys),
   replace(patching, step, keys) {
-    read(patching.document, keys)
+    read(patching.document.value, keys)
     put(patching, keys, { ...broughtIn(patching, keys, operandOf(step)), isReplacement: true })
   },
   move,
   copy(patching, { from }, keys) {
-    const brought = broughtIn(patching, keys, read(patching.document, keysOf(from)))
+    const brought = broughtIn(patching, keys, read(patching.document.value, keysOf(from)))
     put(patching, keys, { ...brought, value: copyOf(patching, brought.value, brought.size) })
   },
   test(patching, { path, value }, keys) {
-    if (!isEqual(patching, read(patching.document, keys), value)) refuse(`the test of ${path} fails`)
+    if (!isEqual(patching, read(patching.document.value, keys), value)) refuse(`the test of ${path} fails`)
   },
 }
 
@@ -108,13 +148,13 @@ function broughtIn(patching: Patching, keys: readonly string[], value: unknown):
 function move(patching: Patching, { path, from }: JsonPatchStep, keys: readonly string[]): void {
   const source = keysOf(from)
   if (path.startsWith(`${from}/`)) refuse(`${from} cannot move into itself`)
-  const value = read(patching.document, source)
+  const value = read(patching.document.value, source)
   const { bytes, depth } = PATCH_LIMITS
   if (keys.length > source.length) {
     const size = sizeOf(value, { bytes: 2 * bytes, depth: depth - keys.length })
     work(patching, BYTE_WORK * (size ?? exceed(`the patch nests the document deeper than ${depth}`)).bytes)
   }
-  if (keys.length > 0) take(patching, source, 0)
+  if (keys.length > 0) take(patching, source, true)
   put(patching, keys, { value, bytes: keys.length > 0 ? 0 : measured(value) })
 }
 
@@ -146,49 +186,73 @@ function put(patching: Patching, keys: readonly string[], operand: Operand): voi
   const { value, bytes, isReplacement = false } = operand
   const key = keys.at(-1)
   if (key === undefined) {
-    patching.document = value
     patching.bytes = bytes
+    setDocument(patching, value)
     return
   }
   const parent = parentOf(patching, keys)
-  if (Array.isArray(parent)) {
-    const index = key === '-' && !isReplacement ? parent.length : indexIn(parent, key, parent.length)
-    patching.bytes += bytes + (isReplacement ? -measured(parent[index]) : ITEM_BYTES)
-    if (!isReplacement) work(patching, parent.length - index)
-    parent.splice(index, isReplacement ? 1 : 0, value)
+  if (!Array.isArray(parent)) {
+    const before = Object.hasOwn(parent, key) ? measured(parent[key]) : undefined
+    patching.bytes += bytes + (before === undefined ? memberBytes(key) : -before)
+    change(patching, parent, { kind: 'set', keys, value }, before)
     return
   }
-  const isNew = !Object.hasOwn(parent, key)
-  patching.bytes += bytes + (isNew ? memberBytes(key) : -measured(parent[key]))
-  setMember(parent, key, value)
+  const index = key === '-' && !isReplacement ? parent.length : indexIn(parent, key, parent.length)
+  const path = [...keys.slice(0, -1), String(index)]
+  if (isReplacement) {
+    const before = measured(parent[index])
+    patching.bytes += bytes - before
+    change(patching, parent, { kind: 'set', keys: path, value }, before)
+    return
+  }
+  patching.bytes += bytes + ITEM_BYTES
+  work(patching, parent.length - index)
+  change(patching, parent, { kind: 'insert', keys: path, value })
 }
 
-/** Removes the value at the path. `bytes`: its size, unless it must be measured. */
-function take(patching: Patching, keys: readonly string[], bytes?: number): void {
-  const value = read(patching.document, keys)
+/** Removes the value at the path. `moved`: it stays in the document, so its size does not matter. */
+function take(patching: Patching, keys: readonly string[], moved = false): void {
+  const value = read(patching.document.value, keys)
   const key = keys.at(-1)
   if (key === undefined) {
-    patching.document = null
     patching.bytes = measured(null)
+    setDocument(patching, null)
     return
   }
   const parent = parentOf(patching, keys)
-  patching.bytes -= (bytes ?? measured(value)) + (Array.isArray(parent) ? ITEM_BYTES : memberBytes(key))
-  if (Array.isArray(parent)) {
-    const index = indexIn(parent, key, parent.length - 1)
-    work(patching, parent.length - index)
-    parent.splice(index, 1)
-  } else delete parent[key]
+  const bytes = moved ? 0 : measured(value)
+  patching.bytes -= bytes + (Array.isArray(parent) ? ITEM_BYTES : memberBytes(key))
+  if (Array.isArray(parent)) work(patching, parent.length - indexIn(parent, key, parent.length - 1))
+  change(patching, parent, { kind: 'remove', keys }, bytes)
+}
+
+/** @param bytes size of the value that the change removes */
+function change(patching: Patching, parent: Parent, made: Change, bytes = 0): void {
+  keepInverse(patching, changeIn(parent, made.keys.at(-1) ?? '', made))
+  patching.document.kept += 1 + bytes / KEPT_BYTES
+}
+
+/** A change that keeps a value of this size counts twice. */
+const KEPT_BYTES = 64
+
+function setDocument(patching: Patching, value: unknown): void {
+  const { document } = patching
+  keepInverse(patching, { kind: 'set', keys: [], value: document.value })
+  document.value = value
+  document.kept += 1
 }
 
 /** The object or list of the last key. It and everything above it may be changed in place. */
 function parentOf(patching: Patching, keys: readonly string[]): Parent {
-  let parent = owned(patching, patching.document) ?? missing(keys)
-  patching.document = parent
+  let parent = owned(patching, patching.document.value) ?? missing(keys)
+  patching.document.value = parent
   for (const key of keys.slice(0, -1)) {
-    const child = owned(patching, childOf(parent, key, keys)) ?? missing(keys)
-    if (Array.isArray(parent)) parent[indexIn(parent, key, parent.length - 1)] = child
-    else setMember(parent, key, child)
+    const known = childOf(parent, key, keys)
+    const child = owned(patching, known) ?? missing(keys)
+    if (child !== known) {
+      if (Array.isArray(parent)) parent[indexIn(parent, key, parent.length - 1)] = child
+      else setMember(parent, key, child)
+    }
     parent = child
   }
   return parent
@@ -208,8 +272,8 @@ function isEqual(patching: Patching, one: unknown, other: unknown): boolean {
     return one.length === other.length && one.every((value, index) => isEqual(patching, value, other[index]))
   }
   if (!isObject(one) || !isObject(other)) return false
-  const names = Object.keys(one)
-  work(patching, MEMBER_WORK * names.length)
+  const length = membersOf(one)
+  work(patching, MEMBER_WORK * length)
   const isSame = (name: string) => Object.hasOwn(other, name) && isEqual(patching, one[name], other[name])
-  return names.length === Object.keys(other).length && names.every(isSame)
+  return length === Object.keys(other).length && Object.keys(one).every(isSame)
 }

@@ -28,33 +28,41 @@ export const exceed = (problem: string): never => {
 
 export type Parent = Record<string, unknown> | unknown[]
 
+/** A document that patches change in place. */
+export interface PatchedDocument {
+  value: unknown
+  /**
+   * The objects and lists that only this document contains, so that patches may change them in place. All others are copied
+   * first. What contains an own object or list is itself an own one.
+   */
+  own: WeakSet<object>
+  /** Members and items that patches have copied since the document was last read. */
+  copied: number
+  /** What it takes to keep the changes since then: one for each change, and more for long values. */
+  kept: number
+}
+
+export const documentOf = (value: unknown): PatchedDocument => ({ value, own: new WeakSet(), copied: 0, kept: 0 })
+
 export interface Patching {
-  document: unknown
+  readonly document: PatchedDocument
   /** Size of the document. */
   bytes: number
   /** Size of everything that operations have added so far, even if a later operation removes it. */
   broughtIn: number
-  /** The objects and lists that this patch has made, so that it may change them in place. */
-  own: Set<unknown>
+  /** The objects and lists that this patch has changed. Each costs work once. */
+  changed: Set<unknown>
   /** What the operations have cost so far. */
   work: number
+  /** The inverse of each change, in the order of the changes. */
+  readonly undo: Change[]
 }
 
-/** The sizes of documents that patches have made. The next patch then measures only what it changes. */
-const SIZES = new WeakMap<object, number>()
-
-export function bytesOf(document: unknown): number {
-  const known = isParent(document) ? SIZES.get(document) : undefined
-  if (known !== undefined) return known
-  const { bytes, depth } = PATCH_LIMITS
-  return (
-    jsonSize(document, bytes, depth)?.bytes ??
-    exceed(`the document is longer than ${bytes} bytes, or nested deeper than ${depth}`)
-  )
-}
-
-export function remember({ document, bytes }: Patching): void {
-  if (isParent(document)) SIZES.set(document, bytes)
+/** A change of one place of a document. `set` also adds a member; `insert` is for lists. */
+export interface Change {
+  readonly kind: 'set' | 'insert' | 'remove'
+  readonly keys: readonly string[]
+  readonly value?: unknown
 }
 
 /** What it costs to look at a byte, in list items that are moved. */
@@ -86,38 +94,89 @@ export function sizeOf(value: unknown, { bytes, depth }: JsonSize): JsonSize | u
 const CLONED_BYTES = 4_096
 
 /**
- * The value for a second place of the document. A large value is not cloned: from then on, this patch copies what it changes, so
- * that a change appears in one of the places only.
+ * The value for a second place of the document. A large value is not cloned: from then on, patches copy what they change of it,
+ * so that a change appears in one of the places only.
  */
 export function copyOf(patching: Patching, value: unknown, size: JsonSize): unknown {
   if (!isParent(value)) return value
   if (size.bytes <= CLONED_BYTES) return JSON.parse(JSON.stringify(value))
-  patching.own = new Set()
+  patching.changed = new Set()
+  disown(patching.document, value)
   SHARED_SIZES.set(value, size)
   return value
 }
 
-/** The object or list, or a copy of it that this patch may change in place; `undefined` for any other value. */
-export function owned(patching: Patching, value: unknown): Parent | undefined {
-  if (!isParent(value)) return undefined
-  if (patching.own.has(value)) return value
-  const copy = Array.isArray(value) ? copyOfList(patching, value) : copyOfObject(patching, value)
-  patching.own.add(copy)
-  return copy
+/** Keeps the inverse of a change. Its value is as it was then: later patches copy what they change of it, wherever it is. */
+export function keepInverse({ document, undo }: Patching, inverse: Change): void {
+  disown(document, inverse.value)
+  undo.push(inverse)
 }
 
-function copyOfList(patching: Patching, list: readonly unknown[]): Parent {
-  work(patching, list.length)
-  return [...list]
+function disown(document: PatchedDocument, value: unknown): void {
+  if (!isParent(value) || !document.own.delete(value)) return
+  for (const child of Object.values(value)) disown(document, child)
+}
+
+/** The object or list, or a copy of it that the document may change in place; `undefined` for any other value. */
+export function owned(patching: Patching, value: unknown): Parent | undefined {
+  if (!isParent(value)) return undefined
+  const { document, changed } = patching
+  const length = Array.isArray(value) ? value.length : membersOf(value)
+  // A patch costs the same whether or not an earlier one has made the copy.
+  if (!changed.has(value)) work(patching, Array.isArray(value) ? length : MEMBER_WORK * length)
+  if (document.own.has(value)) {
+    changed.add(value)
+    return value
+  }
+  const copy = Array.isArray(value) ? [...value] : copyOfObject(value, length)
+  document.copied += length
+  document.own.add(copy)
+  changed.add(copy)
+  return copy
 }
 
 /** The members are assigned one by one: for an object with many, that takes a third of the time of a spread. */
-function copyOfObject(patching: Patching, value: Readonly<Record<string, unknown>>): Parent {
-  const names = Object.keys(value)
-  work(patching, MEMBER_WORK * names.length)
+function copyOfObject(value: Readonly<Record<string, unknown>>, length: number): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
-  for (const name of names) setMember(copy, name, value[name])
+  for (const name of Object.keys(value)) setMember(copy, name, value[name])
+  MEMBERS.set(copy, length)
   return copy
+}
+
+/** How many members objects of documents have. To list them takes milliseconds for an object with many. */
+const MEMBERS = new WeakMap<object, number>()
+
+export function membersOf(value: Readonly<Record<string, unknown>>): number {
+  const known = MEMBERS.get(value)
+  if (known !== undefined) return known
+  const { length } = Object.keys(value)
+  MEMBERS.set(value, length)
+  return length
+}
+
+/** Changes an own object or list. @returns the inverse */
+export function changeIn(parent: Parent, key: string, { kind, keys, value }: Change): Change {
+  if (Array.isArray(parent)) {
+    const index = Number(key)
+    const before: unknown = parent[index]
+    if (kind === 'insert') {
+      parent.splice(index, 0, value)
+      return { kind: 'remove', keys }
+    }
+    if (kind === 'set') parent[index] = value
+    else parent.splice(index, 1)
+    return { kind: kind === 'set' ? 'set' : 'insert', keys, value: before }
+  }
+  const isNew = !Object.hasOwn(parent, key)
+  const before = isNew ? undefined : parent[key]
+  if (kind === 'remove') {
+    delete parent[key]
+    MEMBERS.set(parent, membersOf(parent) - 1)
+    return { kind: 'set', keys, value: before }
+  }
+  if (isNew) MEMBERS.set(parent, membersOf(parent) + 1)
+  setMember(parent, key, value)
+  return isNew ? { kind: 'remove', keys } : { kind: 'set', keys, value: before }
 }
 
 /** Also for the key `__proto__`, which an assignment would not store. */

@@ -1,11 +1,11 @@
 import { fromJsonText, perdureError, toJsonText } from '@perdure/ports'
-import { applyJsonPatch, type Patched } from '@perdure/protocol'
+import { createJsonVersion, type JsonVersion } from '@perdure/protocol'
 
 /** The state that the code of a run has shown in this execution. A re-execution shows the same states again. */
 export interface ShownState {
   isKnown(): boolean
-  /** What the patch makes of the state. */
-  patched(patch: unknown): Patched
+  /** The state after the patch. */
+  patched(patch: unknown): ReturnType<JsonVersion['patched']>
   /**
    * Reads an event that the code emits. Call the returned function once the event is accepted.
    *
@@ -15,9 +15,9 @@ export interface ShownState {
 }
 
 export function createShownState(): ShownState {
-  let current: { readonly state: unknown } | undefined
+  let current: JsonVersion | undefined
 
-  const patched = (patch: unknown): Patched => applyJsonPatch(current?.state ?? {}, patch)
+  const patched: ShownState['patched'] = (patch) => (current ?? createJsonVersion({})).patched(patch)
 
   return {
     isKnown: () => current !== undefined,
@@ -29,14 +29,14 @@ export function createShownState(): ShownState {
       const { state = null, patch } = copy ?? {}
       if (type === 'part.state') {
         return () => {
-          current = { state }
+          current = createJsonVersion(state)
         }
       }
       const result = patched(patch)
       // Another patch may be meant for a state that a step has shown, which is not executed again.
       if (!result.ok) return result.exceeds ? refuse(result.problem) : ignore
       return () => {
-        current = { state: result.value }
+        current = result.version
       }
     },
   }

@@ -1,3 +1,4 @@
+import type { JsonVersion } from '@perdure/protocol'
 import { allItems, findItem, type ItemList, NO_ITEMS, positionOf, putItem } from './item-list.ts'
 import { addKey, type KeySet, keysOf, NO_KEYS, removeKey } from './key-set.ts'
 import type { ReasoningItem, TextItem, ToolItem, TranscriptItem } from './transcript.ts'
@@ -10,7 +11,7 @@ export interface Content {
   /** The keys of the items that ask the client for something: approvals to decide, and calls of its own tools. */
   readonly asking: KeySet
   /** A list of one member, or empty until the agent sets a state. */
-  readonly state: readonly unknown[]
+  readonly state: readonly JsonVersion[]
 }
 
 /** What the fold of an event needs to know besides the content. */

@@ -1,4 +1,4 @@
-import { applyJsonPatch, isAgentEventType } from '@perdure/protocol'
+import { createJsonVersion, isAgentEventType } from '@perdure/protocol'
 import { type Content, itemIn, put, type Surroundings } from './content.ts'
 import { appendToBlock, closeImplicit, completeText, endBlock, startBlock } from './fold-blocks.ts'
 import { foldApprovalEnd, foldApprovalRequest, foldToolCall, foldToolExecution } from './fold-tools.ts'
@@ -46,7 +46,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   'tool.approval.requested': approvalRequest,
   'approval.resolved': ({ content, fields }) => foldApprovalEnd(content, fields, false),
   'approval.expired': ({ content, fields }) => foldApprovalEnd(content, fields, true),
-  'part.state': ({ content, fields }) => ({ ...content, state: [fields.state ?? null] }),
+  'part.state': ({ content, fields }) => ({ ...content, state: [createJsonVersion(fields.state ?? null)] }),
   'part.state-delta': foldStateDelta,
   'part.source': ({ content, event, fields }) => {
     const id = textIn(fields, 'sourceId') ?? event.eventId
@@ -82,8 +82,8 @@ export function foldContent(content: Content, event: LogEvent, around: Surroundi
 
 /** A patch that does not apply changes nothing. */
 function foldStateDelta({ content, fields }: Folding): Content {
-  const patched = applyJsonPatch(content.state.length === 0 ? {} : content.state[0], fields.patch)
-  return patched.ok ? { ...content, state: [patched.value] } : content
+  const patched = (content.state[0] ?? createJsonVersion({})).patched(fields.patch)
+  return patched.ok ? { ...content, state: [patched.version] } : content
 }
 
 /** Data with the same name and id replaces earlier data; transient data is not kept. */

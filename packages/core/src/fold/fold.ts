@@ -168,8 +168,7 @@ function foldSteps(open: readonly OpenStep[], type: string, fields: Fields): rea
 }
 
 /** What the log tells up to its last folded event. */
-export const transcriptOf = ({ run, content }: FoldState): Transcript => ({
-  ...run,
-  items: itemsOf(content),
-  ...(content.state.length === 0 ? {} : { state: content.state[0] }),
-})
+export function transcriptOf({ run, content }: FoldState): Transcript {
+  const [state] = content.state
+  return { ...run, items: itemsOf(content), ...(state === undefined ? {} : { state: state.value() }) }
+}

@@ -136,11 +136,11 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
   }
 
   const stateEvents = (before: FoldState, event: LogEvent): readonly AgUiEvent[] => {
-    const { state } = fold.content
-    if (before.content.state === state || state.length === 0) return []
+    const [state] = fold.content.state
+    if (before.content.state === fold.content.state || state === undefined) return []
     const { patch } = fieldsOf(event)
     const isDelta = event.type === 'part.state-delta' && before.content.state.length > 0
-    return [isDelta ? { type: 'STATE_DELTA', delta: patch } : { type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]
+    return [isDelta ? { type: 'STATE_DELTA', delta: patch } : { type: 'STATE_SNAPSHOT', snapshot: state }]
   }
 
   const resultEvents = (): readonly AgUiEvent[] => {
@@ -188,13 +188,13 @@ export function createAgUiProjector(view: AgUiView): AgUiProjector {
         ),
       ]
       if (of === 'rest') return [started, ...going].map(toFrame)
-      const { state } = fold.content
+      const [state] = fold.content.state
       const frames = [
         started,
         ...going,
         ...(view.rest === undefined ? [] : [{ type: 'CUSTOM', name: TRUNCATED, value: { rest: view.rest } }]),
         { type: 'MESSAGES_SNAPSHOT', messages: messages() },
-        ...(state.length === 0 ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state[0] ?? null }]),
+        ...(state === undefined ? [] : [{ type: 'STATE_SNAPSHOT', snapshot: state }]),
         ...reopened(),
       ].map(toFrame)
       return hasEnded() ? [...frames, ...close(endOf(transcriptOf(fold), run))] : frames

@@ -20,7 +20,7 @@ function partsOf({ item, stages }: ShownPart): readonly UiPart[] {
     case 'reasoning':
       return [{ type: item.kind, text: item.text, state: item.isOpen ? 'streaming' : 'done', ...idOf(item) }]
     case 'state':
-      return [{ type: 'data-state', id: 'state', data: item.data }]
+      return [{ type: 'data-state', id: 'state', data: item.state.value() }]
     case 'tool':
     case 'approval':
       return stages === undefined ? [] : [toolPart(stages.filter((stage) => stage !== undefined))]

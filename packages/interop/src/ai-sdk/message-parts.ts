@@ -1,5 +1,6 @@
 import type { ToolItem, TranscriptItem, UserMessageItem } from '@perdure/core'
 import { type Content, type ItemChange, itemIn, itemKey } from '@perdure/core'
+import type { JsonVersion } from '@perdure/protocol'
 import type { AiSdkVersion, Chunk } from './chunk.ts'
 import { blockChunks, messageChunks, partChunk, userMessageChunk } from './item-chunks.ts'
 import { approvalStages, INPUT, laterStages, type Stages, toolStages } from './tool-chunks.ts'
@@ -8,7 +9,7 @@ import { approvalStages, INPUT, laterStages, type Stages, toolStages } from './t
 export interface StateItem {
   readonly kind: 'state'
   readonly id: 'state'
-  readonly data: unknown
+  readonly state: JsonVersion
 }
 
 export type ShownItem = TranscriptItem | StateItem
@@ -27,7 +28,7 @@ export interface MessageParts {
   show(change: ItemChange, content: Content, delta?: string): readonly Chunk[]
   /** Appends to the text of a block that the client has. False, and no effect, if the client does not have it. */
   append(key: string, block: Block): boolean
-  showState(data: unknown): readonly Chunk[]
+  showState(state: JsonVersion): readonly Chunk[]
   /** The chunks that withdraw these items. */
   withdraw(keys: readonly string[], content: Content): readonly Chunk[]
   /** A durable call lies between the parts so far and the next one: the next part begins a step of its own. */
@@ -169,15 +170,15 @@ export function createMessageParts(version: AiSdkVersion): MessageParts {
       parts.set(key, { item, step: part.step })
       return true
     },
-    showState(data) {
+    showState(state) {
       const part = parts.get('state')
-      const chunk = stateChunk(data)
+      const chunk = stateChunk(state)
       if (part !== undefined) {
-        put('state', { kind: 'state', id: 'state', data }, { step: part.step })
+        put('state', { kind: 'state', id: 'state', state }, { step: part.step })
         return [chunk]
       }
       const begun = beginPart()
-      put('state', { kind: 'state', id: 'state', data }, { step })
+      put('state', { kind: 'state', id: 'state', state }, { step })
       return [...begun, chunk]
     },
     withdraw,
@@ -241,7 +242,7 @@ const userChunks = (item: UserMessageItem, version: AiSdkVersion): readonly Chun
   item.isFirst ? [] : [userMessageChunk(item, version)]
 
 function chunksOf(item: Exclude<ShownItem, UserMessageItem>, stages: Stages | undefined): readonly Chunk[] {
-  if (item.kind === 'state') return [stateChunk(item.data)]
+  if (item.kind === 'state') return [stateChunk(item.state)]
   if (item.kind === 'tool' && stages?.[INPUT] === undefined) return inputChunks(undefined, item, stages ?? [])
   if (stages !== undefined) return stages.filter((stage) => stage !== undefined)
   if (isBlock(item)) return blockChunks(undefined, item)
@@ -260,4 +261,4 @@ function inputChunks(before: ToolItem | undefined, after: ToolItem, [start]: Sta
   ]
 }
 
-const stateChunk = (data: unknown): Chunk => ({ type: 'data-state', id: 'state', data })
+const stateChunk = (data: JsonVersion): Chunk => ({ type: 'data-state', id: 'state', data })

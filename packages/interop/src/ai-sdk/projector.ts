@@ -20,7 +20,7 @@ import type { Frame, Projector, RunView } from '../projection.ts'
 import { type AiSdkVersion, type Chunk, DONE, toFrame } from './chunk.ts'
 import { createMessageParts, type ShownPart } from './message-parts.ts'
 
-/** A larger state is shown only when the run rests or ends, because each change repeats the whole state. */
+/** In bytes. A larger state is shown only when the run rests or ends, because each change repeats the whole state. */
 const MAX_LIVE_STATE = 262_144
 
 /** A message of the assistant as far as it is written. */
@@ -62,16 +62,17 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
   }
 
   const flushState = (): readonly Chunk[] => {
-    if (!hasHiddenState) return []
+    const [state] = fold.content.state
+    if (!hasHiddenState || state === undefined) return []
     hasHiddenState = false
-    return parts.showState(fold.content.state[0])
+    return parts.showState(state)
   }
 
   const stateChunks = (before: FoldState): readonly Chunk[] => {
-    const { state } = fold.content
-    if (before.content.state === state || state.length === 0) return []
+    const [state] = fold.content.state
+    if (before.content.state === fold.content.state || state === undefined) return []
     hasHiddenState = true
-    return JSON.stringify(state[0]).length > MAX_LIVE_STATE ? [] : flushState()
+    return state.bytes() > MAX_LIVE_STATE ? [] : flushState()
   }
 
   const itemChunks = (before: FoldState, event: LogEvent): readonly Chunk[] => {

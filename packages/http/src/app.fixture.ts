@@ -279,7 +279,6 @@ function testSkills() {
 export const PEPPER: Uint8Array = new Uint8Array(32).fill(7)
 
 export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-
 export const ORIGIN = 'http://127.0.0.1:8080'
 
 export const get = (path: string, headers: Record<string, string> = {}): Request =>
@@ -288,10 +287,9 @@ export const get = (path: string, headers: Record<string, string> = {}): Request
 /** A POST with a JSON body; a string is sent unchanged, `undefined` sends no body. */
 export function post(path: string, body?: unknown, headers: Record<string, string> = {}): Request {
   if (body === undefined) return new Request(`${ORIGIN}/v1${path}`, { method: 'POST', headers })
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
   return new Request(`${ORIGIN}/v1${path}`, {
     method: 'POST',
-    body: text,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
     headers: { 'Content-Type': 'application/json', ...headers },
   })
 }

@@ -20,8 +20,8 @@ export interface TakeMessagesDeps extends EndRunDeps {
 /** The name of the recorded calls. */
 const CALL = 'session.take'
 
-/** How much one run takes at once. */
-const MAX_MESSAGES = 20
+/** How much a run takes at once. A turn has a message of its own besides those that have waited with it. */
+const MAX_MESSAGES = { steering: 20, waiting: 19 } as const
 const MAX_LENGTH = 256 * 1_024
 
 /**
@@ -95,15 +95,16 @@ async function waitingRuns(
   steeringOnly: boolean,
 ): Promise<readonly RunRecord[]> {
   const { runs, clock, maxEventBytes, maxResultBytes } = deps
+  const limit = steeringOnly ? MAX_MESSAGES.steering : MAX_MESSAGES.waiting
   if (!mayTake(deps, run, steeringOnly)) return []
   const { sessionId, targetId, createdAt: since } = run
   const filter = { kind: 'agent', targetId, sessionId, isTurn: true, statuses: ['queued'], since } as const
   const pages = (cursor: string | undefined) =>
-    runs.list(filter, { limit: MAX_MESSAGES, order: 'asc', cursor, content: [] }, EVERY_ROW)
+    runs.list(filter, { limit, order: 'asc', cursor, content: [] }, EVERY_ROW)
   const found: RunRecord[] = []
   let room = Math.min(MAX_LENGTH, maxResultBytes / 2)
   for await (const { id, flow } of eachItem(pages)) {
-    if (found.length === MAX_MESSAGES) break
+    if (found.length === limit) break
     if (steeringOnly && flow?.onBusy !== 'steer') continue
     const waiting = await runs.find(id, EVERY_ROW)
     if (waiting?.status !== 'queued') continue

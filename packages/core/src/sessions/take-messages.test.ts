@@ -24,7 +24,7 @@ function busyWorld(
     return take === undefined ? contentsOf(await context.session?.takeMessages()) : take(context)
   }
   const agents = [agentOf('chat', code, { concurrency: 'session', onBusy })]
-  const world = createSessionWorld({ agents, createSessionOnInvoke: true, storage })
+  const world = createSessionWorld({ agents, createSessionOnInvoke: true, storage, maxResultBytes: 10_000 })
   const send = async (input: unknown, body: StartRunRequest['body'] = {}, request: Partial<StartRunRequest> = {}) => {
     const reply = await world.run('chat', {
       body: { input, sessionId: 'ada', ...body },
@@ -63,6 +63,19 @@ describe('ctx.session.takeMessages', () => {
       { runId: first, from: second, content: 'two' },
       { runId: first, from: third, content: 'three' },
     ])
+  })
+
+  it('makes one turn of at most 20 messages, and the next turn of the others', async () => {
+    const { send, release, resultOf } = busyWorld('queue')
+    const first = await send(0)
+    const others = []
+    for (let message = 1; message <= 21; message++) others.push(await send(message))
+
+    await release()
+
+    expect((await resultOf(first)).result).toHaveLength(19)
+    expect(await resultOf(others[18] ?? '')).toEqual(joinedTo(first))
+    expect(await resultOf(others[19] ?? '')).toMatchObject({ finishReason: 'completed', result: [21] })
   })
 
   it('takes only the steering messages when asked for them, and leaves the others to later turns', async () => {

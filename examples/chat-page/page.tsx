@@ -135,11 +135,12 @@ function Chats() {
   const [entries, setEntries] = useState<Entry[]>([])
   useEffect(() => {
     const read = async () => {
+      if (document.hidden) return
       const list = await fetch(chats)
       if (list.ok) setEntries((await list.json()).items)
     }
     read()
-    const timer = setInterval(read, 3_000)
+    const timer = setInterval(read, 10_000)
     return () => clearInterval(timer)
   }, [])
   const open = (chat: string) => {

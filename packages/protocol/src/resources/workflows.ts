@@ -99,6 +99,15 @@ export const ThreadState = documented(
 
 const THREAD_ID = 'thr_01k5x3v8qk7m2n9b4c6d8f0g1h'
 
+export const ResultFile = documented(
+  v.object({
+    id: member(v.string(), 'Id of the file.'),
+    bytes: member(Count, 'Size of the content, in bytes.'),
+  }),
+  'A file whose content is the result of a step.',
+  { id: 'file_01k5x3v8qk7m2n9b4c6d8f0g1h', bytes: 2_097_152 },
+)
+
 export const Checkpoint = documented(
   v.object({
     id: member(v.string(), 'Id of the checkpoint.'),
@@ -107,7 +116,7 @@ export const Checkpoint = documented(
     step: member(v.string(), 'Name of the step.'),
     result: member(v.unknown(), 'Value that the step returned; null when `resultFile` has it.'),
     resultFile: member(
-      v.optional(v.object({ id: v.string(), bytes: v.number() })),
+      v.optional(ResultFile),
       'The file whose content is the result: `GET /files/{id}`. Absent unless the result is longer than `runs.maxResultBytes`.',
     ),
     createdAt: member(Timestamp, 'When the result was stored.'),

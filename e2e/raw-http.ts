@@ -78,7 +78,9 @@ function bodyLength(status: number, head: string, after: string): number | undef
   const length = /^content-length: *(\d+)/im.exec(head)?.[1]
   if (length !== undefined) return after.length >= Number(length) ? Number(length) : undefined
   if (/^content-type: text\/event-stream/im.test(head)) return after.length
-  return chunksLength(after)
+  // To a request of HTTP/1.0, a body of unknown length ends with the connection.
+  const isChunked = /^transfer-encoding: *chunked/im.test(head)
+  return !isChunked && /^connection: *close/im.test(head) ? after.length : chunksLength(after)
 }
 
 /** The length of a chunked body, `NaN` for one that is malformed: up to the empty line behind the chunk of size 0. No server of ours sends trailers. */

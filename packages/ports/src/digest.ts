@@ -9,3 +9,9 @@ export interface Digest {
   /** Compares in constant time: the duration depends only on the lengths, not on the content. */
   equals(a: string, b: string): boolean
 }
+
+export function sha256OfBytes({ startSha256 }: Pick<Digest, 'startSha256'>, bytes: Uint8Array): string {
+  const hash = startSha256()
+  hash.update(bytes)
+  return hash.end()
+}

@@ -77,7 +77,7 @@ export type {
   DeliveryStore,
 } from './delivery-store.ts'
 export { isDescriptorShortage } from './descriptor-shortage.ts'
-export type { Digest } from './digest.ts'
+export { type Digest, sha256OfBytes } from './digest.ts'
 export type { Embedder } from './embedder.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
 export type {
@@ -198,10 +198,17 @@ export type {
 export type { Storage, StorageServerStatus, StorageStatus } from './storage.ts'
 export { isLeaseLost, isRetryable, isStorageBusy, isStorageError, leaseLost, storageBusy } from './storage-error.ts'
 export { isStoredText, MAX_SHORT_BYTES, type StoredText, type WithStored } from './stored-text.ts'
-export { jsonOrText, type ParsedInTurns, parseStrictInTurns, parseStrictJson, parseStrictText } from './strict-json.ts'
+export {
+  JSON_LIMITS,
+  jsonOrText,
+  type ParsedInTurns,
+  parseStrictInTurns,
+  parseStrictJson,
+  parseStrictText,
+} from './strict-json.ts'
 export type { SubjectRevocation, SubjectRevocationStore } from './subject-revocation-store.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
-export type { Timers, YieldTurn } from './timers.ts'
+export { createPauses, type Timers, type YieldTurn } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
 export type {

@@ -2,7 +2,8 @@ import { beginScan, buildScanned, type JsonLimits, scan } from './json-scan.ts'
 import { perdureError } from './perdure-error.ts'
 import type { YieldTurn } from './timers.ts'
 
-const LIMITS: JsonLimits = { members: 20_000, values: 100_000, outer: 20_000 }
+/** What a document may hold, unless it is parsed in turns. */
+export const JSON_LIMITS: JsonLimits = { members: 20_000, values: 100_000, outer: 20_000 }
 
 /**
  * Parses untrusted bytes as one JSON document. Accepts what `JSON.parse` accepts, except a byte order mark, duplicate
@@ -15,7 +16,7 @@ export const parseStrictJson = (bytes: Uint8Array): unknown => parseStrictText(d
 
 /** Like `parseStrictJson`, for text that a client, a model or a tool has sent. @throws PerdureError `invalid-json` */
 export function parseStrictText(text: string): unknown {
-  scan(beginScan(text, LIMITS))
+  scan(beginScan(text, JSON_LIMITS))
   return JSON.parse(text)
 }
 
@@ -41,13 +42,17 @@ export async function parseStrictInTurns(
   { maxBytes, yieldTurn }: { readonly maxBytes: number; readonly yieldTurn: YieldTurn },
 ): Promise<ParsedInTurns> {
   const text = typeof sent === 'string' ? sent : decodeUtf8(sent)
-  const members = Math.max(LIMITS.members, Math.floor(maxBytes / 8))
-  const walk = beginScan(text, { ...LIMITS, members, values: Math.max(LIMITS.values, Math.floor(maxBytes / 4)) })
+  const members = Math.max(JSON_LIMITS.members, Math.floor(maxBytes / 8))
+  const walk = beginScan(text, {
+    ...JSON_LIMITS,
+    members,
+    values: Math.max(JSON_LIMITS.values, Math.floor(maxBytes / 4)),
+  })
   while (!scan(walk, walk.at + TURN_CHARS)) {
     buildScanned(walk)
     await yieldTurn()
   }
-  const isLarge = walk.members > LIMITS.members || walk.values > LIMITS.values
+  const isLarge = walk.members > JSON_LIMITS.members || walk.values > JSON_LIMITS.values
   return { value: 'built' in walk ? walk.built : JSON.parse(text), isLarge }
 }
 

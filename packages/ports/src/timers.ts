@@ -8,3 +8,17 @@ export interface Timers {
 
 /** Resolves once everything that waits for the event loop had its turn. Long work calls it between its pieces. */
 export type YieldTurn = () => Promise<void>
+
+/** How long work may keep its turn before others get one. */
+const TURN_MS = 8
+
+/** Returns a function that resolves at once while the present turn is short, and otherwise after others had theirs. */
+export function createPauses(yieldTurn: YieldTurn): () => Promise<void> | undefined {
+  let startedMs = performance.now()
+  return () => {
+    if (performance.now() - startedMs < TURN_MS) return undefined
+    return yieldTurn().then(() => {
+      startedMs = performance.now()
+    })
+  }
+}

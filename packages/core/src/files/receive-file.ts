@@ -6,6 +6,7 @@ import {
   type FileStore,
   MAX_INLINE_BYTES,
   perdureError,
+  sha256OfBytes,
 } from '@perdure/ports'
 import { correctedTypeOf, mediaTypeOf } from './media-type.ts'
 import { createRecentUploads } from './recent-uploads.ts'
@@ -65,9 +66,7 @@ export function createReceiveFile({ blobs, files, digest, clock, limits }: Recei
       const { start, isWhole } = await readStart(source)
       const type = isCorrected ? correctedTypeOf(mediaType, start) : mediaTypeOf(mediaType, start)
       if (!isWhole) return { ...(await blobs.put(joined(start, source))), mediaType: type }
-      const hash = digest.startSha256()
-      hash.update(start)
-      return { sha256: hash.end(), size: start.length, mediaType: type, content: toBase64(start) }
+      return { sha256: sha256OfBytes(digest, start), size: start.length, mediaType: type, content: toBase64(start) }
     } catch (error) {
       upload.cancel()
       throw error

@@ -1,4 +1,12 @@
-import { type Digest, type FileRecord, type FileStore, perdureError, plusMs, type UnitOfWork } from '@perdure/ports'
+import {
+  type Digest,
+  type FileRecord,
+  type FileStore,
+  perdureError,
+  plusMs,
+  sha256OfBytes,
+  type UnitOfWork,
+} from '@perdure/ports'
 import { oneChunk } from './file-bytes.ts'
 import { shownName } from './file-name.ts'
 import { fileUrl } from './file-url.ts'
@@ -61,9 +69,7 @@ async function lastingFile(
   bytes: Uint8Array,
   file: Pick<FileRecord, 'owner' | 'mediaType' | 'name'>,
 ): Promise<FileRecord | undefined> {
-  const hash = digest.startSha256()
-  hash.update(bytes)
-  const known = await files.findSame({ ...file, sha256: hash.end(), size: bytes.length })
+  const known = await files.findSame({ ...file, sha256: sha256OfBytes(digest, bytes), size: bytes.length })
   if (known === undefined || plusMs(known.createdAt, REUSED_MS) > clock.now()) return known
   return (await files.holders(known.id)).length > 0 ? known : undefined
 }

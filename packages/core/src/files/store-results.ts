@@ -1,5 +1,6 @@
-import { EVERY_ROW, type FileStore, type JsonText, perdureError } from '@perdure/ports'
+import { EVERY_ROW, type JsonText, perdureError } from '@perdure/ports'
 import type { ResultFiles } from '../durable/result-files.ts'
+import { isRefusalWith } from '../runs/thrown-value.ts'
 import { oneChunk, readBytes } from './file-bytes.ts'
 import { shownName } from './file-name.ts'
 import { fileUrl } from './file-url.ts'
@@ -8,7 +9,6 @@ import type { ReadFiles } from './read-files.ts'
 import { quotaExceeded, type ReceiveFile } from './receive-file.ts'
 
 export interface StoreResultsDeps extends NewFileDeps {
-  readonly files: Pick<FileStore, 'find'>
   readonly receiveFile: ReceiveFile
   readonly readFiles: Pick<ReadFiles, 'open'>
   readonly basePath: string
@@ -18,7 +18,7 @@ const MEDIA_TYPE = 'application/json'
 
 /** Stores long results of durable calls as files of the owner of the run, which the run holds. */
 export function createStoreResults(deps: StoreResultsDeps): ResultFiles {
-  const { files, receiveFile, readFiles, limits, basePath } = deps
+  const { receiveFile, readFiles, limits, basePath } = deps
   return {
     maxBytes: limits.maxBytes,
     async store({ id: runId, owner }, callName, text) {
@@ -33,8 +33,9 @@ export function createStoreResults(deps: StoreResultsDeps): ResultFiles {
       }
     },
     async read({ id, bytes: size }, { name }) {
-      if ((await files.find(id, EVERY_ROW)) === undefined) throw missing(id, name)
-      const opened = await readFiles.open(id, EVERY_ROW)
+      const opened = await readFiles.open(id, EVERY_ROW).catch((error: unknown) => {
+        throw isRefusalWith(error, 'file-not-found') ? missing(id, name) : error
+      })
       const bytes = await readBytes(await opened.read())
       if (bytes.length !== size) throw missing(id, name)
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes) as JsonText
@@ -46,5 +47,5 @@ export function createStoreResults(deps: StoreResultsDeps): ResultFiles {
 const missing = (id: string, name: string) =>
   perdureError('storage-unavailable', {
     message: `the result of ${name} is in the file ${id}, which is missing or incomplete`,
-    hint: 'restore the database and the folder storage.files.directory from the same backup',
+    hint: 'restore the database and the folder or the bucket of storage.files from the same backup',
   })

@@ -1,4 +1,5 @@
-import { perdureError, type YieldTurn } from '@perdure/ports'
+import { isFields } from '@perdure/core'
+import { createPauses, perdureError, type YieldTurn } from '@perdure/ports'
 import { nearest } from '@perdure/protocol'
 import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
 
@@ -23,9 +24,6 @@ export function validate(schema: GenericSchema = NOTHING, value: unknown, root: 
   throw perdureError('validation-failed', { message: issues.join('; ') })
 }
 
-/** How long a list is validated before others get a turn. */
-const TURN_MS = 8
-
 /**
  * Validates like `validate`, but the elements of the lists in the body in turns: these must not depend on one another.
  *
@@ -37,13 +35,13 @@ export async function validateInTurns(
   { root, yieldTurn }: { readonly root: string; readonly yieldTurn: YieldTurn },
 ): Promise<unknown> {
   const lists = Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
-    const list = isObject(value) ? value[name] : undefined
+    const list = isFields(value) ? value[name] : undefined
     const item = itemOf(entry)
     return item !== undefined && Array.isArray(list) && list.length > 0 ? [{ name, item, list: list as unknown[] }] : []
   })
   const outputs: Record<string, unknown> = {}
   for (const { name, item, list } of lists) outputs[name] = await validateList(item, list, `${root}.${name}`, yieldTurn)
-  const rest = isObject(value) ? { ...value } : value
+  const rest = isFields(value) ? { ...value } : value
   // One element stands for the others, which have passed.
   for (const { name, list } of lists) (rest as Record<string, unknown>)[name] = list.slice(0, 1)
   return { ...(validate(schema, rest, root) as object), ...outputs }
@@ -51,18 +49,13 @@ export async function validateInTurns(
 
 async function validateList(item: GenericSchema, list: unknown[], root: string, yieldTurn: YieldTurn) {
   const outputs: unknown[] = []
-  let startedMs = performance.now()
+  const pause = createPauses(yieldTurn)
   for (const [index, element] of list.entries()) {
     outputs.push(validate(item, element, `${root}.${index}`))
-    if (performance.now() - startedMs < TURN_MS) continue
-    await yieldTurn()
-    startedMs = performance.now()
+    await pause()
   }
   return outputs
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const entriesOf = (schema: GenericSchema): Readonly<Record<string, GenericSchema>> =>
   'entries' in schema ? (schema.entries as Record<string, GenericSchema>) : {}

@@ -1,9 +1,8 @@
 import { authorizeTarget } from '@perdure/core'
-import { parseStrictInTurns, parseStrictJson, perdureError } from '@perdure/ports'
+import { parseStrictInTurns, parseStrictJson, perdureError, sha256OfBytes } from '@perdure/ports'
 import { namedTarget, type Operation } from '@perdure/protocol'
 import type { GenericSchema } from 'valibot'
 import type { Exchange } from '../exchange.ts'
-import type { HttpAppDeps } from '../http-app-deps.ts'
 import { bodyChunks } from '../request/body-chunks.ts'
 import { readBody } from '../request/read-body.ts'
 import type { RequestHead } from '../request/request-head.ts'
@@ -33,7 +32,7 @@ export const createBody: CreateStage = ({ config, receiveFile, digest, yieldTurn
     const maxBytes = config.protocolBodyLimitBytes
     const { value, isLarge } = await parseStrictInTurns(bytes, { maxBytes, yieldTurn })
     exchange.json = value
-    if (isLarge) exchange.content = { sha256: sha256Of(digest, bytes) }
+    if (isLarge) exchange.content = { sha256: sha256OfBytes(digest, bytes) }
     exchange.body = await validateInTurns(schema, value, { root: 'body', yieldTurn })
   }
 
@@ -97,12 +96,6 @@ function requireIdentity({ header }: RequestHead): void {
 
 /** A shorter body is parsed and validated in one turn. */
 const TURN_BYTES = 65_536
-
-function sha256Of(digest: HttpAppDeps['digest'], bytes: Uint8Array): string {
-  const hash = digest.startSha256()
-  hash.update(bytes)
-  return hash.end()
-}
 
 function requireJson(head: RequestHead, { acceptsText }: Pick<Operation, 'acceptsText'>): void {
   const { header } = head

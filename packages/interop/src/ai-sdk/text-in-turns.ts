@@ -1,22 +1,17 @@
 import { isFields } from '@perdure/core'
-import type { YieldTurn } from '@perdure/ports'
+import { createPauses, type YieldTurn } from '@perdure/ports'
 
 /** The body of a request, its messages, one of them, and its parts. */
 const LEVELS = 4
-/** How long text is written before others get a turn. */
-const TURN_MS = 8
 
 /** The JSON text of the body of a chat request, written part by part in turns. */
 export async function textInTurns(body: object, yieldTurn: YieldTurn): Promise<string> {
-  let startedMs = performance.now()
+  const pause = createPauses(yieldTurn)
 
   const write = async (value: unknown, level: number): Promise<string | undefined> => {
     if (level < LEVELS && Array.isArray(value)) return `[${await writeAll(value, level)}]`
     if (level < LEVELS && isFields(value)) return `{${await writeMembers(value, level)}}`
-    if (performance.now() - startedMs >= TURN_MS) {
-      await yieldTurn()
-      startedMs = performance.now()
-    }
+    await pause()
     return JSON.stringify(value)
   }
 

@@ -1,5 +1,5 @@
 import { type ChatInput, type ChatMessage, type ChatTool, checkInput, isFields, type RunTarget } from '@perdure/core'
-import { isRefusal, parseStrictText, perdureError } from '@perdure/ports'
+import { isRefusal, JSON_LIMITS, parseStrictText, perdureError } from '@perdure/ports'
 import { jsonSize } from '@perdure/protocol'
 
 export interface ChatLimits {
@@ -22,10 +22,6 @@ export function chatInput(
   }
 }
 
-/** How many members and elements a value may have that a client passes to a run. */
-const MAX_VALUES = 100_000
-const MAX_MEMBERS = 20_000
-
 /**
  * Refuses what the body of another operation could not hold either. A request with a history may have more members.
  *
@@ -33,7 +29,7 @@ const MAX_MEMBERS = 20_000
  * @throws PerdureError `validation-failed`
  */
 export function checkMembers(value: unknown, what: string): void {
-  const left = { members: MAX_MEMBERS, values: MAX_VALUES }
+  const left = { members: JSON_LIMITS.members, values: JSON_LIMITS.values }
   const isWithin = (one: unknown): boolean => {
     if (--left.values < 0) return false
     if (typeof one !== 'object' || one === null) return true
@@ -43,7 +39,7 @@ export function checkMembers(value: unknown, what: string): void {
   }
   if (isWithin(value)) return
   throw perdureError('validation-failed', {
-    message: `${what} have more than ${MAX_MEMBERS} members or ${MAX_VALUES} values`,
+    message: `${what} have more than ${JSON_LIMITS.members} members or ${JSON_LIMITS.values} values`,
     hint: 'split the data, or send it as one string or as a file',
   })
 }

@@ -8,6 +8,6 @@ export interface RemoteFileLimits {
  * public addresses. It checks the address of each connection, not only the name, and does so again after each redirect.
  */
 export interface RemoteFiles {
-  /** Resolves with the content, or with the reason why there is none. Sends nothing that names a user. */
+  /** Resolves with the content, or with the reason why there is none. Sends no header that identifies a user. */
   load(url: string, limits: RemoteFileLimits): Promise<{ readonly bytes: Uint8Array } | { readonly error: string }>
 }

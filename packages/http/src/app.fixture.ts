@@ -188,7 +188,15 @@ export function createTestApp(options: AppOptions = {}) {
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const callProtocol = createProtocols({
-    ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, historyRuns: 20, replayEndedMs: 60_000 },
+    ...{
+      ...shared,
+      render,
+      targets: targetsOf(agents, workflows),
+      keyRequest,
+      recall,
+      historyRuns: 20,
+      replayEndedMs: 60_000,
+    },
     ...PROTOCOL_LIMITS,
     ...{
       ...{ startRun: engine.startRun, abortRun: engine.abortRun, resolveApproval: engine.resolveApproval },

@@ -32,17 +32,17 @@ import { type ClientKeyDeps, clientKey } from '../chat/client-key.ts'
 import { offeredAgent } from '../chat/offered-agent.ts'
 import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, passAnswers } from '../chat/pass-answers.ts'
-import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
+import { withStoredFiles } from '../chat/stored-files.ts'
 import { chatHistory } from './chat-history.ts'
 import { chatOfMessages } from './chat-of-messages.ts'
 import { createOpenResponse, nothingToFollow, type OpenResponseDeps } from './open-response.ts'
 import { runIdIn } from './projector.ts'
 import { isReplacing, replacedTurn } from './replaced-turn.ts'
 import { type NamedResponse, parseResponseName, type Version } from './response-name.ts'
-import { sentBefore } from './sent-before.ts'
+import { type SentBeforeDeps, sentBefore } from './sent-before.ts'
 import { decisionsIn, newMessages, toChatMessage, toolResultsIn, type UiMessage } from './ui-message.ts'
 
-export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, StoredFilesDeps, OpenResponseDeps {
+export interface AiSdkDeps extends HistoryDeps, DecideDeps, ClientKeyDeps, SentBeforeDeps, OpenResponseDeps {
   readonly targets: RunTargets
   readonly approvals: ApprovalStore
   readonly runs: HistoryDeps['runs']
@@ -137,18 +137,18 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const last = newMessages(body.messages).at(-1)
     if (last === undefined) throw nothingToDo()
     const reply = await perMessage(`${sessionId} ${last.id}`, async (): Promise<Reply> => {
-      const earlier = isReplacing(body)
-        ? undefined
-        : await sentBefore(deps, shown, { message: last, principal: call.principal })
+      const { principal } = call
+      const key = call.key ?? (await messageKey(deps, call, { body, last }))
+      const earlier = isReplacing(body) ? undefined : await sentBefore(deps, shown, { message: last, principal, key })
       if (earlier !== undefined) return { status: 200, runId: earlier, replayed: true }
-      return startTurn(call, body, { last, target, shown })
+      return startTurn({ ...call, key }, body, { last, target, shown })
     })
     const { runId, replayed } = reply
     return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })
   }
 
   const startTurn = async (call: ChatCall, body: SentChat, { last, target, shown }: Turn): Promise<Reply> => {
-    const { agentId, principal, traceparent } = call
+    const { agentId, principal, traceparent, key } = call
     const { sessionId } = shown
     const replaced = await replacedTurn(deps, shown, body)
     const asked = replaced?.earlier === undefined ? newMessages(body.messages) : [...replaced.earlier, last]
@@ -163,8 +163,7 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
         metadata: { [PROTOCOL]: 'ai-sdk', [MESSAGE_REF]: last.id.slice(0, MAX_METADATA) },
       },
       newSession: { metadata: { [EXTERNAL_ID]: body.id.slice(0, MAX_METADATA) } },
-      key: call.key ?? (await messageKey(deps, call, { body, last })),
-      ...{ principal, traceparent, answer: 'accepted' },
+      ...{ principal, traceparent, key, answer: 'accepted' },
     })
   }
 

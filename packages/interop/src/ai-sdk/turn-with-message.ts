@@ -1,7 +1,7 @@
 import { type LogEvent, receivedMessage } from '@perdure/core'
 import { fromJsonText, type ListedRun, type RunRecord } from '@perdure/ports'
 import { messagesIn } from '../chat/chat-input.ts'
-import { type ChatRuns, type ChatSessionDeps, MAX_METADATA, MESSAGE_REF } from '../chat/chat-session.ts'
+import { type BriefRun, type ChatRuns, type ChatSessionDeps, MAX_METADATA, MESSAGE_REF } from '../chat/chat-session.ts'
 import type { RunLogDeps } from '../chat/run-log.ts'
 import { questionsIn, questionsOf } from './chat-history.ts'
 import type { UiMessage } from './ui-message.ts'
@@ -28,7 +28,7 @@ export async function turnWithMessage(
   chat: ChatRuns,
   { id, namedRun }: Pick<UiMessage, 'id'> & { readonly namedRun: string | undefined },
 ): Promise<TurnWithMessage | undefined> {
-  const turn = await shownTurn(deps, chat, (await runOf(deps, chat, id)) ?? namedRun)
+  const turn = await shownTurn(deps, chat, (await runStartedBy(deps, chat, id))?.id ?? namedRun)
   if (turn === undefined) return undefined
   const messages = [...questionsOf(turn), ...(await takenBy(deps, turn))]
   const index = messages.findIndex((message) => message.id === id)
@@ -39,14 +39,14 @@ export async function turnWithMessage(
 }
 
 /** The newest run that the message has started, also one that the conversation does not show. */
-async function runOf(
+export async function runStartedBy(
   { runs }: TurnWithMessageDeps,
   { agentId: targetId, sessionId, visibility }: ChatRuns,
   id: string,
-): Promise<string | undefined> {
+): Promise<BriefRun | undefined> {
   const metadata = { [MESSAGE_REF]: id.slice(0, MAX_METADATA) }
   const filter = { kind: 'agent', targetId, sessionId, isRoot: true, metadata } as const
-  return (await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)).items[0]?.id
+  return (await runs.list(filter, { limit: 1, order: 'desc', content: [] }, visibility)).items[0]
 }
 
 /** How often a turn may have been replaced. */

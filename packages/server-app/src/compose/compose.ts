@@ -257,7 +257,7 @@ export function compose(parts: Parts) {
     ...{ createSession: useCases.createSession, storeDataUrl: useCases.storeDataUrl },
     updateSession: useCases.updateSession,
     deleteSession: useCases.deleteSession,
-    keyRequest,
+    ...{ keyRequest, recall },
     requireKey: server.idempotency.requireKey,
     version,
     registered,

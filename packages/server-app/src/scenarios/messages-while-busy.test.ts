@@ -8,6 +8,7 @@ interface Shown {
   readonly parts: ReadonlyArray<{ readonly type: string; readonly text?: string }>
 }
 
+let request: (path: string, init?: RequestInit) => Promise<Response>
 let send: (path: string, body?: object) => Promise<string>
 let read: <T>(path: string) => Promise<T>
 let open: () => void
@@ -30,10 +31,16 @@ beforeEach(async () => {
     { id: 'guide', description: '', concurrency: 'session', onBusy, agent: { id: 'guide', run } },
   ] as const
   const server = await startedServer({ agents })
+  request = (path, { headers, ...init } = {}) =>
+    server.fetch(
+      new Request(`http://localhost/v1${path}`, {
+        ...init,
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
+    )
   send = async (path, body) => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const headers = { 'content-type': 'application/json' }
-    return (await server.fetch(new Request(`http://localhost/v1${path}`, { headers, ...init }))).text()
+    return (await request(path, init)).text()
   }
   read = async (path) => JSON.parse(await send(path))
 })
@@ -102,6 +109,47 @@ describe('GET /agents/:agentId/chat/:chatId/queue', () => {
     open()
     await Promise.all([first, ...others])
     expect(await read('/agents/guide/chat/c/queue')).toMatchObject({ items: [] })
+  })
+})
+
+describe('a message whose request is repeated', () => {
+  const keyed = async (id: string, text: string, key: string) => {
+    const body = JSON.stringify({ id: 'c', messages: [message(id, text)] })
+    const response = await request('/agents/guide/chat', { method: 'POST', body, headers: { 'idempotency-key': key } })
+    return { status: response.status, runId: response.headers.get('x-perdure-run-id'), text: await response.text() }
+  }
+
+  it('is answered with its own run after another run has taken it', async () => {
+    const first = chat('m1', 'one')
+    await accepted(1)
+    const second = keyed('m2', 'two', 'key-2')
+    await accepted(2)
+    open()
+    await Promise.all([first, second])
+
+    const { runId } = await second
+    expect((await runs()).map(({ id }) => id)[1]).toBe(runId)
+    expect(await keyed('m2', 'two', 'key-2')).toMatchObject({ status: 200, runId })
+    expect(await keyed('m2', 'two', 'another')).toMatchObject({ status: 200, runId })
+  })
+
+  it('is answered as before after the waiting message was edited', async () => {
+    const first = chat('m1', 'one')
+    await accepted(1)
+    const second = keyed('m2', 'two', 'key-2')
+    await accepted(2)
+    const runId = (await runs())[1]?.id
+    const body = JSON.stringify({ input: { text: 'three' } })
+    expect((await request(`/runs/${runId}`, { method: 'PATCH', body })).status).toBe(200)
+    const again = keyed('m2', 'two', 'key-2')
+    open()
+
+    expect([await second, await again]).toMatchObject([
+      { status: 200, runId },
+      { status: 200, runId },
+    ])
+    await first
+    expect(await runs()).toHaveLength(2)
   })
 })
 

@@ -43,7 +43,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       const id = encodeURIComponent(oneOf(random, names))
       const reads = [`${chat}/${id}/stream?v=7`, `${chat}/${id}/messages`]
       if (random() < 0.1) return ['GET', oneOf(random, reads)]
-      return ['POST', random() < 0.05 ? `${chat}/${id}/stop` : `${chat}?v=${oneOf(random, ['6', '7', '7', '8'])}`]
+      return ['POST', random() < 0.05 ? `${chat}/${id}/stop` : `${chat}?v=${oneOf(random, ['6', '6', '7', '7', '7', '8'])}`]
     },
     body: (random, { runIds, approvalIds, names }) => ({
       id: oneOf(random, names),
@@ -52,7 +52,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
         {
           id: `msg_${oneOf(random, runIds)}`,
-          role: oneOf(random, ['assistant', 'assistant', 'user', 'system']),
+          role: oneOf(random, ['assistant', 'assistant', 'user', 'user', 'user', 'system']),
           metadata: { runId: oneOf(random, runIds) },
           parts: [
             { type: 'step-start' },
@@ -299,7 +299,7 @@ describe.each(Object.keys(PROTOCOLS))(`forged requests of %s (FUZZ_SEED=${SEED})
       await server.idle()
       expect(await server.stateOfAlice()).toEqual(before)
     }
-    expect(statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 20)
-    expect(statuses.get(400) ?? 0).toBeGreaterThan(REQUESTS / 20)
+    expect(statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 40)
+    expect(statuses.get(400) ?? 0).toBeGreaterThan(REQUESTS / 40)
   })
 })

@@ -48,7 +48,7 @@ module.exports = {
     ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'webhooks'],
     ['durable'],
     ['console', 'providers', 'replay', 'tracing'],
-    ['runs'],
+    ['commit', 'runs'],
     ['realtime'],
     ['auth'],
     ['audit', 'idempotency', 'rate-limit'],

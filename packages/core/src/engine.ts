@@ -15,8 +15,9 @@ import { createAbortAgent } from './engine/abort-agent.ts'
 import { createAbortRun } from './engine/abort-run.ts'
 import { createAdmission } from './engine/admission.ts'
 import { checkRuns } from './engine/check-runs.ts'
-import { createCallChild } from './engine/child-call.ts'
+import { type CallChild, createCallChild } from './engine/child-call.ts'
 import { createClaimRuns } from './engine/claim-runs.ts'
+import type { ContextParts } from './engine/create-run-context.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
 import type { EngineDeps } from './engine/engine-deps.ts'
 import { createExpireRun } from './engine/expire-run.ts'
@@ -37,10 +38,12 @@ import { logOutcome } from './engine/run-log.ts'
 import { createRunner } from './engine/runner.ts'
 import { createSettleOutcome } from './engine/settle-outcome.ts'
 import { createStartRun } from './engine/start-run.ts'
-import { createSupersede } from './engine/supersede.ts'
+import { createSupersede, type Supersede } from './engine/supersede.ts'
 import { createTakeMessages } from './engine/take-messages.ts'
 import { createThreadClaims } from './engine/thread-claims.ts'
 import { createTimerDriver } from './engine/timer-driver.ts'
+import { createEmitter } from './lifecycle/emitter.ts'
+import { createLateBound } from './lifecycle/late-bound.ts'
 import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { createRunWaiters, type OutcomeInfo } from './runs/run-waiters.ts'
@@ -59,8 +62,13 @@ import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export type Engine = ReturnType<typeof createEngine>
 
+export interface EngineParts extends EngineDeps {
+  /** Fires the triggers of a named event; when missing, an event only resumes the runs that wait for it. */
+  readonly fireEventTriggers?: FireEventTriggers | undefined
+}
+
 /** Wires the run engine: the use cases for its callers, and the methods that start and stop it. */
-export function createEngine(given: EngineDeps) {
+export function createEngine(given: EngineParts) {
   const { limits, agents, workflows } = given
   const describeSchema = createDescribeSchema(given.convertSchema)
   const runWaiters = createRunWaiters()
@@ -74,44 +82,52 @@ export function createEngine(given: EngineDeps) {
   const nesting = given.nesting ?? noNesting
   const ownTargets = () => clusterTargets([agents, workflows])
   const lines = cluster && createRunLines(cluster, { targets: ownTargets, now: given.clock.now })
+  const dueTimes = createEmitter<number>()
+  const startTimes = createEmitter<EpochMs>()
+  /** A run was queued by another process. */
+  const queued = createEmitter()
+  /** Something outside of its execution has changed or ended the run of this id. */
+  const changedOutside = createEmitter<string>()
   const deps = {
     ...given,
     ...limits,
     ...{ tracer, nesting, runWaiters, targets, runMeter, requireTimers },
+    ...{ onDue: dueTimes.emit, onStartTime: startTimes.emit, onQueued: queued.emit },
     resultFiles: given.resultFiles ?? noResultFiles,
     endWrites: fireEndWrites,
     lines,
     captureLogs: given.captureLogs ?? true,
     onDivergence: given.onDivergence ?? 'park',
+    fireEventTriggers: given.fireEventTriggers ?? NO_FIRES,
   }
 
   const usageAccounts = createUsageAccounts(deps)
+  const supersede = createLateBound<Supersede>('supersede')
+  const callChild = createLateBound<CallChild>('callChild')
+  const takeMessages = createLateBound<ContextParts['takeMessages']>('takeMessages')
   const runner = createRunner({
     ...deps,
     ...{ admission, usageAccounts },
-    callChild: (scope, agentId, input) => callChild(scope, agentId, input),
-    takeMessages: (scope, steeringOnly) => takeMessages(scope, steeringOnly),
-    supersede: (turn, message) => supersede(turn, message),
-    onDue: (dueAt) => timerDriver.arm(dueAt),
-    onRetry: (startAt) => timerDriver.armStart(startAt),
+    callChild: callChild.call,
+    takeMessages: takeMessages.call,
+    supersede: supersede.call,
     canRetry: holdsTimers,
-    relaunch: (run) => runner.relaunch(run),
-    onChangedOutside: (runId) => void outcomeWatch.check(runId),
+    onChangedOutside: changedOutside.emit,
   })
+  const { relaunch, notify } = runner
+  callChild.bind(createCallChild({ ...deps, relaunch }))
+  takeMessages.bind(createTakeMessages({ ...deps, runner }))
   const settleOutcome = createSettleOutcome(deps)
   const outcomeWatch = createOutcomeWatch({ ...deps, runner, settleOutcome })
-  const onQueued = () => claimRuns?.wake()
-  const foreignChanges = createForeignChanges({ runner, runWaiters, outcomeWatch, settleOutcome, onQueued })
-  const { relaunch, notify } = runner
-  const callChild = createCallChild({ ...deps, relaunch })
-  const takeMessages = createTakeMessages({ ...deps, runner })
+  changedOutside.on((runId) => void outcomeWatch.check(runId))
+  const foreignChanges = createForeignChanges({ ...deps, runner, outcomeWatch, settleOutcome })
   const runMutex = createKeyedMutex()
   const wakeRun = createWakeRun({ relaunch, notify })
   const resolveWait = createResolveWait({ ...deps, wakeRun })
   const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
   const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
-  const supersede = createSupersede({ ...deps, resolveApproval })
+  supersede.bind(createSupersede({ ...deps, resolveApproval }))
   const abortRun = createAbortRun({ ...deps, runner })
   const editMessage = createEditMessage({ ...deps, runner })
   const withdrawMessage = createWithdrawMessage({ ...deps, runner })
@@ -125,13 +141,11 @@ export function createEngine(given: EngineDeps) {
     },
     expire: createExpireRun({ ...deps, runner }),
   })
+  dueTimes.on(timerDriver.arm)
+  startTimes.on(timerDriver.armStart)
   const threadClaims = createThreadClaims()
-  const startRun = createStartRun({
-    ...{ ...deps, runner, abortRun, threadClaims },
-    onDeadline: (at) => timerDriver.arm(at),
-    onStartTime: (startAt) => timerDriver.armStart(startAt),
-  })
-  const forkRun = createForkRun({ ...deps, startRun, relaunch, onDue: (at) => timerDriver.arm(at) })
+  const startRun = createStartRun({ ...deps, runner, abortRun, threadClaims })
+  const forkRun = createForkRun({ ...deps, startRun, relaunch })
   const readRuns = createReadRuns(deps)
   const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended, relaunch })
   const threads = createWorkflowThreads(deps)
@@ -150,13 +164,12 @@ export function createEngine(given: EngineDeps) {
   })
 
   const claimRuns = cluster && createClaimRuns({ ...deps, cluster, admission, runner, clusterTargets: ownTargets })
+  queued.on(() => claimRuns?.wake())
   const finishLeftovers = async () => {
     await resumeFollowUps(followUpDeps)
     await deliverEmissions({ ...deps, wakeRun })
   }
-  const recoverDeparted = cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers, onQueued })
-
-  let fireEventTriggers: FireEventTriggers = NO_FIRES
+  const recoverDeparted = cluster && createRecoverDeparted({ ...deps, cluster, finishLeftovers })
 
   return {
     ...{
@@ -177,21 +190,14 @@ export function createEngine(given: EngineDeps) {
     readWorkflows: createReadWorkflows({ workflows, describeSchema }),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
-    emitEvent: createEmitEvent({ ...deps, wakeRun, fireEventTriggers: (event) => fireEventTriggers(event) }),
+    emitEvent: createEmitEvent({ ...deps, wakeRun }),
     replay: createReplay(deps),
-    /**
-     * Sets the function that fires the triggers of a named event. Until it is set, an event only resumes the runs that
-     * wait for it.
-     */
-    onNamedEvent(fire: FireEventTriggers): void {
-      fireEventTriggers = fire
-    },
     /** Applies what other processes commit to the runs of this process. */
     foreignChanges,
     /** Passes on what another process has committed for the timers of this process. */
     onForeignTimer(signal: Extract<CommitSignal, { readonly at: EpochMs }>): void {
-      if (signal.type === 'start') timerDriver.armStart(signal.at)
-      else timerDriver.arm(signal.at)
+      if (signal.type === 'start') startTimes.emit(signal.at)
+      else dueTimes.emit(signal.at)
     },
     /** Calls the listener for every run that ends or suspends in this process. */
     observeRuns: (listener: (run: RunRecord, info: OutcomeInfo) => void) => runWaiters.observe(listener),

@@ -6,10 +6,12 @@ import {
   createChats,
   createConsoleSessions,
   createConsolidator,
+  createEmitter,
   createEngine,
   createEventHub,
   createFiles,
   createKeyRequest,
+  createLateBound,
   createListRuns,
   createManageNodes,
   createManageTokens,
@@ -25,6 +27,7 @@ import {
   createTriggers,
   createWebhooks,
   createWorkflowRegistry,
+  type FireEventTriggers,
   NO_ATTEMPT_LIMIT,
   type RunContext,
   type RunServices,
@@ -98,7 +101,9 @@ export function createTestApp(options: AppOptions = {}) {
   })
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
+  const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
   const engine = createEngine({
+    fireEventTriggers: fireEventTriggers.call,
     yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
     recall,
     services: () => ({}) as RunServices,
@@ -151,16 +156,10 @@ export function createTestApp(options: AppOptions = {}) {
     ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }
   const webhooks = createWebhooks({
+    deliveriesDue: createEmitter(),
     ...named,
-    ...{
-      timeoutMs: 1_000,
-      retentionDays: 30,
-      maxPerSubject: 20,
-      isStorageShared: false,
-      undeclaredMs: 0,
-      isSealerDurable: true,
-      sealer: testSealer,
-    },
+    ...{ timeoutMs: 1_000, retentionDays: 30, maxPerSubject: 20, isStorageShared: false, undeclaredMs: 0 },
+    ...{ isSealerDurable: true, sealer: testSealer },
     ...{ version: '0.0.0', resolveSecret: async () => undefined, sender: noWebhookSender },
   })
   const gate = createAuth({
@@ -184,20 +183,12 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, undeclaredMs: 0 },
     ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
-  engine.onNamedEvent(triggers.fireEventTriggers)
+  fireEventTriggers.bind(triggers.fireEventTriggers)
 
   const keyRequest = createKeyRequest({ ...storage, clock, digest: testDigest })
   const callProtocol = createProtocols({
-    ...{
-      ...shared,
-      render,
-      targets: targetsOf(agents, workflows),
-      keyRequest,
-      recall,
-      historyRuns: 20,
-      replayEndedMs: 60_000,
-    },
-    ...PROTOCOL_LIMITS,
+    ...{ ...shared, render, targets: targetsOf(agents, workflows), keyRequest, recall },
+    ...{ ...PROTOCOL_LIMITS, historyRuns: 20, replayEndedMs: 60_000 },
     ...{
       ...{ startRun: engine.startRun, abortRun: engine.abortRun, resolveApproval: engine.resolveApproval },
       ...{ resumeRun: engine.resumeRun, editMessage: engine.editMessage, withdrawMessage: engine.withdrawMessage },

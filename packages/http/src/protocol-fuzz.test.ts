@@ -43,7 +43,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       const id = encodeURIComponent(oneOf(random, names))
       const reads = [`${chat}/${id}/stream?v=7`, `${chat}/${id}/messages`]
       if (random() < 0.1) return ['GET', oneOf(random, reads)]
-      return ['POST', random() < 0.05 ? `${chat}/${id}/stop` : `${chat}?v=${oneOf(random, ['6', '6', '7', '7', '7', '8'])}`]
+      return [
+        'POST',
+        random() < 0.05 ? `${chat}/${id}/stop` : `${chat}?v=${oneOf(random, ['6', '6', '7', '7', '7', '8'])}`,
+      ]
     },
     body: (random, { runIds, approvalIds, names }) => ({
       id: oneOf(random, names),

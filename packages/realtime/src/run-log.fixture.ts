@@ -1,4 +1,4 @@
-import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, withPublication } from '@perdure/core'
+import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, publishing } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@perdure/ports'
 import { anEvent, aRun, createManualClock, type ManualClock } from '@perdure/testkit'
@@ -19,7 +19,7 @@ export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const clock: ManualClock = createManualClock()
   const hub = createEventHub(createHotCache(clock, CACHE))
-  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  const unitOfWork = publishing(storage.unitOfWork, { hub })
   await unitOfWork.commit([{ type: 'run.insert', run: aRun({ status: 'running' }) }])
   let count = 0
 

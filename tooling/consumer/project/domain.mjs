@@ -6,7 +6,7 @@ import {
   createPhase,
   createRenderEnvelope,
   createWorkflowRegistry,
-  withPublication,
+  publishing,
 } from '@perdure/core'
 import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
 
@@ -43,7 +43,7 @@ const meter = createInMemoryMeter()
 const phase = createPhase()
 const engine = createEngine({
   ...storage,
-  unitOfWork: withPublication(storage.unitOfWork, createEventHub()),
+  unitOfWork: publishing(storage.unitOfWork, { hub: createEventHub() }),
   ...{ agents, workflows: createWorkflowRegistry(), phase, clock, timers, ids, logger, meter, basePath: '/v1' },
   render: createRenderEnvelope({ meter, policy: 'redact' }),
   services: () => ({}),

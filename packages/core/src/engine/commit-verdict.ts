@@ -12,8 +12,8 @@ export interface CommitVerdictDeps extends EndRunDeps, RetryDeps, RetryRunDeps {
   readonly logger: Logger
   /** Whether durable timers work; without them no run is retried. */
   readonly canRetry: boolean
-  /** Passes the start time of a run that is retried to the timer driver. */
-  readonly onRetry: (startAt: EpochMs) => void
+  /** Passes the start time of a queued run to the timer driver. */
+  readonly onStartTime: (startAt: EpochMs) => void
   /** Executes a run that is committed as queued. */
   readonly relaunch: (run: RunRecord) => void
   /** Passes a due time to the timer driver, in case it is earlier than the next known timer. */
@@ -75,7 +75,7 @@ async function commitRetry(
   logRetry(deps.logger, queued, { error: end.error, delayMs })
   deps.runWaiters.postpone(queued)
   controller.abort('retried')
-  deps.onRetry(queued.startAt)
+  deps.onStartTime(queued.startAt)
   return true
 }
 

@@ -10,7 +10,7 @@ export interface ForeignChangesDeps {
   readonly outcomeWatch: Pick<OutcomeWatch, 'check' | 'wake'>
   readonly settleOutcome: Pick<SettleOutcome, 'onSuspendedElsewhere'>
   /** Called for a run that another process has queued. */
-  readonly onQueued?: (() => void) | undefined
+  readonly onQueued: () => void
 }
 
 /** Applies what other processes commit to the runs that execute, or that callers wait for, in this process. */
@@ -36,7 +36,7 @@ export function createForeignChanges(deps: ForeignChangesDeps): ForeignChanges {
   return {
     onEvent({ type, runId }) {
       if (runId === undefined) return
-      if (QUEUED.has(type)) deps.onQueued?.()
+      if (QUEUED.has(type)) deps.onQueued()
       const abortReason = ABORT_REASONS.get(type)
       if (abortReason !== undefined) {
         runner.abort(runId, abortReason)

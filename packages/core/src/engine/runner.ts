@@ -34,7 +34,7 @@ import type { Supersede } from './supersede.ts'
 import { createTurnQueue } from './turn-queue.ts'
 import { endSpan } from './verdict-span.ts'
 
-export interface RunnerDeps extends ExecutionDeps, CommitVerdictDeps {
+export interface RunnerDeps extends ExecutionDeps, Omit<CommitVerdictDeps, 'relaunch'> {
   readonly admission: Admission
   readonly runs: Pick<RunStore, 'find' | 'list'>
   readonly supersede: Supersede
@@ -199,7 +199,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const recordVerdict = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
     const unwritten = await journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
-    const isWritten = isOurs && (await commitVerdict(deps, live, { verdict, unwritten }))
+    const isWritten = isOurs && (await commitVerdict(committing, live, { verdict, unwritten }))
     unwritten.settle(isWritten)
     if (!isWritten) logger.info('late result dropped', { runId: live.run.id, attempt: live.run.attempt })
     else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
@@ -280,6 +280,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     live: liveRuns.list,
   }
 
+  const committing = { ...deps, relaunch: runner.relaunch }
   const park = (run: RunRecord, version: string) => {
     parkQueued(deps, run, version).catch((error: unknown) =>
       logger.error('could not park a run whose version is not registered', error, { runId: run.id }),

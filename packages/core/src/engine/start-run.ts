@@ -58,7 +58,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly recall: Recall
   readonly maxResultBytes: number
   /** Passes the deadline of the new run to the timer driver. */
-  readonly onDeadline: (at: number) => void
+  readonly onDue: (dueAt: number) => void
   /** Passes the start time of a run that starts later to the timer driver. */
   readonly onStartTime: (startAt: EpochMs) => void
 }
@@ -181,12 +181,12 @@ async function decide(
 }
 
 /** Launches the run that is stored now. */
-function begin({ runner, onDeadline, onStartTime }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
+function begin({ runner, onDue, onStartTime }: StartRunDeps, launch: Launch, seed: RunSeed | undefined): void {
   const { status, deadlineAt, startedAt, startAt } = launch.run
   if (startedAt !== undefined) launch.slot.started(startedAt)
   if (startAt !== undefined) onStartTime(startAt)
   else if (status !== 'suspended') runner.launch(launch)
-  if (deadlineAt !== undefined) onDeadline(deadlineAt)
+  if (deadlineAt !== undefined) onDue(deadlineAt)
   seed?.onStored()
 }
 

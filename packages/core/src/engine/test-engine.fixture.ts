@@ -17,6 +17,7 @@ import {
   type Tracer,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { publishing } from '../commit/create-commit.ts'
 import type { Pricing } from '../durable/model-pricing.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createEngine as createRunEngine, type Engine } from '../engine.ts'
@@ -26,7 +27,7 @@ import { createRecall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
-import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import { createEventHub } from '../realtime/event-hub.ts'
 import { createLogFollower } from '../realtime/log-follower.ts'
 import type { AgentRegistration, RunCode } from '../targets/agent.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
@@ -131,8 +132,9 @@ export function createTestEngine(options: EngineOptions) {
     digest: testDigest,
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
-    unitOfWork: withPublication(storage.unitOfWork, hub, { hasTail: storage.tail !== undefined }),
+    unitOfWork: publishing(storage.unitOfWork, { hub, hasTail: storage.tail !== undefined }),
     limits: { ...LIMITS, concurrency, maxQueued, maxResultBytes, maxShare: options.maxShare },
+    fireEventTriggers: options.fireEventTriggers,
   })
   const { foreignChanges } = engine
   const follower = createLogFollower({
@@ -141,7 +143,6 @@ export function createTestEngine(options: EngineOptions) {
     onSignal: (signal) => ('at' in signal ? engine.onForeignTimer(signal) : foreignChanges.checkAll()),
   })
   storage.tail?.follow(follower)
-  if (options.fireEventTriggers !== undefined) engine.onNamedEvent(options.fireEventTriggers)
 
   return {
     ...engine,

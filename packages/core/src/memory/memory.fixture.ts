@@ -8,11 +8,12 @@ import {
   type Storage,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { publishing } from '../commit/create-commit.ts'
 import { type ConsolidatorLimits, createConsolidator } from '../consolidator/consolidator.ts'
 import { silentLogger, testDigest, untilIdle } from '../engine/test-engine.fixture.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
-import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import { createEventHub } from '../realtime/event-hub.ts'
 import type { FactInput } from './fact-decisions.ts'
 import { createMemory } from './memory.ts'
 import type { ConflictResource, FactResource } from './memory-resources.ts'
@@ -37,7 +38,7 @@ export function createMemoryWorld(options: MemoryOptions = {}) {
   const hub = createEventHub()
   const phase = createPhase()
   phase.enter('ready')
-  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  const unitOfWork = publishing(storage.unitOfWork, { hub })
   const shared = { ...storage, unitOfWork, clock, timers: clock, ids, logger: silentLogger, idempotencyTtlMs: DAY }
   const memory = createMemory({
     ...{ ...shared, digest: testDigest, hub, embedder: options.embedder, basePath: '/v1' },

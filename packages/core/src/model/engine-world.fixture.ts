@@ -9,13 +9,14 @@ import {
   type Timers,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { publishing } from '../commit/create-commit.ts'
 import type { RetryOptions } from '../durable/step.ts'
 import { agentOf, testDigest, workflowOf } from '../engine/test-engine.fixture.ts'
 import { createEngine, type Engine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
-import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import { createEventHub } from '../realtime/event-hub.ts'
 import { NonRetryableError } from '../runs/non-retryable-error.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
 import type { RegistrationOptions } from '../targets/registration.ts'
@@ -259,10 +260,9 @@ export function startProcess(environment: Environment): Process {
     ...{ runTimers: guardedPort(storage.runTimers), lanes: guardedPort(storage.lanes) },
     events: guardedPort(storage.events),
     ...{ sessions: guardedPort(storage.sessions), chats: guardedPort(storage.chats) },
-    steps: guardedPort(storage.steps),
-    approvals: guardedPort(storage.approvals),
+    ...{ steps: guardedPort(storage.steps), approvals: guardedPort(storage.approvals) },
     emissions: guardedPort(storage.emissions),
-    unitOfWork: withPublication(unitOfWork, createEventHub()),
+    unitOfWork: publishing(unitOfWork, { hub: createEventHub() }),
     limits: {
       ...{ concurrency: CONCURRENCY, maxQueued: 6, maxResultBytes: 100_000, maxEventBytes: 200 },
       ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000, wakesPerCommit: 1 },

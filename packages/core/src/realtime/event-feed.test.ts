@@ -2,9 +2,10 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { noMeter, toJsonText } from '@perdure/ports'
 import { anEvent, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import { publishing } from '../commit/create-commit.ts'
 import { createRenderEnvelope } from './envelope.ts'
 import { createEventFeed } from './event-feed.ts'
-import { createEventHub, withPublication } from './event-hub.ts'
+import { createEventHub } from './event-hub.ts'
 import { createHotCache } from './hot-cache.ts'
 
 const SOURCE = { stream: { topic: 'agent:echo/events' }, subject: 'agent:echo/events', epoch: 'e1' }
@@ -15,7 +16,7 @@ function setUp() {
   const limits = { maxEvents: 1_000, ttlMs: 1_000, maxSubjectBytes: 2 ** 24, maxBytes: 2 ** 24 }
   const hub = createEventHub(createHotCache(createManualClock(), limits))
   hub.watch(SOURCE.stream, { wake: () => undefined })
-  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  const unitOfWork = publishing(storage.unitOfWork, { hub })
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const feed = createEventFeed({ events: storage.events, hub, render })
   const publish = async (count: number, text = 'x', topic = SOURCE.subject) => {

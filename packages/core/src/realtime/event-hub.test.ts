@@ -1,8 +1,7 @@
-import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EventStream, StoredEvent } from '@perdure/ports'
-import { anEvent, aRun, createManualClock } from '@perdure/testkit'
+import { anEvent, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEventHub, type EventHub, type Watcher, withPublication } from './event-hub.ts'
+import { createEventHub, type EventHub, type Watcher } from './event-hub.ts'
 import { createHotCache } from './hot-cache.ts'
 
 const LIMITS = { maxEvents: 10, ttlMs: 1_000, maxSubjectBytes: 10_000, maxBytes: 10_000 }
@@ -106,53 +105,5 @@ describe('createEventHub with a cache', () => {
     stops[1]?.()
     hub.publish([stored({ runId: 'y', position: 4 })])
     expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
-  })
-})
-
-describe('withPublication', () => {
-  it('publishes events only after readers can read them', async () => {
-    const storage = createInMemoryStorage()
-    const hub = createEventHub()
-    const seen: Promise<readonly StoredEvent[]>[] = []
-    hub.watch({ runId: 'x' }, { wake: () => seen.push(storage.events.read({ runId: 'x' }, { after: 0, limit: 10 })) })
-
-    const outcome = await withPublication(storage.unitOfWork, hub).commit([
-      { type: 'event.append', events: [anEvent({ runId: 'x' }), anEvent({ runId: 'x' })] },
-    ])
-
-    expect(await Promise.all(seen)).toEqual([outcome.committed ? outcome.events : 'not committed'])
-  })
-
-  it('discards the cached events and answers after a commit that deletes something', async () => {
-    const storage = createInMemoryStorage()
-    const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
-    const answers = new Map([['key', 'answer']])
-    const { commit } = withPublication(storage.unitOfWork, hub, { answers })
-    watching(hub, { topic: { topic: 'x' } })
-    const recent = () => hub.recent({ topic: 'x' }, { after: 0, limit: 10 })
-    await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])
-    expect([recent(), [...answers]]).toMatchObject([[{}], [['key', 'answer']]])
-
-    await commit([{ type: 'thread.delete', workflowId: 'flow', threadId: 'thr_1', answer: { status: 404, body: '' } }])
-
-    expect([recent(), answers.size]).toEqual([undefined, 0])
-    expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
-  })
-
-  it('publishes nothing after a commit that conflicts or writes no event', async () => {
-    const storage = createInMemoryStorage()
-    const hub = createEventHub()
-    const { woken } = watching(hub, { run: { runId: 'x' } })
-    const { commit } = withPublication(storage.unitOfWork, hub)
-    const run = aRun({ id: 'x' })
-
-    await commit([{ type: 'run.insert', run }])
-    const second = await commit([
-      { type: 'event.append', events: [anEvent({ runId: 'x' })] },
-      { type: 'run.insert', run },
-    ])
-
-    expect(second).toMatchObject({ committed: false, conflict: { type: 'run.insert' } })
-    expect(woken).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import type { EventRange, EventStream, TailedEvent, UnitOfWork, WatchedStreams, Write } from '@perdure/ports'
+import type { EventRange, EventStream, TailedEvent, WatchedStreams } from '@perdure/ports'
 import type { RecentEvent } from './event-ring.ts'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { createLogCoverage } from './log-coverage.ts'
@@ -126,35 +126,3 @@ export function createEventHub(cache?: HotCache): EventHub {
     stats: () => cache?.stats() ?? EMPTY_STATS,
   }
 }
-
-export interface PublicationOptions {
-  /** Discarded after a commit that deletes something. */
-  readonly answers?: { clear(): void } | undefined
-  /** Whether the tail of a shared log publishes the events. Default: false. */
-  readonly hasTail?: boolean | undefined
-}
-
-/**
- * Publishes the events of every commit when the commit is durable. After a commit that deletes something, discards the
- * cached events and the cached answers.
- */
-export function withPublication(
-  unitOfWork: UnitOfWork,
-  hub: EventHub,
-  { answers, hasTail = false }: PublicationOptions = {},
-): UnitOfWork {
-  return {
-    async commit(writes) {
-      const outcome = await unitOfWork.commit(writes)
-      if (!outcome.committed) return outcome
-      if (writes.some(deletes)) {
-        hub.invalidate()
-        answers?.clear()
-      }
-      if (outcome.events.length > 0 && !hasTail) hub.publish(outcome.events)
-      return outcome
-    },
-  }
-}
-
-const deletes = ({ type }: Write): boolean => type.endsWith('.delete')

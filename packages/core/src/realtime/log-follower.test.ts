@@ -2,9 +2,10 @@ import { createInMemoryStorage, shareInMemoryStorage } from '@perdure/in-memory'
 import { noMeter, type TailedEvent } from '@perdure/ports'
 import { anEvent, aSession, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import { publishing } from '../commit/create-commit.ts'
 import { createRenderEnvelope } from './envelope.ts'
 import { createEventFeed } from './event-feed.ts'
-import { createEventHub, withPublication } from './event-hub.ts'
+import { createEventHub } from './event-hub.ts'
 import { createHotCache } from './hot-cache.ts'
 import { createLogFollower } from './log-follower.ts'
 
@@ -33,7 +34,7 @@ function createProcess(join: ReturnType<typeof shareInMemoryStorage>) {
     onSignal: ({ type }) => signals.push(type),
   })
   storage.tail?.follow(follower)
-  const { commit } = withPublication(storage.unitOfWork, hub, { answers, hasTail: true })
+  const { commit } = publishing(storage.unitOfWork, { hub, answers, hasTail: true })
   return { hub, reads, answers, foreign, signals, follower, commit, feed: createEventFeed({ events, hub, render }) }
 }
 

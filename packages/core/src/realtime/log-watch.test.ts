@@ -2,10 +2,11 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { noMeter } from '@perdure/ports'
 import { anEvent, createManualClock } from '@perdure/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { publishing } from '../commit/create-commit.ts'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from './envelope.ts'
 import { createEventFeed } from './event-feed.ts'
-import { createEventHub, withPublication } from './event-hub.ts'
+import { createEventHub } from './event-hub.ts'
 import { createHotCache } from './hot-cache.ts'
 import { createLogWatch } from './log-watch.ts'
 
@@ -20,8 +21,8 @@ function setUp() {
   const hub = createEventHub(createHotCache(clock, LIMITS))
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const feed = createEventFeed({ events: storage.events, hub, render })
-  const own = withPublication(storage.unitOfWork, hub)
-  const other = withPublication(storage.unitOfWork, createEventHub(createHotCache(clock, LIMITS)))
+  const own = publishing(storage.unitOfWork, { hub })
+  const other = publishing(storage.unitOfWork, { hub: createEventHub(createHotCache(clock, LIMITS)) })
   const watch = createLogWatch({ clock, timers: clock, logger: silentLogger, events: storage.events, hub })
   onTestFinished(() => watch.stop())
   const appendTo = (unitOfWork: typeof own) => (runId: string) =>

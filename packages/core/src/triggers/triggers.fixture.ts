@@ -19,6 +19,7 @@ import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { createLateBound } from '../lifecycle/late-bound.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { AgentRegistration, RunCode } from '../targets/agent.ts'
@@ -26,6 +27,7 @@ import { createAgentRegistry } from '../targets/agent-registry.ts'
 import type { RunServices } from '../targets/run-services.ts'
 import { targetsOf } from '../targets/target-registry.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
+import type { FireEventTriggers } from './fire-event-triggers.ts'
 import type { TriggerDefinition, TriggerRegistration } from './trigger-definition.ts'
 import { createTriggers } from './triggers.ts'
 
@@ -79,7 +81,9 @@ export function createTriggerServer(options: ServerOptions = {}) {
   for (const registration of registrations) agents.register(registration)
   const phase = createPhase()
   phase.enter('ready')
+  const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
   const engine = createEngine({
+    fireEventTriggers: fireEventTriggers.call,
     yieldTurn: () => setImmediate(),
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
@@ -96,7 +100,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, idempotencyTtlMs: 86_400_000 },
   })
   engine.observeRuns(triggers.observe)
-  engine.onNamedEvent(triggers.fireEventTriggers)
+  fireEventTriggers.bind(triggers.fireEventTriggers)
 
   const server = {
     ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents },

@@ -11,9 +11,11 @@ import {
 import { anEvent, aRun, createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { sealer as testSealer } from '../auth/token-use-cases.fixture.ts'
 import { testDigest } from '../auth/tokens.fixture.ts'
+import { wakingWebhooks } from '../commit/create-commit.ts'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
+import { createEmitter } from '../lifecycle/emitter.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
-import { createWebhooks, withWebhookWake } from './webhooks.ts'
+import { createWebhooks } from './webhooks.ts'
 
 export const ALICE = { subject: 'alice', scopes: ['webhooks:write', 'runs:read', 'approvals:read', 'triggers:read'] }
 export const BY_ALICE = { principal: ALICE, visibility: EVERY_ROW } as const
@@ -51,8 +53,10 @@ export function createWebhookWorld({
       return receiver.answer(request)
     },
   }
-  const unitOfWork = withWebhookWake(storage.unitOfWork, () => webhooks.daemon)
+  const deliveriesDue = createEmitter()
+  const unitOfWork = wakingWebhooks(storage.unitOfWork, deliveriesDue.emit)
   const webhooks = createWebhooks({
+    deliveriesDue,
     ...{ ...storage, unitOfWork, clock, timers: clock, ids, digest: testDigest, sealer: testSealer },
     ...{ logger: silentLogger, meter: noMeter, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
     ...{

@@ -1,5 +1,4 @@
-import type { UnitOfWork } from '@perdure/ports'
-import { WEBHOOK_EVENTS } from '@perdure/protocol'
+import type { Emitter } from '../lifecycle/emitter.ts'
 import {
   type ConfiguredWebhook,
   type DeclareWebhooksDeps,
@@ -18,7 +17,10 @@ export type WebhooksDeps = Omit<ManageWebhooksDeps & ManageDeliveriesDeps, 'wake
   Omit<SendDeliveryDeps, 'lostRights'> &
   WebhookRightsDeps &
   Pick<DeclareWebhooksDeps, 'nodes' | 'executor' | 'undeclaredMs' | 'digest'> &
-  Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery' | 'lostRights'>
+  Omit<WebhookDaemonDeps, 'queueDeliveries' | 'sendDelivery' | 'lostRights'> & {
+    /** Emitted after each commit that may concern a delivery. */
+    readonly deliveriesDue: Pick<Emitter, 'on'>
+  }
 
 /** Wires the use cases of webhooks. */
 export function createWebhooks(deps: WebhooksDeps) {
@@ -30,6 +32,9 @@ export function createWebhooks(deps: WebhooksDeps) {
     sendDelivery: createSendDelivery({ ...deps, lostRights }),
   })
   const { wake } = daemon
+  deps.deliveriesDue.on(() => {
+    if (daemon.isActive()) wake()
+  })
   let declared: readonly ConfiguredWebhook[] | undefined
   return {
     manageWebhooks: createManageWebhooks({ ...deps, wake }),
@@ -47,23 +52,3 @@ export function createWebhooks(deps: WebhooksDeps) {
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>
-
-const DELIVERED: ReadonlySet<string> = new Set(WEBHOOK_EVENTS)
-
-/**
- * Calls `wake` after each commit with an event that webhooks deliver, or after which a token has fewer rights, while
- * `isActive`.
- */
-export const withWebhookWake = (
-  unitOfWork: UnitOfWork,
-  daemon: () => { isActive(): boolean; wake(): void } | undefined,
-): UnitOfWork => ({
-  async commit(writes) {
-    const outcome = await unitOfWork.commit(writes)
-    const target = daemon()
-    if (!target?.isActive() || !outcome.committed) return outcome
-    const endsRights = writes.some(({ type }) => type === 'token.revoke' || type === 'token.retire')
-    if (endsRights || outcome.events.some(({ type }) => DELIVERED.has(type))) target.wake()
-    return outcome
-  },
-})

@@ -6,7 +6,7 @@ import {
   createRenderEnvelope,
   type HotCacheLimits,
   type Principal,
-  withPublication,
+  publishing,
 } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { type EventLog, type Logger, noMeter, perdureError, type Storage } from '@perdure/ports'
@@ -162,7 +162,7 @@ export function createWorld(options: WorldOptions = {}) {
   const clock = options.clock ?? createManualClock()
   const events = options.eventsOf?.(storage) ?? storage.events
   const hub = createEventHub(createHotCache(clock, { ...CACHE, ...options.cache }))
-  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  const unitOfWork = publishing(storage.unitOfWork, { hub })
   let rendered = 0
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const feed = createEventFeed({

@@ -1,12 +1,15 @@
 import {
   createAudit,
   createAuth,
+  createCommit,
   createConsoleSessions,
   createDeclarationWatch,
+  createEmitter,
   createEngine,
   createEventHub,
   createHotCache,
   createKeyRequest,
+  createLateBound,
   createListRuns,
   createLogFollower,
   createLogWatch,
@@ -20,15 +23,13 @@ import {
   createTrustedClock,
   createWebhooks,
   type Daemon,
+  type Engine,
+  type FireEventTriggers,
   type JwtIssuer,
-  type Recall,
   targetsOf,
-  type Webhooks,
-  withPublication,
   withReadCache,
-  withWebhookWake,
 } from '@perdure/core'
-import { convertSchema, createHttpApp } from '@perdure/http'
+import { convertSchema, createHttpApp, type HttpApp } from '@perdure/http'
 import { createAsyncNesting, createIdGenerator, createNodeSealer, type Vitals, yieldTurn } from '@perdure/platform-node'
 import { hasRightClock } from '@perdure/ports'
 import { createEventStreams } from '@perdure/realtime'
@@ -40,14 +41,14 @@ import type { LifecycleParts } from '../start/lifecycle-parts.ts'
 import type { Secrets } from '../start/pre-bind.ts'
 import { secretReader } from '../start/resolve-references.ts'
 import { version } from '../version.ts'
-import { withCommitTiming } from './commit-timing.ts'
 import { reactionsOf } from './foreign-commits.ts'
 import { httpConfigOf } from './http-config.ts'
 import { createLazyProtocols } from './protocols.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
 import { createSockets } from './sockets.ts'
-import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
+import { unattributedTimers } from './unattributed.ts'
+import { useCasesOf } from './use-cases.ts'
 
 export interface Parts
   extends Omit<LifecycleParts, 'triggers' | 'webhookEndpoints' | 'hooks' | 'given' | 'configDir' | 'originOf'> {
@@ -91,14 +92,17 @@ export function compose(parts: Parts) {
   const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.sealSecrets
   const sealer = createNodeSealer([secret, ...previousSecrets])
 
-  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the last.
   const idempotency = withReadCache(storage.idempotency, meter, () => tail?.state().isCurrent ?? true)
-  const timed = withCommitTiming(unattributedUnitOfWork(storage.unitOfWork, outside), platform)
-  const publishing = withPublication(timed, hub, { answers: idempotency, hasTail: tail !== undefined })
+  const deliveriesDue = createEmitter()
+  const commit = createCommit({
+    ...{ unitOfWork: storage.unitOfWork, outside, clock, meter, hub, answers: idempotency },
+    hasTail: tail !== undefined,
+    onDeliveriesDue: deliveriesDue.emit,
+  })
   const audit = createAudit({
     ...platform,
     ...parts.auditLocation,
-    main: { unitOfWork: withWebhookWake(publishing, () => webhooks.daemon), audit: storage.audit },
+    main: { unitOfWork: commit, audit: storage.audit },
     keys: secrets.auditKeys,
     events: config.audit.events,
     retentionDays: config.audit.retentionDays,
@@ -107,7 +111,8 @@ export function compose(parts: Parts) {
     undeclaredMs,
   })
   const stores = { ...storage, unitOfWork: audit.unitOfWork }
-  const recall: Recall = createRecall({ idempotency, clock, sealer, settleKeys: (id) => engine.settleKeys(id) })
+  const settleKeys = createLateBound<Engine['settleKeys']>('settleKeys')
+  const recall = createRecall({ idempotency, clock, sealer, settleKeys: settleKeys.call })
   const answers = { recall, answerCache: idempotency }
 
   // Use cases
@@ -126,6 +131,7 @@ export function compose(parts: Parts) {
     embedder: parts.embedder,
     phases: parts.consolidator,
   })
+  const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
   const engine = createEngine({
     ...domain,
     ...answers,
@@ -142,7 +148,9 @@ export function compose(parts: Parts) {
     recordContent: config.tracing.recordContent,
     createSessionOnInvoke: config.sessions.createOnInvoke,
     convertSchema,
+    fireEventTriggers: fireEventTriggers.call,
   })
+  settleKeys.bind(engine.settleKeys)
   const triggers = createTriggers({
     ...domain,
     cronSchedule,
@@ -151,9 +159,10 @@ export function compose(parts: Parts) {
     createSessionOnInvoke: config.sessions.createOnInvoke,
   })
   engine.observeRuns(triggers.observe)
-  engine.onNamedEvent(triggers.fireEventTriggers)
-  const webhooks: Webhooks = createWebhooks({
+  fireEventTriggers.bind(triggers.fireEventTriggers)
+  const webhooks = createWebhooks({
     ...domain,
+    deliveriesDue,
     ...config.webhooks,
     sealer,
     isSealerDurable: secrets.sealSecrets.length > 0,
@@ -162,8 +171,7 @@ export function compose(parts: Parts) {
     resolveSecret,
     version,
   })
-  const edges = { abortRun: engine.abortRun, targets: targetsOf(agents, workflows) }
-  const { tokenFreshness, ...useCases } = services.forEdges(edges)
+  const useCases = services.forEdges({ abortRun: engine.abortRun, targets: targetsOf(agents, workflows) })
   const { memory, consolidator, nodeWatch } = services
   const gate = createAuth({
     ...domain,
@@ -194,7 +202,7 @@ export function compose(parts: Parts) {
   })
 
   // Edges
-  const { admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
+  const { admit, onAnswer } = audit
   const { authenticate, watchCredential, checkCredentials, attempts, lockoutDaemon, issueToken } = gate
   const { issueTicket, ...live } = createRealtime({
     ...domain,
@@ -214,12 +222,13 @@ export function compose(parts: Parts) {
     projectedHeartbeatMs: config.protocols.heartbeatMs,
     stallMs: realtime.stallMs,
   })
+  const fetch = createLateBound<HttpApp['fetch']>('fetch')
   const webSockets = createSockets({
     ...domain,
     ...live,
     ...{ version, authenticate, watchCredential, admit, onAnswer },
     abortRun: engine.abortRun,
-    fetch: (request, env): Promise<Response> => app.fetch(request, env),
+    fetch: fetch.call,
     bodyLimitBytes: httpConfig.protocolBodyLimitBytes,
     targets: targetsOf(agents, workflows),
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
@@ -231,19 +240,11 @@ export function compose(parts: Parts) {
     ticketStore: adapters.tickets,
     areTicketsShared: executor !== undefined,
   })
-  const metricSources = {
-    vitals,
-    storage,
+  const readMetrics = createScrape({
+    ...{ meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator, nodeWatch },
     droppedLogLines: adapters.droppedLogLines,
-    engine,
-    streams,
-    webSockets,
-    hub,
-    tokenFreshness,
-    consolidator,
-    nodeWatch,
-  }
-  const readMetrics = createScrape({ meter, clock, ...metricSources })
+    tokenFreshness: useCases.tokenFreshness,
+  })
   const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
@@ -265,22 +266,17 @@ export function compose(parts: Parts) {
       (kind === 'agent' ? engine.readAgents.get(id) : engine.readWorkflows.get(id)).inputSchema,
   })
   const app = createHttpApp({
-    ...{ ...engine, ...useCases, ...gate, ...triggers, ...webhooks, callProtocol },
+    ...useCasesOf({
+      ...{ engine, services: useCases, gate, triggers, webhooks, audit, streams, issueTicket, consoleSessions },
+      listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
+      ...{ callProtocol, readHealth, readMetrics, readSecretsHealth: () => secrets.health },
+    }),
     config: httpConfig,
-    ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest, digest, yieldTurn },
-    listRuns: createListRuns({ ...domain, idempotency, readRuns: engine.readRuns, registered }),
-    recall,
-    ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
-    issueTicket,
-    consoleSessions,
-    consoleData,
-    openRunStream: streams.openRunStream,
-    openSessionStream: streams.openSessionStream,
-    openReplayStream: streams.openReplayStream,
-    readHealth,
-    readMetrics,
-    readSecretsHealth: () => secrets.health,
+    ...{ version, clock, ids, logger, meter, tracer, hasLease, keyRequest, recall, digest, yieldTurn },
+    ...{ authenticate, watchCredential, csrfTokens: gate.csrfTokens, cookieTags: gate.cookieTags },
+    ...{ admit, onAnswer, consoleData },
   })
+  fetch.bind(app.fetch)
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
   // Without a tail, another process on the storage is noticed by looking for events that were not published.

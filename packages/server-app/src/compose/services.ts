@@ -67,6 +67,8 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly isMine: (duty: Duty) => boolean
 }
 
+export type Services = ReturnType<typeof createServices>
+
 /** Connects sessions, memory, skills and MCP to the code of runs (`forRuns`) and to HTTP and WebSocket (`forEdges`). */
 export function createServices(deps: ServicesDeps) {
   const { config, mcp, outside, embedder } = deps

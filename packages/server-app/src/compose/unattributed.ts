@@ -1,4 +1,4 @@
-import type { McpClient, Timers, UnitOfWork } from '@perdure/ports'
+import type { McpClient, Timers } from '@perdure/ports'
 import type { Attribution } from './attribution.ts'
 
 type Outside = Attribution['outside']
@@ -6,11 +6,6 @@ type Outside = Attribution['outside']
 /** Timer callbacks are work of the server, even if the code of a run started the timer. */
 export const unattributedTimers = (timers: Timers, outside: Outside): Timers => ({
   after: (delayMs, fn) => outside(() => timers.after(delayMs, fn)),
-})
-
-/** A commit is work of the server, even if the code of a run led to the commit. */
-export const unattributedUnitOfWork = (unitOfWork: UnitOfWork, outside: Outside): UnitOfWork => ({
-  commit: (writes) => outside(() => unitOfWork.commit(writes)),
 })
 
 /** A connection to an MCP server outlives the run that opened it, so later messages are not attributed to that run. */

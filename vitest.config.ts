@@ -118,6 +118,7 @@ export default defineConfig({
           alias: [
             { find: /^ai$/, replacement: 'ai6' },
             { find: /^ai\/test$/, replacement: 'ai6/test' },
+            { find: /^@ai-sdk\/mcp$/, replacement: 'ai-sdk-mcp-1' },
           ],
         },
         test: {

@@ -26,6 +26,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'large-rows': 'stores the rows in the database file',
   lifecycle: 'reads the permissions of the database file',
   'move-to-postgres': 'moves a database file to a schema',
+  'moved-results': 'moves a database file to a schema',
   proxies: 'tests proxies, not the storage',
   'second-names': 'gives the file a second name',
   'shared-budget-sqlite': 'opens the SQLite adapter',

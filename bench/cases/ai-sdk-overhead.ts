@@ -8,14 +8,23 @@ import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
 
 const DELTAS = 2_000
-const CALLS = 50
+/** Many answers and calls per figure, because a collection of garbage counts where it happens. */
+const ANSWERS = 10
+const CALLS = 100
+/** Rounds until the code of both is compiled. */
+const WARM_UP_ROUNDS = 6
+/** More than in other cases, because the difference of two figures varies more than each of them. */
+const ROUNDS_FACTOR = 2
 
 const long = scriptedModel(() => 'word '.repeat(DELTAS))
 const short = scriptedModel(() => 'word')
 
 type Stream = typeof streamText
 
-/** Processor time of the process, which includes that of the storage thread. */
+/**
+ * Processor time of all threads of the process: the code, the collector and compiler of V8, and the storage thread with
+ * the commits that flush. It ends when the answer is recorded.
+ */
 async function cpuMicros(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -23,9 +32,13 @@ async function cpuMicros(work: () => Promise<unknown>): Promise<number> {
   return user + system
 }
 
-/** For each delta of one long answer. */
-const microsPerDelta = async (stream: Stream) =>
-  (await cpuMicros(async () => stream({ model: long, prompt: 'Hi' }).text)) / DELTAS
+/** For each delta of long answers. The call itself is included: it takes about 1 µs of a delta. */
+async function microsPerDelta(stream: Stream): Promise<number> {
+  const micros = await cpuMicros(async () => {
+    for (let answer = 0; answer < ANSWERS; answer++) await stream({ model: long, prompt: 'Hi' }).text
+  })
+  return micros / ANSWERS / DELTAS
+}
 
 /** For each of several answers of one word. */
 async function millisPerCall(stream: Stream): Promise<number> {
@@ -66,8 +79,8 @@ export const aiSdkOverhead: BenchCase = {
       }
       const compare = async (input: keyof typeof MEASURES) => {
         const pair = { floor: () => MEASURES[input](streamText), subject: () => inRun(input) }
-        await alternate(3, pair)
-        return alternate(rounds, pair)
+        await alternate(WARM_UP_ROUNDS, pair)
+        return alternate(rounds * ROUNDS_FACTOR, pair)
       }
       try {
         const deltas = await compare('CPU per delta')

@@ -29,11 +29,15 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText,
     writer.write(one)
     answer.note(one)
   }
+  const isShown = ({ kind }: StreamPart) => !(withoutText && (kind === 'delta' || kind === 'block'))
   const writeAll = (said: readonly StreamPart[]): undefined => {
-    for (const one of said) writeOne(one.kind === 'tool-start' ? { ...one, tool: declarations.of(one.name) } : one)
+    for (const one of said) {
+      if (isShown(one)) writeOne(one.kind === 'tool-start' ? { ...one, tool: declarations.of(one.name) } : one)
+    }
   }
   const writeCalls = async (said: readonly StreamPart[]): Promise<void> => {
     for (const one of said) {
+      if (!isShown(one)) continue
       writeOne(one.kind === 'tool-call' ? { ...one, tool: await declarations.ofCall(one.name, one.args) } : one)
     }
   }
@@ -41,8 +45,8 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText,
   return {
     /** Returns a promise only for a part that takes time, because most parts are single words. */
     write(part: Part): Promise<void> | undefined {
-      const said = read(part).filter(({ kind }) => !(withoutText && (kind === 'delta' || kind === 'block')))
-      return said.some(({ kind }) => kind === 'tool-call') ? writeCalls(said) : writeAll(said)
+      const said = read(part)
+      return said.some(isCall) ? writeCalls(said) : writeAll(said)
     },
     /** Resolves when the log has the answer; the record of the answer may be made before. */
     end({ provider, modelId }: ModelName, modelAnswered: StepContext['modelAnswered']): Promise<void> {
@@ -56,6 +60,8 @@ export function createAnswerLog(ctx: RunContext, { messageId, form, withoutText,
     },
   }
 }
+
+const isCall = ({ kind }: StreamPart): boolean => kind === 'tool-call'
 
 /** Notes an answer that is in the log already, because an earlier execution wrote it. */
 export function noteAnswer(

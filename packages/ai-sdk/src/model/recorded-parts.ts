@@ -7,8 +7,18 @@ export function addPart(parts: Part[], part: Part): void {
   const last = parts.at(-1)
   const isSame = last !== undefined && last.type === part.type && last.id === part.id
   if (isSame && JOINED.has(part.type) && part.providerMetadata === undefined) {
-    parts[parts.length - 1] = { ...last, ...part, delta: `${last.delta}${part.delta}` }
-  } else parts.push(part)
+    // The object is a copy of its own, because most parts of an answer are joined to one.
+    Object.assign(last, part, { delta: `${last.delta}${part.delta}` })
+  } else parts.push({ ...part })
+}
+
+/** Whether `recordable` and `revived` leave the part as it is, as they leave each delta: it has no nested values. */
+export function isFlat(part: Part): boolean {
+  for (const name in part) {
+    const value = part[name]
+    if (name === 'timestamp' || (typeof value === 'object' && value !== null)) return false
+  }
+  return true
 }
 
 /** The value as JSON can record it: bytes become base64, and what is not JSON by itself becomes a tagged text. */

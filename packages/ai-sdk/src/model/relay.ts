@@ -1,5 +1,5 @@
 import type { Part } from './model.ts'
-import { addPart, recordable, revived } from './recorded-parts.ts'
+import { addPart, isFlat, recordable, revived } from './recorded-parts.ts'
 
 interface Relay {
   readonly signal: AbortSignal
@@ -29,13 +29,14 @@ export async function relay(source: AsyncIterable<Part>, { signal, progress, log
     if (signal.aborted) throw signal.reason
     progress()
     if (given.type === 'raw') continue
-    const part = recordable(given) as Part
+    const isSame = isFlat(given)
+    const part = isSame ? given : (recordable(given) as Part)
     const writing = log.write(given.type === 'error' ? given : part)
     if (writing !== undefined) await writing
     addPart(parts, part)
     isDecided ||= DECISIVE.has(part.type)
     if (isDecided) continue
-    send(revived(given))
+    send(isSame ? given : revived(given))
     sent = parts.length
   }
   return { parts, sent }

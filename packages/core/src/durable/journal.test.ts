@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { perdureError, storageBusy, type UnitOfWork, type Write } from '@perdure/ports'
+import { perdureError, storageBusy, toJsonText, type UnitOfWork, type Write } from '@perdure/ports'
 import { anEvent, aRun, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -76,18 +76,40 @@ describe('emit', () => {
     )
   })
 
-  it('merges consecutive events into one write, with at most 128 per commit', async () => {
+  it('merges consecutive events into one write, with at most 512 per commit', async () => {
     const { journal, commits, log } = await setUp()
 
-    await Promise.all(Array.from({ length: 300 }, (_, n) => journal.emit('note.n', { n })))
+    await Promise.all(Array.from({ length: 900 }, (_, n) => journal.emit('note.n', { n })))
 
     const counts = commits.map((writes) => writes.map((write) => ('events' in write ? write.events.length : 0)))
     expect(counts).toEqual([
-      [0, 128],
-      [0, 128],
-      [0, 44],
+      [0, 512],
+      [0, 388],
     ])
-    expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 300 }, (_, n) => n))
+    expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 900 }, (_, n) => n))
+  })
+
+  it('commits fewer events together when their payloads are long', async () => {
+    const { journal, commits } = await setUp()
+
+    const event = { ...message, payload: toJsonText({ text: 'x'.repeat(10 * 1_024) }) }
+    await Promise.all(Array.from({ length: 100 }, () => journal.record({ events: [event] })))
+
+    const counts = commits.map((writes) => writes.map((write) => ('events' in write ? write.events.length : 0)))
+    expect(counts).toEqual([
+      [0, 46],
+      [0, 46],
+      [0, 8],
+    ])
+  })
+
+  it('commits at most 128 entries with writes together', async () => {
+    const { journal, commits } = await setUp()
+    const entry = { writes: [{ type: 'run.fence', runId: 'other', attempt: 1, execution: 1 }] } as const
+
+    await Promise.allSettled(Array.from({ length: 200 }, () => journal.record(entry)))
+
+    expect(commits.map((writes) => writes.length)).toEqual([129, 73])
   })
 
   it('stores an empty object for an event without payload', async () => {

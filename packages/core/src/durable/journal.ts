@@ -71,6 +71,8 @@ export interface Unwritten {
 interface Pending {
   readonly writes: readonly Write[]
   readonly events: NewEvent[]
+  /** How much of a commit the entry takes up. */
+  weight: number
   readonly isAlone: boolean
   readonly durable: Promise<Conflict | undefined>
   resolve(conflict?: Conflict): void
@@ -78,10 +80,13 @@ interface Pending {
 }
 
 /**
- * Maximum entries per commit, so that code that records without awaiting does not block the storage. Events joined into
- * one entry count once.
+ * Maximum weight of the entries per commit, so that code that records without awaiting does not block the storage. The
+ * words of a model are the lightest: a commit stores 512 of them, or 128 entries with writes.
  */
-const ENTRIES_PER_COMMIT = 128
+const WEIGHT_PER_COMMIT = 512
+const WEIGHT_OF_WRITES = 4
+/** A payload of this length weighs as much as the row of an event. */
+const WEIGHT_CHARACTERS = 1_024
 
 /**
  * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt and the
@@ -141,11 +146,13 @@ export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Openi
   const enqueue = (entry: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
     flushing ??= Promise.resolve().then(flush)
     const newest = pending.at(-1)
-    if (newest !== undefined && !isAlone && mayJoin(newest, entry)) {
-      newest.events.push(...(entry.events ?? []))
+    const weight = weightOf(entry)
+    if (newest !== undefined && !isAlone && mayJoin(newest, entry, weight)) {
+      for (const event of entry.events ?? []) newest.events.push(event)
+      newest.weight += weight
       return newest.durable
     }
-    const one = toPending(entry, isAlone)
+    const one = toPending(entry, weight, isAlone)
     pending.push(one)
     return one.durable
   }
@@ -193,25 +200,30 @@ export function createJournal(deps: JournalDeps, run: RunRecord, opening?: Openi
 }
 
 /** The caller does not have to await the entry, so its rejection must not become unhandled. */
-function toPending({ writes = [], events = [] }: Entry, isAlone: boolean): Pending {
+function toPending({ writes = [], events = [] }: Entry, weight: number, isAlone: boolean): Pending {
   const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
   promise.catch(() => undefined)
-  return { writes, events: [...events], isAlone, durable: promise, resolve, reject }
+  return { writes, events: [...events], weight, isAlone, durable: promise, resolve, reject }
+}
+
+function weightOf({ writes = [], events = [] }: Entry): number {
+  if (writes.length > 0) return WEIGHT_OF_WRITES
+  let weight = 0
+  for (const { payload } of events) weight += 1 + Math.floor(payload.length / WEIGHT_CHARACTERS)
+  return weight
 }
 
 /** Consecutive events join one entry: they become durable together and share a promise. */
-const mayJoin = (newest: Pending, { writes = [], events = [] }: Entry): boolean =>
-  !newest.isAlone &&
-  newest.writes.length + writes.length === 0 &&
-  newest.events.length + events.length <= ENTRIES_PER_COMMIT
+const mayJoin = (newest: Pending, { writes = [] }: Entry, weight: number): boolean =>
+  !newest.isAlone && newest.writes.length + writes.length === 0 && newest.weight + weight <= WEIGHT_PER_COMMIT
 
 /** How many of the oldest entries go into the next commit. */
 function batchLength(pending: readonly Pending[]): number {
   if (pending[0]?.isAlone) return 1
-  let entries = 0
-  const end = pending.findIndex(({ isAlone, writes, events }) => {
-    entries += writes.length > 0 ? 1 : events.length
-    return isAlone || entries > ENTRIES_PER_COMMIT
+  let total = 0
+  const end = pending.findIndex(({ isAlone, weight }) => {
+    total += weight
+    return isAlone || total > WEIGHT_PER_COMMIT
   })
   return end === -1 ? pending.length : Math.max(1, end)
 }

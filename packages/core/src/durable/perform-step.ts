@@ -22,6 +22,8 @@ export interface Try<T> {
   readonly failureOf?: ((result: T) => string | undefined) | undefined
   readonly attempt: number
   readonly span: Span
+  /** Rejects when the start of the step cannot be recorded; missing once it is recorded. */
+  readonly begun?: Promise<unknown> | undefined
   /** Events that the commit of the result stores before the end of the step. */
   readonly said?: Said | undefined
   /** The result in place of one that cannot be recorded: it is too long, or the quota of the owner is used up. */
@@ -35,13 +37,13 @@ export type Said = (step: StepRef, file?: ShownResultFile) => readonly NewEvent[
 export async function performStep<T>(
   scope: CallScope,
   step: StepRecord,
-  { fn, options, failureOf, attempt, span, said, unrecordable }: Try<T>,
+  { fn, options, failureOf, attempt, span, begun, said, unrecordable }: Try<T>,
 ): Promise<RecordedResult> {
   const idempotencyKey = idempotencyKeyOf(step)
   const traceparent = span.traceparent ?? scope.run.traceparent
   const model = observeModel(scope, options)
   let charged: Charge | undefined
-  const limits = { timeoutMs: toMilliseconds(options.timeout), stall: stallOf(scope, options) }
+  const limits = { timeoutMs: toMilliseconds(options.timeout), stall: stallOf(scope, options), required: begun }
   try {
     const value = await withLimits(scope, limits, (signal, progress) => {
       const call = { idempotencyKey, attempt, signal, traceparent, progress, modelAnswered: model.answered }

@@ -4,7 +4,6 @@ import {
   perdureError,
   type RefusalOptions,
   type RunError,
-  type Span,
   type StepRecord,
   type Write,
 } from '@perdure/ports'
@@ -18,7 +17,7 @@ import { passBudget } from './budget-gate.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
-import { change, idempotencyKeyOf, performStep, type Said, type StepRef } from './perform-step.ts'
+import { change, idempotencyKeyOf, performStep, type Said, type StepRef, type Try } from './perform-step.ts'
 import { type RecordedResult, resultMembers } from './recorded-result.ts'
 import { retryDelayMs, retryPolicyOf } from './retry-policy.ts'
 import type { Reservation } from './run-budget.ts'
@@ -55,8 +54,8 @@ export const callStep = async <T>(
     ...work,
     countsAs: count,
     kind: kindOf({ options, failureOf }),
-    perform: (step, attempt, span) =>
-      performStep(scope, step, { fn, options, failureOf, attempt, span, said, unrecordable }),
+    perform: (step, attempt, { span, begun }) =>
+      performStep(scope, step, { fn, options, failureOf, attempt, span, begun, said, unrecordable }),
   })
   return withdraw === undefined ? called : called.finally(withdraw)
 }
@@ -92,8 +91,10 @@ export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' 
   /** How the work is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool' | 'model'
   /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
-  readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<RecordedResult>
+  readonly perform: (step: StepRecord, attempt: number, parts: TryParts) => Promise<RecordedResult>
 }
+
+type TryParts = Pick<Try<unknown>, 'span' | 'begun'>
 
 /** @throws PerdureError as `callStep` */
 export async function callWork<T>(scope: CallScope, name: string, work: Work<T>): Promise<T> {
@@ -187,14 +188,25 @@ interface Execution extends Work {
   readonly counted?: Reservation | undefined
 }
 
+/**
+ * Whether the work may begin before its start is recorded: a crash in between calls the model once more, as any crash
+ * during the call does.
+ */
+const mayOverlap = ({ kind, counted, options: { onCrash = 'retry', recoveries } }: Execution): boolean =>
+  kind === 'model' && counted === undefined && onCrash === 'retry' && recoveries === undefined
+
 function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
   return scope.ledger.busy(async () => {
     const { run, journal, clock } = scope
     const { seq, name, begin, counted } = execution
     const step = { seq, name, kind: 'step' } as const
-    const entry = { writes: begin, events: [stepEvent(run, 'step.start', { step, at: clock.now() })] }
+    const begun = journal.record({
+      writes: begin,
+      events: [stepEvent(run, 'step.start', { step, at: clock.now() })],
+    })
+    if (mayOverlap(execution)) return tryUntilSettled<T>(scope, execution, begun)
     try {
-      await journal.record(entry)
+      await begun
     } catch (error) {
       counted?.cancel()
       throw error
@@ -204,19 +216,24 @@ function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
   })
 }
 
-async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
+/**
+ * @param begun rejects when the start cannot be recorded; missing once it is recorded
+ * @throws the error of `begun`
+ */
+async function tryUntilSettled<T>(scope: CallScope, execution: Execution, begun?: Promise<unknown>): Promise<T> {
   const { signal, ledger } = scope
   const { name, seq, kind = 'step', options, perform } = execution
   for (let attempt = 1; ; attempt++) {
     const span = startStepSpan(scope, { kind, name, seq, attempt, model: options.model })
     try {
       const step = stepOf(scope, execution)
-      const result = await perform(step, attempt, span)
+      const result = await perform(step, attempt, { span, begun })
       span.end()
       const ended = { ...step, ...resultMembers(result), status: 'completed', result: result.text } as const
       return outcomeOf<T>(await ledger.deliver(ended))
     } catch (thrown) {
       failSpan(span, thrown)
+      await begun
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
       const retry = retryPolicyOf(options.retries)

@@ -33,20 +33,22 @@ interface Limits {
   readonly timeoutMs: number | undefined
   /** The longest time between two signs of progress. */
   readonly stall?: { readonly afterMs: number; readonly error: () => Error } | undefined
+  /** Ends the call when it rejects. */
+  readonly required?: Promise<unknown> | undefined
 }
 
 /**
  * Calls `fn` with a signal that also aborts when a limit is reached.
  *
- * @throws PerdureError `step-failed` after the timeout; the error of `stall`
+ * @throws PerdureError `step-failed` after the timeout; the error of `stall` or of `required`
  */
 export async function withLimits<T>(
   scope: Abortable,
-  { timeoutMs, stall }: Limits,
+  { timeoutMs, stall, required }: Limits,
   fn: (signal: AbortSignal, progress: () => void) => T | PromiseLike<T>,
 ): Promise<T> {
   const { timers, signal } = scope
-  if (timeoutMs === undefined && stall === undefined) return fn(signal, NOTHING)
+  if (timeoutMs === undefined && stall === undefined && required === undefined) return fn(signal, NOTHING)
   const own = new AbortController()
   const onAbort = () => own.abort(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
@@ -56,6 +58,7 @@ export async function withLimits<T>(
     ended.reject(error)
     own.abort(reason)
   }
+  required?.catch((error: Error) => end(error, 'not recorded'))
   const cancelTimeout =
     timeoutMs === undefined
       ? NOTHING

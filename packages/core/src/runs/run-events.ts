@@ -81,11 +81,10 @@ export function lifecycleEvent(
 export const logTopic = (runId: string): string => `run-log:${runId}`
 
 /** An event of a run, also visible in its session. */
-export const runEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({
-  runId: run.id,
-  sessionId: run.sessionId,
-  ...event,
-})
+export const runEvent = (
+  { id, sessionId }: RunRecord,
+  { type, payload, phase, at }: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>,
+): NewEvent => ({ runId: id, sessionId, type, payload, phase, at })
 
 /** Tells in the log of a parent that its child has started or ended. */
 export function childEvent(

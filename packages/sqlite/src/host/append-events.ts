@@ -1,5 +1,5 @@
 import type { NewEvent, StoredEvent } from '@perdure/ports'
-import { compile, paramsFor } from '@perdure/storage'
+import { compile, paramsFor, statement } from '@perdure/storage'
 import type { Connection } from '../file/connection.ts'
 import { from } from '../query/compile.ts'
 import { ENTER_RUN } from '../query/dialect.ts'
@@ -7,13 +7,30 @@ import type { EventTable } from '../query/schema.ts'
 
 /** Appends events to the log, each at the next position. */
 export function appendEvents(connection: Connection, events: readonly NewEvent[]): readonly StoredEvent[] {
+  const rows = toRows(connection, events)
+  const stored: StoredEvent[] = []
+  while (stored.length < rows.length) {
+    const block = rows.slice(stored.length, stored.length + ROWS_PER_STATEMENT)
+    const [first] = block as [NewEventRow]
+    const isWhole = block.length === ROWS_PER_STATEMENT
+    const { lastInsertRowid } = isWhole ? connection.run(insertBlock, block) : connection.run(insertEvent, first)
+    const added = isWhole ? block.length : 1
+    // No other connection writes meanwhile, so the rows of one statement have consecutive positions.
+    let position = Number(lastInsertRowid) - added
+    for (const event of events.slice(stored.length, stored.length + added)) {
+      stored.push({ ...event, position: ++position })
+    }
+  }
+  return stored
+}
+
+function toRows(connection: Connection, events: readonly NewEvent[]): readonly NewEventRow[] {
   let run: string | undefined
   let key: number | null = null
   return events.map((event) => {
     if (event.runId !== run) key = event.runId === undefined ? null : keyOf(connection, event.runId)
     run = event.runId
-    const { lastInsertRowid } = connection.run(insertEvent, toRow(event, key))
-    return { ...event, position: Number(lastInsertRowid) }
+    return toRow(event, key)
   })
 }
 
@@ -34,6 +51,16 @@ const COLUMNS = ['run_key', 'session_id', 'topic', 'type', 'phase', 'at', 'paylo
 
 const insertEvent = compile<NewEventRow, unknown>((param) =>
   from.insertInto('events').values(paramsFor(param, COLUMNS)),
+)
+
+/** A statement for many rows costs half as much per row as a statement for each. */
+const ROWS_PER_STATEMENT = 16
+
+const insertBlock = statement<readonly NewEventRow[]>(
+  `INSERT INTO events (${COLUMNS.join(', ')}) VALUES ${Array(ROWS_PER_STATEMENT)
+    .fill(`(${COLUMNS.map(() => '?').join(', ')})`)
+    .join(', ')}`,
+  (rows) => rows.flatMap((row) => COLUMNS.map((name) => row[name])),
 )
 
 const toRow = (event: NewEvent, runKey: number | null): NewEventRow => ({

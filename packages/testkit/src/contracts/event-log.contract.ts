@@ -58,6 +58,29 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'numbers many events of one commit in order, whatever streams they belong to',
+    async run(storage) {
+      await insertCarriers(storage)
+      const event = (n: number): NewEvent =>
+        anEvent({
+          ...(n % 7 === 0 ? SESSION : n % 3 === 0 ? { runId: 'other' } : RUN),
+          payload: toJsonText(n),
+          at: at(n),
+        })
+      const events = Array.from({ length: 100 }, (_, n) => event(n))
+
+      const stored = await append(storage, ...events)
+
+      const first = stored[0]?.position ?? 0
+      expect(stored).toEqual(events.map((one, n) => ({ ...one, position: first + n })))
+      const all = { after: 0, limit: 1_000 }
+      const own = (id: string) => stored.filter(({ runId }) => runId === id)
+      expect(await storage.events.read(RUN, all)).toEqual(own('same'))
+      expect(await storage.events.read({ runId: 'other' }, all)).toEqual(own('other'))
+      expect(await storage.events.read(SESSION, all)).toEqual(stored.filter(({ sessionId }) => sessionId === 'same'))
+    },
+  },
+  {
     title: 'counts the events of a stream after one position up to and including another',
     async run(storage) {
       const own = positions(await appendMixed(storage, 4))

@@ -1,6 +1,7 @@
 import { jsonOrText } from '../parts/json-or-text.ts'
 import { type Fields, isFields, type Parts, textOf } from './fold-parts.ts'
 import type { ApprovalPart, ToolPart } from './message-parts.ts'
+import { resultFileIn } from './result-file.ts'
 
 /** The calls of tools, and the approvals that they or the code of the run wait for. */
 export interface Calls {
@@ -45,13 +46,18 @@ export function createCalls({ put, find }: Pick<Parts, 'put' | 'find'>): Calls {
       }))
     },
     execute(fields) {
-      change(fields, ({ args }) => ({ state: 'executing', answer: undefined, args: fields.args ?? args }))
+      change(fields, ({ args }) => ({
+        state: 'executing',
+        answer: undefined,
+        file: undefined,
+        args: fields.args ?? args,
+      }))
     },
     answer(fields) {
       const { error, result, preliminary } = fields
       change(fields, () => {
         if (preliminary === true) return { answer: result }
-        if (error === undefined) return { answer: result ?? null, state: 'done' }
+        if (error === undefined) return { answer: result ?? null, file: resultFileIn(fields), state: 'done' }
         const isDenied = isFields(error) && error.kind === 'approval_denied'
         return { answer: error, state: isDenied ? 'denied' : 'failed' }
       })

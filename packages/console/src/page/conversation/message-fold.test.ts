@@ -32,6 +32,16 @@ describe('messagesOf', () => {
     ])
   })
 
+  it('has the file with the result of a tool, until another execution replaces it', () => {
+    const file = { id: 'file_1', url: '/v1/files/file_1', name: 'search.json', mediaType: 'application/json', bytes: 9 }
+    const start = event('tool.execute.start', { toolCallId: 'c1', toolName: 'search' })
+    const end = event('tool.execute.end', { toolCallId: 'c1', result: { file }, isResultInFile: true })
+
+    const { url, name, mediaType } = file
+    expect(messagesOf([start, end])).toMatchObject([{ state: 'done', file: { url, name, mediaType } }])
+    expect(messagesOf([start, end, start])).toMatchObject([{ state: 'executing', file: undefined }])
+  })
+
   it('appends to a block that was started, also after a tool', () => {
     const parts = messagesOf([
       event('text.start', { messageId: 'm1' }),

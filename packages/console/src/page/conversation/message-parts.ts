@@ -16,6 +16,13 @@ export interface TextPart {
   readonly text: string
 }
 
+/** A stored file with the result of a tool, in place of which its event has a reference. */
+export interface ResultFile {
+  readonly url: string
+  readonly mediaType: string
+  readonly name: string | undefined
+}
+
 export interface ToolPart {
   readonly kind: 'tool'
   readonly id: string
@@ -26,6 +33,8 @@ export interface ToolPart {
   readonly state: 'writing' | 'called' | 'executing' | 'waiting' | 'done' | 'failed' | 'denied'
   /** The result or the error; `undefined` until there is one. */
   readonly answer: unknown
+  /** The file with the whole result. */
+  readonly file?: ResultFile | undefined
   /** Whether the client performs the tool and sends its result. */
   readonly isClient: boolean
   readonly approvalId?: string | undefined

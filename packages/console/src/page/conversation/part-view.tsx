@@ -139,6 +139,7 @@ function ToolCard({ call, number, runId, isWaiting }: ToolCardProps) {
       <Folded summary={<ToolSummary call={call} awaitsClient={awaitsClient} />}>
         <Value title="input" value={call.args} label={`Arguments of ${name}, part ${number}`} />
         <Value title={isBad(state) ? 'error' : 'output'} value={answer} label={`Result of ${name}, part ${number}`} />
+        {call.file === undefined ? null : <FileView {...call.file} />}
       </Folded>
       {state === 'waiting' && approvalId !== undefined ? <PendingApproval id={approvalId} name={name} /> : null}
       {awaitsClient ? <ClientAnswer runId={runId} toolCallId={id} name={name} /> : null}

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Run } from '../api/resources.ts'
 import { targetOf } from '../api/resources.ts'
 import { useApp } from '../app-context.ts'
+import { FileView } from '../conversation/file-view.tsx'
 import { Card, Empty, Facts, FailureNote, Heading, Shown, Status, shortId } from '../parts/basics.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Subject } from '../parts/subject.tsx'
@@ -229,6 +230,7 @@ function SpanDetail({ run, span, to }: { readonly run: Run; readonly span: Span;
         <>
           <h3>Output</h3>
           <JsonView value={span.output} label="Output of the span" />
+          {span.file === undefined ? null : <FileView {...span.file} />}
         </>
       )}
       <p class="actions">

@@ -72,6 +72,19 @@ describe('createSpanFold', () => {
     expect(spans).toMatchObject([{ name: 'search', kind: 'tool', status: 'done', output: 3, end: 5 }])
   })
 
+  it('has the file with the result of a tool', () => {
+    const file = { id: 'file_1', url: '/v1/files/file_1', name: 'search.json', mediaType: 'application/json', bytes: 9 }
+    const start = event('tool.execute.start', { toolCallId: 'call-7', toolName: 'search' }, 1)
+    const end = (detail: object) => event('tool.execute.end', { toolCallId: 'call-7', ...detail }, 5)
+
+    const { url, name, mediaType } = file
+    expect(fold(start, end({ result: { file }, isResultInFile: true }))).toMatchObject([
+      { file: { url, name, mediaType } },
+    ])
+    expect(fold(start, end({ result: { file } }))).toMatchObject([{ file: undefined }])
+    expect(fold(start, end({ result: 3, isResultInFile: true }))).toMatchObject([{ file: undefined }])
+  })
+
   it('names what a suspended run waits for', () => {
     const waitingFor = [{ kind: 'approval', name: 'deploy' }, { kind: 'resume' }]
     const spans = fold(event('run.suspended', { waitingFor }, 5), event('run.resumed', {}, 50))

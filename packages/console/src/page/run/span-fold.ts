@@ -1,4 +1,6 @@
 import type { Event } from '../api/resources.ts'
+import type { ResultFile } from '../conversation/message-parts.ts'
+import { resultFileIn } from '../conversation/result-file.ts'
 
 export type SpanKind = 'run' | 'step' | 'tool' | 'model' | 'approval' | 'child' | 'wait' | 'sleep' | 'event' | 'version'
 export type SpanStatus = 'running' | 'done' | 'failed'
@@ -22,6 +24,8 @@ export interface Span {
   readonly parent: string | undefined
   input: unknown
   output: unknown
+  /** The file with the whole output. */
+  file: ResultFile | undefined
   childRunId: string | undefined
 }
 
@@ -59,6 +63,7 @@ export function createSpanFold(): SpanFold {
       parent: span.seq === undefined ? stepAround(span.kind) : undefined,
       input: undefined,
       output: undefined,
+      file: undefined,
       childRunId: undefined,
       ...span,
     }
@@ -95,9 +100,10 @@ export function createSpanFold(): SpanFold {
     const { toolCallId, result, error } = payload
     const detail = errorText(error)
     const status = error === undefined ? 'done' : 'failed'
+    const change = { output: error ?? result, file: resultFileIn(payload), detail, status } as const
     const step = stepOfTool(payload, runId)
-    if (step !== undefined && step.kind === 'tool') Object.assign(step, { output: error ?? result, detail, status })
-    else end(`tool ${toolCallId}`, at, { output: error ?? result, detail, status })
+    if (step !== undefined && step.kind === 'tool') Object.assign(step, change)
+    else end(`tool ${toolCallId}`, at, change)
   }
 
   const endStep = (at: number, { seq, error, willRetry }: Payload) => {

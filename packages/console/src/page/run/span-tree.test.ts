@@ -4,7 +4,14 @@ import { treeOf } from './span-tree.ts'
 
 const span = (id: string, parent?: string): Span => ({
   ...{ id, name: id, kind: 'step', start: 0, end: 1, status: 'done', parent, seq: undefined, detail: undefined },
-  ...{ tokens: undefined, costUsd: undefined, input: undefined, output: undefined, childRunId: undefined },
+  ...{
+    tokens: undefined,
+    costUsd: undefined,
+    input: undefined,
+    output: undefined,
+    file: undefined,
+    childRunId: undefined,
+  },
 })
 
 describe('treeOf', () => {

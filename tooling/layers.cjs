@@ -45,7 +45,7 @@ module.exports = {
     ['engine'],
     ['retention', 'targets'],
     ['consolidator', 'sessions'],
-    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'webhooks'],
+    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'subjects', 'webhooks'],
     ['durable'],
     ['console', 'providers', 'replay', 'tracing'],
     ['commit', 'runs'],

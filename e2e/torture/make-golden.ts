@@ -112,6 +112,9 @@ const ROWS: Readonly<Record<number, string>> = {
     INSERT INTO steps (run_key, seq, kind, name, status, attempt, "order", started_at, settled_at, result_file)
     VALUES (1, 1, 'step', 'second', 'completed', 1, 1, ${AT}, ${AT + 1}, '{"id":"file_result","bytes":1}');
     INSERT INTO run_files (run_id, file_id) VALUES ('run_done', 'file_result');`,
+  34: `
+    UPDATE runs SET caller = '{"name":"Alice","claims":{"plan":"pro"}}' WHERE id = 'run_done';
+    INSERT INTO deleted_usage VALUES ('alice', 20455, 2, 0.5);`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))

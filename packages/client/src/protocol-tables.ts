@@ -156,6 +156,7 @@ export const ROUTES = {
     revoke: { method: 'DELETE', path: '/tokens/:tokenId', isKeyed: true },
   },
   subjects: {
+    usage: { method: 'GET', path: '/subjects/:subject/usage' },
     revoke: { method: 'POST', path: '/subjects/:subject/revoke', input: 'body', isKeyed: true },
   },
   audit: {

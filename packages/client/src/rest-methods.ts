@@ -70,10 +70,14 @@ type Method<R extends Operation> = (
   ...values: [...Params<R['path']>, ...ContentOf<R>, ...InputArguments<InputOf<R>>, options?: CallOptions]
 ) => AnswerOf<R>
 
+/** By id, because comparing each row with the pattern of each group exceeds the limits of the compiler. */
+type RowsById = { readonly [R in CallableRow as R['id']]: R }
+type IdOf<Group extends string> = Extract<keyof RowsById, `${Group}.${string}`>
+
 /** The methods without a configuration: each accepts any id and any input. */
 export type UntypedRestClient = {
   readonly [Group in GroupOf<CallableRow['id']>]: {
-    readonly [R in Extract<CallableRow, { readonly id: `${Group}.${string}` }> as MethodOf<R['id']>]: Method<R>
+    readonly [Id in IdOf<Group> as MethodOf<Id>]: Method<RowsById[Id]>
   }
 }
 

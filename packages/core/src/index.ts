@@ -22,6 +22,7 @@ export {
 } from './auth/authenticate.ts'
 export type { JwtIssuer } from './auth/authenticate-jwt.ts'
 export { authorizeOperation, authorizeTarget } from './auth/authorize.ts'
+export { type CallerFacts, callerProblem, type RunCaller, toCallerText } from './auth/caller.ts'
 export type { CookieTags } from './auth/cookie-tags.ts'
 export {
   type CredentialLoss,
@@ -230,6 +231,7 @@ export type { ReadSkills } from './skills/read-skills.ts'
 export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
 export { createSkills } from './skills/skills.ts'
+export { createReadSubjectUsage, type ReadSubjectUsage } from './subjects/read-usage.ts'
 export type { Agent, AgentEvent, AgentRegistration, Returned, RunCode, Yielded } from './targets/agent.ts'
 export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
 export type { ChatInput, ChatMessage, ChatPart, ChatTool } from './targets/chat-input.ts'

@@ -19,6 +19,7 @@ import {
   createMemory,
   createPhase,
   createReadHealth,
+  createReadSubjectUsage,
   createRealtime,
   createRecall,
   createRenderEnvelope,
@@ -209,13 +210,12 @@ export function createTestApp(options: AppOptions = {}) {
   const app = createHttpApp({
     config: { ...TEST_CONFIG, ...config },
     ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
-    ...{ digest: testDigest, yieldTurn: async () => undefined, keyRequest },
-    recall,
+    ...{ digest: testDigest, yieldTurn: async () => undefined, keyRequest, recall },
     listRuns: createListRuns({
       ...{ ...shared, readRuns: engine.readRuns },
       registered: () => [...agents.list(), ...workflows.list()],
     }),
-    callProtocol,
+    ...{ callProtocol, readSubjectUsage: createReadSubjectUsage({ ...shared, maxFileBytes: 1_000 }) },
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({

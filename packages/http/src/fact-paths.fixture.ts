@@ -185,6 +185,7 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'tokens.rotate': NOTHING,
   'tokens.revoke': NOTHING,
   'subjects.revoke': NOTHING,
+  'subjects.usage': NOTHING,
   'triggers.list': NOTHING,
   'triggers.create': NOTHING,
   'triggers.prune': NOTHING,

@@ -41,6 +41,7 @@ import type {
   ReadRuns,
   ReadSessions,
   ReadSkills,
+  ReadSubjectUsage,
   ReadTriggers,
   ReadWorkflows,
   Recall,
@@ -202,6 +203,7 @@ export interface UseCases {
   readonly issueTicket: IssueTicket
   readonly tokens: TokenUseCases
   readonly revokeSubject: RevokeSubject
+  readonly readSubjectUsage: ReadSubjectUsage
   readonly listAudit: ListAudit
   readonly exportAudit: ExportAudit
   readonly verifyAudit: VerifyAudit

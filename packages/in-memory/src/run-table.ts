@@ -14,6 +14,7 @@ import {
   type RunRecord,
   type RunStore,
   type RunTimers,
+  reachedLimit,
   type StartRange,
   startFields,
   sumUsage,
@@ -27,8 +28,10 @@ import { outlined } from './outlined.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RetainedRuns } from './retention.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
+import { hasFields, isRoot, matchesFilter } from './run-filter.ts'
 import type { ThreadRuns } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
+import { createUsageTable } from './usage-table.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface RunTable extends ThreadRuns, RetainedRuns {
@@ -38,7 +41,14 @@ export interface RunTable extends ThreadRuns, RetainedRuns {
   readonly timers: RunTimers
   readonly appliers: Pick<
     WriteAppliers,
-    'run.insert' | 'run.transition' | 'run.withdraw' | 'run.interrupt' | 'run.charge' | 'run.fence' | 'run.followed-up'
+    | 'run.admit'
+    | 'run.insert'
+    | 'run.transition'
+    | 'run.withdraw'
+    | 'run.interrupt'
+    | 'run.charge'
+    | 'run.fence'
+    | 'run.followed-up'
   >
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
@@ -57,6 +67,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
   const delayed = new Map<string, RunRecord>()
   const unfollowed = new Map<string, true>()
   const fields = new Map<string, readonly RunField[]>()
+  const usage = createUsageTable(runs.all)
 
   const put = (run: RunRecord, undo: UndoLog): void => {
     runs.put(run, undo)
@@ -125,6 +136,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
           show: (run) => outlinedRun(run, page.content),
         }),
       owners: async (limit) => Array.from(new Set(runs.all().map(({ owner }) => owner))).slice(0, limit),
+      usage: async (subject, now) => usage.of(subject, now),
       needingFollowUp: async (limit) =>
         takeWithinPage(
           Array.from(unfollowed.keys()).flatMap((id) => byId.get(id) ?? []),
@@ -140,6 +152,10 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
     isSessionActive: (sessionId) =>
       runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
     appliers: {
+      'run.admit'({ type, subject, now, limits }) {
+        const current = usage.of(subject, now)
+        return reachedLimit(current, limits) === undefined ? 0 : { type, current }
+      },
       'run.insert'({ type, run, labels }, { undo }) {
         const current = runs.get(run.id)
         if (current !== undefined) return { type, current }
@@ -191,10 +207,10 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
         putEntry(unfollowed, [runId, true], undo)
         return 1
       },
-      'run.charge'({ runId, usage }, { undo }) {
+      'run.charge'({ runId, usage: added }, { undo }) {
         const current = runs.get(runId)
         if (current === undefined) return 0
-        put({ ...current, usage: sumUsage(current.usage, usage) }, undo)
+        put({ ...current, usage: sumUsage(current.usage, added) }, undo)
         return 1
       },
       'run.fence'({ type, runId, attempt, execution = runs.get(runId)?.execution }) {
@@ -231,6 +247,7 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
     removeRun(runId, undo) {
       const run = runs.get(runId)
       if (run === undefined) return
+      usage.keep(run, undo)
       runs.delete(runId, undo)
       lanes.freeHeld(runId, undo)
       putEntry(byId, [runId, undefined], undo)
@@ -270,30 +287,4 @@ function transitioned(run: RunRecord, change: RunChange): RunRecord {
   return status === undefined || status === 'running' ? next : Object.freeze({ ...next, executor: change.executor })
 }
 
-const hasOrigin = (run: RunRecord, { isRoot: root, isTurn }: RunFilter): boolean =>
-  (root === undefined || isRoot(run)) && (isTurn === undefined || (isRoot(run) && run.withdrawnBy === undefined))
-
-const isRoot = ({ parentRunId }: RunRecord): boolean => parentRunId === undefined
-
 const isActive = ({ status }: RunRecord): boolean => !isTerminal(status)
-
-const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
-  (filter.statuses === undefined || filter.statuses.includes(run.status)) &&
-  (filter.kind === undefined || run.kind === filter.kind) &&
-  (filter.targetId === undefined || run.targetId === filter.targetId) &&
-  (filter.threadId === undefined || run.threadId === filter.threadId) &&
-  (filter.sessionId === undefined || run.sessionId === filter.sessionId) &&
-  (filter.parentRunId === undefined || run.parentRunId === filter.parentRunId) &&
-  hasOrigin(run, filter) &&
-  (filter.owner === undefined || run.owner === filter.owner) &&
-  (filter.ids === undefined || filter.ids.includes(run.id)) &&
-  (filter.isParked === undefined || isParked(run)) &&
-  (filter.since === undefined || run.createdAt >= filter.since) &&
-  (filter.until === undefined || run.createdAt < filter.until) &&
-  (filter.finishReason !== 'completed' || run.finishReason === 'completed')
-
-const isParked = ({ status, parked }: RunRecord): boolean =>
-  status === 'suspended' && parked !== undefined && String(parked) !== 'null'
-
-const hasFields = (fields: readonly RunField[], wanted: readonly RunField[]): boolean =>
-  wanted.every(([name, value]) => fields.some((field) => field[0] === name && field[1] === value))

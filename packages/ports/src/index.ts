@@ -207,6 +207,15 @@ export {
   parseStrictText,
 } from './strict-json.ts'
 export type { SubjectRevocation, SubjectRevocationStore } from './subject-revocation-store.ts'
+export {
+  dayOf,
+  endOfDay,
+  reachedLimit,
+  type SubjectLimits,
+  type SubjectUsage,
+  startOfDay,
+  usageOfDeleted,
+} from './subject-usage.ts'
 export type { TicketLimits, TicketRecord, TicketStore } from './ticket-store.ts'
 export { createPauses, type Timers, type YieldTurn } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'

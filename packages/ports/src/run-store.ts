@@ -4,6 +4,7 @@ import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 import type { WithStored } from './stored-text.ts'
+import type { SubjectUsage } from './subject-usage.ts'
 
 export type RunKind = 'agent' | 'workflow'
 export type RunStatus = RunStatusName
@@ -90,6 +91,7 @@ export interface RunRecord {
   readonly threadId?: string | undefined
   readonly sessionId?: string | undefined
   readonly owner: string // subject of the token that started the run
+  readonly caller?: JsonText | undefined // what was known about the owner when it asked for the run; opaque to stores
   readonly userId?: string | undefined
   readonly status: RunStatus
   readonly finishReason?: FinishReason | undefined
@@ -133,6 +135,7 @@ export type RunChange = Partial<
     | 'status'
     | 'finishReason'
     | 'input'
+    | 'caller'
     | 'result'
     | 'error'
     | 'usage'
@@ -216,6 +219,8 @@ export interface RunStore {
   ): Promise<Page<OutlinedRun<Content>>>
   /** Lists up to `limit` different owners of stored runs, whatever the status of the runs, in an order of its own. */
   owners(limit: number): Promise<readonly string[]>
+  /** What the subject uses, on the UTC day of `now`. */
+  usage(subject: string, now: EpochMs): Promise<SubjectUsage>
   /**
    * Lists up to `limit` runs that are marked with `needsFollowUp`, in an order of its own. The list ends like a page, so
    * it can be shorter than `limit` although more runs are marked; it is empty only if none is.

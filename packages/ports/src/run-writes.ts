@@ -2,9 +2,21 @@ import type { EpochMs } from './clock.ts'
 import type { StoredResponse } from './idempotency-store.ts'
 import type { RunLabels } from './run-fields.ts'
 import type { RunChange, RunRecord, RunStatus, RunUsage } from './run-store.ts'
+import type { SubjectLimits, SubjectUsage } from './subject-usage.ts'
 
 /** Writes of runs. */
 export type RunWrite =
+  /**
+   * Conflicts, with the usage, when the subject has reached one of the limits on the UTC day of `now`. Put it before the
+   * `run.insert` of a run of the subject: of concurrent commits that do so, no more succeed than the limits allow. Its count
+   * is 0.
+   */
+  | {
+      readonly type: 'run.admit'
+      readonly subject: string
+      readonly now: EpochMs
+      readonly limits: SubjectLimits
+    }
   /**
    * Conflicts when the id is taken. An active run of a workflow also conflicts when its thread has another run of the
    * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run.
@@ -57,8 +69,8 @@ export type RunWrite =
   /**
    * Deletes every run of this thread of the workflow with its calls, approvals and events. Stored responses with content
    * of these rows are replaced with `answer`, so that their idempotency keys stay reserved. Facts and fires are kept,
-   * without their references to the deleted rows. Conflicts while one of the runs is queued, running or suspended. Its
-   * count is the number of deleted runs. Event positions are not reused.
+   * without their references to the deleted rows, and the runs still count in the usage of their owners. Conflicts while one of
+   * the runs is queued, running or suspended. Its count is the number of deleted runs. Event positions are not reused.
    */
   | {
       readonly type: 'thread.delete'
@@ -69,6 +81,7 @@ export type RunWrite =
 
 /** The run as it is stored, if it exists. */
 export type RunWriteConflict =
+  | { readonly type: 'run.admit'; readonly current: SubjectUsage }
   | {
       readonly type: 'run.insert'
       readonly reason?: 'thread' | undefined

@@ -1,5 +1,6 @@
 import type { TokenEnv } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
+import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 
 /** A bearer token without its secret. */
@@ -8,6 +9,8 @@ export interface TokenRecord {
   readonly digest: string // HMAC-SHA256(pepper, token), lower-case hex; unique
   readonly name: string
   readonly subject: string // the principal: owns what the token creates; unchanged by rotation
+  /** What the program that issued the token says about its user; opaque to stores. */
+  readonly caller?: JsonText | undefined
   readonly env: TokenEnv
   readonly scopes: readonly string[]
   readonly createdAt: EpochMs

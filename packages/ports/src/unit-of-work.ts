@@ -122,7 +122,8 @@ export type Write =
    * Deletes the session with its chat, messages, events and jobs, the files that only it holds, and its runs with their calls,
    * approvals and events. Stored
    * responses with content of these rows are replaced with `answer`, so that their idempotency keys stay reserved.
-   * Facts and fires are kept, without their references to the deleted rows. Conflicts when there is no such session,
+   * Facts and fires are kept, without their references to the deleted rows, and the runs still count in the usage of their
+   * owners. Conflicts when there is no such session,
    * and while one of its runs is queued, running or suspended. With `idleSince`, also conflicts when the session was
    * active after that instant, and advances `trimmedThrough` past the events it removes.
    */

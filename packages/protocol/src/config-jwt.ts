@@ -50,6 +50,7 @@ const Keys = v.union(
 )
 
 const MAX_CLOCK_TOLERANCE_SECONDS = 60
+const MAX_CLAIMS = 32
 
 const Issuer = strictObject({
   /** The part of the subjects that tells this issuer from others: `jwt:<id>:<sub>`. Permanent. */
@@ -79,6 +80,11 @@ const Issuer = strictObject({
   ),
   /** The most that a claim or a function can grant. */
   maxScopes: v.optional(v.array(scope, 'must be a list of scopes')),
+  /** The claims that the code of runs may read as `ctx.caller.claims`. */
+  claims: v.optional(
+    v.pipe(v.array(text(128)), v.maxLength(MAX_CLAIMS, `must be a list of at most ${MAX_CLAIMS} claims`)),
+    [],
+  ),
   /** The header `typ`, if it is checked, such as `at+jwt`. */
   typ: v.optional(text(64)),
   /** The longest time since the claim `iat`. */

@@ -36,7 +36,7 @@ export const ServerConfigSchema = strictObject({
       note: 'Secret references to earlier peppers; tokens created with these stay valid.',
     }),
     jwt: field(JwtIssuers, [], {
-      note: 'Issuers whose JWTs are accepted besides tokens, with auth.kind token. Each has `id`, `issuer`, `audience`, `keys` (`{ secretRef }` or `{ jwksUrl }`), `algorithms` and `scopes`, and optionally `subject`, `maxScopes`, `typ`, `maxAge` and `clockTolerance`.',
+      note: 'Issuers whose JWTs are accepted besides tokens, with auth.kind token. Each has `id`, `issuer`, `audience`, `keys` (`{ secretRef }` or `{ jwksUrl }`), `algorithms` and `scopes`, and optionally `subject`, `maxScopes`, `claims`, `typ`, `maxAge` and `clockTolerance`.',
     }),
     lockout: section({
       blockValid: field(boolean, false, {
@@ -53,6 +53,17 @@ export const ServerConfigSchema = strictObject({
     }),
     maxShare: field(share, 0.5, {
       note: 'Part of all slots that the runs of one subject may hold while runs of other subjects wait; 1 turns the limit off.',
+    }),
+    perSubject: section({
+      maxActive: optionalField(count(1), {
+        note: 'Maximum number of queued and running runs of one subject; further starts get 429 quota-exceeded. Suspended runs and child runs do not count. Unlimited when not set.',
+      }),
+      maxPerDay: optionalField(count(1), {
+        note: 'Maximum number of runs that one subject starts per day (UTC), without child runs; unlimited when not set.',
+      }),
+      maxUsdCentsPerDay: optionalField(count(1), {
+        note: 'US cents that the runs of one subject may cost per day (UTC); a run counts on the day on which it was created. A started run is not stopped: limit it with a budget. Unlimited when not set.',
+      }),
     }),
     maxResultBytes: field(bytes, 1_048_576, {
       note: 'Maximum size of the input or the result of a run, in bytes. A longer result of a step or a tool is stored as a file.',

@@ -97,6 +97,7 @@ export const ERRORS = {
   'range-not-satisfiable': { status: 416, family: 'kind', retryable: false, summary: 'The file is shorter than the requested range.' },
   'host-denied': { status: 421, family: 'kind', retryable: false, summary: 'The Host header names a host that this server does not serve.' },
   'auth-locked-out': { status: 429, family: 'kind', retryable: true, summary: 'Too many failed authentication attempts from this address.' },
+  'quota-exceeded': { status: 429, family: 'kind', retryable: true, openai: 'insufficient_quota', summary: 'The caller has used up a limit of runs.perSubject: its runs at once, or the runs or costs of a day.' },
   'rate-limit-exceeded': { status: 429, family: 'kind', retryable: true, openai: 'rate_limit_exceeded', summary: 'Too many requests from this address.' },
   'ticket-limit-exceeded': { status: 429, family: 'kind', retryable: true, summary: 'This token has too many unused WebSocket tickets.' },
   'headers-too-large': { status: 431, family: 'kind', retryable: false, summary: 'The header block or the number of header fields exceeds the limit.' },

@@ -47,6 +47,7 @@ export const SCOPES = {
     summary: 'Mint tokens of at most an hour for users: each runs one agent and sees only what its user owns.',
   },
   'tokens:revoke': { third: 'id', summary: 'Rotate and revoke tokens.' },
+  'subjects:read': { third: 'none', summary: 'See what every subject uses.' },
   'audit:read': { third: 'none', summary: 'See the audit log.' },
   'audit:export': { third: 'none', summary: 'Export the audit log.' },
   'audit:verify': { third: 'none', summary: 'Verify the audit chain.' },

@@ -16,6 +16,7 @@ import type { Program } from './program.ts'
 import { laneWrites } from './runs/lane-store.ts'
 import { retentionWrites } from './runs/retention-writes.ts'
 import { runWrites } from './runs/run-writes.ts'
+import { usageWrites } from './runs/subject-usage.ts'
 import { threadWrites } from './runs/thread-writes.ts'
 import { sessionDeletion } from './sessions/session-deletion.ts'
 import { sessionWrites } from './sessions/session-writes.ts'
@@ -55,6 +56,7 @@ const DELETES_EVENTS: ReadonlySet<WriteType> = new Set<WriteType>([
 
 const APPLIERS: WriteAppliers = {
   ...runWrites,
+  ...usageWrites,
   ...laneWrites,
   ...stepWrites,
   ...approvalWrites,

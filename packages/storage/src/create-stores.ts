@@ -19,6 +19,7 @@ export const createStores = (
     outline: (filter, page, visibility) =>
       withStoredTexts(host, host.read('runs.outline', { filter, page, visibility })),
     owners: (limit) => host.read('runs.owners', limit),
+    usage: (subject, now) => host.read('runs.usage', { subject, now }),
     needingFollowUp: (limit) => host.read('runs.needingFollowUp', { limit }),
   },
   runTimers: {

@@ -30,6 +30,7 @@ import { runsNeedingFollowUp } from './runs/run-follow-ups.ts'
 import { runOwners } from './runs/run-owners.ts'
 import { findRun, listRuns, outlineRuns } from './runs/run-store.ts'
 import { nextDeadlineAt, nextStartAt, runsPastDeadline, runsStarting } from './runs/run-timers.ts'
+import { subjectUsage } from './runs/subject-usage.ts'
 import {
   findSession,
   listMessages,
@@ -77,6 +78,7 @@ const READS = {
   'runs.list': listRuns,
   'runs.outline': outlineRuns,
   'runs.owners': runOwners,
+  'runs.usage': subjectUsage,
   'runs.needingFollowUp': runsNeedingFollowUp,
   'runTimers.pastDeadline': runsPastDeadline,
   'runTimers.nextDeadlineAt': nextDeadlineAt,

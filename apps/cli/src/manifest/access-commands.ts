@@ -1,4 +1,4 @@
-import { MintedToken, RevokedSubject, TOKEN_ENVS, Token } from '@perdure/protocol'
+import { MintedToken, RevokedSubject, SubjectUsage, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
@@ -86,6 +86,20 @@ export const accessCommands: readonly CommandSpec[] = [
     output: 'document',
     schema: RevokedSubject,
     load: async () => (await import('../commands/subjects-command.ts')).subjectsRevokeCommand,
+  },
+  {
+    path: 'subjects usage',
+    summary: 'show what a user uses now and today, and its limits',
+    target: 'server',
+    arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
+    examples: [
+      'perdure subjects usage jwt:app:alice',
+      'perdure subjects usage jwt:app:alice --json=runsToday,costUsdToday',
+    ],
+    exits: ['unreachable', 'denied'],
+    output: 'document',
+    schema: SubjectUsage,
+    load: async () => (await import('../commands/subjects-usage-command.ts')).subjectsUsageCommand,
   },
   {
     path: 'token rotate',

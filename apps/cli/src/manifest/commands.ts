@@ -51,7 +51,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   config: 'show and check the configuration',
   secrets: 'generate and check secrets',
   token: 'create, list, revoke and rotate tokens',
-  subjects: 'revoke what users sign in with',
+  subjects: 'show what users use, and revoke what they sign in with',
   migrate: 'show and apply storage migrations',
   backup: 'back up the database, even while the server runs',
   storage: 'verify and compact the database file',

@@ -86,6 +86,25 @@ describe('createAuthenticateJwt', () => {
     await expect(authenticate(unsigned({ ...CLAIMS, ...over }))).rejects.toMatchObject(refusal('auth-invalid'))
   })
 
+  it('notes the claims that the configuration lets through, and no others', async () => {
+    const { authenticate } = setUpJwt({ claims: ['plan', 'name'] })
+    const { caller } = await authenticate(unsigned({ ...CLAIMS, plan: 'pro', name: 'Alice', email: 'a@b.test' }))
+
+    expect(JSON.parse(caller ?? '')).toEqual({ name: 'Alice', claims: { plan: 'pro', name: 'Alice' } })
+    expect((await authenticate(unsigned())).caller).toBeUndefined()
+  })
+
+  it('refuses a JWT with more in these claims than a run can store', async () => {
+    const { authenticate } = setUpJwt({ claims: ['groups'] })
+    const groups = (length: number) => unsigned({ ...CLAIMS, groups: 'g'.repeat(length) })
+
+    await expect(authenticate(groups(4_070))).resolves.toBeDefined()
+    await expect(authenticate(groups(4_097))).rejects.toMatchObject({
+      code: 'auth-invalid',
+      message: 'the claims groups in the JWT of the issuer a have more than 4096 bytes',
+    })
+  })
+
   it.each<[JwtVerdict, string]>([
     [{ kind: 'invalid', reason: 'signature' }, 'auth-invalid'],
     [{ kind: 'expired' }, 'auth-expired'],

@@ -1,6 +1,16 @@
-import { type Clock, type Digest, type Logger, parseStrictText, perdureError, type VerifyJwt } from '@perdure/ports'
+import {
+  type Clock,
+  type Digest,
+  type JsonText,
+  type Logger,
+  parseStrictText,
+  perdureError,
+  utf8Length,
+  type VerifyJwt,
+} from '@perdure/ports'
 import { isPlainObject, type JwtClaims } from '@perdure/protocol'
 import { createBoundedMap } from '../collections/bounded-map.ts'
+import { factsOf, MAX_CALLER_BYTES, toCallerText } from './caller.ts'
 import { formatJwtCredential, type JwtCredential } from './jwt-credential.ts'
 import { type JwtMapping, scopesOf, subjectOf } from './jwt-principal.ts'
 import type { Principal } from './principal.ts'
@@ -77,7 +87,7 @@ export function createAuthenticateJwt(deps: AuthenticateJwtDeps): AuthenticateJw
     const issuedAt = startOf(issuer, claims, clock.now())
     const expiresAt = endOf(issuer, claims)
     const tokenId = formatJwtCredential({ subject, issuedAt, expiresAt })
-    return { principal: { subject, tokenId, scopes }, issuedAt, expiresAt }
+    return { principal: { subject, tokenId, scopes, caller: callerOf(issuer, claims) }, issuedAt, expiresAt }
   }
 
   /** The functions of the configuration may throw. */
@@ -109,6 +119,15 @@ export function createAuthenticateJwt(deps: AuthenticateJwtDeps): AuthenticateJw
     if (await isJwtRevoked(subjectRevocations, { subject, issuedAt })) throw perdureError('auth-revoked')
     return principal
   }
+}
+
+/** @throws PerdureError `auth-invalid` if there is more than a run can store */
+function callerOf({ id, claims: names }: JwtIssuer, claims: JwtClaims): JsonText | undefined {
+  const caller = toCallerText(factsOf(claims, names))
+  if (caller === undefined || utf8Length(caller) <= MAX_CALLER_BYTES) return caller
+  throw refused(
+    `the claims ${names.join(', ')} in the JWT of the issuer ${id} have more than ${MAX_CALLER_BYTES} bytes`,
+  )
 }
 
 /** @throws PerdureError `auth-invalid` if the JWT was issued in the future, where no revocation would reach it */

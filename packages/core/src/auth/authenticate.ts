@@ -82,7 +82,7 @@ export function createAuthenticate(
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw perdureError('auth-expired')
     touch(token)
     if (rehash !== undefined) inBackground(rehash, token, 'cannot rehash a token with the current pepper')
-    return { subject: token.subject, tokenId: token.id, scopes: token.scopes }
+    return { subject: token.subject, tokenId: token.id, scopes: token.scopes, caller: token.caller }
   }
 }
 

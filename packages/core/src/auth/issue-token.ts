@@ -1,11 +1,12 @@
 import { perdureError, plusMs, type UnitOfWork } from '@perdure/ports'
 import { DURATION_FORMS, type Duration, toMilliseconds } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
+import { type CallerFacts, callerProblem, toCallerText } from './caller.ts'
 import { type NewTokenDeps, newToken } from './new-token.ts'
 import { HOST_SUBJECT_PREFIX } from './principal.ts'
 
 /** A token for a user of the program that embeds the server. */
-export interface TokenForUser {
+export interface TokenForUser extends CallerFacts {
   /** The name of the user in the program; the token acts for the subject `host:<subject>`. */
   readonly subject: string
   /** What the user may do, such as `agents:invoke:support` and `runs:read:own`. */
@@ -30,7 +31,7 @@ const MAX_LIFETIME_MS = 86_400_000
 
 /** Issues tokens that can be revoked by their subject, as those that the API creates. */
 export function createIssueToken(deps: IssueTokenDeps): IssueToken {
-  return async ({ subject, scopes, expiresIn }) => {
+  return async ({ subject, scopes, expiresIn, ...facts }) => {
     const lifetimeMs = toMilliseconds(expiresIn) ?? 0
     if (lifetimeMs < 1 || lifetimeMs > MAX_LIFETIME_MS) {
       throw perdureError('validation-failed', {
@@ -38,9 +39,14 @@ export function createIssueToken(deps: IssueTokenDeps): IssueToken {
         hint: 'issue a short token, and another one when it ends',
       })
     }
+    const problem = callerProblem(facts)
+    if (problem !== undefined) {
+      throw perdureError('validation-failed', { message: problem, hint: 'pass only what the runs of the user need' })
+    }
+    const caller = toCallerText(facts)
     const expiresAt = plusMs(deps.clock.now(), lifetimeMs)
     const owner = `${HOST_SUBJECT_PREFIX}${subject}`
-    const minted = newToken(deps, { name: 'user', subject: owner, scopes, expiresAt }, { createdBy: 'host' })
+    const minted = newToken(deps, { name: 'user', subject: owner, scopes, expiresAt, caller }, { createdBy: 'host' })
     const { record } = minted
     const outcome = await deps.unitOfWork.commit([
       { type: 'token.insert', token: record },

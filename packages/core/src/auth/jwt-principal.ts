@@ -7,6 +7,8 @@ export interface JwtMapping {
   readonly id: string
   readonly subject: 'sub' | ((claims: JwtClaims) => string)
   readonly scopes: readonly string[] | { readonly claim: string } | ((claims: JwtClaims) => readonly string[])
+  /** The claims that runs can read. */
+  readonly claims: readonly string[]
   /** The most that a claim or a function can grant. */
   readonly maxScopes?: readonly string[] | undefined
 }

@@ -16,7 +16,7 @@ export const unsigned = (claims: object | string = CLAIMS, header: object | stri
 
 export const anIssuer = (over: Partial<JwtIssuer> = {}): JwtIssuer => ({
   ...{ id: 'a', issuer: 'https://a.test', algorithms: ['EdDSA'], clockToleranceSeconds: 5 },
-  ...{ subject: 'sub', scopes: ['agents:read'] },
+  ...{ subject: 'sub', scopes: ['agents:read'], claims: [] },
   verify: async (jwt) => ({
     kind: 'verified',
     claims: JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()),

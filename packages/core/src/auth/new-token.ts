@@ -1,4 +1,12 @@
-import { type Clock, type Digest, type EpochMs, type IdGenerator, perdureError, type TokenRecord } from '@perdure/ports'
+import {
+  type Clock,
+  type Digest,
+  type EpochMs,
+  type IdGenerator,
+  type JsonText,
+  perdureError,
+  type TokenRecord,
+} from '@perdure/ports'
 import { formatToken, isGrantable, type TokenEnv } from '@perdure/protocol'
 import { isSubjectName, SUBJECT_NAME_RULE } from './principal.ts'
 import { type CredentialKind, tokenDigest } from './token-digest.ts'
@@ -19,6 +27,8 @@ export interface MintToken {
   readonly env?: TokenEnv | undefined // default: 'live'
   readonly expiresAt?: number | undefined // epoch milliseconds
   readonly kind?: CredentialKind | undefined // default: 'bearer'
+  /** Facts about the user, as `toCallerText` writes it. */
+  readonly caller?: JsonText | undefined
 }
 
 /** The token text, which is shown once, and the record with its digest. */
@@ -46,6 +56,7 @@ export function newToken(
     digest: tokenDigest(digest, pepper, { token, kind: request.kind ?? 'bearer' }),
     name: request.name,
     subject: request.subject ?? id,
+    caller: request.caller,
     env,
     scopes: [...new Set(request.scopes)],
     createdAt: now,

@@ -1,4 +1,4 @@
-import { perdureError, type RequestOrigin } from '@perdure/ports'
+import { type JsonText, perdureError, type RequestOrigin } from '@perdure/ports'
 
 /** The authenticated caller. */
 export interface Principal {
@@ -7,6 +7,8 @@ export interface Principal {
   /** The id of the token, or of the JWT (`jwt-credential.ts`). */
   readonly tokenId?: string
   readonly scopes: readonly string[]
+  /** Facts about the user (`caller.ts`); the runs that it starts can read it. */
+  readonly caller?: JsonText | undefined
   /** Browser session, if the credential was a cookie. A request with a cookie must pass the cross-site checks. */
   readonly browserSession?: string
   /** The current request. */

@@ -144,9 +144,9 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const expiresAt = expiryWithin(request.expiresAt, [...limiting, parent], {
       ...{ ...within, session, fallback: old.expiresAt },
     })
-    const { name, scopes, subject, env, parentId } = old
+    const { name, scopes, subject, env, parentId, caller } = old
     const createdBy = session?.id ?? principal.subject
-    const minted = newToken(deps, { name, scopes, subject, env, expiresAt }, { createdBy, parentId })
+    const minted = newToken(deps, { name, scopes, subject, env, expiresAt, caller }, { createdBy, parentId })
     const { record } = minted
     const until = plusMs(now, graceSeconds * 1_000)
     return {

@@ -65,7 +65,7 @@ const lengthOf = (log: readonly StoredEvent[]): number =>
 
 /** The ended run as a run of the new session. What it has used was paid for once, by its source. */
 function copyOf(turn: CopiedTurn, id: string, to: Pick<RunRecord, 'sessionId' | 'owner'>): RunRecord {
-  const { threadId: _, flow: __, triggerId: ___, traceparent: ____, executor: _____, ...kept } = turn
+  const { threadId: _, flow: __, triggerId: ___, traceparent: ____, executor: _____, caller: ______, ...kept } = turn
   return { ...kept, ...to, id, usage: NO_USAGE, forkOf: { runId: turn.id, seq: 0 } }
 }
 

@@ -153,10 +153,10 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps): ConsoleSession
       const now = clock.now()
       const until = plusMs(now, SESSION_MS)
       const expiresAt = parent.expiresAt === undefined || parent.expiresAt > until ? until : parent.expiresAt
-      const { scopes, env } = parent
+      const { scopes, env, caller } = parent
       const minted = newToken(
         deps,
-        { name: 'console', scopes, subject: principal.subject, env, expiresAt, kind: 'cookie' },
+        { name: 'console', scopes, subject: principal.subject, caller, env, expiresAt, kind: 'cookie' },
         { createdBy: principal.subject, parentId: parent.id },
       )
       const outcome = await requireAudit(() =>

@@ -116,12 +116,12 @@ function copyChild(
   fork: RunRecord,
   { step, child: old }: { readonly step: StepRecord; readonly child: RunRecord },
 ): OpenWaits {
-  const { id: parentRunId, sessionId, owner, userId, traceparent, metadata, createdAt } = fork
+  const { id: parentRunId, sessionId, owner, caller, userId, traceparent, metadata, createdAt } = fork
   const { kind, targetId, version, input, timeoutMs } = old
   const limits = childLimits(fork, old.budget, createdAt)
   const child: RunRecord = {
     ...{ id: ids.newId('run'), kind, targetId, version, status: 'queued', input, ...limits, timeoutMs },
-    ...{ sessionId, owner, userId, traceparent, metadata, createdAt },
+    ...{ sessionId, owner, caller, userId, traceparent, metadata, createdAt },
     ...{ usage: NO_USAGE, attempt: 1, execution: 0, parentRunId, parentSeq: step.seq, depth: fork.depth + 1 },
   }
   return {

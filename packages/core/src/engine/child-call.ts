@@ -68,7 +68,7 @@ function childOf(
   { seq, input, value }: ParsedInput & { readonly seq: number },
 ): RunRecord {
   budget.checkLeft()
-  const { sessionId, owner, userId, depth, metadata, priority } = run
+  const { sessionId, owner, caller, userId, depth, metadata, priority } = run
   const traceparent = span.traceparent ?? run.traceparent
   const createdAt = clock.now()
   return {
@@ -77,7 +77,7 @@ function childOf(
     targetId: target.id,
     version: target.version,
     threadId: target.kind === 'workflow' ? ids.newId('thread') : undefined,
-    ...{ sessionId, owner, userId, traceparent, metadata, priority },
+    ...{ sessionId, owner, caller, userId, traceparent, metadata, priority },
     flow: withoutDebounce(flowKeysOf(target, { sessionId, owner, userId, metadata }, value)),
     ...childLimits(run, target.budget, createdAt),
     status: 'queued',

@@ -1,5 +1,6 @@
 import { fromJsonText, type Logger, perdureError } from '@perdure/ports'
 import type { ResultOf, Stored } from '@perdure/protocol'
+import { callerOfRun, type RunCaller } from '../auth/caller.ts'
 import type { Authoring } from '../durable/authoring.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
@@ -62,7 +63,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
   })
   const shown = createShownState()
   let said: Authoring | undefined
-  const members: Omit<RunContext, keyof RunServices | keyof Authoring> & WithLazy = {
+  let caller: RunCaller | undefined
+  const members: Omit<RunContext, keyof RunServices | keyof Authoring | 'caller'> & WithLazy = {
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -125,6 +127,10 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       if (name === LOGGED_ANSWERS) return loggedAnswersOf(scope)
       if (name === OWN_QUESTION) return ownQuestion(run)
       if (isServiceName(name)) return service(name)
+      if (name === 'caller') {
+        caller ??= callerOfRun(run)
+        return caller
+      }
       said ??= withStoredFiles(createAuthoring(scope, members.emit, shown))
       return said[name]
     },
@@ -138,7 +144,8 @@ const LAZY = Symbol('lazy')
 
 /** Members that are created when they are read first, because most runs use few of them. */
 type Lazy = RunServices &
-  Authoring & {
+  Authoring &
+  Pick<RunContext, 'caller'> & {
     readonly [LOGGED_ANSWERS]: LoggedAnswers
     readonly [OWN_QUESTION]: SessionMessage
   }
@@ -162,6 +169,7 @@ const SERVICE_NAMES: ReadonlySet<keyof Lazy> = new Set(['session', 'memory', 'sk
  * until a full garbage collection.
  */
 const LAZY_MEMBERS = {
+  caller: lazily('caller'),
   session: lazily('session'),
   memory: lazily('memory'),
   skills: lazily('skills'),

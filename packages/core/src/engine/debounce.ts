@@ -7,6 +7,7 @@ import {
   type TakenSlot,
   type Write,
 } from '@perdure/ports'
+import { NO_CALLER } from '../auth/caller.ts'
 import type { DebounceRule } from '../targets/flow-control.ts'
 
 /** A run that waits for further requests, with the content of the newest one. */
@@ -21,7 +22,7 @@ export interface Debounced {
  * time. Returns `undefined` if no run waits; the new run is then the first.
  */
 export async function debounce(runs: RunStore, options: DebounceRule, next: RunRecord): Promise<Debounced | undefined> {
-  const { owner, flow, input } = next
+  const { owner, flow, input, caller = NO_CALLER } = next
   if (flow?.debounce === undefined) return undefined
   const filter = { owner, debounce: flow.debounce }
   const { items } = await runs.list(filter, { limit: 1, order: 'desc', content: [] }, EVERY_ROW)
@@ -33,11 +34,11 @@ export async function debounce(runs: RunStore, options: DebounceRule, next: RunR
     waiting.deadlineAt === undefined ? undefined : plusMs(startAt, waiting.deadlineAt - waiting.startAt)
   const { id: runId, attempt } = waiting
   return {
-    run: { ...waiting, input, flow, startAt, deadlineAt },
+    run: { ...waiting, input, caller, flow, startAt, deadlineAt },
     write: {
       type: 'run.transition',
       ...{ runId, from: ['queued'], attempt, startAt: waiting.startAt },
-      change: { input, flow, startAt, deadlineAt },
+      change: { input, caller, flow, startAt, deadlineAt },
     },
   }
 }

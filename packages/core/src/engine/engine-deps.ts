@@ -19,6 +19,7 @@ import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
+import type { PerSubject } from '../runs/subject-limits.ts'
 import type { AgentRegistry } from '../targets/agent-registry.ts'
 import type { ConvertSchema } from '../targets/describe-schema.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
@@ -81,6 +82,8 @@ export interface EngineLimits {
   readonly concurrency: number // runs that execute at once
   readonly maxQueued: number
   readonly maxShare?: number | undefined // part of the slots that a subject may hold while others wait; 0.5 when missing
+  /** Limits on the runs that one subject starts; none when missing. */
+  readonly perSubject?: PerSubject | undefined
   readonly maxResultBytes: number
   readonly maxEventBytes: number
   readonly abortGraceMs: number

@@ -10,6 +10,7 @@ import {
   type RunRecord,
   toJsonText,
 } from '@perdure/ports'
+import type { Principal } from '../auth/principal.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import type { DebounceRule } from '../targets/flow-control.ts'
 import type { OnBusy } from '../targets/registration.ts'
@@ -55,7 +56,7 @@ interface Accepted {
 
 export interface NewRunRequest {
   readonly body: RunRequestBody
-  readonly principal: { readonly subject: string }
+  readonly principal: Pick<Principal, 'subject' | 'caller'>
   readonly origin?: { readonly triggerId: string }
   readonly seed?: unknown
   readonly traceparent?: string | undefined
@@ -111,6 +112,7 @@ export function newRun(
     threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
     sessionId,
     owner: principal.subject,
+    caller: principal.caller,
     userId,
     status: 'queued',
     flow,

@@ -4,6 +4,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { clientKeyOf } from '../idempotency/record-id.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
+import { admitRun, type PerSubject } from '../runs/subject-limits.ts'
 import { type SessionWritesDeps, sessionWrites } from '../sessions/session-writes.ts'
 import { insertRun } from '../targets/insert-run.ts'
 import type { RunTargets } from '../targets/run-target.ts'
@@ -15,6 +16,8 @@ import { takeLanes } from './slot-request.ts'
 import type { StartRunRequest } from './start-request.ts'
 
 export interface PlanStartDeps extends SessionWritesDeps {
+  /** Limits on the runs that one subject starts. */
+  readonly perSubject?: PerSubject | undefined
   readonly targets: RunTargets
   readonly clock: Clock
   readonly basePath: string
@@ -57,6 +60,7 @@ export function planStart(
   return {
     ...{ claimed, seed },
     writes: [
+      ...admitRun(run, deps.perSubject),
       ...[insertRun(deps.targets, run, startKeyOf(run, key)), ...lanes, ...writes],
       ...claimed.toInterrupt.map((runId) => ({ type: 'run.interrupt', runId }) as const),
       { type: 'event.append', events },

@@ -20,6 +20,7 @@ import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
+import { refuseOverQuota } from '../runs/subject-limits.ts'
 import { findSessionForRun } from '../sessions/find-session-for-run.ts'
 import { refuseOtherAgent } from '../sessions/refuse-other-agent.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
@@ -68,7 +69,7 @@ export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
  * idempotency key.
  *
  * @throws PerdureError `agent-not-found`, `workflow-not-found`, `version-unknown`, `invalid-input`, `session-not-found`,
- *   `file-not-found`, `thread-not-found`, `agent-busy`, `queue-full`, `server-draining`, `idempotency-conflict`
+ *   `file-not-found`, `thread-not-found`, `agent-busy`, `queue-full`, `quota-exceeded`, `server-draining`, `idempotency-conflict`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
@@ -83,6 +84,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
       commitOnce(deps, request.key, (conflict) => {
         refuseMissingFile(conflict)
         refuseOtherAgent(conflict)
+        refuseOverQuota(deps, conflict)
         const taken = conflict?.type === 'lane.take' ? { slot: conflict.current } : undefined
         return decide(deps, request, { target, input, flow, taken })
       })

@@ -182,6 +182,7 @@ function runFields(run: PartialRun, basePath: string) {
     parked: _parked,
     retries: _retries,
     flow: _flow,
+    caller: _caller,
     priority,
     ...rest
   } = more

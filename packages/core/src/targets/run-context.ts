@@ -1,5 +1,6 @@
 import type { EventPhase, Logger } from '@perdure/ports'
 import type { Duration, ResultOf, SentTo, Stored } from '@perdure/protocol'
+import type { RunCaller } from '../auth/caller.ts'
 import type { ApprovalDecision, ApprovalOptions } from '../durable/approval-options.ts'
 import type { Authoring } from '../durable/authoring.ts'
 import type { ClientToolCall } from '../durable/client-tool.ts'
@@ -40,6 +41,12 @@ export interface RunContext extends RunServices, Authoring {
    * its trigger. A child run has the owner of its parent. Base authorization decisions on this field.
    */
   readonly owner: string
+  /**
+   * The owner, with what the server knew about it when it asked for the run: the claims of its JWT that the configuration lets
+   * through, or what the program that embeds the server stated. A re-execution reads the same. A child run has the caller of its
+   * parent, and a fork that of the request for it; the run of a trigger has no claims.
+   */
+  readonly caller: RunCaller
   /** `userId` from the request body. Unverified: any caller that may start the run can set it to anything. */
   readonly userId: string | undefined
   /** Starts at 1; incremented when the run starts again after a crash or a restart. */

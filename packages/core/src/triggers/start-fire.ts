@@ -133,6 +133,9 @@ export type Refusal =
   | { readonly kind: 'later' }
   | { readonly kind: 'final'; readonly status: 'skipped' | 'failed'; readonly reason: string }
 
+/** A later fire may start its run. The quota of a day would keep a fire waiting until the next day. */
+const SKIPPED_CODES: ReadonlySet<string> = new Set(['agent-busy', 'quota-exceeded'])
+
 const RETRIED_CODES: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
 
 /** @throws the error itself if a storage fault, rather than a rejection of the start, caused it */
@@ -140,7 +143,7 @@ export function refusalOf(error: unknown): Refusal {
   if (!isRefusal(error)) return { kind: 'final', status: 'failed', reason: `run-failed: ${messageOf(error)}` }
   if (isStorageError(error)) throw error
   if (RETRIED_CODES.has(error.code)) return { kind: 'later' }
-  const status = error.code === 'agent-busy' ? 'skipped' : 'failed'
+  const status = SKIPPED_CODES.has(error.code) ? 'skipped' : 'failed'
   return { kind: 'final', status, reason: `${error.code}: ${error.message}` }
 }
 

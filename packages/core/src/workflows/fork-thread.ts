@@ -50,9 +50,9 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   const copied = ended.filter(({ seq }, index) => seq === index + 1)
 
   const { id: runId, threadId } = { id: ids.newId('run'), threadId: ids.newId('thread') }
-  const { kind, targetId, version, owner, userId, sessionId, input, metadata, timeoutMs, budget } = source
+  const { kind, targetId, version, owner, caller, userId, sessionId, input, metadata, timeoutMs, budget } = source
   const createdAt = clock.now()
-  const identity = { id: runId, kind, targetId, version, threadId, owner, userId, sessionId }
+  const identity = { id: runId, kind, targetId, version, threadId, owner, caller, userId, sessionId }
   const fork: RunRecord = {
     ...identity,
     ...{

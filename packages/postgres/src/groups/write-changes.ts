@@ -84,6 +84,7 @@ const RUN_CHANGES: RowColumns<Omit<RunChangeRow, 'id'>> = {
   retries: 'integer',
   abort_reason: 'text',
   withdrawn_by: 'text',
+  caller: 'text',
   started_at: 'bigint',
   suspended_at: 'bigint',
   completed_at: 'bigint',

@@ -15,6 +15,7 @@ import { files } from './0014-files.ts'
 import { chats } from './0015-chats.ts'
 import { subjectRevocations } from './0016-subject-revocations.ts'
 import { resultFiles } from './0017-result-files.ts'
+import { subjects } from './0018-subjects.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   chats,
   subjectRevocations,
   resultFiles,
+  subjects,
 ]

@@ -5,7 +5,7 @@ import { bounded } from './bounded.ts'
 import { earlierClock } from './earlier-clock.ts'
 import { POSTGRES_FACTS } from './facts.ts'
 import { indexedValue } from './indexed-words.ts'
-import { LOCKS } from './locks.ts'
+import { LOCK_SUBJECT, LOCKS } from './locks.ts'
 
 const BY_ID: Pick<Dialect['run'], 'self' | 'of'> = {
   self: 'id',
@@ -36,6 +36,9 @@ export const POSTGRES: Dialect = {
     return sql`select reached.id from ${sql.table(name)} cross join lateral (${sql.join(each, sql` union all `)}) as reached`
   },
   lock: (name) => LOCKS[name],
+  lockSubject: LOCK_SUBJECT,
+  jsonNumber: (column, member) => sql`(${sql.ref(column)}::json ->> ${sql.lit(member)})::double precision`,
+  wholeDays: (column) => sql`(${sql.ref(column)} / 86400000)::integer`,
   isRejected: (error) => kindOf(error) === 'rejected',
   facts: POSTGRES_FACTS,
   run: { ...BY_ID, column: 'run_id', idOf: (table) => sql.ref(`${table}.run_id`), has: (matches) => matches('id') },

@@ -12,6 +12,12 @@ const KEYS: Readonly<Record<LockName, number>> = {
   fires: 0x62_65_72_69,
 }
 
+/** Subjects with one hash share a lock, which costs them only time. */
+export const LOCK_SUBJECT = compile<{ subject: string }, unknown>(
+  (param) =>
+    sql`select pg_advisory_xact_lock(${sql.lit(0x62_65_72_73)}, hashtext(current_schema() || ' ' || ${param('subject')}))`,
+)
+
 const lock = (name: LockName): Query<object, unknown> =>
   compile(() => sql`select pg_advisory_xact_lock(${sql.lit(KEYS[name])}, hashtext(current_schema()))`)
 

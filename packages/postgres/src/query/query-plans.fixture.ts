@@ -76,6 +76,9 @@ const SEED = [
   `insert into tokens (id, digest, name, subject, env, scopes, created_at, created_by, last4, parent_id, replaced_by)
     select 'token-' || n, 'digest-' || n, 'n', 'owner-' || n % 50, 'live', '[]', n, 'me', '1234', 'token-' || n / 2,
       case when n % 5 = 0 then 'token-' || n + 1 end from generate_series(1, 5000) as n`,
+  `insert into deleted_usage select 'owner-' || n, n % 9, 1, 0 from generate_series(1, 5000) as n`,
+  `insert into subject_revocations (subject, issued_until, revoked_at, revoked_by)
+    select 'owner-' || n, n, n, 'ops' from generate_series(1, 5000) as n`,
   `insert into triggers (id, kind, event, is_active, due_at, version, created_at, definition)
     select 'trigger-' || n, 'event', 'event-' || n % 90, 1, case when n % 9 = 0 then n end, 1, n, '{}' from generate_series(1, 3000) as n`,
   `insert into trigger_fires (id, trigger_id, scheduled_at, cause, status, run_id, created_at)

@@ -48,6 +48,7 @@ import {
   RELEASE_DELIVERIES,
   REMOVE_FOLLOW_UP,
   REVOKE_FAMILY,
+  REVOKE_TOKENS_OF_SUBJECT,
   RUN_DELETIONS,
   RUN_IDS,
   RUN_OWNERS,
@@ -57,6 +58,7 @@ import {
   SELECT_HEAD,
   SELECT_KEPT,
   SELECT_MANY,
+  SELECT_REVOCATIONS,
   SELECT_ROOT,
   SELECT_SLOT,
   SESSION_DELETIONS,
@@ -70,6 +72,7 @@ import {
   TRIGGER_QUERIES,
   UNATTEMPTED_DELIVERIES,
   UPKEEP,
+  USAGE_QUERIES,
 } from '@perdure/storage/queries'
 import { expect, it } from 'vitest'
 import { needsTool } from '../../../../tooling/needed-tool.ts'
@@ -204,6 +207,12 @@ const LOOKUPS: readonly (readonly [index: string, query: Query<never, unknown>])
   ['tokens_by_parent', REVOKE_FAMILY],
   ['tokens_by_successor', REVOKE_FAMILY],
   ['tokens_by_parent', ADOPT_CHILDREN],
+  ['tokens_by_subject', REVOKE_TOKENS_OF_SUBJECT],
+  ['subject_revocations_pkey', SELECT_REVOCATIONS],
+  ['runs_at_work_by_owner', USAGE_QUERIES.active],
+  ['runs_by_owner', USAGE_QUERIES.today],
+  ['deleted_usage_pkey', USAGE_QUERIES.deleted],
+  ['runs_pkey', USAGE_QUERIES.keep],
   ['tokens_by_parent', LIMIT_DESCENDANTS],
   ['webhook_deliveries_pending', COUNT_DELIVERIES],
   ['webhook_deliveries_dead', COUNT_DELIVERIES],

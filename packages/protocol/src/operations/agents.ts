@@ -14,6 +14,7 @@ export const RUN_REFUSALS = [
   'version-unknown',
   'agent-busy',
   'queue-full',
+  'quota-exceeded',
   'server-draining',
 ] as const
 

@@ -88,6 +88,7 @@ GET    /tokens/:tokenId                           -  tokens:read:{tokenId}
 POST   /tokens                                    I  tokens:create | tokens:mint:sessions
 POST   /tokens/:tokenId/rotate                    I  tokens:revoke:{tokenId}
 DELETE /tokens/:tokenId                           I  tokens:revoke:{tokenId}
+GET    /subjects/:subject/usage                   -  any principal
 POST   /subjects/:subject/revoke                  I  tokens:revoke
 GET    /audit                                     -  audit:read
 GET    /audit/export                              -  audit:export

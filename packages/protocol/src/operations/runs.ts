@@ -46,6 +46,7 @@ const REPEAT = {
     'invalid-input',
     'agent-busy',
     'queue-full',
+    'quota-exceeded',
     'server-draining',
   ],
 } as const

@@ -1,7 +1,19 @@
 import type { OperationTable } from '../operation.ts'
+import { SubjectUsage } from '../resources/subjects.ts'
 import { RevokedSubject, RevokeSubjectRequest } from '../resources/tokens.ts'
 
 export const subjectOperations = {
+  getSubjectUsage: {
+    id: 'subjects.usage',
+    method: 'GET',
+    path: '/subjects/:subject/usage',
+    scope: 'principal',
+    mayNeed: ['subjects:read'],
+    idempotent: false,
+    responses: { 200: { schema: SubjectUsage, description: 'What the subject uses, and its limits.' } },
+    errors: ['scope-denied'],
+    summary: 'See what a subject uses now and today: the caller, or with the scope `subjects:read` any other.',
+  },
   revokeSubject: {
     id: 'subjects.revoke',
     method: 'POST',

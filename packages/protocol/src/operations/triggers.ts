@@ -92,6 +92,7 @@ export const triggerOperations = {
       'file-not-found',
       'agent-busy',
       'queue-full',
+      'quota-exceeded',
       'server-draining',
       'audit-unavailable',
     ],

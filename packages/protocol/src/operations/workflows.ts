@@ -56,6 +56,7 @@ export const workflowOperations = {
       'version-unknown',
       'agent-busy',
       'queue-full',
+      'quota-exceeded',
       'server-draining',
     ],
     summary: 'Execute a workflow.',

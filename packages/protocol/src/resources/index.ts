@@ -27,6 +27,7 @@ import * as runs from './runs.ts'
 import * as secretsHealth from './secrets-health.ts'
 import * as sessions from './sessions.ts'
 import * as skills from './skills.ts'
+import * as subjects from './subjects.ts'
 import * as tokens from './tokens.ts'
 import * as triggers from './triggers.ts'
 import * as webhooks from './webhooks.ts'
@@ -70,6 +71,7 @@ const EXPORTS: Readonly<Record<string, unknown>> = {
   ...sessions,
   ...chats,
   ...skills,
+  ...subjects,
   ...tokens,
   ...triggers,
   ...webhooks,

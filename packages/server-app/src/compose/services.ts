@@ -10,6 +10,7 @@ import {
   createMcpService,
   createMemory,
   createNodeWatch,
+  createReadSubjectUsage,
   createRunSkills,
   createSessionService,
   createSessions,
@@ -121,6 +122,10 @@ export function createServices(deps: ServicesDeps) {
         ...files.useCases,
         ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
         ...createMcp({ ...deps, ...servers }),
+        readSubjectUsage: createReadSubjectUsage({
+          ...deps,
+          ...{ perSubject: config.runs.perSubject, maxFileBytes: config.files.maxBytesPerOwner },
+        }),
         manageNodes: createManageNodes(deps),
         ...memory,
         ...consolidator,

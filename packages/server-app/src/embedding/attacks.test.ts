@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { PerdureClient } from '@perdure/client'
 import { describe, expect, it, vi } from 'vitest'
 import type { PerdureServer } from '../perdure-server.ts'
 import { ADMIN, echoRequest, makeServer, startedServer, WITH_TOKENS } from './embedded-server.fixture.ts'
@@ -189,7 +188,7 @@ describe('the streams of passed requests', () => {
 
   it('end with their subscription inside the process', async () => {
     const server = await startedServer(ONE_STREAM)
-    const client: PerdureClient = server.client(ADMIN)
+    const client = server.client(ADMIN)
     const { runId, subject } = await client.agents.start('slow', { input: 1 })
     for await (const item of client.subscribe(subject)) {
       if (item.type === 'event') break

@@ -171,6 +171,6 @@ describe('the client inside the process', () => {
     [{ subject: 'a', scopes: ['everything'] }, 'scopes: everything is not a scope'],
   ])('refuses the caller %j', async (caller, message) => {
     const server = await makeServer()
-    expect(() => server.client(caller)).toThrow(message)
+    expect(() => void server.client(caller)).toThrow(message)
   })
 })

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PerdureClient } from '@perdure/client'
-import { HOST_SUBJECT_PREFIX, type IssuedToken, type TokenForUser } from '@perdure/core'
+import { HOST_SUBJECT_PREFIX, type IssuedToken, type Principal, type TokenForUser } from '@perdure/core'
 import { perdureError, type Refusal } from '@perdure/ports'
 import { destroyOnError } from '../listener/destroy-on-error.ts'
 import { isEventStream } from '../listener/event-stream.ts'
 import { endedBySignal } from './ended-by-signal.ts'
-import { type Caller, checkCaller, createInProcessClient } from './in-process-client.ts'
+import { type Caller, createInProcessClient, principalOf } from './in-process-client.ts'
 import type { PassedRequests, PassedRequestsDeps } from './passed-requests.ts'
 
 /** Facts about a request that the embedding program can pass on with it. */
@@ -16,7 +16,7 @@ export interface RequestInfo {
   readonly clientAddress?: string | undefined
   /**
    * The user that the program has authenticated, such as by its own cookie. The request acts for the subject
-   * `host:<subject>` with these scopes; credentials in the request are ignored. A request that a browser sends for a page
+   * `host:<subject>` with these scopes, and its runs read `name` and `claims` as `ctx.caller`; credentials in the request are ignored. A request that a browser sends for a page
    * of another site is refused.
    */
   readonly as?: Caller | undefined
@@ -64,11 +64,11 @@ export interface Entry {
 const RETRY_AFTER_MS = 1_000
 
 /** @throws TypeError */
-function userOf({ subject, scopes }: Caller): Caller {
-  const user = { subject: `${HOST_SUBJECT_PREFIX}${subject}`, scopes: [...scopes] }
-  checkCaller({ ...user, subject: typeof subject === 'string' && subject !== '' ? user.subject : '' })
-  return user
-}
+const userOf = ({ subject, ...user }: Caller): Principal =>
+  principalOf({
+    ...user,
+    subject: typeof subject === 'string' && subject !== '' ? `${HOST_SUBJECT_PREFIX}${subject}` : '',
+  })
 
 export function createEntry(basePath: string): Entry {
   let starting: Promise<unknown> | undefined

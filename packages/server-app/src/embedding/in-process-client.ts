@@ -1,12 +1,19 @@
 import { createRequire } from 'node:module'
 import type { PerdureClient } from '@perdure/client'
-import { isSubjectName, SUBJECT_NAME_RULE } from '@perdure/core'
+import {
+  type CallerFacts,
+  callerProblem,
+  isSubjectName,
+  type Principal,
+  SUBJECT_NAME_RULE,
+  toCallerText,
+} from '@perdure/core'
 import { isGrantable } from '@perdure/protocol'
 import { endedBySignal } from './ended-by-signal.ts'
 import type { PassedRequests } from './passed-requests.ts'
 
 /** A part of the program, or a user that the program has authenticated; calls the server without a token. */
-export interface Caller {
+export interface Caller extends CallerFacts {
   /** Owner of the resources that the calls create. */
   readonly subject: string
   /** What the calls may do, such as `agents:invoke:*`. */
@@ -29,12 +36,8 @@ const loadClient = () => createRequire(import.meta.url)(CLIENT) as typeof import
 /** The pipeline never sees an address, because no connection exists. */
 const ORIGIN = 'http://localhost'
 
-export function createInProcessClient(
-  { subject, scopes }: Caller,
-  { basePath, answer, isStopped }: InProcessDeps,
-): PerdureClient {
-  checkCaller({ subject, scopes })
-  const caller = { subject, scopes: [...scopes] }
+export function createInProcessClient(given: Caller, { basePath, answer, isStopped }: InProcessDeps): PerdureClient {
+  const caller = principalOf(given)
   const client = loadClient().createClient({
     baseUrl: ORIGIN + basePath,
     fetch: (input, init) => {
@@ -48,12 +51,20 @@ export function createInProcessClient(
   return client
 }
 
+/** @throws TypeError */
+export function principalOf({ subject, scopes, name, claims }: Caller): Principal {
+  checkCaller({ subject, scopes, name, claims })
+  return { subject, scopes: [...scopes], caller: toCallerText({ name, claims }) }
+}
+
 /** Programs without types may pass anything, such as a numeric user id. */
-export function checkCaller({ subject, scopes }: { readonly subject: unknown; readonly scopes: unknown }): void {
+function checkCaller({ subject, scopes, ...facts }: { readonly [Member in keyof Caller]: unknown }): void {
   if (typeof subject !== 'string' || !isSubjectName(subject)) throw new TypeError(`subject ${SUBJECT_NAME_RULE}`)
   if (!Array.isArray(scopes)) throw new TypeError('scopes must be a list such as ["agents:invoke:*"]')
   const unknown = scopes.find((scope) => typeof scope !== 'string' || !isGrantable(scope))
   if (unknown !== undefined) throw new TypeError(`scopes: ${unknown} is not a scope such as agents:invoke:*`)
+  const problem = callerProblem(facts)
+  if (problem !== undefined) throw new TypeError(problem)
 }
 
 /** Rejects with the reason of the signal once it aborts, as `fetch` does. Then also ends the body. */

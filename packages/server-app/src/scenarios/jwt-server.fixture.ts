@@ -59,7 +59,7 @@ export const rsaJwtOf = (scope: string, over: object = {}): string =>
   forgeJwt({ header: { alg: 'RS256' }, claims: claimsOf({ iss: RSA, scope, ...over }), key: rsa.privateKey })
 
 const ignore = () => undefined
-const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 export interface Call {
   readonly method?: string
@@ -70,12 +70,14 @@ export interface Call {
 
 interface Options {
   readonly config?: ServerConfigInput
+  /** Default: one that writes nothing. */
+  readonly logger?: Logger
   /** Called by the agent `inspect`. */
   readonly onRun?: (context: RunContext) => unknown
 }
 
 /** A server that accepts tokens and the JWTs of three issuers. It is stopped after the test. */
-export async function startJwtServer({ config, onRun }: Options = {}) {
+export async function startJwtServer({ config, logger = silent, onRun }: Options = {}) {
   const storage = createInMemoryStorage()
   const server = await createServer({
     config: {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AgentRegistration } from '@perdure/core'
+import { type AgentRegistration, toCallerText } from '@perdure/core'
 import { EVERY_ROW } from '@perdure/ports'
 import type { Duration } from '@perdure/protocol'
 import { type ChatPage, openChatPage } from './chat-page.ts'
@@ -88,11 +88,11 @@ const QUIET_MS = 25
  */
 export async function openChat<const Agent extends AgentRegistration>(
   agent: Agent,
-  { sdk, owner = 'test', ...given }: OpenChatOptions = {},
+  { sdk, owner = 'test', caller, ...given }: OpenChatOptions = {},
 ): Promise<TestChat<MessageOf<Agent>, ToolNameOf<Agent>>> {
   const ai = (sdk ?? (await import('ai'))) as Sdk
   const options = { ...given, agents: [agent, ...(given.agents ?? [])] }
-  const principal = { subject: owner, scopes: ['admin:*'] }
+  const principal = { subject: owner, scopes: ['admin:*'], caller: toCallerText(caller ?? {}) }
   const chatId = 'chat-1'
   const api = `/v1/agents/${encodeURIComponent(agent.id)}/chat`
   const first = await openWorld(options)

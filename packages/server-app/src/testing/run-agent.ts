@@ -1,11 +1,13 @@
 import {
   type AgentRegistration,
   type ApprovalResource,
+  type CallerFacts,
   type EventEnvelope,
   type RunRequestBody,
   type RunResource,
   type SubmittedDecision,
   textOfItem,
+  toCallerText,
   type WorkflowRegistration,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type JsonText } from '@perdure/ports'
@@ -19,6 +21,8 @@ export interface RunAgentOptions
   readonly request?: Omit<RunRequestBody, 'input'>
   /** Owner of the run: the subject that the caller's token would have. Defaults to `test`. */
   readonly owner?: string
+  /** What `ctx.caller` says about the owner. */
+  readonly caller?: CallerFacts
   /** Start of the clock, which then runs and can be advanced with `advance`. Defaults to 2025-01-01. */
   readonly now?: Date
 }
@@ -97,7 +101,7 @@ async function runInMemory(target: Target, input: unknown, options: RunAgentOpti
   const accepted = await engine.startRun({
     target,
     body: { ...options.request, input },
-    principal: { subject: options.owner ?? 'test', scopes: ['admin:*'] },
+    principal: { subject: options.owner ?? 'test', scopes: ['admin:*'], caller: toCallerText(options.caller ?? {}) },
     answer: 'accepted',
   })
   return snapshotOf(world, accepted.runId as string)

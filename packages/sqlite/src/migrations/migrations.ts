@@ -31,6 +31,7 @@ import { files } from './0030-files.ts'
 import { chats } from './0031-chats.ts'
 import { subjectRevocations } from './0032-subject-revocations.ts'
 import { resultFiles } from './0033-result-files.ts'
+import { subjects } from './0034-subjects.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. Append only. */
@@ -68,4 +69,5 @@ export const MIGRATIONS: readonly Migration[] = [
   chats,
   subjectRevocations,
   resultFiles,
+  subjects,
 ]

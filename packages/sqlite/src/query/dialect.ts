@@ -34,6 +34,9 @@ export const SQLITE: Dialect = {
       sql` union `,
     ),
   lock: () => undefined,
+  lockSubject: undefined,
+  jsonNumber: (column, member) => sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
+  wholeDays: (column) => sql`${sql.ref(column)} / 86400000`,
   isRejected: isStatementError,
   facts: SQLITE_FACTS,
   run: {

@@ -25,9 +25,11 @@ import {
   READ_BEFORE,
   REDACT_ANSWERS,
   REVOKE_FAMILY,
+  REVOKE_TOKENS_OF_SUBJECT,
   RUN_DELETIONS,
   RUN_IDS,
   SELECT_MANY,
+  SELECT_REVOCATIONS,
   SELECT_ROOT,
   SELECT_SLOT,
   SESSION_DELETIONS,
@@ -39,6 +41,7 @@ import {
   TAKEN_SLOTS,
   THREAD_RUNS,
   TRIGGER_QUERIES,
+  USAGE_QUERIES,
 } from '@perdure/storage/queries'
 import { describe, expect, it } from 'vitest'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
@@ -271,6 +274,11 @@ describe('a query on tokens', () => {
       LIMIT_DESCENDANTS,
       /tokens USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
     ],
+    [
+      'finds the tokens of a subject by subject and time',
+      REVOKE_TOKENS_OF_SUBJECT,
+      /tokens USING (?:COVERING )?INDEX tokens_by_subject \(subject=\? AND created_at<\?\)/,
+    ],
     ['finds the children of a token by parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
   ] as const)('%s', (_, query, expected) => {
     const plan = planOf(query as Query<never, unknown>)
@@ -278,6 +286,27 @@ describe('a query on tokens', () => {
     expect(plan).toMatch(expected)
     expect(plan).not.toContain('SCAN tokens')
   })
+})
+
+it.each([
+  ['active', 'SEARCH runs USING INDEX runs_at_work_by_owner (owner=?)'],
+  ['today', 'SEARCH runs USING INDEX runs_by_owner (owner=? AND created_at>?)'],
+  ['deleted', 'SEARCH deleted_usage USING PRIMARY KEY (subject=?)'],
+  ['keep', 'SEARCH runs USING INTEGER PRIMARY KEY (rowid=?)'],
+] as const)('counts the usage of a subject by an index: %s', (name, expected) => {
+  const plan = planOf(USAGE_QUERIES[name] as Query<never, unknown>)
+
+  expect(plan).toContain(expected)
+  expect(plan).not.toMatch(/SCAN (?:runs|deleted_usage)/)
+})
+
+it('reads the revocations of subjects by subject', () => {
+  const plan = planOf(SELECT_REVOCATIONS)
+
+  expect(plan).toMatch(
+    /subject_revocations USING (?:INDEX sqlite_autoindex_subject_revocations_1|PRIMARY KEY) \(subject=\?\)/,
+  )
+  expect(plan).not.toContain('SCAN subject_revocations')
 })
 
 describe('a query on triggers or fires', () => {

@@ -44,6 +44,12 @@ export interface Dialect {
   reached(name: string, table: string, ways: Readonly<Record<string, RawBuilder<unknown>>>): RawBuilder<unknown>
   /** A lock that a transaction holds until it ends. SQLite has one writer. */
   lock(name: LockName): Query<object, unknown> | undefined
+  /** A lock of one subject that a transaction holds until it ends. SQLite has one writer. */
+  readonly lockSubject: Query<{ readonly subject: string }, unknown> | undefined
+  /** A number in a column with JSON; null if there is none. */
+  jsonNumber(column: string, member: string): RawBuilder<number | null>
+  /** The UTC days until the time in a column. */
+  wholeDays(column: string): RawBuilder<number>
   /** Whether only the statement failed (a constraint, a trigger, a missing table) and the database itself is fine. */
   isRejected(error: unknown): boolean
   readonly facts: FactDialect

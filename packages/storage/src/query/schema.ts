@@ -13,6 +13,7 @@ import type { JobRow } from '../memory/job-row.ts'
 import type { MemoryConflictRow } from '../memory/memory-conflict-row.ts'
 import type { LaneRow } from '../runs/lane-row.ts'
 import type { RunRow } from '../runs/run-row.ts'
+import type { DeletedUsageRow } from '../runs/subject-usage.ts'
 import type { MessageRow } from '../sessions/message-row.ts'
 import type { SessionRow } from '../sessions/session-row.ts'
 import type { StepRow } from '../steps/step-row.ts'
@@ -32,6 +33,7 @@ export interface Schema {
   readonly runs: Keyed<RunRow>
   readonly run_fields: OfRun & RunFieldTable
   readonly run_follow_ups: OfRun
+  readonly deleted_usage: DeletedUsageRow
   readonly lanes: LaneRow
   readonly steps: Keyed<StepRow & OfRun>
   readonly approvals: Keyed<ApprovalRow>

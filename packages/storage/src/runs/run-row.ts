@@ -16,6 +16,7 @@ export interface RunRow {
   readonly thread_id: string | null
   readonly session_id: string | null
   readonly owner: string
+  readonly caller: string | null
   readonly user_id: string | null
   readonly status: RunStatus
   readonly finish_reason: FinishReason | null
@@ -95,6 +96,7 @@ export const RUN_COLUMNS = [
   'execution',
   'executor',
   'withdrawn_by',
+  'caller',
 ] as const
 
 export const toRunRow = (run: RunRecord): RunRow => ({
@@ -136,6 +138,7 @@ const toOriginColumns = (run: RunRecord) => ({
   thread_id: run.threadId ?? null,
   session_id: run.sessionId ?? null,
   user_id: run.userId ?? null,
+  caller: run.caller ?? null,
   depth: run.depth,
   parent_run_id: run.parentRunId ?? null,
   parent_seq: run.parentSeq ?? null,
@@ -188,6 +191,7 @@ const toOrigin = (row: RunRow) => ({
   threadId: row.thread_id ?? undefined,
   sessionId: row.session_id ?? undefined,
   userId: row.user_id ?? undefined,
+  caller: (row.caller ?? undefined) as JsonText | undefined,
   depth: row.depth,
   parentRunId: row.parent_run_id ?? undefined,
   parentSeq: row.parent_seq ?? undefined,

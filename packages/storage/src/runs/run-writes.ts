@@ -93,6 +93,7 @@ export const CHANGING_RUN_COLUMNS = [
   'status',
   'finish_reason',
   'input',
+  'caller',
   'result',
   'error',
   'usage',
@@ -250,8 +251,15 @@ const toChangedExecution = ({ status, executor }: RunChange, state: ExecutionSta
   executor: executor ?? ((status ?? 'running') === 'running' ? null : NO_EXECUTOR),
 })
 
-const toChangedContent = ({ input, result, suspension, resumption }: Pick<RunChange, RunContent>) => ({
+const toChangedContent = ({
+  input,
+  caller,
+  result,
+  suspension,
+  resumption,
+}: Pick<RunChange, RunContent | 'caller'>) => ({
   input: input ?? null,
+  caller: caller ?? null,
   result: result ?? null,
   suspension: suspension ?? null,
   resumption: resumption ?? null,

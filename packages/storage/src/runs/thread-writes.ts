@@ -10,6 +10,7 @@ import type { WriteAppliers } from '../transaction.ts'
 import { leaveRun } from './enter-run.ts'
 import { FREE_HELD_SLOTS } from './lane-store.ts'
 import { activeRunOfThread } from './run-store.ts'
+import { keepUsage } from './subject-usage.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
   *'thread.delete'(tx, { type, workflowId, threadId, answer }) {
@@ -29,6 +30,7 @@ export function* deleteRuns(db: Db, runs: readonly RunId[], answer: StoredRespon
   for (const run of runs) {
     yield* redactAnswers(db, run.id, answer)
     for (const approval of yield* db.all(APPROVALS_OF_RUN, run)) yield* redactAnswers(db, approval.id, answer)
+    yield* keepUsage(db, run.id)
     yield* deleteRun(db, run)
   }
 }

@@ -55,8 +55,7 @@ interface SubjectAt {
   readonly at: number
 }
 
-/** Reads every token once: an operator rarely revokes a subject, and an index would cost each new token. */
-const REVOKE_TOKENS_OF_SUBJECT = compile<SubjectAt, unknown>((param, dialect) => {
+export const REVOKE_TOKENS_OF_SUBJECT = compile<SubjectAt, unknown>((param, dialect) => {
   const related = dialect.reached('family', 'tokens', {
     child: sql`child.parent_id = family.id`,
     old: sql`old.replaced_by = family.id`,

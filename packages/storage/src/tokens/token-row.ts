@@ -1,4 +1,4 @@
-import type { EpochMs, TokenRecord } from '@perdure/ports'
+import type { EpochMs, JsonText, TokenRecord } from '@perdure/ports'
 import type { TokenEnv } from '@perdure/protocol'
 
 export interface TokenRow {
@@ -16,6 +16,7 @@ export interface TokenRow {
   readonly last4: string
   readonly parent_id: string | null
   readonly replaced_by: string | null
+  readonly caller: string | null
 }
 
 export const TOKEN_COLUMNS = [
@@ -33,6 +34,7 @@ export const TOKEN_COLUMNS = [
   'last4',
   'parent_id',
   'replaced_by',
+  'caller',
 ] as const
 
 export const toTokenRow = (token: TokenRecord): TokenRow => ({
@@ -50,6 +52,7 @@ export const toTokenRow = (token: TokenRecord): TokenRow => ({
   last4: token.last4,
   parent_id: token.parentId ?? null,
   replaced_by: token.replacedBy ?? null,
+  caller: token.caller ?? null,
 })
 
 export const toToken = (row: TokenRow): TokenRecord => ({
@@ -67,4 +70,5 @@ export const toToken = (row: TokenRow): TokenRecord => ({
   last4: row.last4,
   parentId: row.parent_id ?? undefined,
   replacedBy: row.replaced_by ?? undefined,
+  caller: (row.caller ?? undefined) as JsonText | undefined,
 })

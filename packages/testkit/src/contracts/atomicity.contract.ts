@@ -100,7 +100,7 @@ async function seed(storage: Storage): Promise<void> {
 
 /** One write of every type. Each succeeds after `seed` and has a visible effect. */
 const CHANGES: {
-  readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence' | 'approval.fence'>]: Extract<
+  readonly [T in Exclude<WriteType, 'run.admit' | 'run.fence' | 'step.fence' | 'approval.fence'>]: Extract<
     Write,
     { readonly type: T }
   >
@@ -176,6 +176,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
     record: anIdempotencyRecord({ id: EXECUTING.id, runId: 'run-3' }),
     now: at(0),
   },
+  'run.admit': { type: 'run.admit', subject: RUN.owner, now: RUN.createdAt, limits: { runsToday: 0 } },
   'run.insert': { type: 'run.insert', run: aRun({ id: RUN.id }) },
   'run.transition': { type: 'run.transition', runId: RUN.id, from: ['queued'], attempt: 1, change: { attempt: 2 } },
   'run.fence': { type: 'run.fence', runId: RUN.id, attempt: 2 },

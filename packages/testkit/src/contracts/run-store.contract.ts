@@ -16,6 +16,7 @@ import { runOwnerCases } from './run-owner.contract.ts'
 import { runThreadCases } from './run-thread.contract.ts'
 import { runTurnCases } from './run-turn.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
+import { subjectUsageCases } from './subject-usage.contract.ts'
 import { threadDeletionCases } from './thread-deletion.contract.ts'
 
 const OPTIONALS: Optionals<RunRecord> = {
@@ -40,6 +41,7 @@ const OPTIONALS: Optionals<RunRecord> = {
   flow: { concurrency: 'ada', rate: 'Grüße, 世界 🚢', debounce: '', onBusy: 'steer' },
   forkOf: { runId: 'run_source', seq: 3 },
   withdrawnBy: 'run_later',
+  caller: toJsonText({ claims: { plan: 'Grüße 🚢' } }),
   parentRunId: 'run_parent',
   parentSeq: 4,
   triggerId: 'nightly',
@@ -72,6 +74,7 @@ const CHANGE: Required<RunChange> = {
   retries: 2,
   abortReason: 'no longer needed',
   withdrawnBy: 'run_other',
+  caller: toJsonText({ name: 'Bob' }),
   startedAt: at(10),
   suspendedAt: at(20),
   completedAt: at(30),
@@ -269,6 +272,7 @@ export const runStoreCases: readonly ContractCase[] = [
   ...transitionCases,
   ...runChargeCases,
   ...runTurnCases,
+  ...subjectUsageCases,
   ...runFenceCases,
   ...runExecutionCases,
   ...runFollowUpCases,

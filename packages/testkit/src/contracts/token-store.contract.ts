@@ -1,4 +1,4 @@
-import type { Storage, TokenRecord } from '@perdure/ports'
+import { type Storage, type TokenRecord, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aToken } from '../builders.ts'
 import { commit, idsOf, refused } from './commits.ts'
@@ -13,6 +13,7 @@ const OPTIONALS: Optionals<TokenRecord> = {
   revokedAt: at(3),
   parentId: 'parent',
   replacedBy: 'successor',
+  caller: toJsonText({ name: 'Grüße 🚢', claims: { plan: 'pro' } }),
 }
 
 const insertTokens = (storage: Storage, ...tokens: readonly TokenRecord[]) =>

@@ -27,7 +27,7 @@ const SEND = {
 const SEND_ERRORS = [
   // Of a tool call, which takes its key also from a member of the message.
   ...['idempotency-key-invalid', 'idempotency-key-required'],
-  ...['run-not-found', 'queue-full', 'overloaded', 'server-draining', 'storage-full'],
+  ...['run-not-found', 'queue-full', 'quota-exceeded', 'overloaded', 'server-draining', 'storage-full'],
 ] as const
 
 const RESUME = {

@@ -1,0 +1,74 @@
+import { dayOf, type EpochMs, reachedLimit, type SubjectUsage, startOfDay } from '@perdure/ports'
+import { sql } from 'kysely'
+import type { Program } from '../program.ts'
+import { compile } from '../query/compile.ts'
+import type { Db } from '../query/dialect.ts'
+import type { WriteAppliers } from '../transaction.ts'
+
+export interface DeletedUsageRow {
+  readonly subject: string
+  readonly day: number
+  readonly runs: number
+  readonly cost_usd: number
+}
+
+export function* subjectUsage(
+  db: Db,
+  { subject, now }: { readonly subject: string; readonly now: EpochMs },
+): Program<SubjectUsage> {
+  const active = yield* db.get(USAGE_QUERIES.active, { subject })
+  const today = yield* db.get(USAGE_QUERIES.today, { subject, since: startOfDay(now) })
+  const deleted = yield* db.get(USAGE_QUERIES.deleted, { subject, day: dayOf(now) })
+  return {
+    activeRuns: active?.runs ?? 0,
+    runsToday: (today?.runs ?? 0) + (deleted?.runs ?? 0),
+    costUsdToday: (today?.cost_usd ?? 0) + (deleted?.cost_usd ?? 0),
+  }
+}
+
+export const usageWrites: WriteAppliers<'run.admit'> = {
+  *'run.admit'({ db }, { type, subject, now, limits }) {
+    const lock = db.dialect.lockSubject
+    if (lock !== undefined) yield* db.run(lock, { subject })
+    const usage = yield* subjectUsage(db, { subject, now })
+    return reachedLimit(usage, limits) === undefined ? 0 : { type, current: usage }
+  },
+}
+
+/** Keeps the usage of a run that is about to be deleted, so that deleting runs makes room for no further ones. */
+export function* keepUsage(db: Db, id: string): Program<void> {
+  yield* db.run(USAGE_QUERIES.keep, { id })
+}
+
+interface Count {
+  readonly runs: number
+}
+
+const isRoot = sql`parent_run_id is null`
+
+export const USAGE_QUERIES = {
+  active: compile<{ subject: string }, Count>(
+    (param) => sql`select cast(count(*) as integer) as runs from runs
+      where owner = ${param('subject')} and ${isRoot} and (status = 'queued' or status = 'running')`,
+  ),
+  today: compile<{ subject: string; since: number }, Count & { readonly cost_usd: number }>(
+    (param, { jsonNumber }) => sql`select cast(count(*) as integer) as runs,
+        coalesce(sum(${jsonNumber('usage', 'costUsd')}), 0) as cost_usd
+      from runs where owner = ${param('subject')} and created_at >= ${param('since')} and ${isRoot}`,
+  ),
+  deleted: compile<{ subject: string; day: number }, Omit<DeletedUsageRow, 'subject' | 'day'>>(
+    (param) => sql`select runs, cost_usd from deleted_usage
+      where subject = ${param('subject')} and day = ${param('day')}`,
+  ),
+  /** A subject has one row, of the newest day on which a deleted run of it was created. */
+  keep: compile<{ id: string }, unknown>(
+    (param, { run, jsonNumber, wholeDays }) => sql`insert into deleted_usage (subject, day, runs, cost_usd)
+      select owner, ${wholeDays('created_at')}, 1, coalesce(${jsonNumber('usage', 'costUsd')}, 0)
+      from runs where ${sql.ref(run.self)} = ${run.of(param('id'))} and ${isRoot}
+      on conflict (subject) do update set
+        runs = excluded.runs + case when excluded.day = deleted_usage.day then deleted_usage.runs else 0 end,
+        cost_usd = excluded.cost_usd + case when excluded.day = deleted_usage.day then deleted_usage.cost_usd else 0 end,
+        day = excluded.day
+      where excluded.day >= deleted_usage.day`,
+  ),
+}

@@ -62,6 +62,7 @@ export const useCasesOf = ({
   manageSkills: services.manageSkills,
   manageMcp: services.manageMcp,
   useMcp: services.useMcp,
+  readSubjectUsage: services.readSubjectUsage,
   manageNodes: services.manageNodes,
   searchMemory: services.searchMemory,
   readMemory: services.readMemory,

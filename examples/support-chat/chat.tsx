@@ -11,8 +11,16 @@ type Part = SupportMessage['parts'][number]
 
 const textOf = ({ parts }: SupportMessage) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
-/** One chat. `turn` names what the agent does in it at the moment, as the list of chats says. */
-export function Chat({ id, earlier, turn }: { id: string; earlier: SupportMessage[]; turn: string }) {
+interface ChatProps {
+  id: string
+  earlier: SupportMessage[]
+  /** What the agent does in the chat, as the list of chats says. */
+  turn: string
+  /** Called when an answer begins and ends. */
+  onTurn: () => void
+}
+
+export function Chat({ id, earlier, turn, onTurn }: ChatProps) {
   const chat = useChat<SupportMessage>({ id, messages: earlier, resume: true, transport })
   const { messages, status, error, sendMessage, setMessages, resumeStream, regenerate, stop } = chat
   const [queue, setQueue] = useState<readonly server.Queued[]>([])
@@ -27,6 +35,8 @@ export function Chat({ id, earlier, turn }: { id: string; earlier: SupportMessag
       () => setRefused(''),
       (reason: Error) => setRefused(reason.message),
     )
+  const readQueue = () => server.readQueue(id).then(setQueue, (reason: Error) => setRefused(reason.message))
+  const change = (action: Promise<unknown>) => act(action).then(readQueue)
 
   // Staff, another tab or a message of the queue has moved the chat on: what this page has not shown follows.
   const shownTurn = useRef(turn)
@@ -41,16 +51,14 @@ export function Chat({ id, earlier, turn }: { id: string; earlier: SupportMessag
     )
   }, [id, turn, isBusy, setMessages, resumeStream])
 
-  useEffect(() => {
-    const read = () => act(server.readQueue(id).then(setQueue))
-    read()
-    const timer = setInterval(read, 500)
-    return () => clearInterval(timer)
-  }, [id])
+  // The agent takes messages that wait between the parts of its answer, and at its end.
+  const parts = last?.parts.length
+  useEffect(() => void readQueue(), [id, turn, isBusy, parts])
+  useEffect(onTurn, [isBusy, onTurn])
 
   const send = async (form: FormData) => {
     const written = String(form.get('text'))
-    if (isBusy) return act(server.sendWhileBusy(id, written, form.get('onBusy') === 'steer' ? 'steer' : 'queue'))
+    if (isBusy) return change(server.sendWhileBusy(id, written, form.get('onBusy') === 'steer' ? 'steer' : 'queue'))
     const photo = form.get('photo')
     const files = photo instanceof File && photo.size > 0 ? [await server.toFilePart(photo)] : []
     setEdited(undefined)
@@ -88,12 +96,12 @@ export function Chat({ id, earlier, turn }: { id: string; earlier: SupportMessag
             type="button"
             onClick={() => {
               const changed = prompt('Message', content.text)
-              if (changed !== null) act(server.editQueued(runId, changed))
+              if (changed !== null) void change(server.editQueued(runId, changed))
             }}
           >
             Edit
           </button>
-          <button type="button" onClick={() => act(server.withdrawQueued(runId))}>
+          <button type="button" onClick={() => void change(server.withdrawQueued(runId))}>
             Withdraw
           </button>
         </article>

@@ -1,18 +1,18 @@
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Chat } from './chat.tsx'
 import * as server from './server.ts'
 import type { SupportMessage } from './support-agent.ts'
 
-/** Reads something again every second, and when `again` is called. */
+/** Reads something again every ten seconds while the page is visible, and when `again` is called. */
 function useReread<T>(read: () => Promise<T>, first: T): readonly [T, () => void] {
   const [value, setValue] = useState(first)
-  const again = () => void read().then(setValue, () => undefined)
+  const again = useCallback(() => void read().then(setValue, () => undefined), [read])
   useEffect(() => {
     again()
-    const timer = setInterval(again, 1_000)
+    const timer = setInterval(() => document.hidden || again(), 10_000)
     return () => clearInterval(timer)
-  }, [])
+  }, [again])
   return [value, again]
 }
 
@@ -82,7 +82,7 @@ function Customer() {
       {earlier === undefined ? (
         <p role="status">{error}</p>
       ) : (
-        <Chat key={id} {...{ id, earlier }} turn={`${shown?.runId ?? ''} ${shown?.status ?? 'idle'}`} />
+        <Chat key={id} {...{ id, earlier }} onTurn={again} turn={`${shown?.runId ?? ''} ${shown?.status ?? 'idle'}`} />
       )}
     </>
   )

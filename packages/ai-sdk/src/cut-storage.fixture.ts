@@ -8,28 +8,42 @@ export interface CutStorage {
   readonly count: () => number
   /** Resolves at the cut. */
   readonly isCut: Promise<void>
+  readonly hasEnded: () => boolean
+  /** Moves the cut: it comes after so many more commits. */
+  endAfter(commits: number): void
 }
 
 /**
  * The storage as a process sees it that dies right after a commit: the commit is applied, but neither it nor any later one
  * is ever answered, so no code continues that waits for it.
  */
-export function cutAfter(whole: Storage, lastCommit: number): CutStorage {
+export function cutAfter(whole: Storage, firstLimit: number): CutStorage {
   let commits = 0
+  let lastCommit = firstLimit
+  let isOver = false
   const { promise: isCut, resolve } = Promise.withResolvers<void>()
   const never = new Promise<never>(() => undefined)
   const unitOfWork = new Proxy(whole.unitOfWork, {
     get(target, member) {
       if (member !== 'commit') return Reflect.get(target, member, target)
       return async (...args: Parameters<typeof target.commit>) => {
-        if (commits >= lastCommit) return never
+        if (isOver || commits >= lastCommit) return never
         commits++
+        isOver = commits >= lastCommit
         const outcome = await target.commit(...args)
-        if (commits < lastCommit) return outcome
+        if (!isOver) return outcome
         resolve()
         return never
       }
     },
   })
-  return { storage: { ...whole, unitOfWork }, count: () => commits, isCut }
+  return {
+    storage: { ...whole, unitOfWork },
+    count: () => commits,
+    isCut,
+    hasEnded: () => isOver,
+    endAfter(more) {
+      if (!isOver) lastCommit = commits + more
+    },
+  }
 }

@@ -30,6 +30,7 @@ import { offeredAgent } from '../chat/offered-agent.ts'
 import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, isAnswerTo, passAnswers, rootInChat, type SentAnswers } from '../chat/pass-answers.ts'
 import { type StoredFilesDeps, withStoredFiles } from '../chat/stored-files.ts'
+import { unsentMessages } from '../chat/unsent-messages.ts'
 import { sentResumes } from './decisions.ts'
 import { errorStream } from './error-stream.ts'
 import type { AgUiMessage } from './message.ts'
@@ -85,17 +86,16 @@ export function createAgUi(deps: AgUiDeps): AgUi {
     const target = targets.get('agent', agentId)
     const sent = newMessages(body.messages).map(toChatMessage)
     const onBusy = onBusyIn(body.forwardedProps, 'forwardedProps')
-    const messages = await withStoredFiles(deps, sent, { principal, isChat: true })
-    if (messages.length === 0)
-      return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
+    if (sent.length === 0) return refuse(body, 'nothing-to-do', 'the request has no new message and resumes nothing')
+    const id = sent.at(-1)?.id?.slice(0, MAX_METADATA) ?? ''
+    const remembered: Readonly<Record<string, string>> = id === '' ? {} : { [MESSAGE_ID]: id }
+    const thread = { agentId, sessionId, visibility: call.visibility }
+    // A client that sends a message again wants another answer to it.
+    const replaces = id === '' ? undefined : (await turnWith(deps, thread, remembered))?.id
+    const unsent = await unsentMessages(deps, thread, { messages: sent, member: MESSAGE_ID, replacedId: replaces })
+    const messages = await withStoredFiles(deps, unsent, { principal, isChat: true })
     const chat = { ...chatInput(deps, messages, {}, chatTools(body.tools)), ...offeredBy(body) }
     const input = await targetInput(target, chat)
-    const id = messages.at(-1)?.id?.slice(0, MAX_METADATA) ?? ''
-    const remembered: Readonly<Record<string, string>> = id === '' ? {} : { [MESSAGE_ID]: id }
-    // A client that sends a message again wants another answer to it.
-    const again =
-      id === '' ? undefined : await turnWith(deps, { agentId, sessionId, visibility: call.visibility }, remembered)
-    const replaces = again?.id
     const reply = await startRun({
       target: { kind: 'agent', id: agentId },
       body: {

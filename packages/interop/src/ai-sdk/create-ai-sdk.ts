@@ -33,6 +33,7 @@ import { offeredAgent } from '../chat/offered-agent.ts'
 import { onBusyIn } from '../chat/on-busy.ts'
 import { type DecideDeps, passAnswers } from '../chat/pass-answers.ts'
 import { withStoredFiles } from '../chat/stored-files.ts'
+import { unsentMessages } from '../chat/unsent-messages.ts'
 import { chatHistory } from './chat-history.ts'
 import { chatOfMessages } from './chat-of-messages.ts'
 import { createOpenResponse, nothingToFollow, type OpenResponseDeps } from './open-response.ts'
@@ -151,7 +152,12 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     const { agentId, principal, traceparent, key } = call
     const { sessionId } = shown
     const replaced = await replacedTurn(deps, shown, body)
-    const asked = replaced?.earlier === undefined ? newMessages(body.messages) : [...replaced.earlier, last]
+    const asked =
+      replaced?.earlier === undefined
+        ? await unsentMessages(deps, shown, {
+            ...{ messages: newMessages(body.messages), member: MESSAGE_REF, replacedId: replaced?.id },
+          })
+        : [...replaced.earlier, last]
     const onBusy = onBusyIn(last.metadata, 'metadata of the last message')
     const messages = await withStoredFiles(deps, asked.map(toChatMessage), { principal, isChat: true })
     const chat = chatInput(deps, messages, settingsOf(body), chatTools(body.tools))

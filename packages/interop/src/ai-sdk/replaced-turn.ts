@@ -1,4 +1,5 @@
 import { type ChatRuns, MAX_METADATA, MESSAGE_REF, newestRuns, turnWith } from '../chat/chat-session.ts'
+import { runIdOfQuestion } from '../chat/unsent-messages.ts'
 import { runIdIn } from './projector.ts'
 import { type TurnWithMessageDeps, turnWithMessage } from './turn-with-message.ts'
 import type { UiMessage } from './ui-message.ts'
@@ -48,4 +49,4 @@ export async function replacedTurn(
 }
 
 /** The run of an answer, or of a question to which the server gave its id. */
-const runIdOf = (messageId: string): string | undefined => runIdIn(messageId) ?? /^([^.]+)\.user/.exec(messageId)?.[1]
+const runIdOf = (messageId: string): string | undefined => runIdIn(messageId) ?? runIdOfQuestion(messageId)

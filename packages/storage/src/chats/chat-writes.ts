@@ -24,8 +24,11 @@ export const chatWrites: WriteAppliers<'chat.insert' | 'chat.change' | 'chat.las
   },
 }
 
+/** The largest value of the column. PostgreSQL computes the cast below for any larger one, also when the result is not used. */
+const MAX_SEQ = 2 ** 31 - 1
+
 const toReadSeq = (read: ChatChange['read']) => ({
-  readSeq: typeof read === 'number' ? read : read === 'all' ? Number.MAX_SAFE_INTEGER : null,
+  readSeq: typeof read === 'number' ? Math.min(read, MAX_SEQ) : read === 'all' ? MAX_SEQ : null,
   isUnread: read === 'not-answer' ? 1 : 0,
 })
 

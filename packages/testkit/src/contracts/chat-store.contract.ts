@@ -157,6 +157,8 @@ export const chatStoreCases: readonly ContractCase[] = [
         return (await find(storage, 'a')).readSeq
       }
 
+      // PostgreSQL plans the first statements of a connection with the values, and later ones without.
+      expect(await read('all')).toBe(4)
       expect([await read(2), await read(99), await read('not-answer'), await read(1)]).toEqual([2, 4, 3, 1])
       expect([await read('not-answer'), await read('all'), await read(0)]).toEqual([1, 4, 0])
     },

@@ -1,0 +1,117 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { createServer, type PerdureServer } from '@perdure/server-app'
+import { jsonSchema, tool } from 'ai'
+import { chatAgent } from '../chat-agent.ts'
+import { cutAfter } from '../cut-storage.fixture.ts'
+import { QUIET } from '../server.fixture.ts'
+import { scriptedModel } from '../testing.ts'
+import { type Call, initOf, type Reply, type World } from './server-world.fixture.ts'
+import { shopAgent } from './shop.fixture.ts'
+
+/** One process of the server. */
+interface Process {
+  readonly server: PerdureServer
+  readonly isCut: Promise<void>
+  readonly held: Set<string>
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** A server in memory, whose process dies right after a commit, before anybody gets the answer of the commit. */
+export async function openMemoryWorld(compacts: boolean): Promise<World & { stop(): Promise<void> }> {
+  const whole = createInMemoryStorage()
+  const prompts: (readonly string[])[] = []
+  const effects: string[] = []
+  const released = new Map<string, PromiseWithResolvers<void>>()
+  const gateOf = (text: string) => {
+    const gate = released.get(text) ?? Promise.withResolvers<void>()
+    released.set(text, gate)
+    return gate
+  }
+  let kills = 0
+  let dying: ReturnType<typeof cutAfter>
+  let starting: Promise<Process> | undefined
+
+  const begin = async (): Promise<Process> => {
+    const cut = cutAfter(whole, Number.POSITIVE_INFINITY)
+    dying = cut
+    const held = new Set<string>()
+    const isLive = () => dying === cut && !cut.hasEnded()
+    const agent = shopAgent({
+      ...{ chatAgent, scriptedModel, tool, jsonSchema, compacts },
+      onPrompt: (lines) => void (isLive() && prompts.push(lines)),
+      onEffect: (text) => void (isLive() && effects.push(text)),
+      async released(text) {
+        held.add(text)
+        await gateOf(text).promise
+      },
+    })
+    const server = await createServer({
+      config: { auth: { kind: 'none' }, server: { rateLimit: { perIpRequests: 1_000_000 } } },
+      adapters: { storage: cut.storage, logger: QUIET },
+      agents: [agent],
+    })
+    await server.start({ listen: false })
+    return { server, isCut: cut.isCut, held }
+  }
+
+  const live = async (): Promise<Process> => {
+    starting ??= begin()
+    const process = await starting
+    if (!dying.hasEnded()) return process
+    kills++
+    void process.server.stop({ force: true }).catch(() => undefined)
+    starting = begin()
+    return starting
+  }
+
+  const send = async ({ server }: Process, call: Call): Promise<Reply> => {
+    const { path, isStream } = call
+    const response = await server.fetch(new Request(`http://localhost/v1${path}`, initOf(call)))
+    const runId = response.headers.get('x-perdure-run-id') ?? ''
+    if (isStream === true && response.ok) {
+      await response.body?.cancel()
+      return { status: response.status, runId, bytes: new Uint8Array() }
+    }
+    return { status: response.status, runId, bytes: new Uint8Array(await response.arrayBuffer()) }
+  }
+
+  await live()
+  return {
+    async call(call) {
+      for (;;) {
+        const process = await live()
+        const answer = send(process, call)
+        answer.catch(() => undefined)
+        const reply = await Promise.race([answer, process.isCut])
+        if (reply !== undefined) return reply
+      }
+    },
+    killSoon(commits) {
+      kills = 0
+      dying.endAfter(commits)
+    },
+    async surviveFromNow() {
+      await live()
+      dying.endAfter(Number.POSITIVE_INFINITY)
+      const counted = kills
+      kills = 0
+      return counted
+    },
+    prompts: () => prompts,
+    effects: () => effects,
+    async untilHeld(text) {
+      const until = performance.now() + 10_000
+      while (!(await live()).held.has(text)) {
+        if (performance.now() > until) throw new Error(`the turn ${text} does not begin`)
+        await nextTurn()
+      }
+    },
+    release: (text) => gateOf(text).resolve(),
+    pause: nextTurn,
+    patienceMs: 10_000,
+    async stop() {
+      await (await live()).server.stop({ force: true })
+    },
+  }
+}

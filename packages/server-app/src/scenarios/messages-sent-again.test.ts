@@ -1,0 +1,107 @@
+import type { RunContext } from '@perdure/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startedServer } from '../embedding/embedded-server.fixture.ts'
+
+interface Queued {
+  readonly runId: string
+  readonly content: { readonly messages: ReadonlyArray<{ readonly content: ReadonlyArray<{ readonly text: string }> }> }
+}
+
+let send: (path: string, body?: object) => Promise<string>
+let open: () => void
+
+const read = async <T>(path: string) => JSON.parse(await send(path)) as T
+const runs = () => read<{ readonly items: ReadonlyArray<{ readonly sessionId: string }> }>('/runs')
+const queue = async () => {
+  const sessionId = (await runs()).items[0]?.sessionId
+  return (await read<{ readonly items: readonly Queued[] }>(`/sessions/${sessionId}/queue`)).items
+}
+const texts = async () =>
+  (await queue()).map(({ content }) => content.messages.flatMap((message) => message.content.map(({ text }) => text)))
+
+beforeEach(async () => {
+  const { promise: gate, resolve } = Promise.withResolvers<void>()
+  open = resolve
+  const run = async (_: unknown, { step }: RunContext) => step('work', () => gate.then(() => 'done'))
+  const agents = [
+    { id: 'guide', description: '', concurrency: 'session', onBusy: 'queue', agent: { id: 'guide', run } },
+  ] as const
+  const server = await startedServer({ agents })
+  send = async (path, body) => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const headers = { 'content-type': 'application/json' }
+    return (await server.fetch(new Request(`http://localhost/v1${path}`, { ...init, headers }))).text()
+  }
+})
+
+const aiSdk = (messages: readonly (readonly [id: string, text: string])[]) =>
+  send('/agents/guide/chat', {
+    id: 'c',
+    messages: messages.map(([id, text]) => ({ id, role: 'user', parts: [{ type: 'text', text }] })),
+  })
+
+const agUi = (messages: readonly (readonly [id: string, text: string])[]) =>
+  send('/agents/guide/ag-ui', {
+    ...{
+      threadId: 'c',
+      runId: `run of ${messages.at(-1)?.[0]}`,
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    },
+    messages: messages.map(([id, content]) => ({ id, role: 'user', content })),
+  })
+
+describe.each([
+  ['the AI SDK', aiSdk],
+  ['AG-UI', agUi],
+])('a page of %s that sends its messages again with the next one', (_, chat) => {
+  const accepted = async (count: number) => {
+    while ((await runs()).items.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  it('adds only the next one to the conversation while the others wait', async () => {
+    const sent = [chat([['m1', 'one']])]
+    await accepted(1)
+    sent.push(
+      chat([
+        ['m1', 'one'],
+        ['m2', 'two'],
+      ]),
+    )
+    await accepted(2)
+    sent.push(
+      chat([
+        ['m1', 'one'],
+        ['m2', 'two'],
+        ['m3', 'three'],
+      ]),
+    )
+    await accepted(3)
+
+    expect(await texts()).toEqual([['two'], ['three']])
+    open()
+    await Promise.all(sent)
+  })
+
+  it('does not bring back a message that was withdrawn', async () => {
+    const sent = [chat([['m1', 'one']])]
+    await accepted(1)
+    sent.push(chat([['m2', 'two']]))
+    await accepted(2)
+    await send(`/runs/${(await queue())[0]?.runId}/withdraw`, {})
+    sent.push(
+      chat([
+        ['m1', 'one'],
+        ['m2', 'two'],
+        ['m3', 'three'],
+      ]),
+    )
+    await accepted(3)
+
+    expect(await texts()).toEqual([['three']])
+    open()
+    await Promise.all(sent)
+  })
+})

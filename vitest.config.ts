@@ -52,6 +52,9 @@ const OWN_PROCESS = [
 /** PROPERTY_RUNS=100000 runs each property test 100,000 times, unless the test sets numRuns. */
 const propertyRuns = process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts']
 
+/** Fails a test in which a server answers with an error that its operation does not declare. */
+const setupFiles = ['tooling/undeclared-errors.ts', ...propertyRuns]
+
 /** The other torture suites attack the database file. */
 const sqliteSuites = [
   'e2e/torture/!(postgres-kills).test.ts',
@@ -75,7 +78,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...WITH_DATABASE, ...OWN_PROCESS],
           ...SHARED_PROCESS,
           ...GENEROUS,
-          setupFiles: propertyRuns,
+          setupFiles,
         },
       },
       {
@@ -87,7 +90,7 @@ export default defineConfig({
           ...SHARED_PROCESS,
           ...GENEROUS,
           globalSetup: ['tooling/postgres-setup.ts'],
-          setupFiles: propertyRuns,
+          setupFiles,
         },
       },
       {
@@ -97,7 +100,7 @@ export default defineConfig({
           include: OWN_PROCESS,
           ...GENEROUS,
           globalSetup: ['tooling/postgres-setup.ts'],
-          setupFiles: propertyRuns,
+          setupFiles,
         },
       },
       {
@@ -109,6 +112,7 @@ export default defineConfig({
           name: 'mounted',
           include: ['packages/http/src/*.test.ts', 'packages/http/src/{stages,routes,response,telemetry}/*.test.ts'],
           env: { HTTP_MOUNT_PATH: '/ai' },
+          setupFiles,
         },
       },
       {
@@ -126,7 +130,7 @@ export default defineConfig({
           ...SHARED_PROCESS,
           name: 'ai-sdk-6',
           include: ['packages/ai-sdk/src/**/*.test.ts'],
-          setupFiles: propertyRuns,
+          setupFiles,
         },
       },
       {

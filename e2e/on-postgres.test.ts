@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsTool } from '../tooling/needed-tool.ts'
 import { startPostgres } from '../tooling/postgres-server.ts'
-import { bearer, createSandbox, createToken, perdure, startServer } from './perdure-process.ts'
+import { BINARY, bearer, createSandbox, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
+import { startProcess } from './started-process.ts'
 
 needsTool('postgres').describe('the suites on PostgreSQL', () => {
   it('have a schema for each sandbox', () => {
@@ -57,5 +58,23 @@ needsTool('postgres').describe('compose.postgres.yaml', () => {
     expect(run.status).toBe(200)
     expect(health.checks.storage).toMatchObject({ status: 'ok', connections: { waiting: 0 } })
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+  })
+})
+
+needsTool('postgres').describe('a server that waits for the lock of its schema', () => {
+  it('ends with exit code 0 at the first signal, long before the wait is over', async () => {
+    const sandbox = createSandbox({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
+    const holder = await startServer(sandbox)
+    onTestFinished(() => void holder.process.kill('SIGKILL'))
+    // Its session holds the lock, and shows no sign of life.
+    holder.process.kill('SIGSTOP')
+    const args = [BINARY, 'server', '--config', LEDGER_CONFIG]
+    const command = { command: process.execPath, args, cwd: sandbox.dir, env: sandbox.env }
+    const waiting = await startProcess(command, /Waiting up to 30 s/)
+    const startedAt = performance.now()
+
+    expect(await waiting.stop('SIGTERM')).toEqual({ code: 0, signal: null })
+    expect(performance.now() - startedAt).toBeLessThan(8_000)
+    expect(waiting.output()).not.toContain('error[')
   })
 })

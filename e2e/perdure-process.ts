@@ -103,6 +103,8 @@ export async function startServer(
       if (wrapper.length > 0 && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal)
       else child.kill(signal)
       const [code, by] = await ended
+      const undeclared = stderr.split('\n').find((line) => line.includes('undeclared error'))
+      if (undeclared !== undefined) throw new Error(`an operation does not declare an error: ${undeclared}`)
       return { code, signal: by }
     },
   }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { logReadsOf, unboundedListsOf } from './bounded-reads.ts'
@@ -26,7 +27,7 @@ const WHOLE_LISTS: Readonly<Record<string, string>> = {
   'McpServerStore.list': 'the registered MCP servers',
   'NodeDirectory.list': 'the servers of the cluster',
   'SkillStore.list': 'the skills of the folder, in short',
-  'StepStore.list': 'the calls of one run, which a replay needs all',
+  'StepStore.list': 'tests alone call it: see the next test',
   'WebhookStore.list': 'MAX_WEBHOOKS',
 }
 
@@ -59,6 +60,14 @@ describe('a list of a port', () => {
     const lists = sourcesIn('packages/ports/src/*.ts').flatMap((path) => unboundedListsOf(join(root, path)))
 
     expect([...lists].sort()).toEqual(Object.keys(WHOLE_LISTS).sort())
+  })
+
+  it('of all calls of a run is for tests: a run can have more calls than fit in one turn of the event loop', () => {
+    const callers = sourcesIn('packages/*/src/*.ts').filter((path) =>
+      /\bsteps\.list\(/.test(readFileSync(join(root, path), 'utf8')),
+    )
+
+    expect(callers).toEqual([])
   })
 
   it.each([

@@ -57,13 +57,13 @@ describe('agentOf', () => {
 const bytesOf = (data: Uint8Array | { readonly data: Uint8Array }) => [...('data' in data ? data.data : data)]
 
 describe('the call options of a chat agent', () => {
-  const toned = (callOptionsSchema: unknown) =>
+  const toned = (callOptionsSchema: unknown, see: (options: unknown) => void = () => undefined) =>
     chatAgent({
       ...{ id: 'toned', model: echo(), callOptionsSchema },
-      prepareCall: ({ options, ...rest }: { options?: unknown }) => ({
-        ...rest,
-        instructions: JSON.stringify(options),
-      }),
+      prepareCall: ({ options, ...rest }: { options?: unknown }) => {
+        see(options)
+        return { ...rest, instructions: JSON.stringify(options) ?? 'none' }
+      },
     } as never)
   const anAnswer = [expect.objectContaining({ type: 'start' })]
 
@@ -91,9 +91,30 @@ describe('the call options of a chat agent', () => {
     ).resolves.toMatchObject({
       error: 'invalid-input',
     })
+    await expect(send('a', {})).rejects.toThrow(/tone.*invalid-input/s)
+    for (const input of ['Hi', { text: 'Hi' }]) {
+      await expect(get('/agents/toned/run', { input })).resolves.toMatchObject({
+        ...{ error: 'invalid-input', message: expect.stringContaining('tone') },
+      })
+    }
     expect(await get('/runs')).toMatchObject({ items: [] })
     expect(await send('b', { tone: 'warm' })).toEqual(expect.arrayContaining(anAnswer))
-    expect(await send('c', {})).toEqual(expect.arrayContaining(anAnswer))
+  })
+
+  it.each<[string, unknown, unknown]>([
+    ['the defaults of the members', z.object({ tone: z.string().default('warm') }), { tone: 'warm' }],
+    ['no options', z.object({ tone: z.string() }).optional(), undefined],
+    ['the default of the schema', z.object({ tone: z.string() }).default({ tone: 'cold' }), { tone: 'cold' }],
+    ['options without members', z.object({ tone: z.string().optional() }), {}],
+  ])('are, when they are left out, %s', async (_, schema, expected) => {
+    const seen: unknown[] = []
+    const agent = toned(schema, (options) => seen.push(options))
+    const { chat, get } = await serverWith([agent as never])
+
+    await chat('toned', { id: 'a', messages: [userMessage('a', 'Hi')] })
+    await get('/agents/toned/run', { input: 'Hi' })
+
+    expect(seen).toEqual([expected, expected])
   })
 })
 

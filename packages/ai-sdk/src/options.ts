@@ -20,7 +20,7 @@ export const CALL_OPTIONS = {
   abortSignal: ['kept', 'the end of the run aborts the call too'],
   activeTools: ['kept'],
   allowSystemInMessages: ['kept'],
-  callOptionsSchema: ['kept', 'the options of a chat agent are the other members of the chat request, or `input.settings` over REST; options that are sent and that the schema refuses are answered with 400'],
+  callOptionsSchema: ['kept', 'the options of a chat agent are the other members of the chat request, or `input.settings` over REST; options that the schema refuses, also because they are left out, are answered with 400'],
   experimental_activeTools: ['kept'],
   experimental_context: ['kept'],
   experimental_download: ['each execution', 'without it, `ctx.files.read` loads what the model does not: from public addresses and `files.allowHosts`'],

@@ -103,10 +103,9 @@ export function createTestApp(options: AppOptions = {}) {
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const fireEventTriggers = createLateBound<FireEventTriggers>('fireEventTriggers')
+  const yieldTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
   const engine = createEngine({
-    fireEventTriggers: fireEventTriggers.call,
-    yieldTurn: () => new Promise((resolve) => setImmediate(resolve)),
-    recall,
+    ...{ yieldTurn, recall, fireEventTriggers: fireEventTriggers.call },
     services: () => ({}) as RunServices,
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
@@ -143,7 +142,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPT_LIMIT },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2, sealer: testSealer },
   })
-  const named = { ...shared, recall, render, phase, meter: noMeter }
+  const named = { ...shared, yieldTurn, recall, render, phase, meter: noMeter }
   const sessions = createSessions({ ...named, abortRun: engine.abortRun })
   const services = {
     ...sessions,

@@ -139,7 +139,8 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'scope-escalation-denied': () => fromUseCase('scope-escalation-denied'),
   'token-not-found': () => fromUseCase('token-not-found'),
   'token-not-active': () => fromUseCase('token-not-active'),
-  'scope-denied': () => ({ deps: authenticateAs() }),
+  // Only what the body asks for needs a scope there.
+  'scope-denied': ({ scope }) => (scope === 'principal' ? fromUseCase('scope-denied') : { deps: authenticateAs() }),
   'agent-not-found': () => fromUseCase('agent-not-found'),
   'run-not-found': () => fromUseCase('run-not-found'),
   'method-not-allowed': () => fromUseCase('method-not-allowed'),

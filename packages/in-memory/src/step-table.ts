@@ -61,6 +61,12 @@ export function createStepTable(): StepTable {
           .map(brief)
         return takeWithinPage(selected, limit).items
       },
+      async ended(runId, { after, limit }) {
+        const selected = ofRun(runId)
+          .filter(({ endOrder = 0 }) => endOrder > after)
+          .sort((one, other) => (one.endOrder ?? 0) - (other.endOrder ?? 0))
+        return takeWithinPage(selected.map(brief), limit)
+      },
       completed: async (runId, page) =>
         takePage({ records: ofRun(runId), sortKeyOf: ({ seq }) => [seq, runId] }, page, {
           matches: ({ status }) => status === 'completed',

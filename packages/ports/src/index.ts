@@ -185,6 +185,7 @@ export type {
 } from './session-store.ts'
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type {
+  EndedRange,
   OutlinedStep,
   ResultFile,
   StepChange,

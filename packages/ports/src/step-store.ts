@@ -82,6 +82,12 @@ export interface StepPartRange {
   readonly maxBytes: number // of the content, up to `MAX_PAGE_BYTES`
 }
 
+/** Selects a part of the calls of a run that have ended. */
+export interface EndedRange {
+  readonly after: number // exclusive `endOrder`; 0 reads from the first call that ended
+  readonly limit: number
+}
+
 /** Port. Reads the durable calls of runs; every write goes through `UnitOfWork`. Must pass `stepStoreContract`. */
 export interface StepStore {
   /**
@@ -101,6 +107,11 @@ export interface StepStore {
   listBriefly(runId: string, range: StepRange): Promise<readonly StepRecord[]>
   /** Lists the completed calls of the run, ordered by `seq`. A result longer than `MAX_SHORT_BYTES` is a `StoredText`. */
   completed(runId: string, page: PageQuery): Promise<Page<OutlinedStep>>
+  /**
+   * Lists calls of the run that have ended, without their `result` and `error`, in the order in which they ended. The part ends
+   * like a page, after `limit` calls or at `MAX_PAGE_BYTES`.
+   */
+  ended(runId: string, range: EndedRange): Promise<PageStart<StepRecord>>
   find(runId: string, seq: number): Promise<StepRecord | undefined>
   /** Lists waiting calls with `dueAt <= now`, earliest first. */
   due(now: EpochMs, limit: number): Promise<readonly StepRecord[]>

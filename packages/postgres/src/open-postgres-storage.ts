@@ -91,9 +91,9 @@ export async function openStorage(
     const openSame = openerOf(server, { expected, onWarning })
     const open = (name: string, planning: Planning) => openSame({ name, planning })
     const role = roleOf(options)
-    const { identity } = options
+    const { identity, signal } = options
     const node = await join(control, {
-      ...{ cache, role, leaseMs, identity, lockWaitMs, onWarning },
+      ...{ cache, role, leaseMs, identity, lockWaitMs, onWarning, signal },
       reopen: () => open('node', 'default'),
     })
     const check = async () => {

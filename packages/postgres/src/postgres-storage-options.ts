@@ -36,6 +36,8 @@ export interface PostgresStorageOptions {
   readonly onWarning?: ((message: string) => void) | undefined
   /** File that remembers the newest primary and position across a restart. */
   readonly historyPath?: string | undefined
+  /** Ends the wait for a session that holds the lock of the schema: the opening fails with an `AbortError`. */
+  readonly signal?: AbortSignal | undefined
   /** Clock for the timestamps of applied migrations, in epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /**

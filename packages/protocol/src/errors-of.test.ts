@@ -89,6 +89,10 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('scope-denied')
   })
 
+  it('includes scope-denied for one that accepts any principal and whose body may need a scope', () => {
+    expect(errorsOf(byId('mcp-server.send'))).toContain('scope-denied')
+  })
+
   it('gives an operation without a handler the errors of every stage and not-implemented, but none of its own', () => {
     expect(errorsOf({ ...byId('consolidator.run'), refused: true })).toEqual([
       'idempotency-key-invalid',

@@ -9,6 +9,8 @@ interface Implication {
 const isAnswered = ({ refused }: Operation) => refused !== true
 const isUnsafe = ({ method }: Operation) => method !== 'GET'
 const needsCaller = ({ scope }: Operation) => scope !== null
+const needsScope = ({ scope, mayNeed = [] }: Operation) =>
+  scope !== null && (scope !== 'principal' || mayNeed.length > 0)
 
 /** Errors that follow from the fields of an operation alone. */
 const IMPLICATIONS: readonly Implication[] = [
@@ -18,7 +20,7 @@ const IMPLICATIONS: readonly Implication[] = [
   { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied', 'auth-keys-unavailable'] },
   { when: (operation) => needsCaller(operation) && changesState(operation), errors: ['console-read-only'] },
   { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-unavailable', 'storage-failed', 'audit-unavailable'] },
-  { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
+  { when: needsScope, errors: ['scope-denied'] },
   { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },
   {
     when: (operation) => operation.idempotent && isAnswered(operation),

@@ -33,6 +33,7 @@ export const createStores = (
     list: (runId, content) => host.read('steps.list', { runId, content }),
     read: (runId, range) => host.read('steps.read', { runId, ...range }),
     listBriefly: (runId, range) => host.read('steps.listBriefly', { runId, ...range }),
+    ended: (runId, range) => host.read('steps.ended', { runId, ...range }),
     completed: (runId, page) => withStoredTexts(host, host.read('steps.completed', { runId, page })),
     find: (runId, seq) => host.read('steps.find', { runId, seq }),
     due: (now, limit) => host.read('steps.due', { now, limit }),

@@ -76,6 +76,21 @@ describe('serve', () => {
     expect(await ended).toBe(1)
   })
 
+  it('exits 0 when a signal ends the start of the server', async () => {
+    const { promise: start, reject } = Promise.withResolvers<never>()
+    const { terminal, ended } = setUp({
+      start: () => start,
+      stop: async () => {
+        reject(new DOMException('stopped', 'AbortError'))
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      },
+    })
+    terminal.interrupt(signal('SIGTERM'))
+    await vi.advanceTimersByTimeAsync(5)
+
+    expect(await ended).toBe(0)
+  })
+
   it('stops a server that is still starting', async () => {
     const { terminal, stops, ended } = setUp({ start: () => never })
     terminal.interrupt(signal('SIGTERM'))

@@ -36,12 +36,19 @@ export async function serve(server: Served, options: ServeOptions): Promise<numb
   if (first.type !== 'signal') return stopAfterFault(server, log, first)
 
   log.info('stopping', { signal: first.signal })
-  const second = await Promise.race([server.stop(), announced, failed, interruptions.next()])
+  const ended = announced.catch(passOnUnlessAborted)
+  const second = await Promise.race([server.stop(), ended, failed, interruptions.next()])
   if (second === undefined) return EXIT_CODES.ok.code
   if (second.type !== 'signal') return stopAfterFault(server, log, second)
   log.warn('stopping without drain after a second signal', { signal: second.signal })
   await forceStop(server, log)
   return second.signal === 'SIGINT' ? EXIT_CODES.interrupted.code : EXIT_CODES.failed.code
+}
+
+/** A start that the stop has ended is not a failure. */
+const passOnUnlessAborted = (error: unknown): Promise<never> => {
+  if (error instanceof Error && error.name === 'AbortError') return new Promise(() => undefined)
+  throw error
 }
 
 async function announce(

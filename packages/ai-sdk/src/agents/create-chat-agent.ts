@@ -2,8 +2,8 @@ import { type ChatInput, defineAgent, type RegistrationOptions, type RunContext 
 import type { LanguageModel, ToolSet } from 'ai'
 import type { Durable } from '../durable-types.ts'
 import { findRunOf } from '../run.ts'
-import { isObject, type Options } from '../sdk.ts'
-import { chatInputWith } from './call-option-input.ts'
+import type { Options } from '../sdk.ts'
+import { callOptionsOf, chatInputWith } from './call-option-input.ts'
 import { chatInput } from './chat-input.ts'
 import { checkTitle, withTitle } from './chat-title.ts'
 import type { ChatAgentDefinition, ChatAgentInput, ChatHistory } from './chat-types.ts'
@@ -60,7 +60,7 @@ export function createChatAgent<Id extends string, Tools extends ToolSet>(
     const compaction = compactionOf(findRunOf(ctx), history, byDefault)
     const agent = new ai.ToolLoopAgent({ ...settings, [COMPACTION]: compaction } as never) as unknown as StreamingAgent
     const messages = await ai.messages({ tools: tools as ToolSet, maxTurns: history?.maxTurns })
-    const answer = await agent.stream({ messages, ...callOptions(settings, input) })
+    const answer = await agent.stream({ messages, ...(await callOptions(settings, input)) })
     return withTitle(answer, { ctx, ai, title, messages })
   }
   const { concurrency = DEFAULTS.concurrency } = registration as Pick<RegistrationOptions, 'concurrency'>
@@ -82,5 +82,5 @@ const inputOf = (callOptionsSchema: unknown) =>
     : { input: chatInputWith(callOptionsSchema), fromChat: (chat: ChatInput) => chat }
 
 /** The other members of a chat request are the call options of an agent that has a schema for them. */
-const callOptions = ({ callOptionsSchema }: Options, input: ChatAgentInput): Options =>
-  callOptionsSchema !== undefined && isObject(input) && 'settings' in input ? { options: input.settings } : {}
+const callOptions = async ({ callOptionsSchema }: Options, input: ChatAgentInput): Promise<Options> =>
+  callOptionsSchema === undefined ? {} : callOptionsOf(callOptionsSchema, input)

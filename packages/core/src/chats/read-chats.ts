@@ -38,7 +38,7 @@ export function createReadChats(deps: ReadChatsDeps): ReadChats {
   }
 }
 
-export type DescribeChatDeps = Pick<ReadChatsDeps, 'runs' | 'steps' | 'approvals'>
+export type DescribeChatDeps = Pick<ReadChatsDeps, 'runs' | 'steps' | 'approvals' | 'yieldTurn'>
 
 export async function toResource(deps: DescribeChatDeps, chat: ListedChat): Promise<ChatResource> {
   const [resource] = await toResources(deps, [chat])

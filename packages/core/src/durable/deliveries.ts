@@ -9,8 +9,8 @@ export interface Deliveries {
    * Resolves after the code has run its microtasks and before the next outcome is delivered, as a committed write does.
    */
   yieldTurn(): Promise<void>
-  /** Adds an outcome. Adding it again has no effect. */
-  add(step: StepRecord): void
+  /** Adds an outcome. Adding it again has no effect. @returns whether the code awaits the outcome */
+  add(step: StepRecord): boolean
   /** Whether nothing is left to deliver. */
   isIdle(): boolean
   /** Resolves once nothing is left to deliver and the code has run its microtasks. */
@@ -124,9 +124,10 @@ export function createDeliveries(
         wake()
       }),
     add(step) {
-      if (!receivers.has(step.seq)) return
+      if (!receivers.has(step.seq)) return false
       insert(step)
       wake()
+      return true
     },
     isIdle: () => pumping === undefined,
     async drained() {

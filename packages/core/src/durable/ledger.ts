@@ -1,7 +1,15 @@
-import type { StepKind, StepRecord, Timers, YieldTurn } from '@perdure/ports'
+import {
+  createPauses,
+  type PageStart,
+  type StepKind,
+  type StepRecord,
+  type Timers,
+  type YieldTurn,
+} from '@perdure/ports'
 import type { Divergence } from '../runs/parked.ts'
 import { type Claim, callName, createCallOrder } from './call-order.ts'
 import { createDeliveries } from './deliveries.ts'
+import { createRecordedOutcomes } from './recorded-outcomes.ts'
 
 /**
  * The durable calls of one execution of a run: numbers every call, delivers outcomes in the order in which they were
@@ -29,8 +37,14 @@ export interface Ledger {
   deliver(step: StepRecord): Promise<StepRecord>
   /** Keeps the run from counting as blocked until `work` has settled. */
   busy<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves once the wait is over. Stays pending when the run is suspended first. */
-  wait(seq: number): Promise<StepRecord>
+  /**
+   * Resolves once the wait is over. Stays pending when the run is suspended first.
+   *
+   * @param before the record of a call that had ended and waits again
+   */
+  wait(seq: number, before?: Pick<StepRecord, 'endOrder'>): Promise<StepRecord>
+  /** Resolves once the wait is over: with a `started` call if it has to be executed again. */
+  waitForRetry(seq: number): Promise<StepRecord>
   /** Reads which waits were resolved from outside. */
   refresh(): Promise<void>
   /** Resolves whenever the run is blocked, with the sequence numbers of the waiting calls. */
@@ -81,8 +95,8 @@ export interface LedgerParts {
   readonly timers: Timers
   /** Lets other work of the process have its turn of the event loop during a long replay. */
   readonly nextTurn: YieldTurn
-  /** Reads every call of the run as it is recorded now, without results. */
-  readonly read: () => Promise<readonly StepRecord[]>
+  /** Reads calls of the run that ended after this `endOrder`, in that order and without results. */
+  readonly readEnded: (after: number) => Promise<PageStart<StepRecord>>
   /** Reads one call of the run. */
   readonly find: (seq: number) => Promise<StepRecord | undefined>
   /** Reads the result of a call whose result is in a file. */
@@ -97,12 +111,14 @@ export interface LedgerParts {
 const BLOCKED_TURNS = 2
 
 export function createLedger(parts: LedgerParts): Ledger {
-  const { recorded: all, throughSeq, timers, nextTurn, read, find, readResult, onDiverged } = parts
+  const { recorded: all, throughSeq, timers, nextTurn, readEnded, find, readResult, onDiverged } = parts
   let passedVersions = parts.passedVersions ?? []
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const order = createCallOrder(recorded, throughSeq)
   const deliveries = createDeliveries(recorded, { nextTurn, readResult, onIdle: () => checkBlocked() })
   const waiting = new Set<number>()
+  /** The waiting calls that are executed again after a decision. */
+  const asking = new Set<number>()
   const open = new Map<number, string>() // by sequence number
   let mismatch: Divergence | undefined
   let isOver = false
@@ -129,14 +145,25 @@ export function createLedger(parts: LedgerParts): Ledger {
     })
   }
 
-  const refresh = async () => {
-    const resolved = (await read()).filter((step) => open.has(step.seq) && isResolved(step))
-    const steps = await Promise.all(resolved.map(({ seq }) => find(seq)))
-    for (const step of steps) if (step !== undefined && isResolved(step)) deliveries.add(step)
+  const isWanted = (seq: number) => {
+    if (open.has(seq) || waiting.has(seq)) return 'now'
+    return seq < order.nextSeq() ? 'never' : 'later'
   }
 
-  /** Approval of another try changes a waiting step to `started`; any other `started` step is still executing. */
-  const isResolved = ({ seq, status }: StepRecord) => (status === 'started' ? waiting.has(seq) : status !== 'waiting')
+  const outcomes = createRecordedOutcomes({
+    ...{ recorded: all, readEnded, find, isWanted, nextTurn },
+    pass: (step) => deliveries.add(step),
+  })
+
+  const refresh = async () => {
+    await outcomes.read()
+    const pause = createPauses(nextTurn)
+    for (const seq of [...asking]) {
+      await pause()
+      const step = await find(seq)
+      if (step?.status === 'started' && asking.has(seq)) deliveries.add(step)
+    }
+  }
 
   const earlyCall = (): Divergence | undefined => {
     const [early] = order.pending()
@@ -159,6 +186,11 @@ export function createLedger(parts: LedgerParts): Ledger {
     // An approval of another try leaves the call open: it executes again.
     received.then(({ status }) => status === 'started' || open.delete(seq)).catch(() => undefined)
     return received
+  }
+
+  const wait = (seq: number) => {
+    waiting.add(seq)
+    return receive(seq).finally(() => waiting.delete(seq))
   }
 
   return {
@@ -191,7 +223,7 @@ export function createLedger(parts: LedgerParts): Ledger {
       const received = receive(step.seq)
       // If no call waits, no other call can have been resolved from outside before this step.
       if (waiting.size === 0) deliveries.add(step)
-      else await refresh()
+      else await outcomes.read()
       return received
     },
     async busy(work) {
@@ -204,9 +236,13 @@ export function createLedger(parts: LedgerParts): Ledger {
         checkBlocked()
       }
     },
-    wait(seq) {
-      waiting.add(seq)
-      return receive(seq).finally(() => waiting.delete(seq))
+    wait(seq, before) {
+      if (before?.endOrder !== undefined) outcomes.begunAgain(before.endOrder)
+      return wait(seq)
+    },
+    waitForRetry(seq) {
+      asking.add(seq)
+      return wait(seq).finally(() => asking.delete(seq))
     },
     whenBlocked: () =>
       new Promise((resolve) => {

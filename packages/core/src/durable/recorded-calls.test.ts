@@ -40,7 +40,7 @@ const noted = ({ steps }: Storage, note: (bytes: number) => void): Storage['step
   }
 }
 
-const deps = (steps: Pick<Storage['steps'], 'list' | 'read'>) => ({
+const deps = (steps: Storage['steps']) => ({
   steps,
   timers: createManualClock(),
   logger: silentLogger,
@@ -57,7 +57,7 @@ describe('readRecordedCalls', () => {
 
     const { largest, total } = turns.stop()
     expect(calls).toEqual(steps)
-    expect(total).toBeGreaterThan(100 * RESULT.length)
+    expect(total).toBeGreaterThanOrEqual(100 * RESULT.length)
     expect(largest).toBeLessThanOrEqual(1_048_576)
   })
 
@@ -72,7 +72,7 @@ describe('readRecordedCalls', () => {
     expect(reads).toEqual([RESULT.length, RESULT.length])
   })
 
-  it('returns the calls as they were at one moment, although waits end while the parts are read', async () => {
+  it('returns the calls as they are at one moment, although waits end while the parts are read', async () => {
     const wait = aStep({ seq: 1, kind: 'event', status: 'waiting' })
     const late = aStep({ seq: 40, kind: 'event', status: 'waiting' })
     const between = Array.from({ length: 38 }, (_, index) => completed(index + 2))
@@ -85,6 +85,7 @@ describe('readRecordedCalls', () => {
     const yieldTurn = async () => {
       turns++
       if (turns !== 2) return
+      // The first part is read already: only the later outcome would be found.
       await ending(1)
       await ending(40)
     }
@@ -92,7 +93,11 @@ describe('readRecordedCalls', () => {
     const calls = await readRecordedCalls({ ...deps(storage.steps), yieldTurn }, RUN.id)
 
     expect(turns).toBeGreaterThan(2)
-    expect([calls.at(0), calls.at(-1)]).toEqual([wait, late])
+    const ended = { status: 'completed', result: RESULT }
+    expect([calls.at(0), calls.at(-1)]).toEqual([
+      { ...wait, ...ended, endOrder: 40 },
+      { ...late, ...ended, endOrder: 41 },
+    ])
     expect(calls.slice(1, -1)).toEqual(between)
   })
 })

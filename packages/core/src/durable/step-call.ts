@@ -126,7 +126,7 @@ async function afterCrash(
   { kind, toolCallId, options: { onCrash = 'retry', recoveries } }: Pick<Work, 'kind' | 'options' | 'toolCallId'>,
 ): Promise<StepRecord> {
   const { ledger, run } = scope
-  if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
+  if (recorded.status === 'waiting') return ledger.waitForRetry(recorded.seq)
   if (recorded.attempt === run.attempt) return recorded // A person has approved another execution.
   const isUsedUp = (recorded.recoveries ?? 0) >= (recoveries ?? Number.POSITIVE_INFINITY)
   if (onCrash === 'retry' && !isUsedUp) return recorded
@@ -178,7 +178,7 @@ async function ask(
       events,
     }),
   )
-  return ledger.wait(recorded.seq)
+  return ledger.waitForRetry(recorded.seq)
 }
 
 interface Execution extends Work {

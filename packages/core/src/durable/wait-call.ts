@@ -51,13 +51,14 @@ export async function callWait(
   return accepts(ended) ? ended : beginWait(scope, ended, begin(seq, ended))
 }
 
-type BegunCall = Pick<StepRecord, 'seq' | 'kind' | 'name'> & Partial<Pick<StepRecord, 'status'>>
+type BegunCall = Pick<StepRecord, 'seq' | 'kind' | 'name'> & Partial<Pick<StepRecord, 'status' | 'endOrder'>>
 
 async function beginWait(
   { ledger, run, journal, clock, onDue }: CallScope,
-  { seq, kind, name, status }: BegunCall,
+  call: BegunCall,
   { detail, writes = [], said = [], events = [], onRecorded }: Waiting,
 ): Promise<StepRecord> {
+  const { seq, kind, name, status } = call
   const startedAt = clock.now()
   const { id: runId, attempt } = run
   const step: StepRecord = { runId, seq, kind, name, status: 'waiting', attempt, startedAt, ...detail }
@@ -66,7 +67,7 @@ async function beginWait(
   await ledger.busy(() => journal.record({ writes: [...own, ...writes], events: [...said, started, ...events] }))
   onRecorded?.()
   if (step.dueAt !== undefined) onDue(step.dueAt)
-  return ledger.wait(seq)
+  return ledger.wait(seq, call)
 }
 
 /** The change to `started` removes the recorded outcome. */

@@ -120,7 +120,7 @@ async function replay(deps: CheckRunsDeps, run: RunRecord, { target, recorded }:
   const ledger = createLedger({
     ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, nextTurn },
     passedVersions: suspension?.passedVersions,
-    read: async () => recorded,
+    readEnded: async () => ({ items: [], hasMore: false }),
     find: async (seq) => recorded.find((step) => step.seq === seq),
     readResult: (step) => withResult(deps, step),
     onDiverged: parks,

@@ -43,6 +43,7 @@ import { openingOf } from './park-run.ts'
 import { readResume } from './read-resume.ts'
 import { logOpenCalls } from './run-log.ts'
 import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
+import { waitsAt } from './waits-at.ts'
 
 export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly steps: StepStore
@@ -130,7 +131,7 @@ async function startCode(
   const part = { throughSeq: suspension?.throughSeq ?? 0, passedVersions: suspension?.passedVersions }
   const ledger = createLedger({
     ...{ recorded, timers, nextTurn, onDiverged, ...part },
-    read: () => retryTransient(deps, () => steps.list(run.id, { results: false })),
+    readEnded: (after) => retryTransient(deps, () => steps.ended(run.id, { after, limit: 500 })),
     find: (seq) => retryTransient(deps, () => steps.find(run.id, seq)),
     readResult: (step) => withResult(deps, step),
   })
@@ -285,8 +286,7 @@ async function suspend(
   { run, ledger, journal }: Blocking,
   seqs: readonly number[],
 ): Promise<Verdict | undefined> {
-  const recorded = await retryTransient(deps, () => deps.steps.list(run.id, { results: false }))
-  const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
+  const waits = await waitsAt(deps, run.id, seqs)
   if (waits.length < seqs.length) return undefined
   const plan = planSuspension(deps, run, { waits, events: journal.opening() })
   const outcome = await retryTransient(deps, async () => {

@@ -1,5 +1,6 @@
 import {
   type ApprovalStore,
+  createPauses,
   EVERY_ROW,
   fromJsonText,
   perdureError,
@@ -7,6 +8,7 @@ import {
   type RunStore,
   type StepRecord,
   type StepStore,
+  type YieldTurn,
 } from '@perdure/ports'
 import { decidableBy, mayDecide } from '../approvals/may-decide.ts'
 import { mayRepair } from '../auth/authorize.ts'
@@ -14,12 +16,14 @@ import type { Principal } from '../auth/principal.ts'
 import { eachItem } from '../collections/each-item.ts'
 import type { ApprovalDecision } from '../durable/approval-options.ts'
 import { eachRun } from '../runs/each-run.ts'
+import { callPages } from '../runs/waiting-for.ts'
 import { type ForkedCalls, type ForkPoint, type ForkResults, selectCalls } from './fork-calls.ts'
 
 export interface ForkDecisionsDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly yieldTurn: YieldTurn
 }
 
 export interface Repair {
@@ -70,12 +74,16 @@ export async function selectCallsFor(
 
 /** The calls without their results, which can be long; the errors decide which calls the fork copies. */
 export async function callsOf(
-  { steps }: Pick<ForkDecisionsDeps, 'steps'>,
+  reads: Pick<ForkDecisionsDeps, 'steps' | 'yieldTurn'>,
   runId: string,
 ): Promise<readonly StepRecord[]> {
   const calls: StepRecord[] = []
-  for (const call of await steps.list(runId, { results: false })) {
-    calls.push(call.status === 'failed' ? ((await steps.find(runId, call.seq)) ?? call) : call)
+  const pause = createPauses(reads.yieldTurn)
+  for await (const page of callPages(reads, runId)) {
+    for (const call of page) {
+      await pause()
+      calls.push(call.status === 'failed' ? ((await reads.steps.find(runId, call.seq)) ?? call) : call)
+    }
   }
   return calls
 }

@@ -56,10 +56,15 @@ describe('a fork of a run', () => {
       },
       steps: {
         ...storage.steps,
-        async list(runId, content) {
-          const steps = await storage.steps.list(runId, content)
+        async listBriefly(runId, range) {
+          const steps = await storage.steps.listBriefly(runId, range)
           read.push(...steps.map(({ result }) => result))
           return steps
+        },
+        async find(runId, seq) {
+          const step = await storage.steps.find(runId, seq)
+          read.push(step?.result)
+          return step
         },
       },
     }

@@ -11,6 +11,7 @@ import {
   type StepStore,
   type Visibility,
   type Write,
+  type YieldTurn,
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -31,6 +32,7 @@ export interface ForkRunDeps extends WaitsDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly yieldTurn: YieldTurn
   readonly clock: Clock
   readonly ids: IdGenerator
   readonly maxResultBytes: number

@@ -1,10 +1,18 @@
-import { fromJsonText, perdureError, type RunRecord, type StepRecord, type StepStore, toJsonText } from '@perdure/ports'
+import {
+  fromJsonText,
+  perdureError,
+  type RunRecord,
+  type StepRecord,
+  type StepStore,
+  toJsonText,
+  type YieldTurn,
+} from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import type { ToolResult } from '../durable/tool.ts'
 import type { ResolvedWait } from '../durable/wait-resolution.ts'
 import { isLongerThan, jsonOrUndefined } from '../json/json-members.ts'
 import { clientToolCallId } from '../runs/tool-call-wait.ts'
-import { callPages } from '../runs/waiting-for.ts'
+import { type CallReads, callPages } from '../runs/waiting-for.ts'
 
 /** What a client says about a tool call that it has performed. */
 export interface SentToolResult {
@@ -21,6 +29,7 @@ export interface MatchedToolResult extends ResolvedWait {
 
 export interface MatchDeps {
   readonly steps: StepStore
+  readonly yieldTurn: YieldTurn
   readonly maxResultBytes: number
 }
 
@@ -40,8 +49,8 @@ export async function matchToolResults(
   if (ids.size < results.length) {
     throw perdureError('validation-failed', { message: 'toolResults: two results name the same tool call' })
   }
-  const open = await clientToolCalls(deps.steps, run.id, 'waiting')
-  const all = results.every(({ toolCallId }) => open.has(toolCallId)) ? open : await clientToolCalls(deps.steps, run.id)
+  const open = await clientToolCalls(deps, run.id, 'waiting')
+  const all = results.every(({ toolCallId }) => open.has(toolCallId)) ? open : await clientToolCalls(deps, run.id)
   const matched: MatchedToolResult[] = []
   for (const sent of results) {
     const step = all.get(sent.toolCallId)
@@ -57,12 +66,12 @@ export async function matchToolResults(
 
 /** The calls of client tools that the run has made, by the id of the tool call. */
 export async function clientToolCalls(
-  steps: Pick<StepStore, 'listBriefly'>,
+  reads: CallReads,
   runId: string,
   status?: 'waiting',
 ): Promise<ReadonlyMap<string, StepRecord>> {
   const calls = new Map<string, StepRecord>()
-  for await (const page of callPages(steps, runId, status)) {
+  for await (const page of callPages(reads, runId, status)) {
     for (const step of page) {
       const id = clientToolCallId(step)
       if (id !== undefined) calls.set(id, step)

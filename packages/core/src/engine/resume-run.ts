@@ -1,4 +1,11 @@
-import { type ApprovalStore, perdureError, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
+import {
+  type ApprovalStore,
+  perdureError,
+  type RunRecord,
+  type RunStore,
+  type StepStore,
+  type YieldTurn,
+} from '@perdure/ports'
 import type { DecideApprovals, DecisionPlan, ResolvedApproval } from '../approvals/decide-approvals.ts'
 import { decisionAudit, isUndecided, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
@@ -25,6 +32,7 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly yieldTurn: YieldTurn
   readonly runWaiters: RunWaiters
   readonly phase: PhaseHolder
   readonly decideApprovals: DecideApprovals

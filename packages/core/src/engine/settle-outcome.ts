@@ -5,6 +5,7 @@ import {
   type RunRecord,
   type RunStore,
   type StepStore,
+  type YieldTurn,
 } from '@perdure/ports'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { type Blocker, blockerOf, findBlocker } from '../runs/blocker.ts'
@@ -17,6 +18,7 @@ export interface SettleOutcomeDeps extends EndRunDeps, RetryDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly yieldTurn: YieldTurn
   readonly logger: Logger
 }
 

@@ -80,8 +80,10 @@ export function commitOnce<D extends Decision>(
     }
     earlier = conflict
     if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
-    remember?.(conflict.current)
-    return { kind: 'replayed', reply: replayAnswer(conflict.current, request, deps) }
+    const { current } = conflict
+    remember?.(current)
+    const identity = current.id === request.claim?.id ? request.claim : request
+    return { kind: 'replayed', reply: replayAnswer(current, identity, deps) }
   })
 }
 
@@ -107,9 +109,14 @@ async function tryCommit(
  */
 const PATIENCE_MARGIN_MS = 5_000
 
-/** The write that reserves the key of a request. Put it first, so that its conflict is reported before any other. */
+/** The writes that reserve the key and the claim of a request. Put them first, so that their conflicts are reported before any other. */
 export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
   if (request === undefined) return []
+  const own = reserve(deps, request, decision)
+  return request.claim === undefined ? [own] : [own, reserve(deps, request.claim, decision)]
+}
+
+function reserve(deps: CommitOnceDeps, request: KeyedRequest, decision: Decision): Write {
   const now = deps.clock.now()
   const { isStorageShared = false, executor } = deps
   const { patientMs } = decision
@@ -126,7 +133,7 @@ export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefi
     expiresAt: plusMs(now, deps.idempotencyTtlMs),
     response: decision.remember ? sealIfAsked(deps, request, toStoredResponse(decision.reply)) : undefined,
   }
-  return [{ type: 'idempotency.reserve', record, now }]
+  return { type: 'idempotency.reserve', record, now }
 }
 
 function contentOf(request: KeyedRequest, { contentOf, runId, reply }: Decision): string | undefined {

@@ -12,6 +12,11 @@ export interface KeyedRequest {
   readonly sealed?: true | undefined
   /** The rows that the caller may see. A stored answer is not shown to a caller that may see fewer rows. */
   readonly visibility?: Visibility | undefined
+  /**
+   * What else identifies the request, whatever its key is. Of the requests that share it, only the first takes effect; another
+   * one gets its answer.
+   */
+  readonly claim?: Pick<KeyedRequest, 'id' | 'fingerprint' | 'visibility'> | undefined
   /** Set when a repeated request reads its answer again: only the effect of the first request is stored. */
   readonly rereads?: true | undefined
 }

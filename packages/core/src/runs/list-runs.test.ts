@@ -56,6 +56,7 @@ async function setUp(...keyed: readonly Keyed[]) {
   ])
   const readRuns = createReadRuns({
     ...storage,
+    yieldTurn: async () => undefined,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     basePath: '/v1',
   })

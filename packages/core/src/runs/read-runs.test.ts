@@ -35,7 +35,7 @@ async function setUp({ events = 0 } = {}) {
     ...[agentRun, workflowRun, laterRun].map((run) => ({ type: 'run.insert', run }) as const),
     { type: 'event.append', events: ticks.flat() },
   ])
-  return { storage, ...createReadRuns({ ...storage, render, basePath: '/v1' }) }
+  return { storage, ...createReadRuns({ ...storage, yieldTurn: async () => undefined, render, basePath: '/v1' }) }
 }
 
 describe('get', () => {

@@ -12,6 +12,7 @@ import {
   type RunStore,
   type StepStore,
   type Visibility,
+  type YieldTurn,
 } from '@perdure/ports'
 import type { LogLevel } from '@perdure/protocol'
 import type { Reply } from '../idempotency/reply.ts'
@@ -30,6 +31,7 @@ export interface ReadRunsDeps {
   readonly events: EventLog
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly yieldTurn: YieldTurn
   readonly render: RenderEnvelope
   readonly basePath: string
 }
@@ -86,7 +88,8 @@ export interface ReadRuns {
   logs(query: RunLogsQuery, page: PageQuery, visibility: Visibility): Promise<Page<PageItem>>
 }
 
-export function createReadRuns({ runs, events, steps, approvals, render, basePath }: ReadRunsDeps): ReadRuns {
+export function createReadRuns(deps: ReadRunsDeps): ReadRuns {
+  const { runs, events, render, basePath } = deps
   const find = async (runId: string, visibility: Visibility): Promise<RunRecord> => {
     const run = await runs.find(runId, visibility)
     if (run === undefined) throw perdureError('run-not-found')
@@ -98,16 +101,14 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
     async outcome(runId, visibility) {
       const run = await find(runId, visibility)
       if (run.status !== 'suspended') return outcomeReply(run, basePath)
-      return outcomeReply(run, basePath, { waitingFor: await waitsOf({ steps, approvals }, run) })
+      return outcomeReply(run, basePath, { waitingFor: await waitsOf(deps, run) })
     },
 
     receipt: async (runId, visibility) => receiptOf(await find(runId, visibility)),
 
     async state(runId, visibility) {
       const run = await find(runId, visibility)
-      return outcomeParts(run, basePath, () =>
-        run.status === 'suspended' ? waitPages({ steps, approvals }, run) : undefined,
-      )
+      return outcomeParts(run, basePath, () => (run.status === 'suspended' ? waitPages(deps, run) : undefined))
     },
 
     async list({ include: content = [], ...query }, page, visibility) {

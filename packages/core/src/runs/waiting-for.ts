@@ -5,14 +5,19 @@ import {
   type StepRecord,
   type StepStatus,
   type StepStore,
+  type YieldTurn,
 } from '@perdure/ports'
 import { codeWait, parkReasonOf } from './parked.ts'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './stored-suspension.ts'
 import { clientToolCallId } from './tool-call-wait.ts'
 
-export interface WaitReads {
+export interface CallReads {
   readonly steps: Pick<StepStore, 'listBriefly'>
+  readonly yieldTurn: YieldTurn
+}
+
+export interface WaitReads extends CallReads {
   readonly approvals: Pick<ApprovalStore, 'find'>
 }
 
@@ -27,35 +32,29 @@ export async function waitsOf(reads: WaitReads, run: WaitingRun): Promise<readon
 }
 
 /** The waits of a suspended run, page by page. */
-export async function* waitPages(
-  { steps, approvals }: WaitReads,
-  run: WaitingRun,
-): AsyncGenerator<readonly WaitingFor[]> {
+export async function* waitPages(reads: WaitReads, run: WaitingRun): AsyncGenerator<readonly WaitingFor[]> {
   const reason = parkReasonOf(run)
   if (reason !== undefined) return yield [codeWait(reason)]
-  if (!awaitsResume(run)) return yield* callWaitPages(steps, run.id)
+  if (!awaitsResume(run)) return yield* callWaitPages(reads, run.id)
   const { approvalIds = [] } = readSuspension(run) ?? {}
   if (approvalIds.length === 0) return yield [{ kind: 'resume', name: 'resume' }]
   for (const id of approvalIds) {
-    const asked = await approvals.find(id, EVERY_ROW)
+    const asked = await reads.approvals.find(id, EVERY_ROW)
     if (asked?.status !== 'pending') continue
     yield [{ kind: 'approval', name: asked.name, approvalId: asked.id, dueAt: isoOf(asked.expiresAt) }]
   }
 }
 
 /** The waiting calls of a run, page by page. */
-export async function* callWaitPages(
-  steps: Pick<StepStore, 'listBriefly'>,
-  runId: string,
-): AsyncGenerator<readonly WaitingFor[]> {
-  for await (const page of callPages(steps, runId, 'waiting')) yield page.map(toWaitingFor)
+export async function* callWaitPages(reads: CallReads, runId: string): AsyncGenerator<readonly WaitingFor[]> {
+  for await (const page of callPages(reads, runId, 'waiting')) yield page.map(toWaitingFor)
 }
 
 const PAGE = 500
 
-/** The calls of a run, page by page, without their results. */
+/** The calls of a run, page by page, without their results. Other requests get their turn between the pages. */
 export async function* callPages(
-  steps: Pick<StepStore, 'listBriefly'>,
+  { steps, yieldTurn }: CallReads,
   runId: string,
   status?: StepStatus,
 ): AsyncGenerator<readonly StepRecord[]> {
@@ -63,6 +62,8 @@ export async function* callPages(
   while (after !== undefined) {
     const page: readonly StepRecord[] = await steps.listBriefly(runId, { after, limit: PAGE, status })
     if (page.length > 0) yield page
+    // A page is long enough only when the run has more calls than most.
+    if (page.length === PAGE) await yieldTurn()
     after = page.at(-1)?.seq
   }
 }

@@ -14,9 +14,14 @@ function observed(storage: Storage) {
   let reads = 0
   const steps: Storage['steps'] = {
     ...storage.steps,
-    list: (runId, content) => {
-      if (content?.results !== false) reads++
-      return storage.steps.list(runId, content)
+    async find(runId, seq) {
+      const step = await storage.steps.find(runId, seq)
+      if (step?.result !== undefined) reads++
+      return step
+    },
+    read: (runId, range) => {
+      reads++
+      return storage.steps.read(runId, range)
     },
   }
   const unitOfWork: Storage['unitOfWork'] = {

@@ -7,6 +7,7 @@ import {
   type StepRecord,
   type StepStore,
   type Write,
+  type YieldTurn,
 } from '@perdure/ports'
 import { keepResultFiles } from '../durable/recorded-result.ts'
 import type { EndRunDeps } from '../engine/end-run.ts'
@@ -20,6 +21,7 @@ import type { WorkflowThreads } from './workflow-threads.ts'
 export interface ForkThreadDeps extends Pick<EndRunDeps, 'unitOfWork' | 'clock'> {
   readonly ids: IdGenerator
   readonly steps: StepStore
+  readonly yieldTurn: YieldTurn
   readonly targets: RunTargets
   readonly threads: WorkflowThreads
   readonly relaunch: (run: RunRecord) => void
@@ -38,9 +40,9 @@ export interface ForkRequest extends ThreadRef {
  * @throws PerdureError `thread-not-found`
  */
 export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Promise<RunRecord> {
-  const { threads, steps, targets, ids, clock, unitOfWork, relaunch } = deps
+  const { threads, targets, ids, clock, unitOfWork, relaunch } = deps
   const source = await threads.newestRun(request, EVERY_ROW)
-  const recorded = await callsOf({ steps }, source.id)
+  const recorded = await callsOf(deps, source.id)
   const ended = recorded.filter(({ seq, status, error }) => {
     const isIncluded = request.throughSeq === undefined || seq <= request.throughSeq
     // The fork has its own budget, so it repeats the call of a child that ended because the budget of the source was

@@ -1,4 +1,12 @@
-import { perdureError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
+import {
+  perdureError,
+  type StepRecord,
+  type StepStore,
+  toJsonText,
+  type Visibility,
+  type Write,
+  type YieldTurn,
+} from '@perdure/ports'
 import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { ResumeResult, ResumeSuspended } from '../engine/resume-suspended.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
@@ -7,10 +15,12 @@ import { replayAnswer } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
+import { type CallReads, callPages } from '../runs/waiting-for.ts'
 import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface ResumeWorkflowDeps extends CommitOnceDeps {
   readonly steps: StepStore
+  readonly yieldTurn: YieldTurn
   readonly threads: WorkflowThreads
   readonly resolveWait: ResolveWait
   readonly resumeSuspended: ResumeSuspended
@@ -36,7 +46,7 @@ export interface ResumeWorkflowRequest {
 export type ResumeWorkflow = (request: ResumeWorkflowRequest) => Promise<Reply>
 
 export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
-  const { steps, threads, resolveWait, resumeSuspended, basePath } = deps
+  const { threads, resolveWait, resumeSuspended, basePath } = deps
 
   return async (request) => {
     const { key, payload, visibility } = request
@@ -45,7 +55,7 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
     const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
     const outcome: ResumeResult = awaitsResume(run)
       ? await resumeSuspended(run, { payload, writes })
-      : await resolveWait(waitOf(await steps.list(run.id, { results: false }), request), {
+      : await resolveWait(await waitOf(deps, run.id, request), {
           result: toJsonText(payload ?? null),
           writes,
         })
@@ -62,8 +72,11 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
   }
 }
 
-function waitOf(recorded: readonly StepRecord[], { name }: ResumeWorkflowRequest): StepRecord {
-  const waiting = recorded.filter(({ kind, status }) => kind === 'event' && status === 'waiting')
+async function waitOf(reads: CallReads, runId: string, { name }: ResumeWorkflowRequest): Promise<StepRecord> {
+  const waiting: StepRecord[] = []
+  for await (const page of callPages(reads, runId, 'waiting')) {
+    waiting.push(...page.filter(({ kind }) => kind === 'event'))
+  }
   const named = name === undefined ? waiting : waiting.filter(({ eventName }) => eventName === name)
   const [only, ...more] = named
   if (only === undefined) throw notWaiting('the thread does not wait for this event')

@@ -11,6 +11,7 @@ import {
   type StepStore,
   toJsonText,
   type Visibility,
+  type YieldTurn,
 } from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { checkpointIdOf } from '../durable/step-events.ts'
@@ -20,13 +21,14 @@ import { jsonPieces } from '../json/json-pieces.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import { codeWait, parkReasonOf } from '../runs/parked.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
-import { callPages, callWaitPages } from '../runs/waiting-for.ts'
+import { type CallReads, callPages, callWaitPages } from '../runs/waiting-for.ts'
 import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
 
 export interface WorkflowThreadsDeps {
   readonly workflows: WorkflowRegistry
   readonly runs: RunStore
   readonly steps: StepStore
+  readonly yieldTurn: YieldTurn
 }
 
 /** Reads workflow threads. @throws PerdureError `workflow-not-found`, `thread-not-found` */
@@ -43,7 +45,8 @@ export interface WorkflowThreads {
   newestRun(thread: ThreadRef, visibility: Visibility): Promise<RunRecord>
 }
 
-export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThreadsDeps): WorkflowThreads {
+export function createWorkflowThreads(deps: WorkflowThreadsDeps): WorkflowThreads {
+  const { workflows, runs, steps } = deps
   const newestRun = async (thread: ThreadRef, visibility: Visibility): Promise<RunRecord> => {
     workflows.get(thread.workflowId)
     const run = await findThread(runs, thread, visibility)
@@ -55,7 +58,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
     newestRun,
     async state(thread) {
       const run = await newestRun(thread, EVERY_ROW)
-      return stateParts(steps, run, thread)
+      return stateParts(deps, run, thread)
     },
     async checkpoints(thread, page) {
       const run = await newestRun(thread, EVERY_ROW)
@@ -66,17 +69,17 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
 }
 
 async function* stateParts(
-  steps: StepStore,
+  reads: CallReads,
   run: RunRecord,
   { threadId }: ThreadRef,
 ): AsyncGenerator<string, void, void> {
   const { id: runId, status } = run
   yield `${toJsonText({ threadId, runId, status }).slice(0, -1)},"waitingFor":`
-  yield* jsonListParts(threadWaits(steps, run))
+  yield* jsonListParts(threadWaits(reads, run))
   yield ',"steps":'
   let last: StepRecord | undefined
   const shownPages = async function* () {
-    for await (const page of callPages(steps, runId)) {
+    for await (const page of callPages(reads, runId)) {
       last = page.reduce(laterCompleted, last)
       yield page.map(({ seq, name, kind, status }) => ({ seq, name, kind, status }))
     }
@@ -85,10 +88,10 @@ async function* stateParts(
   yield `,"checkpointId":${toJsonText(last === undefined ? null : checkpointIdOf(last))}}`
 }
 
-async function* threadWaits(steps: StepStore, run: RunRecord): AsyncGenerator<readonly WaitingFor[]> {
+async function* threadWaits(reads: CallReads, run: RunRecord): AsyncGenerator<readonly WaitingFor[]> {
   const reason = parkReasonOf(run)
   if (reason !== undefined) yield [codeWait(reason)]
-  else if (!isTerminal(run.status)) yield* callWaitPages(steps, run.id)
+  else if (!isTerminal(run.status)) yield* callWaitPages(reads, run.id)
 }
 
 /** The later of two completed calls, by the time of their end. */

@@ -1,5 +1,6 @@
 import { perdureError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import { takeUndeclared } from '../../../../tooling/undeclared-errors.ts'
 import { createTestApp, get } from '../app.fixture.ts'
 
 const alice = { authenticate: async () => ({ subject: 'alice', scopes: ['admin:*'] }) }
@@ -76,6 +77,7 @@ describe('the request log', () => {
 
     expect(response.status).toBe(409)
     expect(lines).toContainEqual(expect.objectContaining({ level: 'error', message: 'undeclared error' }))
+    expect(takeUndeclared()).toEqual(['health.get answered with skill-exists'])
   })
 })
 

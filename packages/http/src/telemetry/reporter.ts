@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { traceIdOf } from '@perdure/core'
 import type { LogFields, Logger, Refusal } from '@perdure/ports'
 import { errorsOf } from '@perdure/protocol'
@@ -17,6 +18,9 @@ export interface Reporter {
   /** Writes the log line, updates the metrics and ends the span of a request. */
   answered(exchange: Exchange, outcome: Outcome, error: Refusal | undefined): void
 }
+
+/** Publishes each answer whose error its operation does not declare, so that a test of any kind can fail for it. */
+const UNDECLARED = channel('perdure.undeclared-error')
 
 export function createReporter(deps: HttpAppDeps): Reporter {
   const { clock, logger } = deps
@@ -39,6 +43,7 @@ export function createReporter(deps: HttpAppDeps): Reporter {
       const operation = exchange.route?.mounted.operation
       if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.code)) {
         logger.error('undeclared error', error, { requestId: exchange.requestId, operationId: operation.id })
+        UNDECLARED.publish({ operationId: operation.id, code: error.code })
       }
       logLine(logger, { ...fields, error: error?.code }, { status: response.status, error })
       measure(exchange, response.status, error)

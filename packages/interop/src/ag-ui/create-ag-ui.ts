@@ -232,22 +232,26 @@ const inputResume = (runId: string, payload: unknown) =>
   ({ interruptId: `${runId}.resume`, status: 'resolved', payload }) as const
 
 async function hasOpenInterrupts(
-  { approvals, steps }: Pick<AgUiDeps, 'approvals' | 'steps'>,
+  deps: Pick<AgUiDeps, 'approvals' | 'steps' | 'yieldTurn'>,
   run: ListedRun,
 ): Promise<boolean> {
   if (run.status !== 'suspended') return false
-  const { items } = await approvals.list({ runId: run.id, status: 'pending' }, { limit: 1, order: 'asc' }, EVERY_ROW)
-  return items.length > 0 || (await clientToolCalls(steps, run.id, 'waiting')).size > 0
+  const { items } = await deps.approvals.list(
+    { runId: run.id, status: 'pending' },
+    { limit: 1, order: 'asc' },
+    EVERY_ROW,
+  )
+  return items.length > 0 || (await clientToolCalls(deps, run.id, 'waiting')).size > 0
 }
 
 /** Whether one of the results belongs to a call of a client tool of this run. */
 async function hasCalled(
-  { steps }: Pick<AgUiDeps, 'steps'>,
+  deps: Pick<AgUiDeps, 'steps' | 'yieldTurn'>,
   { id }: ListedRun,
   results: readonly SentToolResult[],
 ): Promise<boolean> {
   if (results.length === 0) return false
-  const calls = await clientToolCalls(steps, id)
+  const calls = await clientToolCalls(deps, id)
   return results.some(({ toolCallId }) => calls.has(toolCallId))
 }
 

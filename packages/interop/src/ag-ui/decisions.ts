@@ -1,5 +1,12 @@
 import { clientToolCalls, isFields, type SentToolResult } from '@perdure/core'
-import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type ListedRun, type StepStore } from '@perdure/ports'
+import {
+  type ApprovalRecord,
+  type ApprovalStore,
+  EVERY_ROW,
+  type ListedRun,
+  type StepStore,
+  type YieldTurn,
+} from '@perdure/ports'
 import type { SentDecision } from '../chat/pass-answers.ts'
 import type { AgUiResume } from './request.ts'
 
@@ -12,6 +19,7 @@ export type SentResume =
 export interface ResumeReads {
   readonly approvals: Pick<ApprovalStore, 'find' | 'list'>
   readonly steps: Pick<StepStore, 'listBriefly'>
+  readonly yieldTurn: YieldTurn
 }
 
 interface Resuming {
@@ -34,10 +42,10 @@ export async function sentResumes(
   { run, resumes, results, offered }: Resuming,
   isOfThread: (approval: ApprovalRecord) => Promise<boolean>,
 ): Promise<SentResume> {
-  const { approvals, steps } = reads
+  const { approvals } = reads
   const input = resumes.find(({ interruptId }) => interruptId === `${run?.id}.resume`)
   if (input !== undefined) return { input: input.payload ?? null }
-  const calls = run === undefined ? new Map() : await clientToolCalls(steps, run.id)
+  const calls = run === undefined ? new Map() : await clientToolCalls(reads, run.id)
   const performed = resumes.filter(({ interruptId }) => calls.has(interruptId)).map(toolResultOf)
   const decisions: SentDecision[] = []
   for (const resume of resumes) {

@@ -12,7 +12,15 @@ import {
   type StartRun,
   toQueuedMessage,
 } from '@perdure/core'
-import { type ApprovalStore, type Clock, type Page, type PageQuery, perdureError, type RunRecord } from '@perdure/ports'
+import {
+  type ApprovalStore,
+  type Clock,
+  isRefusal,
+  type Page,
+  type PageQuery,
+  perdureError,
+  type RunRecord,
+} from '@perdure/ports'
 import { isTerminal } from '@perdure/protocol'
 import { takesInput } from '../chat/awaited-input.ts'
 import type { ChatCall } from '../chat/chat-call.ts'
@@ -139,10 +147,21 @@ export function createAiSdk(deps: AiSdkDeps): AiSdk {
     if (last === undefined) throw nothingToDo()
     const reply = await perMessage(`${sessionId} ${last.id}`, async (): Promise<Reply> => {
       const { principal } = call
-      const key = call.key ?? (await messageKey(deps, call, { body, last }))
-      const earlier = isReplacing(body) ? undefined : await sentBefore(deps, shown, { message: last, principal, key })
-      if (earlier !== undefined) return { status: 200, runId: earlier, replayed: true }
-      return startTurn({ ...call, key }, body, { last, target, shown })
+      const claim = await messageKey(deps, call, { body, last })
+      const key = call.key === undefined ? claim : { ...call.key, claim }
+      const repeated = async (): Promise<Reply | undefined> => {
+        const earlier = isReplacing(body) ? undefined : await sentBefore(deps, shown, { message: last, principal, key })
+        return earlier === undefined ? undefined : { status: 200, runId: earlier, replayed: true }
+      }
+      return (
+        (await repeated()) ??
+        startTurn({ ...call, key }, body, { last, target, shown }).catch(async (error: unknown) => {
+          // Meanwhile, another server has started a turn with this message, or with another one of its id.
+          const earlier = isRefusal(error) && error.code === 'idempotency-conflict' ? await repeated() : undefined
+          if (earlier === undefined) throw error
+          return earlier
+        })
+      )
     })
     const { runId, replayed } = reply
     return runId === undefined ? reply : open(call, { runId, sessionId, version, replayed })

@@ -3,6 +3,7 @@ import {
   type AppendedDelta,
   appendDelta,
   appendedText,
+  askingItems,
   awaitsClient,
   beginFold,
   type FoldState,
@@ -111,7 +112,7 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
       const before = fold
       fold = foldEvent(before, event)
       if (fold === before) return []
-      if (event.type === 'run.resumed' && waitsForAnswer(transcriptOf(before))) {
+      if (event.type === 'run.resumed' && waitsForAnswer(askedIn(before))) {
         finished.push({ ...message(), answer: fieldsOf(event).payload })
         parts = createMessageParts(version)
       }
@@ -129,9 +130,9 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
     },
     rest() {
       if (fold.run.status !== 'suspended') return undefined
-      const transcript = transcriptOf(fold)
-      if (!awaitsClient(transcript)) return undefined
-      const finishReason = waitsForAnswer(transcript) ? 'stop' : 'tool-calls'
+      const asked = askedIn(fold)
+      if (!awaitsClient(asked)) return undefined
+      const finishReason = waitsForAnswer(asked) ? 'stop' : 'tool-calls'
       return [...[...parts.end(fold.content), { type: 'finish', finishReason }].map(toFrame), DONE]
     },
     messages: () => [...finished, message()],
@@ -139,6 +140,9 @@ export function createAiSdkProjector(view: RunView, version: AiSdkVersion): AiSd
       transcriptOf(fold).items.filter((item): item is UserMessageItem => item.kind === 'user-message' && item.isFirst),
   }
 }
+
+/** What the run waits for, without the items that ask nothing. */
+const askedIn = ({ run, content }: FoldState) => ({ ...run, items: askingItems(content) })
 
 /** The run whose answer has this id. */
 export const runIdIn = (messageId: string): string | undefined => /^msg_([^-]+)/.exec(messageId)?.[1]

@@ -1,5 +1,12 @@
 import { clientToolCalls, fieldsOf, type LogEvent, type SentToolResult } from '@perdure/core'
-import { type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunStore, type StepStore } from '@perdure/ports'
+import {
+  type ApprovalRecord,
+  type ApprovalStore,
+  EVERY_ROW,
+  type RunStore,
+  type StepStore,
+  type YieldTurn,
+} from '@perdure/ports'
 import { type AnswerRunDeps, answerRun, type Decider, type RunDecision } from './answer-run.ts'
 import { checkMembers } from './chat-input.ts'
 
@@ -13,6 +20,7 @@ export interface DecideDeps extends AnswerRunDeps {
   readonly approvals: Pick<ApprovalStore, 'find'>
   readonly runs: Pick<RunStore, 'find'>
   readonly steps: Pick<StepStore, 'listBriefly'>
+  readonly yieldTurn: YieldTurn
 }
 
 /** A chat: the runs of one agent in one session. */
@@ -104,11 +112,11 @@ async function matchDecisions(
 }
 
 async function matchResults(
-  { steps }: Pick<DecideDeps, 'steps'>,
+  deps: Pick<DecideDeps, 'steps' | 'yieldTurn'>,
   { results = [], runId }: SentAnswers,
 ): Promise<readonly Matched[]> {
   if (runId === undefined || results.length === 0) return []
-  const calls = await clientToolCalls(steps, runId)
+  const calls = await clientToolCalls(deps, runId)
   return results.flatMap((result) => {
     const call = calls.get(result.toolCallId)
     const isOpen = call?.status === 'waiting'

@@ -1,5 +1,6 @@
 import type { ApprovalItem, LogEvent, Transcript } from '@perdure/core'
 import {
+  askingItems,
   awaitsClient,
   beginFold,
   type FoldState,
@@ -32,7 +33,7 @@ export interface CallProjector extends Projector {
 
 const RETRY_MS = 5_000
 const MAX_PROGRESS_TEXT = 200
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
+export const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted'])
 
 /** Shows a run as the answer to one tool call: progress, questions to the user, and the result. */
 export function createCallProjector({ runId, requestId, client, toResult }: CallView): CallProjector {
@@ -57,14 +58,14 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
 
   const newQuestions = (before: FoldState, event: LogEvent, changes: readonly ItemChange[]): readonly Question[] => {
     const asked = changes.flatMap(({ before: was, after }) => (was === undefined && isPending(after) ? [after] : []))
-    const transcript = event.type === 'run.suspended' && before !== fold ? transcriptOf(fold) : undefined
-    const pause = transcript !== undefined && waitsForAnswer(transcript) ? [pauseQuestion(transcript)] : []
+    const isPause = event.type === 'run.suspended' && before !== fold && waitsForAnswer(openTranscript(fold))
+    const pause = isPause ? [pauseQuestion(transcriptOf(fold))] : []
     return [...asked.map(approvalQuestion), ...pause]
   }
 
   const questionFrame = (question: Question): Frame => ({
     ...elicitationFrame(question),
-    isUnanswered: () => openQuestions(transcriptOf(fold)).some(({ id }) => id === question.id),
+    isUnanswered: () => openQuestions(openTranscript(fold)).some(({ id }) => id === question.id),
   })
 
   const hasEnded = () => ENDED.has(fold.run.status ?? '')
@@ -103,6 +104,15 @@ export function createCallProjector({ runId, requestId, client, toResult }: Call
 const message = (members: object): Frame => ({ data: JSON.stringify({ jsonrpc: '2.0', ...members }) })
 
 const elicitationFrame = ({ id, params }: Question): Frame => message({ id, method: 'elicitation/create', params })
+
+/**
+ * The transcript of a run that has not ended, with no items but those that ask something: a run can have many others. A run
+ * that waits for an answer to what it has said needs all of them.
+ */
+export function openTranscript(fold: FoldState): Transcript {
+  const brief = { ...fold.run, items: askingItems(fold.content) }
+  return waitsForAnswer(brief) ? transcriptOf(fold) : brief
+}
 
 /** What the run waits for that the user of the client can answer. */
 export function openQuestions(transcript: Transcript): readonly Question[] {

@@ -4,6 +4,7 @@ import type { RunRecord } from '@perdure/ports'
 import type { Frame, Projector } from '../projection.ts'
 import type { RpcId } from './json-rpc.ts'
 import { notification } from './listen-messages.ts'
+import { ENDED, openTranscript } from './projector.ts'
 import { detailedTask, taskAt } from './tasks.ts'
 
 /** Shows a run as a task: a notification with the whole task for each change of its status or of its questions. */
@@ -13,7 +14,7 @@ export function createTaskProjector(run: Pick<RunRecord, 'id' | 'createdAt'>, su
   let shown = ''
 
   const current = () => {
-    const transcript = transcriptOf(fold)
+    const transcript = ENDED.has(fold.run.status ?? '') ? transcriptOf(fold) : openTranscript(fold)
     const task = detailedTask(taskAt(run, transcript, updatedAt), transcript)
     return { task, state: [task.status, ...Object.keys(task.inputRequests ?? {})].join(' ') }
   }

@@ -35,6 +35,8 @@ export interface JoinOptions {
   /** How long a lock is waited for that another session holds; 30 seconds when missing. Milliseconds. */
   readonly lockWaitMs?: number | undefined
   readonly onWarning?: ((message: string) => void) | undefined
+  /** Ends the wait for other sessions. */
+  readonly signal?: AbortSignal | undefined
   /** Opens another session to the same server. */
   readonly reopen: () => Promise<Session>
 }
@@ -48,14 +50,15 @@ export interface JoinOptions {
  * @throws StartError what `awaitSchemaLock` throws; `clock-skew` for a member whose clock is wrong
  */
 export async function join(session: Session, options: JoinOptions): Promise<Node> {
-  const { cache, role, leaseMs, identity = UNKNOWN, reopen, onWarning, lockWaitMs: waitMs = LOCK_WAIT_MS } = options
+  const { cache, role, leaseMs, identity = UNKNOWN, reopen, lockWaitMs: waitMs = LOCK_WAIT_MS } = options
+  const { onWarning, signal } = options
   let control = session
   let renewing: Promise<void> | undefined
   const db = () => createConnection(control.execute, cache)
   const id = randomUUID()
-  if (role !== 'guest') await awaitSchemaLock(db(), role, { waitMs, onWarning })
+  if (role !== 'guest') await awaitSchemaLock(db(), role, { waitMs, onWarning, signal })
   if (role === 'member') await requireSameClock(db())
-  if (role !== 'guest') await deleteNodes(db(), role)
+  if (role !== 'guest') await deleteNodes(db(), role, signal)
   await db().run(INSERT_NODE, { id, name: `${hostname()} ${process.pid}`, role, leaseMs, ...columnsOf(identity) })
 
   const reconnect = async () => {
@@ -124,7 +127,7 @@ async function requireSameClock(db: Connection): Promise<void> {
 const LAST_COMMIT_MS = 30_000
 const PAUSE_MS = 100
 
-async function deleteNodes(db: Connection, role: NodeRole): Promise<void> {
+async function deleteNodes(db: Connection, role: NodeRole, signal: AbortSignal | undefined): Promise<void> {
   const until = performance.now() + LAST_COMMIT_MS
   for (;;) {
     try {
@@ -135,7 +138,7 @@ async function deleteNodes(db: Connection, role: NodeRole): Promise<void> {
       if (kindOf(error) !== 'contended' || performance.now() > until) throw error
       // This process holds the lock of the schema alone, so these sessions belong to killed servers.
       if (role === 'sole') await db.run(END_OLD_COMMITS, {}).catch(() => undefined)
-      await sleep(PAUSE_MS)
+      await sleep(PAUSE_MS, undefined, { signal })
     }
   }
 }

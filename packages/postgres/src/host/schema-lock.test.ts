@@ -62,6 +62,22 @@ needsTool('PostgreSQL').describe('the lock of a schema', () => {
     await killed.end()
   })
 
+  it('is waited for until the signal aborts, and its holder keeps it', async () => {
+    const killed = await holdAsKilledServer()
+    const stopping = new AbortController()
+    const warnings: string[] = []
+    const opening = schema.open({ signal: stopping.signal, onWarning: (text) => warnings.push(text) }).catch(String)
+    await expect.poll(() => warnings).toHaveLength(1)
+    const startedAt = performance.now()
+
+    stopping.abort()
+
+    expect(await opening).toContain('AbortError')
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect((await refusalOf(schema.open({ lockWaitMs: 0 }))).kind).toBe('database-unavailable')
+    await killed.end()
+  })
+
   it.each([
     [false, false],
     [false, true],

@@ -17,6 +17,8 @@ const PAUSE_MS = 250
 export interface LockWait {
   readonly waitMs: number
   readonly onWarning?: ((message: string) => void) | undefined
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Returns whether this session holds the lock of the schema from now on: alone, or with other members. */
@@ -28,9 +30,10 @@ export const takeSchemaLock = async (db: Connection, role: NodeRole): Promise<bo
  * ended all of them: the session of a process that was killed, or whose network was cut, outlives the process.
  *
  * @throws StartError `storage-locked` if a process that lives holds the lock; `database-unavailable` if it is not known
- *   after `waitMs` whether one does
+ *   after `waitMs` whether one does; `AbortError` once `signal` aborts
  */
-export async function awaitSchemaLock(db: Connection, role: NodeRole, { waitMs, onWarning }: LockWait): Promise<void> {
+export async function awaitSchemaLock(db: Connection, role: NodeRole, wait: LockWait): Promise<void> {
+  const { waitMs, onWarning, signal } = wait
   const until = performance.now() + waitMs
   const lastSeen = new Map<number, string>()
   while (!(await takeSchemaLock(db, role))) {
@@ -39,7 +42,7 @@ export async function awaitSchemaLock(db: Connection, role: NodeRole, { waitMs, 
     if (performance.now() > until) throw heldError(holders, waitMs)
     if (lastSeen.size === 0) onWarning?.(waitingFor(holders, waitMs))
     for (const { pid, changedAt } of holders) lastSeen.set(pid, changedAt)
-    await sleep(Math.min(PAUSE_MS, waitMs))
+    await sleep(Math.min(PAUSE_MS, waitMs), undefined, { signal })
   }
 }
 

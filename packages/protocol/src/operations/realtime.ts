@@ -21,7 +21,7 @@ export const realtimeOperations = {
     scope: 'principal',
     idempotent: false,
     responses: { 101: { stream: 'websocket', description: 'The connection speaks svc.protocol.v1.' } },
-    errors: ['validation-failed', 'cors-denied', 'overloaded', 'server-draining'],
+    errors: ['validation-failed', 'cors-denied', 'scope-denied', 'overloaded', 'server-draining'],
     summary: 'Open a WebSocket.',
   },
 } as const satisfies OperationTable

@@ -34,6 +34,7 @@ import type {
   RemoteFiles,
   SkillStore,
   Storage,
+  YieldTurn,
 } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import type { Adapters } from '../start/adapters.ts'
@@ -66,6 +67,7 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   /** The name of this process in its cluster. */
   readonly executor: string | undefined
   readonly isMine: (duty: Duty) => boolean
+  readonly yieldTurn: YieldTurn
 }
 
 export type Services = ReturnType<typeof createServices>

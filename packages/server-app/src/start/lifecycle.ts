@@ -57,6 +57,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   let budget: StopBudget | undefined
   let stopped: Promise<void> | undefined
   let isForced = false
+  const stopping = new AbortController()
   let hasStarted = false
   // A failure during startup fails the start; a later one is fatal.
   let storageFailure: unknown
@@ -155,7 +156,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     const identity = config.storage.cluster ? await identityOf(secrets) : undefined
     const onLogMissing = warnOfMissingLog(logger, config.storage.path)
     const onWarning = (message: string) => logger.warn(message)
-    const callbacks = { onFilesLost, onLogMissing, onWarning, onFatal: onStorageFailure }
+    const callbacks = { onFilesLost, onLogMissing, onWarning, onFatal: onStorageFailure, signal: stopping.signal }
     const storage = await openStorage({ config, configDir, encryption, database, identity, ...callbacks })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
@@ -279,6 +280,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     start,
     async stop({ force = false } = {}) {
       watchdog.stopping(force ? limits.forcedStopMs : limits.stopBudgetMs)
+      stopping.abort()
       budget ??= startStopBudget(timers, drainTimeoutMs)
       if (force) {
         isForced = true

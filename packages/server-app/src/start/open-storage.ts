@@ -26,6 +26,8 @@ export interface OpenStorage {
   readonly onLogMissing?: (() => void) | undefined
   /** Called with a warning of the database server. */
   readonly onWarning?: ((message: string) => void) | undefined
+  /** Ends a wait for the lock of a schema. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
@@ -35,6 +37,7 @@ export function openStorage({
   database,
   identity,
   onWarning,
+  signal,
   ...options
 }: OpenStorage): Promise<OpenedStorage> {
   const { path, mode, synchronous, schema } = config.storage
@@ -42,7 +45,8 @@ export function openStorage({
     const { onFatal } = options
     const isGuest = mode === 'lib'
     const historyPath = isGuest ? undefined : resolve(configDir, dirname(path), `${schema}.history`)
-    return openPostgres(config, database, { configDir, schema, isGuest, historyPath, identity, onFatal, onWarning })
+    const callbacks = { onFatal, onWarning, signal }
+    return openPostgres(config, database, { configDir, schema, isGuest, historyPath, identity, ...callbacks })
   }
   const file = path === ':memory:' ? path : resolve(configDir, path)
   return openSqliteStorage({ path: file, mode, synchronous, ...options })
@@ -56,6 +60,7 @@ export interface PostgresSchema {
   readonly identity?: NodeIdentity | undefined
   readonly onFatal?: ((error: Refusal) => void) | undefined
   readonly onWarning?: ((message: string) => void) | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Opens one schema of the configured database. @throws StartError `postgres-peer-missing`, and as the adapter */

@@ -1,4 +1,5 @@
 import {
+  type EndedRange,
   type EpochMs,
   type Page,
   type PageQuery,
@@ -66,6 +67,16 @@ export function* briefSteps(
       ? yield* db.each(STEP_QUERIES.briefRange, range)
       : yield* db.each(STEP_QUERIES.briefRangeByStatus, { ...range, status })
   return takeWithinPage(rows, limit, rowBytes).items.map(toStep)
+}
+
+export interface EndedStepsRequest extends EndedRange {
+  readonly runId: string
+}
+
+export function* endedSteps(db: Db, { runId, after, limit }: EndedStepsRequest): Program<PageStart<StepRecord>> {
+  const rows = yield* db.each(STEP_QUERIES.ended, { runId, after, limit: limit + 1 })
+  const { items, hasMore } = takeWithinPage(rows, limit, rowBytes)
+  return { items: items.map(toStep), hasMore }
 }
 
 export function* completedSteps(db: Db, request: { runId: string; page: PageQuery }): Program<Page<UnreadStep>> {
@@ -190,6 +201,14 @@ export const STEP_QUERIES = {
   briefRangeByStatus: compile<{ runId: string; after: number; limit: number; status: StepStatus }, StepRow>(
     (param, dialect) =>
       briefRange({ param, dialect }).where('status', '=', param('status')) as unknown as Built<StepRow>,
+  ),
+  ended: compile<{ runId: string; after: number; limit: number }, StepRow>(
+    (param, dialect) =>
+      briefly(dialect)
+        .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+        .where('order', '>', param('after'))
+        .orderBy('order')
+        .limit(param('limit')) as unknown as Built<StepRow>,
   ),
   bySeq: compile<StepRef, StepRow>((param, dialect) =>
     wholeSteps(dialect)

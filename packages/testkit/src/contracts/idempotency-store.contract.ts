@@ -136,6 +136,22 @@ const reserveCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'reserves the two keys of one commit, or neither when one of them is taken',
+    async run(storage) {
+      const taken = executing({ id: 'key-2' })
+      await commit(storage, reserve(taken))
+      const both = (id: string) => [reserve(executing({ id, runId: 'run_2' })), reserve(executing({ id: 'key-2' }))]
+
+      expect(await storage.unitOfWork.commit(both('key-1'))).toEqual({
+        ...{ committed: false, index: 1 },
+        conflict: { type: 'idempotency.reserve', current: taken },
+      })
+      expect([await find(storage, 'key-1'), await find(storage, 'key-2')]).toEqual([undefined, taken])
+      const free = [reserve(executing({ id: 'key-1' })), reserve(executing({ id: 'key-3' }))]
+      expect(await storage.unitOfWork.commit(free)).toMatchObject({ committed: true, counts: [1, 1] })
+    },
+  },
+  {
     title: 'reserves two keys with the same fingerprint separately',
     async run(storage) {
       await commit(storage, reserve(executing()), reserve(executing({ id: 'key-2', runId: 'run_2' })))

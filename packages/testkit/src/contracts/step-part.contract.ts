@@ -59,4 +59,30 @@ export const stepPartCases: readonly ContractCase[] = [
       expect(parts).toEqual([[1, 2], [3], [4], [5]])
     },
   },
+  {
+    title: 'lists calls that have ended in the order of their ends, without results and errors',
+    async run(storage) {
+      await insertRuns(storage, aRun(), aRun({ id: 'run_child' }), aRun({ id: 'other' }))
+      const ended = [
+        aStep({ ...FIELDS, seq: 4, status: 'completed', endOrder: 1 }),
+        aStep({ seq: 2, status: 'failed', endOrder: 2 }),
+        aStep({ seq: 9, status: 'completed', endOrder: 5 }),
+      ]
+      await insertSteps(storage, ...ended.toReversed(), aStep({ seq: 3, status: 'waiting' }), aStep({ seq: 5 }))
+      await insertSteps(storage, aStep({ runId: 'other', seq: 7, status: 'completed', endOrder: 3 }))
+      const brief = ended.map((step) => ({ ...step, result: undefined, error: undefined }))
+
+      expect(await storage.steps.ended(RUN_ID, { after: 0, limit: 3 })).toEqual({ items: brief, hasMore: false })
+      expect(await storage.steps.ended(RUN_ID, { after: 0, limit: 2 })).toEqual({
+        items: brief.slice(0, 2),
+        hasMore: true,
+      })
+      expect(await storage.steps.ended(RUN_ID, { after: 1, limit: 9 })).toEqual({
+        items: brief.slice(1),
+        hasMore: false,
+      })
+      expect(await storage.steps.ended(RUN_ID, { after: 5, limit: 9 })).toEqual({ items: [], hasMore: false })
+      expect(await storage.steps.ended('run-unknown', { after: 0, limit: 9 })).toEqual({ items: [], hasMore: false })
+    },
+  },
 ]

@@ -82,7 +82,6 @@ export const useCasesOf = ({
 
   tokens: gate.tokens,
   revokeSubject: gate.revokeSubject,
-  readSubjectUsage: gate.readSubjectUsage,
 
   listAudit: audit.listAudit,
   exportAudit: audit.exportAudit,

@@ -26,6 +26,7 @@ const WHOLE_LISTS: Readonly<Record<string, string>> = {
   'McpClient.tools': 'mcp.maxResultBytes',
   'McpServerStore.list': 'the registered MCP servers',
   'NodeDirectory.list': 'the servers of the cluster',
+  'ReadableMeter.series': 'the values of labels, which callers keep to a bounded set',
   'SkillStore.list': 'the skills of the folder, in short',
   'StepStore.list': 'tests alone call it: see the next test',
   'WebhookStore.list': 'MAX_WEBHOOKS',

@@ -26,6 +26,24 @@ describe('createPrometheusMeter', () => {
     }
   })
 
+  it('returns the series with the labels and buckets that it exposes', async () => {
+    const meter = createPrometheusMeter()
+    meter.gauge('svc_queued_runs', {}, 3)
+    meter.count('svc_agent_runs_total', { agent: 'a "b"', status: 'failed' })
+    meter.observe('svc_storage_commit_duration_seconds', {}, 0.02)
+
+    const series = await meter.series()
+
+    expect(series).toContainEqual({ name: 'svc_queued_runs', labels: {}, value: 3 })
+    expect(series).toContainEqual({
+      name: 'svc_agent_runs_total',
+      labels: { agent: 'a "b"', status: 'failed' },
+      value: 1,
+    })
+    const name = 'svc_storage_commit_duration_seconds_bucket'
+    expect(series).toContainEqual({ name, labels: { le: '+Inf' }, value: 1 })
+  })
+
   it('lists the metrics of other conventions only once they have a value', async () => {
     const { text } = await createPrometheusMeter().expose()
     expect(text.match(/^(?!#|$|svc_).*$|^# \w+ (?!svc_).*$/gm)).toBeNull()

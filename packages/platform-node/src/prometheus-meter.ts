@@ -1,4 +1,4 @@
-import type { ReadableMeter } from '@perdure/ports'
+import type { MetricSeries, ReadableMeter } from '@perdure/ports'
 import { METRICS, type MetricSpec } from '@perdure/protocol'
 import Counter from '@prometheus-io/client/lib/counter.js'
 import Gauge from '@prometheus-io/client/lib/gauge.js'
@@ -10,6 +10,12 @@ const MAX_BUFFERED = 256
 
 type Labels = Readonly<Record<string, string>>
 type Update = (labels: Labels, value: number) => void
+
+interface Exposed {
+  readonly update: Update
+  readonly series: () => Promise<readonly MetricSeries[]>
+  readonly text: () => Promise<string>
+}
 
 interface BufferedUpdate {
   readonly name: string
@@ -25,7 +31,7 @@ interface BufferedUpdate {
 export function createPrometheusMeter(): ReadableMeter {
   const registry = new Registry(Registry.PROMETHEUS_CONTENT_TYPE)
   /** By name, in table order. */
-  const metrics = new Map<string, { readonly update: Update; readonly text: () => Promise<string> }>()
+  const metrics = new Map<string, Exposed>()
   const textOf = createTextOf()
   let buffered: BufferedUpdate[] = []
 
@@ -34,13 +40,19 @@ export function createPrometheusMeter(): ReadableMeter {
     if (type === 'histogram') {
       const metric = new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) })
       const text = async () => (isExposed(name, await metric.get()) ? registry.getSingleMetricAsString(name) : '')
-      metrics.set(name, { update: (labels, value) => metric.observe(labels, value), text })
+      metrics.set(name, {
+        update: (labels, value) => metric.observe(labels, value),
+        series: () => seriesOf(metric),
+        text,
+      })
     } else if (type === 'gauge') {
       const metric = new Gauge(options)
-      metrics.set(name, { update: (labels, value) => metric.set(labels, value), text: () => textOf(metric) })
+      const text = () => textOf(metric)
+      metrics.set(name, { update: (labels, value) => metric.set(labels, value), series: () => seriesOf(metric), text })
     } else {
       const metric = new Counter(options)
-      metrics.set(name, { update: (labels, value) => metric.inc(labels, value), text: () => textOf(metric) })
+      const text = () => textOf(metric)
+      metrics.set(name, { update: (labels, value) => metric.inc(labels, value), series: () => seriesOf(metric), text })
     }
   }
 
@@ -60,6 +72,10 @@ export function createPrometheusMeter(): ReadableMeter {
     },
     observe: buffer,
     gauge: buffer,
+    async series() {
+      flush()
+      return (await Promise.all(Array.from(metrics.values(), ({ series }) => series()))).flat()
+    },
     async expose() {
       flush()
       const blocks = await Promise.all(Array.from(metrics.values(), ({ text }) => text()))
@@ -71,6 +87,15 @@ export function createPrometheusMeter(): ReadableMeter {
 /** The metrics of a server begin with `svc_`. Those of other conventions are left out until they have a value. */
 const isExposed = (name: string, { values }: { readonly values: readonly unknown[] }): boolean =>
   name.startsWith('svc_') || values.length > 0
+
+async function seriesOf(metric: Counter<string> | Gauge<string> | Histogram<string>): Promise<readonly MetricSeries[]> {
+  const { name, values } = await metric.get()
+  return values.map((one) => ({
+    name: 'metricName' in one ? String(one.metricName) : name,
+    labels: Object.fromEntries(Object.entries(one.labels).map(([label, value]) => [label, String(value)])),
+    value: one.value,
+  }))
+}
 
 /** Renders a counter or a gauge. The labels of each series are formatted once, not at each scrape. */
 function createTextOf(): (metric: Counter<string> | Gauge<string>) => Promise<string> {

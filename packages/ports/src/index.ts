@@ -121,7 +121,14 @@ export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } 
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
 export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStore } from './memory-conflict-store.ts'
 export type { MemoryWrite } from './memory-writes.ts'
-export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
+export {
+  type Exposition,
+  type Meter,
+  type MetricLabels,
+  type MetricSeries,
+  noMeter,
+  type ReadableMeter,
+} from './meter.ts'
 export { isNamedError, NamedError } from './named-error.ts'
 export { type DurableCall, EXECUTING_RUN, type ExecutingRun, type Nesting, noNesting } from './nesting.ts'
 export {

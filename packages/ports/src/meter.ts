@@ -24,8 +24,18 @@ export interface Exposition {
   readonly text: string
 }
 
+/** A value of a metric. A histogram has one value per bucket, with its upper bound in the label `le`, a sum and a count. */
+export interface MetricSeries {
+  /** With the suffix of a histogram, such as `_bucket`. */
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
 /** A meter whose values can be read. */
 export interface ReadableMeter extends Meter {
+  series(): Promise<readonly MetricSeries[]>
+  /** The series in the text exposition format. */
   expose(): Promise<Exposition>
 }
 

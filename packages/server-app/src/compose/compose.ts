@@ -240,12 +240,12 @@ export function compose(parts: Parts) {
     ticketStore: adapters.tickets,
     areTicketsShared: executor !== undefined,
   })
-  const readMetrics = createScrape({
+  const { readMetrics, readSeries } = createScrape({
     ...{ meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator, nodeWatch },
     droppedLogLines: adapters.droppedLogLines,
     tokenFreshness: useCases.tokenFreshness,
   })
-  const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readMetrics })
+  const consoleData = parts.openConsole?.({ ...platform, config, cluster, storage, version, readSeries })
   const keyRequest = createKeyRequest({ idempotency, tokens: storage.tokens, clock, digest })
   const registered = () => [...agents.list(), ...workflows.list()]
   const callProtocol = createLazyProtocols({

@@ -262,7 +262,7 @@ describe('GET /metrics', () => {
   it('answers even if the storage has failed', async () => {
     const read = scrapeOf({ status: () => Promise.reject(new Error('closed')) })
 
-    const { text } = await read()
+    const { text } = await read.readMetrics()
     expect(text).toContain('svc_inflight_runs{kind="workflow"} 2')
     expect(text).toContain('svc_oauth_token_freshness_seconds{server="web"} 1.5')
   })
@@ -272,7 +272,7 @@ describe('GET /metrics', () => {
     const status = async () => ({ writable: true, walBytes: 0, dbBytes: 0 })
     const read = scrapeOf({ status, tail: { follow: ignore, state } })
 
-    expect((await read()).text).toContain('svc_log_tail_lag_seconds 0.25')
+    expect((await read.readMetrics()).text).toContain('svc_log_tail_lag_seconds 0.25')
   })
 
   needsTool('promtool').it('passes promtool', () => {
@@ -289,7 +289,10 @@ it('shows the servers of a cluster, their queue and the duties of this one', asy
   const health = { ready: 2, draining: 1, queuedRuns: 4, oldestQueuedSeconds: 9, runsWithoutCode: 3 }
   const duties = [{ name: 'timers', isMine: true } as const, { name: 'sweep', isMine: false } as const]
   const gauges = () => ({ health, leaseMs: 4_500, duties })
-  const { text } = await scrapeOf({ status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }) }, { gauges })()
+  const { text } = await scrapeOf(
+    { status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }) },
+    { gauges },
+  ).readMetrics()
 
   expect(text.split('\n').filter((line) => /^svc_(?:cluster|duty|node)/.test(line))).toEqual([
     ...['svc_cluster_oldest_queued_seconds 9', 'svc_cluster_queued_runs 4', 'svc_cluster_runs_without_code 3'],

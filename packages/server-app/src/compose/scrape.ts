@@ -1,6 +1,6 @@
 import type { ConsolidatorGroup, Engine, EventHub, NodeWatch } from '@perdure/core'
 import type { Vitals } from '@perdure/platform-node'
-import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
+import type { Clock, Exposition, MetricSeries, ReadableMeter, Storage } from '@perdure/ports'
 import type { EventStreams, SocketServer } from '@perdure/realtime'
 import { version } from '../version.ts'
 import { createServerMeter } from './storage-server-meter.ts'
@@ -21,15 +21,23 @@ export interface ScrapeDeps {
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
 
-/** Answers a scrape; other readers have vitals of their own, because reading them begins a new measurement. Gauges come from memory; the only call to the database is `status()`. */
-export function createScrape(deps: ScrapeDeps): (vitals?: Vitals) => Promise<Exposition> {
+/** Reads the metrics of the server. */
+export interface Scrape {
+  /** Answers a scrape. */
+  readMetrics(): Promise<Exposition>
+  /** For other readers, with vitals of their own, because reading them begins a new measurement. */
+  readSeries(vitals: Vitals): Promise<readonly MetricSeries[]>
+}
+
+/** Gauges come from memory; the only call to the database is `status()`. */
+export function createScrape(deps: ScrapeDeps): Scrape {
   const { meter, clock, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
   let countedDrops = 0
   const meterServer = createServerMeter(meter)
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
-  return async (vitals = deps.vitals) => {
+  const readGauges = async (vitals: Vitals) => {
     const { executing, queued } = engine.readLoad()
     meter.gauge('svc_inflight_runs', { kind: 'agent' }, executing.agent)
     meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)
@@ -55,7 +63,17 @@ export function createScrape(deps: ScrapeDeps): (vitals?: Vitals) => Promise<Exp
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
     if (status?.server !== undefined) meterServer(status.server)
-    return meter.expose()
+  }
+
+  return {
+    async readMetrics() {
+      await readGauges(deps.vitals)
+      return meter.expose()
+    },
+    async readSeries(vitals) {
+      await readGauges(vitals)
+      return meter.series()
+    },
   }
 }
 

@@ -1,17 +1,21 @@
+import type { MetricSeries } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMetricHistory } from './metric-history.ts'
-import { parseExposition } from './parse-exposition.ts'
 
 const INTERVAL_MS = 15_000
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** A history whose metrics are these texts, one per sample; the last one is repeated. */
-async function historyOf(...texts: readonly string[]) {
+const one = (name: string, value: number, labels: Readonly<Record<string, string>> = {}): MetricSeries => ({
+  ...{ name, labels, value },
+})
+
+/** A history with these samples; the last one is repeated. */
+async function historyOf(...samples: ReadonlyArray<readonly MetricSeries[]>) {
   const clock = createManualClock()
   let reads = 0
-  const readMetrics = async () => ({ contentType: '', text: texts[Math.min(reads++, texts.length - 1)] ?? '' })
-  const history = createMetricHistory({ readMetrics, clock, timers: clock, logger })
+  const readSeries = async () => samples[Math.min(reads++, samples.length - 1)] ?? []
+  const history = createMetricHistory({ readSeries, clock, timers: clock, logger })
   const sample = async () => {
     clock.advance(INTERVAL_MS)
     await Promise.resolve()
@@ -19,7 +23,7 @@ async function historyOf(...texts: readonly string[]) {
   }
   history.daemon.start()
   await new Promise(setImmediate)
-  for (let n = 1; n < texts.length; n++) await sample()
+  for (let n = 1; n < samples.length; n++) await sample()
   return { ...history, sample }
 }
 
@@ -29,8 +33,12 @@ const valuesOf = ({ series }: { readonly series: readonly { metric: string; labe
 describe('createMetricHistory', () => {
   it('keeps gauges as values, and counters as their increase per minute, summed over labels with many values', async () => {
     const { read } = await historyOf(
-      'svc_queued_runs 3\nsvc_agent_runs_total{agent="a",status="failed"} 1',
-      'svc_queued_runs 5\nsvc_agent_runs_total{agent="a",status="failed"} 2\nsvc_agent_runs_total{agent="b",status="failed"} 1',
+      [one('svc_queued_runs', 3), one('svc_agent_runs_total', 1, { agent: 'a', status: 'failed' })],
+      [
+        one('svc_queued_runs', 5),
+        one('svc_agent_runs_total', 2, { agent: 'a', status: 'failed' }),
+        one('svc_agent_runs_total', 1, { agent: 'b', status: 'failed' }),
+      ],
     )
 
     expect(read().times).toHaveLength(2)
@@ -39,23 +47,21 @@ describe('createMetricHistory', () => {
 
   it('keeps the 95th percentile of what a histogram observed between two samples', async () => {
     const buckets = (counts: readonly number[]) =>
-      ['0.5', '1', '+Inf']
-        .map((le, at) => `svc_storage_commit_duration_seconds_bucket{le="${le}"} ${counts[at]}`)
-        .join('\n')
+      ['0.5', '1', '+Inf'].map((le, at) => one('svc_storage_commit_duration_seconds_bucket', counts[at] ?? 0, { le }))
     const { read } = await historyOf(buckets([100, 100, 100]), buckets([102, 120, 120]), buckets([102, 120, 140]))
 
     expect(valuesOf(read())).toEqual({ svc_storage_commit_duration_seconds: [null, 1, 1] })
   })
 
   it('reports no percentile for an interval in which nothing was observed', async () => {
-    const text = 'svc_storage_commit_duration_seconds_bucket{le="+Inf"} 4'
-    const { read } = await historyOf(text, text)
+    const sample = [one('svc_storage_commit_duration_seconds_bucket', 4, { le: '+Inf' })]
+    const { read } = await historyOf(sample, sample)
 
     expect(read().series).toEqual([])
   })
 
   it('keeps one hour, and at most eight series of a metric', async () => {
-    const states = Array.from({ length: 20 }, (_, n) => `svc_storage_connections{state="s${n}"} ${n}`).join('\n')
+    const states = Array.from({ length: 20 }, (_, n) => one('svc_storage_connections', n, { state: `s${n}` }))
     const { read, sample } = await historyOf(states)
     for (let n = 0; n < 250; n++) await sample()
 
@@ -65,19 +71,10 @@ describe('createMetricHistory', () => {
   })
 
   it('takes no sample after it was stopped', async () => {
-    const { read, daemon, sample } = await historyOf('svc_queued_runs 1')
+    const { read, daemon, sample } = await historyOf([one('svc_queued_runs', 1)])
     await daemon.stop()
     await sample()
 
     expect(read().times).toHaveLength(1)
-  })
-})
-
-describe('parseExposition', () => {
-  it('reads names, escaped labels and values', () => {
-    expect(parseExposition('# TYPE a counter\na{b="x\\"y\\\\z\\n",c="1"} 2.5\nd +Inf\n\nword')).toEqual([
-      { name: 'a', labels: { b: 'x"y\\z\n', c: '1' }, value: 2.5 },
-      { name: 'd', labels: {}, value: Number.POSITIVE_INFINITY },
-    ])
   })
 })

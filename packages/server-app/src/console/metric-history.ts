@@ -1,15 +1,14 @@
 import type { Daemon } from '@perdure/core'
-import type { Clock, Exposition, Logger, Timers } from '@perdure/ports'
+import type { Clock, Logger, MetricSeries, Timers } from '@perdure/ports'
 import { METRICS, type MetricHistory, type MetricSpec } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import { type MetricTotals, totalsOf, valuesBetween } from './metric-totals.ts'
-import { parseExposition } from './parse-exposition.ts'
 
 type History = InferOutput<typeof MetricHistory>
 type Measure = History['series'][number]['measure']
 
 export interface MetricHistoryDeps {
-  readonly readMetrics: () => Promise<Exposition>
+  readonly readSeries: () => Promise<readonly MetricSeries[]>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
@@ -26,13 +25,13 @@ interface Sample {
 }
 
 /** Keeps the metrics of the last hour in memory, in a ring of samples. */
-export function createMetricHistory({ readMetrics, clock, timers, logger }: MetricHistoryDeps) {
+export function createMetricHistory({ readSeries, clock, timers, logger }: MetricHistoryDeps) {
   const samples: Sample[] = []
   let totals: MetricTotals | undefined
   let cancel = () => {}
 
   const sample = async () => {
-    const next = totalsOf(parseExposition((await readMetrics()).text), clock.monotonicMs())
+    const next = totalsOf(await readSeries(), clock.monotonicMs())
     samples.push({ at: clock.now(), values: valuesBetween(totals, next) })
     totals = next
     if (samples.length > KEPT) samples.shift()

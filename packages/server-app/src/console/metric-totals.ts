@@ -1,5 +1,5 @@
+import type { MetricSeries } from '@perdure/ports'
 import { METRICS, type MetricSpec } from '@perdure/protocol'
-import type { ExposedSeries } from './parse-exposition.ts'
 
 /** The metrics at one moment. Keys name a metric, and a value of its label if it is kept per value. */
 export interface MetricTotals {
@@ -18,7 +18,7 @@ const BUCKET = '_bucket'
 const MINUTE_MS = 60_000
 const QUANTILE = 0.95
 
-export function totalsOf(series: readonly ExposedSeries[], atMs: number): MetricTotals {
+export function totalsOf(series: readonly MetricSeries[], atMs: number): MetricTotals {
   const counters = new Map<string, number>()
   const gauges = new Map<string, number>()
   const histograms = new Map<string, Map<number, number>>()
@@ -34,12 +34,12 @@ export function totalsOf(series: readonly ExposedSeries[], atMs: number): Metric
   return { atMs, counters, gauges, histograms }
 }
 
-const withBucket = (counts = new Map<number, number>(), { labels: { le }, value }: ExposedSeries) => {
+const withBucket = (counts = new Map<number, number>(), { labels: { le }, value }: MetricSeries) => {
   const bound = le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le)
   return counts.set(bound, (counts.get(bound) ?? 0) + value)
 }
 
-function keyOf({ name, labels }: ExposedSeries): string {
+function keyOf({ name, labels }: MetricSeries): string {
   const by = SPLIT_BY.find((label) => labels[label] !== undefined)
   // The HTTP status has many values, and the number of requests is what a chart should show.
   return by === undefined || name === 'svc_http_requests_total' ? name : `${name} ${labels[by]}`

@@ -2,12 +2,12 @@ import { consoleAssets } from '@perdure/console'
 import type { Daemon } from '@perdure/core'
 import type { ConsoleData } from '@perdure/http'
 import { openVitals, type Vitals } from '@perdure/platform-node'
-import type { Exposition } from '@perdure/ports'
+import type { MetricSeries } from '@perdure/ports'
 import { createMetricHistory, type MetricHistoryDeps } from './metric-history.ts'
 import { createReadSystem, type ReadSystemDeps } from './read-system.ts'
 
-export interface ConsoleDeps extends ReadSystemDeps, Omit<MetricHistoryDeps, 'readMetrics'> {
-  readonly readMetrics: (vitals?: Vitals) => Promise<Exposition>
+export interface ConsoleDeps extends ReadSystemDeps, Omit<MetricHistoryDeps, 'readSeries'> {
+  readonly readSeries: (vitals: Vitals) => Promise<readonly MetricSeries[]>
 }
 
 export interface ConsoleParts extends ConsoleData {
@@ -18,7 +18,7 @@ export interface ConsoleParts extends ConsoleData {
 export function openConsole(deps: ConsoleDeps): ConsoleParts {
   // A reading of the delay of the event loop begins a new measurement, so the samples have measurements of their own.
   const vitals = openVitals()
-  const history = createMetricHistory({ ...deps, readMetrics: () => deps.readMetrics(vitals) })
+  const history = createMetricHistory({ ...deps, readSeries: () => deps.readSeries(vitals) })
   return {
     assets: consoleAssets(),
     readSystem: createReadSystem(deps),

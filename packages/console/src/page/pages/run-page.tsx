@@ -194,7 +194,7 @@ function rootOf(run: Run, start: number): Span {
     status: completedAt === undefined ? 'running' : status === 'completed' ? 'done' : 'failed',
     tokens: tokens === 0 ? undefined : tokens,
     costUsd: usage.costUsd > 0 ? usage.costUsd : undefined,
-    ...{ detail: error?.message, input, output: result, childRunId: undefined },
+    ...{ detail: error?.message, input, output: result, file: undefined, childRunId: undefined },
   }
 }
 

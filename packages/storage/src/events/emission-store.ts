@@ -1,5 +1,4 @@
 import { type EmissionPart, takeWithinPage } from '@perdure/ports'
-import type { Expression } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, paramsFor } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -23,7 +22,7 @@ export const emissionWrites: WriteAppliers<'emission.insert' | 'emission.finish'
 
 const selectOldest = compile<{ limit: number }, EmissionRow>((param, dialect) =>
   dialect.bounded(
-    from.selectFrom('emissions').selectAll().orderBy('key').limit(param('limit')) as unknown as Expression<EmissionRow>,
+    from.selectFrom('emissions').selectAll().orderBy('key').limit(param('limit')).$castTo<EmissionRow>(),
     ['waits', 'payload'],
   ),
 )

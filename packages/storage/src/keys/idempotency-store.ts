@@ -2,7 +2,6 @@ import type { EpochMs, IdempotencyRecord } from '@perdure/ports'
 import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -100,5 +99,5 @@ export const RUN_IDS = compile<{ ids: readonly string[]; now: number }, { run_id
     .where(dialect.isOneOf('id', param('ids')))
     .where('run_id', 'is not', null)
     .where(isLive(param, dialect))
-  return query as unknown as Built<{ run_id: string }>
+  return query.$castTo<{ run_id: string }>()
 })

@@ -1,5 +1,5 @@
 import type { EpochMs, FactFilter, FactRecord, Page, PageQuery, VectorQuery, Visibility } from '@perdure/ports'
-import { type Expression, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db, FactSearch } from '../query/dialect.ts'
@@ -106,7 +106,8 @@ export const factListQuery = ({ filter, page }: FactListRequest): Query<FilterVa
         .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
         .orderBy('created_at', page.order)
         .orderBy('id', page.order)
-        .limit(param('limit')) as unknown as Expression<FactRow>,
+        .limit(param('limit'))
+        .$castTo<FactRow>(),
       ['text', 'metadata'],
     ),
   )

@@ -1,5 +1,5 @@
 import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
-import { type Expression, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -84,7 +84,8 @@ export const deadLettersQuery = (page: PageQuery): Query<PageValues, JobRow> =>
         .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
         .orderBy('created_at', page.order)
         .orderBy('id', page.order)
-        .limit(param('limit')) as unknown as Expression<JobRow>,
+        .limit(param('limit'))
+        .$castTo<JobRow>(),
       ['error'],
     ),
   )

@@ -1,5 +1,5 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
-import type { Expression, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -51,5 +51,5 @@ export const memoryListQuery = <Table extends MemoryTable>(
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
       .limit(param('limit'))
-    return dialect.bounded(query as unknown as Expression<Selectable<Schema[Table]>>, LONG_TEXTS[table])
+    return dialect.bounded(query.$castTo<Selectable<Schema[Table]>>(), LONG_TEXTS[table])
   })

@@ -9,9 +9,8 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
-import { type AliasedRawBuilder, type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type AliasedRawBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -164,9 +163,7 @@ export const listQuery = (
       .orderBy('runs.id', page.order)
       .limit(param('limit'))
     const texts = reading === 'texts' ? (page.content ?? RUN_CONTENT) : []
-    return texts.length === 0
-      ? (query as unknown as Built<RunRow>)
-      : dialect.bounded(query as unknown as Expression<RunRow>, texts)
+    return texts.length === 0 ? query.$castTo<RunRow>() : dialect.bounded(query.$castTo<RunRow>(), texts)
   })
 
 /** The second condition lets SQLite enter the index of run fields at the cursor. */

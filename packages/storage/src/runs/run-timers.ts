@@ -1,6 +1,6 @@
 import { type EpochMs, RUN_CONTENT, type RunRecord, type StartRange, takeWithinPage } from '@perdure/ports'
 import { ENDED_RUN_STATUSES } from '@perdure/protocol'
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
@@ -36,7 +36,8 @@ export const PAST_DEADLINE = compile<{ now: number; limit: number }, RunRow>((pa
       .where(HAS_NOT_ENDED)
       .where('deadline_at', '<=', dialect.earlierClock(param('now')))
       .orderBy('deadline_at')
-      .limit(param('limit')) as unknown as Expression<RunRow>,
+      .limit(param('limit'))
+      .$castTo<RunRow>(),
     RUN_CONTENT,
   ),
 )
@@ -64,7 +65,8 @@ export const STARTING = compile<StartRange & { limit: number }, RunRow>((param, 
       .where('start_at', '<=', dialect.earlierClock(param('through')))
       .orderBy('start_at')
       .orderBy('id')
-      .limit(param('limit')) as unknown as Expression<RunRow>,
+      .limit(param('limit'))
+      .$castTo<RunRow>(),
     RUN_CONTENT,
   ),
 )

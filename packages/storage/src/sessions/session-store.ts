@@ -8,9 +8,8 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@perdure/ports'
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -130,21 +129,21 @@ export const sessionListQuery = (
       .orderBy(createdAt, page.order)
       .orderBy('sessions.id', page.order)
       .limit(param('limit'))
-    return query as unknown as Built<SessionRow>
+    return query.$castTo<SessionRow>()
   })
 
 type TranscriptValues = PageValues & { readonly sessionId: string }
 
 const messagesQuery = (page: PageQuery): Query<TranscriptValues, Omit<MessageRow, 'session_id'>> =>
   compile((param, dialect) =>
-    dialect.bounded(transcript({ param, dialect }, page).selectAll() as unknown as Expression<MessageRow>, ['content']),
+    dialect.bounded(transcript({ param, dialect }, page).selectAll().$castTo<MessageRow>(), ['content']),
   )
 
 const messageOutlineQuery = (page: PageQuery): Query<TranscriptValues, OutlinedRow> =>
   compile((param, dialect) => {
     const columns = MESSAGE_COLUMNS.filter((name) => name !== 'content')
     const query = transcript({ param, dialect }, page).select([...columns, ...longText('content', 'messages')])
-    return query as unknown as Built<OutlinedRow>
+    return query.$castTo<OutlinedRow>()
   })
 
 interface TranscriptQuery {

@@ -11,9 +11,8 @@ import {
   takeWithin,
   takeWithinPage,
 } from '@perdure/ports'
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Program } from '../program.ts'
-import type { Built } from '../query/compile.ts'
 import { compile, type Param, type Query } from '../query/compile.ts'
 import type { Db, Dialect } from '../query/dialect.ts'
 import { from } from '../query/from.ts'
@@ -159,7 +158,7 @@ export const completedQuery = (page: PageQuery): Query<PageValues & { readonly r
       )
       .orderBy('seq', page.order)
       .limit(param('limit'))
-    return query as unknown as Built<CompletedRow>
+    return query.$castTo<CompletedRow>()
   })
 
 /** A part of the calls of a run, without their results. */
@@ -180,11 +179,11 @@ export const STEP_QUERIES = {
       .where(dialect.run.column, '=', dialect.run.of(param('runId')))
       .orderBy('seq'),
   ),
-  ofRunBriefly: compile<{ runId: string }, StepRow>(
-    (param, dialect) =>
-      briefly(dialect)
-        .where(dialect.run.column, '=', dialect.run.of(param('runId')))
-        .orderBy('seq') as unknown as Built<StepRow>,
+  ofRunBriefly: compile<{ runId: string }, StepRow>((param, dialect) =>
+    briefly(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .orderBy('seq')
+      .$castTo<StepRow>(),
   ),
   /** `maxStored`: bytes of the texts as they are stored, which may be escaped. */
   part: compile<{ runId: string; after: number; limit: number; maxStored: number }, StepRow>((param, dialect) => {
@@ -192,23 +191,23 @@ export const STEP_QUERIES = {
       .where(dialect.run.column, '=', dialect.run.of(param('runId')))
       .where('seq', '>', param('after'))
       .orderBy('seq')
-      .limit(param('limit')) as unknown as Expression<StepRow>
+      .limit(param('limit'))
+      .$castTo<StepRow>()
     return dialect.bounded(query, ['result', 'error'], sql`cast(${param('maxStored')} as double precision)`)
   }),
-  briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>(
-    (param, dialect) => briefRange({ param, dialect }) as unknown as Built<StepRow>,
+  briefRange: compile<{ runId: string; after: number; limit: number }, StepRow>((param, dialect) =>
+    briefRange({ param, dialect }).$castTo<StepRow>(),
   ),
   briefRangeByStatus: compile<{ runId: string; after: number; limit: number; status: StepStatus }, StepRow>(
-    (param, dialect) =>
-      briefRange({ param, dialect }).where('status', '=', param('status')) as unknown as Built<StepRow>,
+    (param, dialect) => briefRange({ param, dialect }).where('status', '=', param('status')).$castTo<StepRow>(),
   ),
-  ended: compile<{ runId: string; after: number; limit: number }, StepRow>(
-    (param, dialect) =>
-      briefly(dialect)
-        .where(dialect.run.column, '=', dialect.run.of(param('runId')))
-        .where('order', '>', param('after'))
-        .orderBy('order')
-        .limit(param('limit')) as unknown as Built<StepRow>,
+  ended: compile<{ runId: string; after: number; limit: number }, StepRow>((param, dialect) =>
+    briefly(dialect)
+      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
+      .where('order', '>', param('after'))
+      .orderBy('order')
+      .limit(param('limit'))
+      .$castTo<StepRow>(),
   ),
   bySeq: compile<StepRef, StepRow>((param, dialect) =>
     wholeSteps(dialect)

@@ -7,7 +7,7 @@ import {
   type TriggerRecord,
   takeWithinPage,
 } from '@perdure/ports'
-import { type Expression, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -74,7 +74,8 @@ const triggerListQuery = (page: PageQuery): Query<PageValues, TriggerRow> =>
         .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
         .orderBy('created_at', page.order)
         .orderBy('id', page.order)
-        .limit(param('limit')) as unknown as Expression<TriggerRow>,
+        .limit(param('limit'))
+        .$castTo<TriggerRow>(),
       ['definition'],
     ),
   )

@@ -1,5 +1,5 @@
 import type { DeliveryCounts, DeliveryRecord, DeliveryStatus, EpochMs, Page, PageQuery } from '@perdure/ports'
-import { type Expression, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Program } from '../program.ts'
 import { compile, type Query } from '../query/compile.ts'
 import type { Db } from '../query/dialect.ts'
@@ -80,7 +80,8 @@ export const deliveryListQuery = ({
         .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
         .orderBy('created_at', page.order)
         .orderBy('id', page.order)
-        .limit(param('limit')) as unknown as Expression<DeliveryRow>,
+        .limit(param('limit'))
+        .$castTo<DeliveryRow>(),
       ['error'],
     ),
   )

@@ -201,7 +201,8 @@ describe('createJsonVersion', () => {
   const pointer = fc.oneof({ weight: 3, arbitrary: likely }, { weight: 1, arbitrary: path })
   const long = { a: Array.from({ length: 500 }, () => ({ b: 'ten letters' })) }
   const value = fc.oneof(
-    fc.jsonValue({ maxDepth: 2 }),
+    // JSON text has no negative zero: it is written as 0.
+    fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json),
     fc.constantFrom<unknown>([[], { b: 1 }], { a: { b: 1 }, b: [2] }, long),
   )
   const op = fc.constantFrom('add', 'add', 'replace', 'remove', 'move', 'copy', 'test')

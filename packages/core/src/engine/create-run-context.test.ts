@@ -45,7 +45,7 @@ describe('createRunContext', () => {
     const getters = (context: RunContext) =>
       Object.values(Object.getOwnPropertyDescriptors(context)).flatMap(({ get }) => get ?? [])
 
-    expect(getters(first)).toHaveLength(12)
+    expect(getters(first)).toHaveLength(13)
     expect(getters(first).every((get, index) => get === getters(second)[index])).toBe(true)
   })
 })

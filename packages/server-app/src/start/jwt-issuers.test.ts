@@ -25,7 +25,7 @@ const messageOf = (...jwt: readonly object[]): string => {
 
 describe('auth.jwt', () => {
   it('fills in the defaults', () => {
-    expect(parse(ISSUER).auth.jwt).toEqual([{ ...ISSUER, subject: 'sub', clockTolerance: 5 }])
+    expect(parse(ISSUER).auth.jwt).toEqual([{ ...ISSUER, subject: 'sub', claims: [], clockTolerance: 5 }])
   })
 
   it.each<[object, string]>([

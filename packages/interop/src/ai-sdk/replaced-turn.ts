@@ -1,7 +1,7 @@
 import { type ChatRuns, MAX_METADATA, MESSAGE_REF, newestRuns, turnWith } from '../chat/chat-session.ts'
 import { runIdOfQuestion } from '../chat/unsent-messages.ts'
 import { runIdIn } from './projector.ts'
-import { type TurnWithMessageDeps, turnWithMessage } from './turn-with-message.ts'
+import { runStartedBy, type TurnWithMessageDeps, turnWithMessage } from './turn-with-message.ts'
 import type { UiMessage } from './ui-message.ts'
 
 interface Sent {
@@ -40,7 +40,8 @@ export async function replacedTurn(
   const named = [runIdOf(last.id), runIdOf(sent.messageId ?? '')]
   const own = turns.find(({ id }) => named.includes(id))
   if (own !== undefined) return { id: own.id }
-  const holding = await turnWithMessage(deps, chat, { id: last.id, namedRun: runIdOf(last.id) ?? last.id })
+  const started = await runStartedBy(deps, chat, last.id)
+  const holding = await turnWithMessage(deps, chat, { id: last.id, runId: started?.id ?? runIdOf(last.id) ?? last.id })
   if (holding !== undefined) return holding
   const kept = sent.messages.findLast(({ role }) => role === 'assistant')
   const index = turns.findIndex(({ id }) => id === runIdIn(kept?.id ?? ''))

@@ -32,7 +32,7 @@ export async function sentBefore(
   // The message may have been edited since the first request with this key.
   const recalled = key === undefined ? undefined : await deps.recall(key)
   if (recalled?.runId !== undefined) return recalled.runId
-  const turn = await turnWithMessage(deps, chat, { id: message.id, namedRun: undefined })
+  const turn = await turnWithMessage(deps, chat, { id: message.id, runId: started.id })
   if (turn === undefined) return undefined
   // A file that is sent again has the URL of the stored one.
   const stored = await withStoredFiles(deps, [toChatMessage(message)], { principal, isChat: true })

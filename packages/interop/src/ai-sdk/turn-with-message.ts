@@ -21,14 +21,14 @@ export interface TurnWithMessage {
  * The turn that shows a message although another message has started it: it has taken the message while it worked, or it
  * replaces the turn that had.
  *
- * @param namedRun the run that the id of the message names, if the server gave it that id
+ * @param runId the run that the message has started, or that its id names if the server gave it that id
  */
 export async function turnWithMessage(
   deps: TurnWithMessageDeps,
   chat: ChatRuns,
-  { id, namedRun }: Pick<UiMessage, 'id'> & { readonly namedRun: string | undefined },
+  { id, runId }: Pick<UiMessage, 'id'> & { readonly runId: string | undefined },
 ): Promise<TurnWithMessage | undefined> {
-  const turn = await shownTurn(deps, chat, (await runStartedBy(deps, chat, id))?.id ?? namedRun)
+  const turn = await shownTurn(deps, chat, runId)
   if (turn === undefined) return undefined
   const messages = [...questionsOf(turn), ...(await takenBy(deps, turn))]
   const index = messages.findIndex((message) => message.id === id)

@@ -75,10 +75,13 @@ export function createStepTable(): StepTable {
       find: async (runId, seq) => find(runId, seq),
       due: async (now, limit) => waitingUntil(now).slice(0, limit),
       nextDueAt: async () => waitingUntil(END_OF_TIME)[0]?.dueAt,
-      async waitingForEvent(eventName, limit, runId) {
+      async waitingForEvent(eventName, { limit, after, runId }) {
         const isMeant = (step: StepRecord) =>
           step.eventName === eventName && (runId === undefined || step.runId === runId)
-        return waitingBy(isMeant, ({ startedAt }) => startedAt).slice(0, limit)
+        const all = waitingBy(isMeant, ({ startedAt }) => startedAt)
+        const last = after === undefined ? -1 : all.findIndex((step) => keyOf(step) === keyOf(after))
+        const rest = all.slice(last + 1).filter(({ startedAt }) => startedAt >= (after?.startedAt ?? 0))
+        return rest.slice(0, limit)
       },
       waitingForChild: async (childRunId) =>
         Array.from(waiting.values()).find((step) => step.childRunId === childRunId),
@@ -129,7 +132,7 @@ const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 
 const brief = (step: StepRecord): StepRecord => ({ ...step, result: undefined, error: undefined })
 
-const keyOf = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
+const keyOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId} ${seq}`
 
 const dueTime = ({ dueAt }: StepRecord): number => dueAt ?? END_OF_TIME
 

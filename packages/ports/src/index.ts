@@ -193,6 +193,7 @@ export type {
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type {
   EndedRange,
+  EventWaitRange,
   OutlinedStep,
   ResultFile,
   StepChange,

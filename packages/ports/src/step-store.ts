@@ -88,6 +88,18 @@ export interface EndedRange {
   readonly limit: number
 }
 
+/** Selects a part of the calls that wait for an event. */
+export interface EventWaitRange {
+  readonly limit: number
+  /**
+   * The last call of the part before; if missing, the part starts with the oldest. If the call no longer waits, the part may
+   * repeat calls that started in the same millisecond.
+   */
+  readonly after?: Pick<StepRecord, 'runId' | 'seq' | 'startedAt'> | undefined
+  /** Only calls of this run. */
+  readonly runId?: string | undefined
+}
+
 /** Port. Reads the durable calls of runs; every write goes through `UnitOfWork`. Must pass `stepStoreContract`. */
 export interface StepStore {
   /**
@@ -117,8 +129,8 @@ export interface StepStore {
   due(now: EpochMs, limit: number): Promise<readonly StepRecord[]>
   /** Returns the earliest `dueAt` of all waiting calls. */
   nextDueAt(): Promise<EpochMs | undefined>
-  /** Lists calls that wait for the named event, oldest first; with `runId`, only calls of that run. */
-  waitingForEvent(eventName: string, limit: number, runId?: string): Promise<readonly StepRecord[]>
+  /** Lists some calls that wait for the named event, oldest first. */
+  waitingForEvent(eventName: string, range: EventWaitRange): Promise<readonly StepRecord[]>
   /** Returns the call that waits for this child run to end. */
   waitingForChild(childRunId: string): Promise<StepRecord | undefined>
 }

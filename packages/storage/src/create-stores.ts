@@ -38,7 +38,7 @@ export const createStores = (
     find: (runId, seq) => host.read('steps.find', { runId, seq }),
     due: (now, limit) => host.read('steps.due', { now, limit }),
     nextDueAt: () => host.read('steps.nextDueAt', undefined),
-    waitingForEvent: (eventName, limit, runId) => host.read('steps.waitingForEvent', { eventName, limit, runId }),
+    waitingForEvent: (eventName, range) => host.read('steps.waitingForEvent', { eventName, ...range }),
     waitingForChild: (childRunId) => host.read('steps.waitingForChild', childRunId),
   },
   approvals: {

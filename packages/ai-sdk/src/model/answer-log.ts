@@ -8,6 +8,7 @@ import {
   type StreamPart,
 } from '@perdure/core'
 import type { ToolDeclarations } from '../tools/declaration.ts'
+import { noteCallIds } from './call-ids.ts'
 import type { ModelName, Part } from './model.ts'
 
 interface LogOptions {
@@ -69,6 +70,7 @@ export function noteAnswer(
   parts: readonly Part[],
   { form, withoutText }: Pick<LogOptions, 'form' | 'withoutText'>,
 ): void {
+  noteCallIds(ctx, parts)
   const read = createReadChunk()
   const answer = answersIn(ctx).begin(form)
   for (const part of parts) {

@@ -3,6 +3,7 @@ import { withMissingFiles } from '../agents/linked-files.ts'
 import type { FindRun, Run } from '../run.ts'
 import type { ToolDeclarations } from '../tools/declaration.ts'
 import { createAnswerLog, noteAnswer } from './answer-log.ts'
+import { createCallIds } from './call-ids.ts'
 import type { CallOptions, Generated, ModelLike, Part } from './model.ts'
 import { countedCall, markDurableCall } from './model-calls.ts'
 import { withModelRetries } from './model-retry.ts'
@@ -72,7 +73,8 @@ async function generate({ ctx }: Run, given: Given, call: CallOptions): Promise<
     STEP,
     async ({ idempotencyKey: messageId, signal, modelAnswered }) => {
       const ask = () => countedCall(() => model.doGenerate(within(call, signal)))
-      const generated = await withModelRetries(ask, { maxRetries, signal })
+      const given = await withModelRetries(ask, { maxRetries, signal })
+      const generated: Generated = { ...given, content: given.content.map(createCallIds(ctx, messageId)) }
       const log = createAnswerLog(ctx, { messageId, form: 'whole', withoutText, declarations })
       for (const part of partsOf(generated)) await log.write(part)
       written = log.end(model, modelAnswered)
@@ -124,6 +126,7 @@ function stream({ ctx }: Run, given: Given, call: CallOptions): ReadableStream<P
           const { parts, sent } = await relay(source, {
             signal,
             progress,
+            withOwnIds: createCallIds(ctx, messageId),
             log,
             send: (part) => controller.enqueue(part),
           })

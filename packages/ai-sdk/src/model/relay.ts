@@ -5,6 +5,8 @@ interface Relay {
   readonly signal: AbortSignal
   /** Called for each part, so that a model that sends is not taken for one that stalls. */
   readonly progress: () => void
+  /** Gives tool calls ids that are unique in the run. */
+  readonly withOwnIds: (part: Part) => Part
   readonly log: { write(part: Part): Promise<void> | undefined }
   /** Passes a part to the SDK. */
   readonly send: (part: Part) => void
@@ -21,14 +23,18 @@ interface Relayed {
 const DECISIVE: ReadonlySet<unknown> = new Set(['tool-call', 'finish'])
 
 /** Logs an answer while it comes, and passes on what precedes the first part on which the SDK acts. */
-export async function relay(source: AsyncIterable<Part>, { signal, progress, log, send }: Relay): Promise<Relayed> {
+export async function relay(
+  source: AsyncIterable<Part>,
+  { signal, progress, withOwnIds, log, send }: Relay,
+): Promise<Relayed> {
   const parts: Part[] = []
   let sent = 0
   let isDecided = false
-  for await (const given of source) {
+  for await (const said of source) {
     if (signal.aborted) throw signal.reason
     progress()
-    if (given.type === 'raw') continue
+    if (said.type === 'raw') continue
+    const given = withOwnIds(said)
     const isSame = isFlat(given)
     const part = isSame ? given : (recordable(given) as Part)
     const writing = log.write(given.type === 'error' ? given : part)

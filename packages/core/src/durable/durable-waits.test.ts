@@ -83,7 +83,7 @@ describe('a wait of a run that has ended', () => {
     await engine.abortRun({ runId, visibility: EVERY_ROW })
 
     expect((await engine.emitEvent({ name: 'go' })).body).toMatchObject({ wokenRunIds: [], fireIds: [] })
-    expect(await engine.storage.steps.waitingForEvent('go', 10)).toEqual([])
+    expect(await engine.storage.steps.waitingForEvent('go', { limit: 10 })).toEqual([])
   })
 })
 

@@ -122,7 +122,7 @@ describe('emitEvent', () => {
         async commit(writes) {
           const isEmission = writes.some(({ type }) => type === 'idempotency.reserve')
           if (isEmission && interferences-- > 0) {
-            const [step] = await storage.steps.waitingForEvent('go', 1)
+            const [step] = await storage.steps.waitingForEvent('go', { limit: 1 })
             if (step !== undefined) await engine.emitEvent({ name: 'go', payload: 0, runId: step.runId })
           }
           return storage.unitOfWork.commit(writes)

@@ -67,9 +67,9 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
     let onCommitted: () => Promise<void> | void = () => undefined
     const result = await commitOnce(deps, key, async () => {
       const event: NamedEvent = { name, payload: text, at: clock.now() }
-      const waits = await steps.waitingForEvent(name, NO_LIMIT, runId)
-      const fitsOneCommit = waits.length <= wakesPerCommit && ++tries <= MAX_INLINE_ATTEMPTS
-      const plan = fitsOneCommit ? await wakeNow(deps, event, waits) : planDelivery(deps, event, waits)
+      const first = await steps.waitingForEvent(name, { limit: wakesPerCommit + 1, runId })
+      const fitsOneCommit = first.length <= wakesPerCommit && ++tries <= MAX_INLINE_ATTEMPTS
+      const plan = fitsOneCommit ? await wakeNow(deps, event, first) : await planDelivery(deps, event, runId)
       const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
       onCommitted = () => {
         fires.onCommitted()
@@ -105,8 +105,6 @@ function visibleFireIds({ fires }: Pick<EventFires, 'fires'>, principal: Princip
   return fires.filter(({ triggerId }) => access === EVERY_ROW || access.ids?.includes(triggerId)).map(({ id }) => id)
 }
 
-const NO_LIMIT = Number.MAX_SAFE_INTEGER
-
 interface EmitPlan {
   readonly writes: readonly Write[]
   readonly runIds: readonly string[]
@@ -126,16 +124,24 @@ async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: read
 }
 
 /** Stores the waits to resolve, so that exactly these waits are resolved, even after a crash. */
-function planDelivery(deps: EmitEventDeps, { name, payload, at }: NamedEvent, waits: readonly StepRecord[]): EmitPlan {
-  const { wakesPerCommit = WAKES_PER_COMMIT } = deps
-  const parts: EmissionPart[] = []
-  for (let from = 0; from < waits.length; from += wakesPerCommit) {
-    const batch = waits.slice(from, from + wakesPerCommit).map(({ runId, seq }) => ({ runId, seq }))
-    parts.push({ id: deps.ids.newId('emission'), eventName: name, payload, waits: batch, createdAt: at })
+async function planDelivery(
+  deps: EmitEventDeps,
+  { name, payload, at }: NamedEvent,
+  runId: string | undefined,
+): Promise<EmitPlan> {
+  const { steps, ids, wakesPerCommit: limit = WAKES_PER_COMMIT } = deps
+  const writes: Write[] = []
+  const runIds = new Set<string>()
+  for (let after: StepRecord | undefined; ; ) {
+    const found = await steps.waitingForEvent(name, { limit, after, runId })
+    const waits = found.map(({ runId, seq }) => ({ runId, seq }))
+    if (waits.length > 0) {
+      const part: EmissionPart = { id: ids.newId('emission'), eventName: name, payload, waits, createdAt: at }
+      writes.push({ type: 'emission.insert', part })
+    }
+    for (const wait of waits) runIds.add(wait.runId)
+    if (found.length < limit) break
+    after = found.at(-1)
   }
-  return {
-    writes: parts.map((part) => ({ type: 'emission.insert', part })),
-    runIds: [...new Set(waits.map(({ runId }) => runId))],
-    onCommitted: () => deliverEmissions(deps),
-  }
+  return { writes, runIds: [...runIds], onCommitted: () => deliverEmissions(deps) }
 }

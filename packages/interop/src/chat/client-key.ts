@@ -1,9 +1,11 @@
 import type { KeyedRequest, KeyRequest } from '@perdure/core'
+import type { Digest } from '@perdure/ports'
 import type { ChatCall } from './chat-call.ts'
 
 export interface ClientKeyDeps {
   readonly keyRequest: KeyRequest
   readonly basePath: string
+  readonly digest: Pick<Digest, 'sha256'>
 }
 
 interface Sent {
@@ -20,15 +22,16 @@ const MAX_KEY = 255
 
 /**
  * The key of a request that is sent without an Idempotency-Key: a client that repeats the request gets the stream of the
- * run that the first one started. `undefined` if the ids are too long.
+ * run that the first one started. Long ids are hashed.
  */
 export async function clientKey(
-  { keyRequest, basePath }: ClientKeyDeps,
+  { keyRequest, basePath, digest }: ClientKeyDeps,
   { agentId, principal: { subject }, visibility }: ChatCall,
   { route, chatId, ref, content }: Sent,
-): Promise<KeyedRequest | undefined> {
+): Promise<KeyedRequest> {
   const path = `${basePath}/agents/${encodeURIComponent(agentId)}/${route}`
   const identity = { subject, method: 'POST', path, query: [['chat', chatId]] as const, body: content }
-  const key = `${chatId} ${ref}`.replace(/[^\x21-\x7e]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
-  return key.length > MAX_KEY ? undefined : { ...(await keyRequest(identity, key)), visibility }
+  const ids = `${chatId} ${ref}`.replace(/[^\x21-\x7e]/g, (char) => `%${char.charCodeAt(0).toString(16)}`)
+  const key = ids.length > MAX_KEY ? digest.sha256(ids) : ids
+  return { ...(await keyRequest(identity, key)), visibility }
 }

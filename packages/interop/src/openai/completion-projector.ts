@@ -10,6 +10,7 @@ import type {
 } from '@perdure/core'
 import {
   appendedText,
+  askingItems,
   type FoldState,
   type ItemChange,
   itemChanges,
@@ -199,7 +200,7 @@ export function createCompletionProjector(view: CompletionView): CompletionProje
   }
 
   const closeAtRest = (fold: FoldState): readonly Frame[] => {
-    calls = transcriptOf(fold).items.flatMap((item) => questionOf(item, fold, view.runId))
+    calls = askingItems(fold.content).flatMap((item) => questionOf(item, fold, view.runId))
     end = { status: 'completed' }
     return [...sayBlocks(), ...finish(reasonOf())]
   }

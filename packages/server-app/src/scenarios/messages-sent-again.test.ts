@@ -34,16 +34,16 @@ beforeEach(async () => {
   }
 })
 
-const aiSdk = (messages: readonly (readonly [id: string, text: string])[]) =>
+const aiSdk = (messages: readonly (readonly [id: string, text: string])[], id = 'c') =>
   send('/agents/guide/chat', {
-    id: 'c',
+    id,
     messages: messages.map(([id, text]) => ({ id, role: 'user', parts: [{ type: 'text', text }] })),
   })
 
-const agUi = (messages: readonly (readonly [id: string, text: string])[]) =>
+const agUi = (messages: readonly (readonly [id: string, text: string])[], threadId = 'c') =>
   send('/agents/guide/ag-ui', {
     ...{
-      threadId: 'c',
+      threadId,
       runId: `run of ${messages.at(-1)?.[0]}`,
       tools: [],
       context: [],
@@ -103,5 +103,22 @@ describe.each([
     expect(await texts()).toEqual([['three']])
     open()
     await Promise.all(sent)
+  })
+})
+
+describe.each([
+  ['the AI SDK', aiSdk],
+  ['AG-UI', agUi],
+])('a request of %s that is sent again', (_, chat) => {
+  it.each([
+    ['a short chat id', 'c'],
+    ['a chat id that no key can hold as it is', '寿'.repeat(60)],
+  ])('starts one run for %s', async (_, id) => {
+    const sent = [chat([['m1', 'one']], id), chat([['m1', 'one']], id)]
+    while ((await runs()).items.length < 1) await new Promise((resolve) => setTimeout(resolve, 5))
+    sent.push(chat([['m1', 'one']], id))
+    open()
+    await Promise.all(sent)
+    expect((await runs()).items).toHaveLength(1)
   })
 })

@@ -53,8 +53,8 @@ describe('a query on durable calls', () => {
     ['bySeq', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
     ['due', 'steps_due (due_at<?)'],
     ['nextDue', 'steps_due (due_at>?)'],
-    ['forEvent', 'steps_by_event (event_name=?)'],
-    ['forEventInRun', 'steps_by_run_and_event (run_key=? AND event_name=?)'],
+    ['forEvent', 'steps_by_event (event_name=? AND started_at>?)'],
+    ['forEventInRun', 'steps_by_run_and_event (run_key=? AND event_name=? AND started_at>?)'],
     ['forChild', 'steps_by_child (child_run_id=?)'],
   ] as const)('named %s uses the order of index %s', (name, index) => {
     const plan = planOf(STEP_QUERIES[name])

@@ -1,6 +1,7 @@
 import {
   type EndedRange,
   type EpochMs,
+  type EventWaitRange,
   type Page,
   type PageQuery,
   type PageStart,
@@ -25,10 +26,8 @@ export interface StepRef {
   readonly seq: number
 }
 
-export interface EventWaiters {
+export interface EventWaiters extends EventWaitRange {
   readonly eventName: string
-  readonly limit: number
-  readonly runId?: string | undefined
 }
 
 export interface StepListRequest {
@@ -111,12 +110,14 @@ export function* nextDueAt(db: Db): Program<EpochMs | undefined> {
 
 export function* stepsWaitingForEvent(
   db: Db,
-  { eventName, limit, runId }: EventWaiters,
+  { eventName, limit, after, runId }: EventWaiters,
 ): Program<readonly StepRecord[]> {
+  const { startedAt: since = 0, runId: afterRunId = '', seq: afterSeq = 0 } = after ?? {}
+  const range = { eventName, limit, since, afterRunId, afterSeq }
   const rows =
     runId === undefined
-      ? yield* db.all(STEP_QUERIES.forEvent, { eventName, limit })
-      : yield* db.all(STEP_QUERIES.forEventInRun, { eventName, limit, runId })
+      ? yield* db.all(STEP_QUERIES.forEvent, range)
+      : yield* db.all(STEP_QUERIES.forEventInRun, { ...range, runId })
   return rows.map(toStep)
 }
 
@@ -172,6 +173,27 @@ const briefRange = ({ param, dialect }: StepQuery<{ runId: string; after: number
 /** The status is a literal, so that the partial indexes apply. */
 const IS_WAITING = sql<SqlBool>`status = 'waiting'`
 const waiting = (dialect: Dialect) => wholeSteps(dialect).where(IS_WAITING)
+
+interface EventWaitValues {
+  readonly eventName: string
+  readonly limit: number
+  readonly since: number
+  readonly afterRunId: string
+  readonly afterSeq: number
+}
+
+/** Waits that started in the same millisecond are ordered by their key. If the last call is deleted, they are read again. */
+const waitingForEvent = ({ param, dialect }: StepQuery<EventWaitValues>) => {
+  const { run } = dialect
+  const last = sql<number>`(select key from steps where ${sql.ref(run.column)} = ${run.of(param('afterRunId'))} and seq = ${param('afterSeq')})`
+  return waiting(dialect)
+    .where('event_name', '=', param('eventName'))
+    .where('started_at', '>=', param('since'))
+    .where(sql<SqlBool>`(started_at > ${param('since')} or steps.key > coalesce(${last}, 0))`)
+    .orderBy('started_at')
+    .orderBy('steps.key')
+    .limit(param('limit'))
+}
 
 export const STEP_QUERIES = {
   ofRun: compile<{ runId: string }, StepRow>((param, dialect) =>
@@ -230,20 +252,9 @@ export const STEP_QUERIES = {
       .orderBy('due_at')
       .limit((eb) => eb.lit(1)),
   ),
-  forEvent: compile<{ eventName: string; limit: number }, StepRow>((param, dialect) =>
-    waiting(dialect)
-      .where('event_name', '=', param('eventName'))
-      .orderBy('started_at')
-      .orderBy('steps.key')
-      .limit(param('limit')),
-  ),
-  forEventInRun: compile<{ eventName: string; limit: number; runId: string }, StepRow>((param, dialect) =>
-    waiting(dialect)
-      .where(dialect.run.column, '=', dialect.run.of(param('runId')))
-      .where('event_name', '=', param('eventName'))
-      .orderBy('started_at')
-      .orderBy('steps.key')
-      .limit(param('limit')),
+  forEvent: compile<EventWaitValues, StepRow>((param, dialect) => waitingForEvent({ param, dialect })),
+  forEventInRun: compile<EventWaitValues & { runId: string }, StepRow>((param, dialect) =>
+    waitingForEvent({ param, dialect }).where(dialect.run.column, '=', dialect.run.of(param('runId'))),
   ),
   forChild: compile<{ childRunId: string }, StepRow>((param, dialect) =>
     waiting(dialect).where('child_run_id', '=', param('childRunId')),

@@ -216,7 +216,7 @@ async function snapshot(storage: Storage) {
     unfollowed: await runs.needingFollowUp(10),
     deadlines: [await runTimers.pastDeadline(at(1), 10), await runTimers.nextDeadlineAt()],
     steps: await Promise.all([RUN.id, FLOW.id, BUSY.id, 'run-gone'].map((id) => steps.list(id))),
-    waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
+    waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', { limit: 10 })],
     approvals: await approvals.list({}, all, EVERY_ROW),
     emissions: await emissions.list(10),
     sessions: await sessions.list({}, all, EVERY_ROW),

@@ -60,7 +60,7 @@ async function readAll({ runs, runTimers, lanes, steps, approvals, sessions, tok
     step: await steps.find(aRun().id, 1),
     steps: await steps.list(aRun().id),
     due: await steps.due(at(1), 10),
-    ofEvent: await steps.waitingForEvent('e', 10),
+    ofEvent: await steps.waitingForEvent('e', { limit: 10 }),
     ofChild: await steps.waitingForChild('child'),
     approval: await approvals.find(anApproval().id, EVERY_ROW),
     approvals: await approvals.list({}, page, EVERY_ROW),

@@ -109,11 +109,35 @@ const eventCases: readonly ContractCase[] = [
         waiting({ runId: 'run-c', seq: 2, startedAt: at(0) }),
         waiting({ runId: 'run-a', seq: 8, startedAt: at(2), eventName }),
       )
-      const list = async (limit: number) => callKeys(await storage.steps.waitingForEvent(eventName, limit))
+      const list = async (limit: number) => callKeys(await storage.steps.waitingForEvent(eventName, { limit }))
 
       expect(await list(10)).toEqual(['run-a/7', 'run-a/8', 'run-b/1'])
       expect(await list(2)).toEqual(['run-a/7', 'run-a/8'])
-      expect(await storage.steps.waitingForEvent('unknown', 10)).toEqual([])
+      expect(await storage.steps.waitingForEvent('unknown', { limit: 10 })).toEqual([])
+    },
+  },
+  {
+    title: 'lists the calls that wait for an event in parts, also those that started in the same millisecond',
+    async run(storage) {
+      const eventName = 'e'
+      const calls = [1, 2, 3, 4, 5].map((seq) =>
+        waiting({ runId: seq % 2 === 0 ? 'run-a' : 'run-b', seq, startedAt: at(seq < 4 ? 1 : 2), eventName }),
+      )
+      await open(storage, ...calls)
+      const parts = async (limit: number, runId?: string) => {
+        const found: string[] = []
+        for (let after: StepRecord | undefined; ; ) {
+          const part = await storage.steps.waitingForEvent(eventName, { limit, after, runId })
+          found.push(...callKeys(part))
+          after = part.at(-1)
+          if (after === undefined) return found
+        }
+      }
+
+      const whole = callKeys(await storage.steps.waitingForEvent(eventName, { limit: 10 }))
+      expect(whole).toHaveLength(5)
+      for (const limit of [1, 2, 3, 5]) expect(await parts(limit)).toEqual(whole)
+      expect(await parts(1, 'run-b')).toEqual(['run-b/1', 'run-b/3', 'run-b/5'])
     },
   },
   {
@@ -128,7 +152,7 @@ const eventCases: readonly ContractCase[] = [
         waiting({ runId: 'run-b', seq: 4, startedAt: at(0), eventName: 'other' }),
       )
       const list = async (runId: string, limit = 10) =>
-        callKeys(await storage.steps.waitingForEvent(eventName, limit, runId))
+        callKeys(await storage.steps.waitingForEvent(eventName, { limit, runId }))
 
       expect([await list('run-a'), await list('run-c'), await list('run-unknown')]).toEqual([['run-a/1'], [], []])
       expect([await list('run-b'), await list('run-b', 1)]).toEqual([['run-b/3', 'run-b/2'], ['run-b/3']])
@@ -140,7 +164,10 @@ const eventCases: readonly ContractCase[] = [
       const steps = inEveryStatus({ kind: 'event', eventName: 'e' })
       await open(storage, ...steps)
       const both = () =>
-        Promise.all([storage.steps.waitingForEvent('e', 10), storage.steps.waitingForEvent('e', 10, 'run-a')])
+        Promise.all([
+          storage.steps.waitingForEvent('e', { limit: 10 }),
+          storage.steps.waitingForEvent('e', { limit: 10, runId: 'run-a' }),
+        ])
       expect(await both()).toEqual([steps.slice(3), steps.slice(3)])
 
       await endCall(storage, steps[3]!)

@@ -119,7 +119,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
       )
       expect(runIds((await storage.approvals.list({}, all, EVERY_ROW)).items).toSorted()).toEqual(kept.toSorted())
       expect(runIds(await storage.steps.due(at(9), 100)).toSorted()).toEqual(kept.toSorted())
-      expect(runIds(await storage.steps.waitingForEvent('e', 100)).toSorted()).toEqual(kept.toSorted())
+      expect(runIds(await storage.steps.waitingForEvent('e', { limit: 100 })).toSorted()).toEqual(kept.toSorted())
       for (const stream of [{ sessionId: aSession().id }, { topic: 'topic' }]) {
         expect(runIds(await read(storage, stream))).toEqual(kept)
       }

@@ -1,4 +1,4 @@
-import { isRefusal, noSpan } from '@perdure/ports'
+import { noSpan } from '@perdure/ports'
 import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -62,24 +62,12 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
 
   // The route stage has refused every request without a route.
   const finish = (exchange: Exchange) =>
-    handle(exchange, exchange.route as Route).catch((error: unknown) => recallConcurrent(deps, exchange, error))
+    handle(exchange, exchange.route as Route).catch((error: unknown) => deps.recall.afterRefusal(exchange.key, error))
 
   return {
     run: async (exchange) => (await runStages(stages, exchange)) ?? finish(exchange),
     runToRoute: (exchange) => runStages(upToLease, exchange),
   }
-}
-
-/**
- * A request can fail because an identical concurrent request took effect first. Returns the stored answer of that
- * request, or throws `idempotency-in-flight` while that request is executing.
- *
- * @throws the original error if no other request has used the key
- */
-async function recallConcurrent({ recall }: HttpAppDeps, { key }: Exchange, error: unknown): Promise<Answer> {
-  const answer = key !== undefined && isRefusal(error) ? await recall(key) : undefined
-  if (answer === undefined) throw error
-  return answer
 }
 
 async function handle(exchange: Exchange, { mounted }: Route): Promise<Answer> {

@@ -15,9 +15,9 @@ import {
 import { createKeyedMutex } from '../concurrency/mutex.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { commitOnce } from '../idempotency/commit-once.ts'
-import { createKeysUnderWay } from '../idempotency/keys-under-way.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
+import { createRunKeyed } from '../idempotency/run-keyed.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { refuseOverQuota } from '../runs/subject-limits.ts'
@@ -76,7 +76,7 @@ export type StartRun = (request: StartRunRequest) => Promise<Reply>
 export function createStartRun(deps: StartRunDeps): StartRun {
   const { targets, phase, runWaiters, threadClaims } = deps
   const debounceMutex = createKeyedMutex()
-  const keysUnderWay = createKeysUnderWay(deps)
+  const runKeyed = createRunKeyed(deps)
 
   const accept = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
     const flow = acceptedFlow(request, target, input)
@@ -93,24 +93,9 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     return debounceMutex(`${request.principal.subject} ${flow.debounce}`, commit)
   }
 
-  /** What a repeated request finds taken may be its own: its first request claims it, or has taken it in another process. */
-  const acceptOnce = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
-    const { key } = request
-    if (key === undefined) return claimAndAccept(request, target, input)
-    const leave = isExclusive(request, target) ? keysUnderWay.enter(key) : () => undefined
-    try {
-      return await claimAndAccept(request, target, input)
-    } catch (error) {
-      const mayBeKnown = isRefusal(error) && ['agent-busy', 'idempotency-in-flight'].includes(error.code)
-      const reply = mayBeKnown ? await deps.recall(key) : undefined
-      if (reply === undefined) throw error
-      return { kind: 'replayed', reply } as const
-    } finally {
-      leave()
-    }
-  }
-
-  const claimAndAccept = async (request: StartRunRequest, target: RunTarget, input: unknown) => {
+  const claimAndAccept = async (request: StartRunRequest, target: RunTarget) => {
+    const input = await inputOf(target, request)
+    await refuseHiddenThread(deps.runs, request)
     const releaseThread = claimThread(threadClaims, target, request.body.threadId)
     return accept(request, target, input).finally(releaseThread)
   }
@@ -118,12 +103,10 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   return async (request) => {
     if (phase.current() !== 'ready') throw perdureError('server-draining', { retryAfter: 5_000 })
     const target = chosenTarget(targetOf(targets, request), request.body)
-    const earlier = await earlierAnswer(deps, request, target)
-    if (earlier !== undefined) return earlier
-    const input = await inputOf(target, request)
-
-    await refuseHiddenThread(deps.runs, request)
-    const once = await acceptOnce(request, target, input)
+    const start = () => claimAndAccept(request, target)
+    const { key } = request
+    const keyed = key && { key, isExclusive: isExclusive(request, target) }
+    const once = keyed === undefined ? await start() : await runKeyed(keyed, start)
     if (once.kind === 'replayed') return once.reply
 
     const { claimed, seed } = once.decision
@@ -204,18 +187,6 @@ function targetOf(targets: RunTargets, { target: { kind, id }, body: { version }
 }
 
 const withoutMessage = (run: RunRecord): RunRecord => ({ ...run, input: toJsonText(null) })
-
-/**
- * Looks up a stored answer before the run claims a lane or a thread, because a repeated request would find it busy. A
- * request that claims neither skips this read: its commit detects the repeated key.
- */
-async function earlierAnswer(
-  { recall }: StartRunDeps,
-  request: StartRunRequest,
-  target: RunTarget,
-): Promise<Reply | undefined> {
-  return request.key !== undefined && isExclusive(request, target) ? recall(request.key) : undefined
-}
 
 /** Whether the run claims a thread or a lane. */
 function isExclusive({ body }: StartRunRequest, { concurrency }: RunTarget): boolean {

@@ -3,6 +3,7 @@ import {
   definedMembers,
   type IdempotencyRecord,
   type IdempotencyStore,
+  isRefusal,
   isStorageBusy,
   perdureError,
   type Sealer,
@@ -45,6 +46,13 @@ export interface Recall {
    * it returns `undefined`: the commit waits for the storage.
    */
   beforeCommit(request: KeyedRequest): Promise<Reply | undefined> | Reply | undefined
+  /**
+   * A request can be refused because an identical concurrent request took effect first. Returns the stored answer of that
+   * request.
+   *
+   * @throws `refusal` if no other request has used the key; otherwise as `Recall`
+   */
+  afterRefusal(request: KeyedRequest | undefined, refusal: unknown): Promise<Reply>
 }
 
 export function createRecall(deps: RecallDeps): Recall {
@@ -65,7 +73,12 @@ export function createRecall(deps: RecallDeps): Recall {
   const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
   const beforeCommit = (request: KeyedRequest) =>
     idempotency.expectsRepeats?.() === true ? recall(request).catch(passBusyStorage) : fromCache(request)
-  return Object.assign(recall, { fromCache, beforeCommit })
+  const afterRefusal = async (request: KeyedRequest | undefined, refusal: unknown) => {
+    const reply = request !== undefined && isRefusal(refusal) ? await recall(request) : undefined
+    if (reply === undefined) throw refusal
+    return reply
+  }
+  return Object.assign(recall, { fromCache, beforeCommit, afterRefusal })
 }
 
 function passBusyStorage(error: unknown): undefined {

@@ -1,0 +1,61 @@
+import { type Clock, type IdempotencyRecord, plusMs } from '@perdure/ports'
+import { storedFingerprint } from './first-use.ts'
+import type { KeyedRequest } from './keyed-request.ts'
+import { type Recall, replayAnswer } from './recall.ts'
+import type { Reply } from './reply.ts'
+
+export interface RunKeyedDeps {
+  readonly clock: Clock
+  readonly recall: Recall
+}
+
+/** Runs the work of a keyed request, and gives a repeated request the stored answer. */
+export interface RunKeyed {
+  /**
+   * @throws PerdureError what `work` throws; `idempotency-conflict`; `idempotency-in-flight` while a request with this key
+   *   claims something
+   */
+  <Result>(request: Keyed, work: () => Promise<Result>): Promise<Result | Replayed>
+}
+
+export interface Keyed {
+  readonly key: KeyedRequest
+  /**
+   * Whether the work claims something before it commits, as a lane or a thread. A repeated request would find it claimed, by
+   * itself; without a claim, its commit finds the repeated key.
+   */
+  readonly isExclusive: boolean
+}
+
+export interface Replayed {
+  readonly kind: 'replayed'
+  readonly reply: Reply
+}
+
+export function createRunKeyed({ clock, recall }: RunKeyedDeps): RunKeyed {
+  const underWay = new Map<string, IdempotencyRecord>()
+
+  const enter = (request: KeyedRequest): (() => void) => {
+    const { id } = request
+    const first = underWay.get(id)
+    // Without a response, this throws.
+    if (first !== undefined) replayAnswer(first, request, { clock })
+    const now = clock.now()
+    underWay.set(id, { id, fingerprint: storedFingerprint(request), createdAt: now, expiresAt: plusMs(now, 1) })
+    return () => void underWay.delete(id)
+  }
+
+  return async ({ key, isExclusive }, work) => {
+    const earlier = isExclusive ? await recall(key) : undefined
+    if (earlier !== undefined) return { kind: 'replayed', reply: earlier }
+    let leave: (() => void) | undefined
+    try {
+      if (isExclusive) leave = enter(key)
+      return await work()
+    } catch (error) {
+      return { kind: 'replayed', reply: await recall.afterRefusal(key, error) }
+    } finally {
+      leave?.()
+    }
+  }
+}

@@ -46,7 +46,7 @@ async function openChat(name: string) {
   const { cwd, script } = copyExample(name)
   const model = join(cwd, 'model.ts')
   // Slow enough to send messages while the agent answers.
-  writeFileSync(model, readFileSync(model, 'utf8').replace('wordDelayMs: 40', 'wordDelayMs: 600'))
+  writeFileSync(model, readFileSync(model, 'utf8').replace('wordDelayMs: 40', 'wordDelayMs: 300'))
   const server = await script('start', /API\s+(http:\S+)/)
   onTestFinished(async () => void (await server.stop()))
   const { token } = JSON.parse(readFileSync(join(cwd, '.graphorin/dev-session.json'), 'utf8'))

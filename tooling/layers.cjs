@@ -40,12 +40,12 @@ module.exports = {
 
   // The folders of packages/core/src, from top to bottom. A folder may import only folders of the tiers below its own.
   coreTiers: [
-    ['health', 'workflows'],
+    ['health', 'subjects', 'workflows'],
     ['chats', 'triggers'],
     ['engine'],
     ['retention', 'targets'],
     ['consolidator', 'sessions'],
-    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'subjects', 'webhooks'],
+    ['approvals', 'files', 'mcp', 'memory', 'nodes', 'skills', 'webhooks'],
     ['durable'],
     ['console', 'providers', 'replay', 'tracing'],
     ['commit', 'runs'],

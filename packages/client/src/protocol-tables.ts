@@ -157,6 +157,8 @@ export const ROUTES = {
   },
   subjects: {
     usage: { method: 'GET', path: '/subjects/:subject/usage' },
+    export: { method: 'POST', path: '/subjects/:subject/export', isKeyed: true, isRaw: true },
+    delete: { method: 'DELETE', path: '/subjects/:subject', isKeyed: true },
     revoke: { method: 'POST', path: '/subjects/:subject/revoke', input: 'body', isKeyed: true },
   },
   audit: {

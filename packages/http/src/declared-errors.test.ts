@@ -58,6 +58,8 @@ function refusingUseCases(code: ErrorCode): UseCases {
     ...{ updateChat: reject, deleteChat: reject, forkChat: reject, readChats: { list: reject, get: reject } },
     revokeSubject: reject,
     readSubjectUsage: reject,
+    exportSubject: reject,
+    eraseSubject: reject,
     readFiles: { list: reject, get: reject, open: reject },
     ...{ receiveFile: reject, storeFile: reject, deleteFile: reject },
     readSkills: { list: reject, get: reject },

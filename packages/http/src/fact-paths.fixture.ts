@@ -185,6 +185,8 @@ export const PATHS: Readonly<Record<OperationId, Paths>> = {
   'tokens.rotate': NOTHING,
   'tokens.revoke': NOTHING,
   'subjects.revoke': NOTHING,
+  'subjects.delete': NOTHING,
+  'subjects.export': NOTHING,
   'subjects.usage': NOTHING,
   'triggers.list': NOTHING,
   'triggers.create': NOTHING,

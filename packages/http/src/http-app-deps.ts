@@ -15,8 +15,10 @@ import type {
   DeleteThread,
   EditMessage,
   EmitEvent,
+  EraseSubject,
   ExportAudit,
   ExportSession,
+  ExportSubject,
   FireByHand,
   ForkChat,
   ForkRun,
@@ -204,6 +206,8 @@ export interface UseCases {
   readonly tokens: TokenUseCases
   readonly revokeSubject: RevokeSubject
   readonly readSubjectUsage: ReadSubjectUsage
+  readonly exportSubject: ExportSubject
+  readonly eraseSubject: EraseSubject
   readonly listAudit: ListAudit
   readonly exportAudit: ExportAudit
   readonly verifyAudit: VerifyAudit

@@ -16,6 +16,7 @@ export interface EventTable extends RunBelongings, SessionBelongings, TrimmedEve
   readonly appliers: Pick<WriteAppliers, 'event.append'>
   /** Removes the oldest events before an instant, except events of runs to keep; returns the number removed. */
   trim(request: TrimRequest, undo: UndoLog): number
+  remove(positions: readonly number[], undo: UndoLog): number
 }
 
 export interface TrimRequest {
@@ -117,6 +118,11 @@ export function createEventTable(epoch: string): EventTable {
       removeEvents(new Set(old), undo)
       noteTrimmed(old.at(-1)?.position ?? 0, undo)
       return old.length
+    },
+    remove(positions, undo) {
+      const found = positions.flatMap((position) => every.get(position) ?? [])
+      removeEvents(new Set(found), undo)
+      return found.length
     },
     trimRun: (runId, undo) => trimStream({ runId }, undo),
     trimSession: (sessionId, undo) => trimStream({ sessionId }, undo),

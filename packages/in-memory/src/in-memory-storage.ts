@@ -90,7 +90,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...deliveries.appliers,
       ...files.appliers,
       ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires, files] }),
-      ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires, files] }),
+      ...createRetention({ runs, events, approvals, idempotency, ofRuns: [steps, facts, fires, files] }),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency, events },
         ofRuns: [steps, events, facts, fires, files],

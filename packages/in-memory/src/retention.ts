@@ -1,17 +1,19 @@
 import type { EpochMs } from '@perdure/ports'
 import type { EventTable } from './event-table.ts'
-import type { RunBelongings } from './thread-deletion.ts'
+import type { RunBelongings, RunParts } from './thread-deletion.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface RetainedRuns extends RunBelongings {
   isActive(runId: string): boolean
-  /** Ids of the runs that retention can delete, oldest first. */
-  idsEndedBefore(before: EpochMs): readonly string[]
+  /** Ids of the runs that retention can delete, oldest first; with `owner`, only of this owner. */
+  idsEndedBefore(before: EpochMs, owner?: string): readonly string[]
 }
 
 export interface RetentionParts {
   readonly runs: RetainedRuns
-  readonly events: Pick<EventTable, 'trim' | 'trimRun'>
+  readonly events: Pick<EventTable, 'trim' | 'trimRun' | 'remove'>
+  readonly approvals: RunParts['approvals']
+  readonly idempotency: RunParts['idempotency']
   /** Other tables with rows of runs, except events. */
   readonly ofRuns: readonly RunBelongings[]
 }
@@ -19,14 +21,20 @@ export interface RetentionParts {
 export const createRetention = ({
   runs,
   events,
+  approvals,
+  idempotency,
   ofRuns,
-}: RetentionParts): Pick<WriteAppliers, 'event.trim' | 'run.prune'> => ({
+}: RetentionParts): Pick<WriteAppliers, 'event.trim' | 'event.delete' | 'run.prune'> => ({
   'event.trim': ({ before, limit }, { undo }) => events.trim({ before, limit, isKept: runs.isActive }, undo),
-  'run.prune'({ before, limit }, { undo }) {
-    const ids = runs.idsEndedBefore(before).slice(0, limit)
+  'event.delete': ({ positions }, { undo }) => events.remove(positions, undo),
+  'run.prune'({ before, limit, of }, { undo }) {
+    const ids = runs.idsEndedBefore(before, of?.owner).slice(0, limit)
+    if (of !== undefined) {
+      idempotency.replaceAnswers(new Set([...ids, ...ids.flatMap(approvals.idsOfRun)]), of.answer, undo)
+    }
     for (const id of ids) {
       events.trimRun(id, undo)
-      for (const table of [runs, ...ofRuns]) table.removeRun(id, undo)
+      for (const table of [runs, approvals, ...ofRuns]) table.removeRun(id, undo)
     }
     return ids.length
   },

@@ -233,13 +233,14 @@ export function createRunTable(lanes: Pick<LaneTable, 'freeHeld'>): RunTable {
       const run = runs.get(runId)
       return run !== undefined && isActive(run)
     },
-    idsEndedBefore(before) {
+    idsEndedBefore(before, owner) {
       const active = runs.all().filter(isActive)
       const parents = new Set(active.map(({ id }) => id))
       const threads = new Set(active.map(({ threadId }) => threadId))
       return runs
         .all()
         .filter(({ createdAt, completedAt = before }) => createdAt < before && completedAt < before)
+        .filter((run) => owner === undefined || run.owner === owner)
         .filter((run) => !isActive(run) && !parents.has(run.parentRunId ?? ''))
         .filter(({ threadId }) => threadId === undefined || !threads.has(threadId))
         .map(({ id }) => id)

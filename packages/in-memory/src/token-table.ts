@@ -105,8 +105,9 @@ export function createTokenTable(): TokenTable {
         tokens.put(Object.freeze({ ...token, lastUsedAt: at }), undo)
         return 1
       },
-      'token.prune'({ before, limit }, { undo }) {
-        const old = everyToken().filter((token) => endedAt(token) < before && !isReferred(token))
+      'token.prune'({ before, limit, subject }, { undo }) {
+        const isMeant = (token: TokenRecord) => subject === undefined || token.subject === subject
+        const old = everyToken().filter((token) => endedAt(token) < before && !isReferred(token) && isMeant(token))
         for (const { id, digest } of old.slice(0, limit)) {
           tokens.delete(id, undo)
           putEntry(idsByDigest, [digest, undefined], undo)

@@ -100,12 +100,20 @@ export type Write =
    * is the number of deleted events.
    */
   | { readonly type: 'event.trim'; readonly before: EpochMs; readonly limit: number }
+  /** Deletes the events at these positions. Never conflicts; its count is the number of deleted events. */
+  | { readonly type: 'event.delete'; readonly positions: readonly number[] }
   /**
    * Deletes up to `limit` runs that were created and ended before `before`, with their calls, approvals and events, and
    * sets `trimmedThrough` to the last of these events. Keeps a run while its parent or another run of its thread is
-   * queued, running or suspended. Never conflicts; its count is the number of deleted runs.
+   * queued, running or suspended. With `of`, deletes only runs of this owner, and replaces stored responses with their
+   * content with `answer`. Never conflicts; its count is the number of deleted runs.
    */
-  | { readonly type: 'run.prune'; readonly before: EpochMs; readonly limit: number }
+  | {
+      readonly type: 'run.prune'
+      readonly before: EpochMs
+      readonly limit: number
+      readonly of?: { readonly owner: string; readonly answer: StoredResponse } | undefined
+    }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
   /** Changes the session and sets `updatedAt` if its title and metadata equal those of `from`; conflicts otherwise. */
@@ -176,9 +184,15 @@ export type Write =
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
    * Deletes up to `limit` tokens that expired or were revoked before `before`. Keeps a token while a token that it
-   * minted or the token that replaced it is stored. Never conflicts; its count is the number of deleted tokens.
+   * minted or the token that replaced it is stored. With `subject`, deletes only tokens of this subject. Never conflicts;
+   * its count is the number of deleted tokens.
    */
-  | { readonly type: 'token.prune'; readonly before: EpochMs; readonly limit: number }
+  | {
+      readonly type: 'token.prune'
+      readonly before: EpochMs
+      readonly limit: number
+      readonly subject?: string | undefined
+    }
   /**
    * Appends to the audit chain and moves its head, using `appendEntry`. If an entry with the same `source` was already
    * appended and its source was not released since, appends nothing. Never conflicts; its count is the number of

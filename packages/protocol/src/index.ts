@@ -154,7 +154,7 @@ export { ListedRun, Run } from './resources/runs.ts'
 export { SecretsHealth } from './resources/secrets-health.ts'
 export { CreateSessionRequest, Message, MessageRole, Session, UpdateSessionRequest } from './resources/sessions.ts'
 export { InstallSkillRequest, Skill, SkillDocument } from './resources/skills.ts'
-export { SubjectUsage } from './resources/subjects.ts'
+export { ERASED_NOUNS, ErasedData, type ErasedNoun, SubjectUsage } from './resources/subjects.ts'
 export { MintedToken, MintTokenRequest, RevokedSubject, RotateTokenRequest, Token } from './resources/tokens.ts'
 export {
   CreateTriggerRequest,

@@ -48,6 +48,8 @@ export const SCOPES = {
   },
   'tokens:revoke': { third: 'id', summary: 'Rotate and revoke tokens.' },
   'subjects:read': { third: 'none', summary: 'See what every subject uses.' },
+  'subjects:export': { third: 'none', summary: 'Export what a subject owns.' },
+  'subjects:delete': { third: 'none', summary: 'Delete what a subject owns.' },
   'audit:read': { third: 'none', summary: 'See the audit log.' },
   'audit:export': { third: 'none', summary: 'Export the audit log.' },
   'audit:verify': { third: 'none', summary: 'Verify the audit chain.' },

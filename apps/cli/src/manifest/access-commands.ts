@@ -1,4 +1,4 @@
-import { MintedToken, RevokedSubject, SubjectUsage, TOKEN_ENVS, Token } from '@perdure/protocol'
+import { ErasedData, MintedToken, RevokedSubject, SubjectUsage, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
@@ -100,6 +100,31 @@ export const accessCommands: readonly CommandSpec[] = [
     output: 'document',
     schema: SubjectUsage,
     load: async () => (await import('../commands/subjects-usage-command.ts')).subjectsUsageCommand,
+  },
+  {
+    path: 'subjects export',
+    summary: 'write what a user owns to stdout, as lines of JSON; the export itself is audited',
+    target: 'server',
+    arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
+    examples: [
+      'perdure subjects export jwt:app:alice > alice.ndjson',
+      'perdure subjects export host:bob | gzip > bob.ndjson.gz',
+    ],
+    exits: ['unreachable', 'denied'],
+    output: 'text',
+    schema: v.unknown(),
+    load: async () => (await import('../commands/subjects-data-command.ts')).subjectsExportCommand,
+  },
+  {
+    path: 'subjects delete',
+    summary: 'revoke what a user signs in with, and delete what it owns; continues where an earlier command ended',
+    target: 'server',
+    arguments: [{ name: 'subject', note: 'subject of the user, such as jwt:app:alice' }],
+    examples: ['perdure subjects delete jwt:app:alice', 'perdure subjects delete jwt:app:alice --json'],
+    exits: ['unreachable', 'denied'],
+    output: 'document',
+    schema: ErasedData,
+    load: async () => (await import('../commands/subjects-data-command.ts')).subjectsDeleteCommand,
   },
   {
     path: 'token rotate',

@@ -55,15 +55,18 @@ export async function closeApproval(
   const ancestors = await activeAncestors(runs, await runs.find(approval.runId, EVERY_ROW))
   const at = clock.now()
   const resolution = { status: 'expired', reason: 'the run has ended', resolvedAt: at } as const
-  const events = approvalEvents({ ...approval, ...resolution }, 'approval.expired', { at, ancestors })
+  const events = approvalEvents({ ...approval, ...CONTENT, ...resolution }, 'approval.expired', { at, ancestors })
   await unitOfWork.commit([
     { type: 'approval.resolve', id: approval.id, resolution },
-    // The final event closes the log of the run, so its event goes only to the inbox and the session.
+    // The final event closes the log of the run, so its event goes only to the inbox and the session. It can outlive the run,
+    // so it has none of the content.
     {
       type: 'event.append',
       events: events.map((event) => (event.runId === approval.runId ? withoutRun(event) : event)),
     },
   ])
 }
+
+const CONTENT = { title: undefined, payload: undefined }
 
 const withoutRun = (event: NewEvent): NewEvent => ({ ...event, runId: undefined })

@@ -8,6 +8,7 @@ import {
   perdureError,
   sha256OfBytes,
 } from '@perdure/ports'
+import { toBase64 } from '../json/base64.ts'
 import { correctedTypeOf, mediaTypeOf } from './media-type.ts'
 import { createRecentUploads } from './recent-uploads.ts'
 
@@ -120,14 +121,4 @@ async function* joined(start: Uint8Array, rest: AsyncIterator<Uint8Array>): Asyn
     if (done === true) return
     yield value
   }
-}
-
-const BATCH = 8_192
-
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (let from = 0; from < bytes.length; from += BATCH) {
-    text += String.fromCharCode(...bytes.subarray(from, from + BATCH))
-  }
-  return btoa(text)
 }

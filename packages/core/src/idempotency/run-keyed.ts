@@ -9,14 +9,13 @@ export interface RunKeyedDeps {
   readonly recall: Recall
 }
 
-/** Runs the work of a keyed request, and gives a repeated request the stored answer. */
-export interface RunKeyed {
-  /**
-   * @throws PerdureError what `work` throws; `idempotency-conflict`; `idempotency-in-flight` while a request with this key
-   *   claims something
-   */
-  <Result>(request: Keyed, work: () => Promise<Result>): Promise<Result | Replayed>
-}
+/**
+ * Runs the work of a keyed request, and gives a repeated request the stored answer.
+ *
+ * @throws PerdureError what `work` throws; `idempotency-conflict`; `idempotency-in-flight` while a request with this key
+ *   claims something
+ */
+export type RunKeyed = <Result>(request: Keyed, work: () => Promise<Result>) => Promise<Result | Replayed>
 
 export interface Keyed {
   readonly key: KeyedRequest

@@ -5,6 +5,8 @@ import { toConflictResource, toFactResource } from './memory-resources.ts'
 /** The subject of events about facts and their consolidation. */
 export const MEMORY_TOPIC = formatSubject('memory', {})
 
+export const CONFLICT_TOPIC = formatSubject('memoryConflicts', {})
+
 export const factEvent = (
   type: 'memory.fact.written' | 'memory.fact.deleted',
   fact: FactRecord,
@@ -18,7 +20,7 @@ export const conflictEvent = (conflict: MemoryConflictRecord, facts: readonly Fa
   type: 'event.append',
   events: [
     {
-      topic: formatSubject('memoryConflicts', {}),
+      topic: CONFLICT_TOPIC,
       type: 'memory.conflict',
       payload: toJsonText(toConflictResource(conflict, facts)),
       at,

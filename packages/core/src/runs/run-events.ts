@@ -21,7 +21,7 @@ export type LifecycleEventType =
   | 'run.aborted'
 
 /** The subject with all events of one run. */
-export const runSubject = ({ kind, targetId, id }: RunRecord): string =>
+export const runSubject = ({ kind, targetId, id }: Pick<RunRecord, 'kind' | 'targetId' | 'id'>): string =>
   kind === 'agent'
     ? formatSubject('agentRun', { agentId: targetId, runId: id })
     : formatSubject('workflowRun', { workflowId: targetId, runId: id })

@@ -1,6 +1,7 @@
 import { perdureError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 import { checkMembers, refuseProblems } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
+import { toBase64 } from '../json/base64.ts'
 
 /** The skills of the server. Every call is durable, like `ctx.step`. */
 export interface RunSkills {
@@ -41,12 +42,4 @@ function toText(bytes: Uint8Array, path: string): string {
   } catch (cause) {
     throw perdureError('validation-failed', { message: `${path} is not UTF-8 text; read it as base64`, cause })
   }
-}
-
-const CHUNK = 8_192
-
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
-  return btoa(text)
 }

@@ -89,6 +89,8 @@ POST   /tokens                                    I  tokens:create | tokens:mint
 POST   /tokens/:tokenId/rotate                    I  tokens:revoke:{tokenId}
 DELETE /tokens/:tokenId                           I  tokens:revoke:{tokenId}
 GET    /subjects/:subject/usage                   -  any principal
+POST   /subjects/:subject/export                  I  subjects:export
+DELETE /subjects/:subject                         I  subjects:delete
 POST   /subjects/:subject/revoke                  I  tokens:revoke
 GET    /audit                                     -  audit:read
 GET    /audit/export                              -  audit:export

@@ -1,5 +1,5 @@
 import type { OperationTable } from '../operation.ts'
-import { SubjectUsage } from '../resources/subjects.ts'
+import { ErasedData, SubjectUsage } from '../resources/subjects.ts'
 import { RevokedSubject, RevokeSubjectRequest } from '../resources/tokens.ts'
 
 export const subjectOperations = {
@@ -13,6 +13,29 @@ export const subjectOperations = {
     responses: { 200: { schema: SubjectUsage, description: 'What the subject uses, and its limits.' } },
     errors: ['scope-denied'],
     summary: 'See what a subject uses now and today: the caller, or with the scope `subjects:read` any other.',
+  },
+  exportSubject: {
+    id: 'subjects.export',
+    method: 'POST',
+    path: '/subjects/:subject/export',
+    scope: 'subjects:export',
+    idempotent: true,
+    changesNothing: true,
+    privileged: true,
+    responses: { 200: { stream: 'ndjson', description: 'One JSON record per line; the last line is a checksum.' } },
+    errors: [],
+    summary: 'Export what a subject owns.',
+  },
+  deleteSubject: {
+    id: 'subjects.delete',
+    method: 'DELETE',
+    path: '/subjects/:subject',
+    scope: 'subjects:delete',
+    idempotent: true,
+    privileged: true,
+    responses: { 200: { schema: ErasedData, description: 'What was deleted, and whether anything is left.' } },
+    errors: [],
+    summary: 'Revoke the credentials of a subject, and delete what it owns.',
   },
   revokeSubject: {
     id: 'subjects.revoke',

@@ -32,3 +32,38 @@ export const SubjectUsage = documented(
     fileBytes: { used: 1_204_224, limit: 1_073_741_824 },
   },
 )
+
+/** What a subject can own, in the order in which it is deleted. */
+export const ERASED_NOUNS = [
+  'triggers',
+  'webhooks',
+  'tokens',
+  'sessions',
+  'runs',
+  'facts',
+  'events',
+  'blocks',
+  'files',
+] as const
+
+export type ErasedNoun = (typeof ERASED_NOUNS)[number]
+
+export const ErasedData = documented(
+  v.object({
+    subject: member(v.string(), 'The subject, as in the path.'),
+    deleted: member(
+      v.record(v.picklist(ERASED_NOUNS), v.number()),
+      'How many rows of each kind this request has deleted. The runs, messages and events of a session count as the session; `events` are those about facts.',
+    ),
+    isComplete: member(
+      v.boolean(),
+      'Whether nothing is left. If not, send the request again: it continues where this one has ended.',
+    ),
+  }),
+  'What was deleted of the data of a subject.',
+  {
+    subject: 'jwt:app:alice',
+    deleted: { triggers: 0, webhooks: 0, tokens: 1, sessions: 3, runs: 2, facts: 7, events: 7, blocks: 1, files: 4 },
+    isComplete: true,
+  },
+)

@@ -10,11 +10,11 @@ import {
   createMcpService,
   createMemory,
   createNodeWatch,
-  createReadSubjectUsage,
   createRunSkills,
   createSessionService,
   createSessions,
   createSkills,
+  createSubjects,
   type EventHub,
   joinSkillStores,
   type NodeWatch,
@@ -124,8 +124,8 @@ export function createServices(deps: ServicesDeps) {
         ...files.useCases,
         ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
         ...createMcp({ ...deps, ...servers }),
-        readSubjectUsage: createReadSubjectUsage({
-          ...deps,
+        ...createSubjects({
+          ...{ ...deps, abortRun, readFiles: files.useCases.readFiles },
           ...{ perSubject: config.runs.perSubject, maxFileBytes: config.files.maxBytesPerOwner },
         }),
         manageNodes: createManageNodes(deps),

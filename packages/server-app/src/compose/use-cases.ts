@@ -63,6 +63,8 @@ export const useCasesOf = ({
   manageMcp: services.manageMcp,
   useMcp: services.useMcp,
   readSubjectUsage: services.readSubjectUsage,
+  exportSubject: services.exportSubject,
+  eraseSubject: services.eraseSubject,
   manageNodes: services.manageNodes,
   searchMemory: services.searchMemory,
   readMemory: services.readMemory,

@@ -28,11 +28,16 @@ export const threadWrites: WriteAppliers<'thread.delete'> = {
  */
 export function* deleteRuns(db: Db, runs: readonly RunId[], answer: StoredResponse): Program<void> {
   for (const run of runs) {
-    yield* redactAnswers(db, run.id, answer)
-    for (const approval of yield* db.all(APPROVALS_OF_RUN, run)) yield* redactAnswers(db, approval.id, answer)
+    yield* redactRun(db, run, answer)
     yield* keepUsage(db, run.id)
     yield* deleteRun(db, run)
   }
+}
+
+/** Replaces the stored responses that hold content of the run. */
+export function* redactRun(db: Db, run: RunId, answer: StoredResponse): Program<void> {
+  yield* redactAnswers(db, run.id, answer)
+  for (const approval of yield* db.all(APPROVALS_OF_RUN, run)) yield* redactAnswers(db, approval.id, answer)
 }
 
 export function* deleteRun(db: Db, run: RunId): Program<void> {

@@ -45,8 +45,8 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
   *'token.touch'({ db }, { id, at }) {
     return yield* db.run(touchToken, { id, at })
   },
-  *'token.prune'({ db }, { before, limit }) {
-    return yield* db.run(PRUNE_TOKENS, { before, limit })
+  *'token.prune'({ db }, { before, limit, subject = null }) {
+    return yield* db.run(PRUNE_TOKENS, { before, limit, subject })
   },
 }
 
@@ -146,9 +146,16 @@ const touchToken = compile<TokenAt, unknown>((param) =>
 )
 
 /** One pass deletes the tokens to which no other refers; the next pass deletes those above them. */
-const PRUNE_TOKENS = compile<{ readonly before: number; readonly limit: number }, unknown>((param, dialect) => {
+interface PruneValues {
+  readonly before: number
+  readonly limit: number
+  readonly subject: string | null
+}
+
+const PRUNE_TOKENS = compile<PruneValues, unknown>((param, dialect) => {
   const unused = sql`select ${sql.ref(`old.${dialect.rowId}`)} from tokens as old
     where (old.revoked_at < ${param('before')} or old.expires_at < ${param('before')})
+      and old.subject = coalesce(${param('subject')}, old.subject)
       and not exists (select 1 from tokens as child where child.parent_id = old.id)
       and not exists (select 1 from tokens as successor where successor.id = old.replaced_by)
     order by old.created_at, old.id

@@ -1,6 +1,6 @@
 import type { NewEvent, RunRecord, Storage, Write } from '@perdure/ports'
 import { expect } from 'vitest'
-import { anApproval, anEvent, aRun, aSession, aStep } from '../builders.ts'
+import { anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '../builders.ts'
 import { commit, findRun } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -133,6 +133,43 @@ export const retentionCases: readonly ContractCase[] = [
       expect(await positions(storage, { runId: 'completed' })).toEqual([])
       expect(await trimmedThrough(storage)).toBe(lastOfOld)
       expect(await storage.steps.list('parent')).toHaveLength(1)
+    },
+  },
+  {
+    title: 'prunes only runs of the owner if one is given',
+    async run(storage) {
+      for (const owner of ['ann', 'bob']) {
+        await commit(storage, { type: 'run.insert', run: ended({ id: `of-${owner}`, owner }) })
+        await commit(storage, { type: 'run.insert', run: aRun({ id: `active-of-${owner}`, owner, createdAt: at(1) }) })
+      }
+
+      const answer = { status: 404, body: 'gone' }
+      for (const runId of ['of-ann', 'of-bob']) {
+        const response = { status: 200, body: runId }
+        const record = anIdempotencyRecord({ id: `key-${runId}`, runId, contentOf: runId, response })
+        await commit(storage, { type: 'idempotency.reserve', record, now: at(5) })
+      }
+      const of = { owner: 'ann', answer }
+      expect((await commit(storage, { type: 'run.prune', before: at(10), limit: 5, of })).counts).toEqual([1])
+      const bodies = ['key-of-ann', 'key-of-bob'].map(
+        async (id) => (await storage.idempotency.find(id, at(5)))?.response,
+      )
+      expect(await Promise.all(bodies)).toMatchObject([{ body: 'gone' }, { body: 'of-bob' }])
+      const ids = ['of-ann', 'active-of-ann', 'of-bob', 'active-of-bob']
+      const left = await Promise.all(ids.map(async (id) => (await findRun(storage, id))?.id))
+      expect(left).toEqual([undefined, ...ids.slice(1)])
+    },
+  },
+  {
+    title: 'deletes events by their positions',
+    async run(storage) {
+      const events = ['a', 'b', 'c'].map((type) => anEvent({ topic: 'log', type }))
+      const stored = (await commit(storage, { type: 'event.append', events })).events
+      const [first, , third] = stored.map(({ position }) => position)
+
+      const gone = [first ?? 0, third ?? 0, 999_999]
+      expect((await commit(storage, { type: 'event.delete', positions: gone })).counts).toEqual([2])
+      expect(await positions(storage, { topic: 'log' })).toEqual([stored[1]?.position])
     },
   },
 ]

@@ -215,11 +215,7 @@ export function createTestApp(options: AppOptions = {}) {
       registered: () => [...agents.list(), ...workflows.list()],
     }),
     callProtocol,
-    ...createSubjects({
-      ...{ ...storage, ...shared, render, abortRun: engine.abortRun },
-      readFiles: services.readFiles,
-      maxFileBytes: 1_000,
-    }),
+    ...createSubjects({ ...shared, ...services, render, abortRun: engine.abortRun, maxFileBytes: 1_000 }),
     ...{ ...engine, ...services, ...gate, ...triggers, ...webhooks, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({

@@ -18,6 +18,18 @@ export type RunWrite =
       readonly limits: SubjectLimits
     }
   /**
+   * Deletes up to `limit` runs that were created and ended before `before`, with their calls, approvals and events, and
+   * sets `trimmedThrough` to the last of these events. Keeps a run while its parent or another run of its thread is
+   * queued, running or suspended. With `of`, deletes only runs of this owner, and replaces stored responses with their
+   * content with `answer`. Never conflicts; its count is the number of deleted runs.
+   */
+  | {
+      readonly type: 'run.prune'
+      readonly before: EpochMs
+      readonly limit: number
+      readonly of?: { readonly owner: string; readonly answer: StoredResponse } | undefined
+    }
+  /**
    * Conflicts when the id is taken. An active run of a workflow also conflicts when its thread has another run of the
    * workflow that is queued, running or suspended; `reason` is then `thread`, and `current` the other run.
    */

@@ -102,18 +102,6 @@ export type Write =
   | { readonly type: 'event.trim'; readonly before: EpochMs; readonly limit: number }
   /** Deletes the events at these positions. Never conflicts; its count is the number of deleted events. */
   | { readonly type: 'event.delete'; readonly positions: readonly number[] }
-  /**
-   * Deletes up to `limit` runs that were created and ended before `before`, with their calls, approvals and events, and
-   * sets `trimmedThrough` to the last of these events. Keeps a run while its parent or another run of its thread is
-   * queued, running or suspended. With `of`, deletes only runs of this owner, and replaces stored responses with their
-   * content with `answer`. Never conflicts; its count is the number of deleted runs.
-   */
-  | {
-      readonly type: 'run.prune'
-      readonly before: EpochMs
-      readonly limit: number
-      readonly of?: { readonly owner: string; readonly answer: StoredResponse } | undefined
-    }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
   /** Changes the session and sets `updatedAt` if its title and metadata equal those of `from`; conflicts otherwise. */

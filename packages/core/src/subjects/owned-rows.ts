@@ -6,6 +6,7 @@ import {
   type EventLog,
   type FactStore,
   type FileStore,
+  fromJsonText,
   type JsonText,
   type RowAccess,
   type RunStore,
@@ -143,7 +144,7 @@ export const OWNED_ROWS: Readonly<Record<ErasedNoun, EraseSome>> = {
 const DELETED = answerAfterDeletion('run-not-found', 'owner')
 
 const isOwnedBy = (subject: string, payload: JsonText): boolean =>
-  (JSON.parse(payload) as { readonly owner?: unknown }).owner === subject
+  (fromJsonText(payload) as { readonly owner?: unknown }).owner === subject
 
 const ownRows = (owner: string): RowAccess => ({ owner })
 

@@ -33,7 +33,7 @@ export const subjectOperations = {
     scope: 'subjects:delete',
     idempotent: true,
     privileged: true,
-    responses: { 200: { schema: ErasedData, description: 'What was deleted, and whether anything is left.' } },
+    responses: { 200: { schema: ErasedData, description: 'The number of deleted rows, and whether any are left.' } },
     errors: [],
     summary: 'Revoke the credentials of a subject, and delete what it owns.',
   },

@@ -60,7 +60,7 @@ export const ErasedData = documented(
       'Whether nothing is left. If not, send the request again: it continues where this one has ended.',
     ),
   }),
-  'What was deleted of the data of a subject.',
+  'The progress of the deletion of the data of a subject.',
   {
     subject: 'jwt:app:alice',
     deleted: { triggers: 0, webhooks: 0, tokens: 1, sessions: 3, runs: 2, facts: 7, events: 7, blocks: 1, files: 4 },

@@ -1,6 +1,6 @@
 import type { NewEvent, RunRecord, Storage, Write } from '@perdure/ports'
 import { expect } from 'vitest'
-import { anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '../builders.ts'
+import { anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { commit, findRun } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -170,6 +170,23 @@ export const retentionCases: readonly ContractCase[] = [
       const gone = [first ?? 0, third ?? 0, 999_999]
       expect((await commit(storage, { type: 'event.delete', positions: gone })).counts).toEqual([2])
       expect(await positions(storage, { topic: 'log' })).toEqual([stored[1]?.position])
+    },
+  },
+  {
+    title: 'prunes only tokens of the subject if one is given',
+    async run(storage) {
+      for (const [id, subject] of [
+        ['hers', 'ann'],
+        ['his', 'bob'],
+      ] as const) {
+        const token = aToken({ id, subject, createdAt: at(1), revokedAt: at(2) })
+        await commit(storage, { type: 'token.insert', token })
+      }
+
+      expect((await commit(storage, { type: 'token.prune', before: at(10), limit: 5, subject: 'ann' })).counts).toEqual(
+        [1],
+      )
+      expect((await storage.tokens.list({ limit: 9, order: 'asc' })).items.map(({ id }) => id)).toEqual(['his'])
     },
   },
 ]

@@ -262,21 +262,6 @@ const pruneCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'prunes only tokens of the subject if one is given',
-    async run(storage) {
-      for (const [id, subject] of [
-        ['hers', 'ann'],
-        ['his', 'bob'],
-      ] as const) {
-        const token = aToken({ id, subject, createdAt: at(1), revokedAt: at(2) })
-        await commit(storage, { type: 'token.insert', token })
-      }
-
-      expect((await commit(storage, { ...prune(10), subject: 'ann' })).counts).toEqual([1])
-      expect(await storedIds(storage)).toEqual(['his'])
-    },
-  },
-  {
     title: 'prunes a token only after the tokens that it minted and the token that replaced it',
     async run(storage) {
       await grow(storage, 'parent', 'a<parent', 'new<parent', 'child<new')
